@@ -8,7 +8,8 @@ at, and whatever is named on any night counts.
 Beside it stand absolute times of the same builds, with the scatter of the same pairs, a drift of 10 % over all nights,
 and a machine exchanged half-way for one 1.3 times slower, judged by the rules of dashboards: the median of three nights
 above 1.35 times the last, twice (PyTorch HUD); a t of 7 with twelve nights on each side (Perfherder); and a split by
-energy distance with a t-test at 0.001 (E-divisive, as Apache Otava has it).
+energy distance with a t-test at 0.001 (E-divisive, as Apache Otava has it). opperf's own change points stand there
+too, as `opperf history changes` names them in the times of other tools.
 
     python benchmarks/nights.py [REPEATS]
 """
@@ -33,7 +34,7 @@ from opperf.domain.case import Case
 from opperf.domain.measurement import Measurement
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.stats.significance import Estimate
-from opperf.parent.analysis.change_points import Point, changes
+from opperf.parent.analysis.change_points import Point, absolute, changes
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.contest import Comparing, Contest, outcome
 
@@ -126,11 +127,22 @@ def simulate(pairs: dict[str, list[float]], generator: random.Random) -> list[Se
 
 def star(series: Series) -> dict[int, int]:
     """Return the changes that opperf names: the build, and how many builds there were when it was first named."""
+    return _named(series.points, lambda count: series.points[:count])
+
+
+def imported(series: Series) -> dict[int, int]:
+    """Return the same where another tool measured the times: all that is known of their errors is their scatter."""
+    names = [str(night) for night in range(len(series.times))]
+    points = absolute(names, series.times)
+    return _named(points, lambda count: absolute(names[:count], series.times[:count]))
+
+
+def _named(points: Sequence[Point], so_far: Callable[[int], Sequence[Point]]) -> dict[int, int]:
     first: dict[int, int] = {}
-    for count in range(2, len(series.points) + 1):
-        for change in changes(series.points[:count]):
+    for count in range(2, len(points) + 1):
+        for change in changes(so_far(count)):
             if change.confirmed:
-                first.setdefault(int(change.after), int(series.points[count - 1].build) + 1)
+                first.setdefault(int(change.after), int(points[count - 1].build) + 1)
     return first
 
 
@@ -223,6 +235,7 @@ def main() -> None:
     histories = [series for _ in range(repeats) for series in simulate(pairs, generator)]
     rules: dict[str, Callable[[Series], dict[int, int]]] = {
         "opperf: ratios to anchor and predecessor": star,
+        "opperf: absolute times of another tool": imported,
         "times: median of 3, x1.35, twice": partial(by_time, judge=hud),
         "times: t > 7, 12 later nights": partial(by_time, judge=perfherder),
         "times: E-divisive, p < 0.001": partial(by_time, judge=e_divisive),

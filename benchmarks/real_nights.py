@@ -80,15 +80,15 @@ def main() -> None:
         nights = nightly(file, store, Order(), Stderr())
         if nights.cause is not None:
             raise nights.cause
-        changes, examined = named_changes(store)
+        search = named_changes(store)
         comparisons = sum(len(series.ratios) for series in ratios(store))
-    confirmed = [change for change in changes if change.change.confirmed]
+    confirmed = [change for change in search.changes if change.change.confirmed]
     rows = [direct(change) for change in confirmed]
     near = sum(closure.sigmas <= 2 for _, closure in nights.closures)
     closures = len(nights.closures)
     publish(
         "real_nights",
-        f"{len(RELEASES)} releases of NumPy, {examined} series, {comparisons} ratios, {len(rows)} changes",
+        f"{len(RELEASES)} releases of NumPy, {search.series} series, {comparisons} ratios, {len(rows)} changes",
         rows or [{"operator": "none", "before": "", "after": ""}],
         {
             "changes that a direct comparison contradicts": (sum(row["contradicted"] == "yes" for row in rows), 0, ""),

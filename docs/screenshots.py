@@ -20,6 +20,7 @@ from tests.nights import archive, serving  # noqa: E402
 
 PAGES = {
     "overview": "/",
+    "changes": "/changes",
     "operators": "/operators",
     "operator": "/operators/matmul",
     "runs": "/runs",

@@ -12,6 +12,7 @@ from tests.nights import archive, serving
 
 PATHS = {
     "overview": "/",
+    "changes": "/changes",
     "operators": "/operators",
     "operator": "/operators/matmul",
     "runs": "/runs",

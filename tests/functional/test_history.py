@@ -104,6 +104,16 @@ def test_a_change_lies_between_two_builds_and_has_a_size(opperf: Any, nights: li
     assert rows(later) == []
 
 
+def test_where_releases_may_lie_between_two_builds_the_command_finds_the_one(opperf: Any, here: Path) -> None:
+    ratios = {"1.1.0": 1.0, "1.2.0": 1.002, "1.4.0": 1.05, "1.4.1": 1.052, "2.0.0": 0.9, "2.0.1": 0.9}
+    nights = (night(i, compared(EXP, "1.0.0", *one)) for i, one in enumerate(ratios.items(), 1))
+    opperf("history", "add", *write(here, *nights), "--database", "team.db")
+    out = opperf("history", "changes", "--database", "team.db").out
+    slower = "opperf bisect exp --size small --framework numpy --good 1.2.0 --bad 1.4.0 --direction forward"
+    assert f"find the release: `{slower}`" in out
+    assert "check: `opperf compare exp --size small --base numpy==1.4.1 --new numpy==2.0.0 --direction forward`" in out
+
+
 def test_a_change_that_one_build_shows_is_to_be_confirmed(opperf: Any, nights: list[Path]) -> None:
     opperf("history", "add", *nights[:3], "--database", "team.db")
     out = opperf("history", "changes", "--database", "team.db").out

@@ -7,6 +7,7 @@ import io
 import math
 import socket
 from collections.abc import Iterator
+from datetime import timedelta
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,23 @@ import pytest
 from starlette.testclient import TestClient
 from tests.nights import BEGIN, CHANGE, ODD, OPERATORS, SIZE, archive
 
-from opperf.parent.pages.server import details
+from opperf.parent.pages.server import changes, details
 from opperf.parent.pages.server.app import PAGES, application
 from opperf.parent.store.database.archive import Archive
 
 TOKEN = "a-token-of-32-characters-or-so"
 EVERY = (
-    *("/", "/operators", "/operators/matmul", "/runs", "/runs/run-25", "/runs/night-29", "/beside", "/suites"),
+    *(
+        "/",
+        "/changes",
+        "/operators",
+        "/operators/matmul",
+        "/runs",
+        "/runs/run-25",
+        "/runs/night-29",
+        "/beside",
+        "/suites",
+    ),
     *("/beside?base=run-00&new=run-25", "/suites/small%20net", "/machines", "/machines/1", "/search?q=mat"),
 )
 
@@ -117,6 +128,53 @@ def test_the_overview_is_narrowed_by_its_url(name: str, value: str, count: int, 
     table, *_ = answer.text.split("\n\n")
     assert len([*csv.DictReader(io.StringIO(table))]) == count
     assert f'<option selected value="{value}">' in client.get("/", params={"framework": "torch", name: value}).text
+
+
+def test_every_change_of_a_database_is_on_one_page(client: TestClient) -> None:
+    found = {(one["framework"], one["operator"], one["before"], one["after"]) for one in rows(client, "/changes")}
+    assert found == {
+        (framework, "matmul", f"{start}{CHANGE - 1:02}", f"{start}{CHANGE:02}")
+        for framework, start in (("torch", "2.12.dev"), ("numpy", "2.3.dev"))
+    }
+    page = client.get("/changes").text
+    assert "20 series of ratios between builds, 2 changes" in page
+    assert 'href="/operators/matmul?framework=torch"' in page
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ("framework=torch", 1),
+        ("category=matmul", 2),
+        ("category=softmax", 0),
+        ("verdict=faster", 0),
+        (f"build=2.3.dev{CHANGE:02}", 1),
+        ("machine=AMD+EPYC,+2+cores", 2),
+        ("direction=backward", 0),
+        (f"since={BEGIN + timedelta(days=CHANGE):%Y-%m-%d}", 2),
+        (f"since={BEGIN + timedelta(days=CHANGE + 1):%Y-%m-%d}", 0),
+    ],
+)
+def test_changes_are_narrowed_by_their_url(query: str, count: int, client: TestClient) -> None:
+    assert len(rows(client, f"/changes?{query}")) == count
+
+
+def test_of_a_large_database_the_changes_of_some_series_are_shown_and_the_page_says_so(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changes, "MOST_COMPARISONS", 1)
+    assert "Only the first 1 series were searched" in client.get("/changes").text
+    assert "were searched" not in client.get("/changes?category=matmul&framework=none").text
+
+
+def test_a_day_is_where_the_pages_begin(client: TestClient) -> None:
+    late = f"{BEGIN + timedelta(days=29):%Y-%m-%d}"
+    assert {one["run"] for one in rows(client, f"/runs?since={late}") if one} == {"night-29"}
+    assert all(one["started"] >= late for one in rows(client, f"/operators/matmul?since={late}"))
+    answer = client.get(f"/?framework=torch&build=2.12.dev20&since={late}")
+    assert "0 ratios" in answer.text
+    assert f'<input type="date" name="since" value="{late}">' in answer.text
+    assert client.get("/?since=yesterday").status_code == 400
 
 
 def test_an_operator_shows_the_change_between_two_builds(client: TestClient) -> None:
@@ -247,7 +305,7 @@ def test_a_database_that_is_not_there_is_said(opperf: Any, here: Path) -> None:
 def test_an_empty_database_has_pages_too(here: Path) -> None:
     with archive(here / "empty.db", nights=0) as store:
         guest = TestClient(application(store, hosts=["testserver"]))
-        for path in ("/", "/operators", "/runs", "/beside", "/suites", "/machines", "/search"):
+        for path in ("/", "/changes", "/operators", "/runs", "/beside", "/suites", "/machines", "/search"):
             assert guest.get(path).status_code == 200
         assert "an overview needs two builds of a framework" in guest.get("/").text
 

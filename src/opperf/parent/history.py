@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from statistics import median
@@ -25,7 +26,7 @@ from opperf.parent.store.database.history import History, ratios
 from opperf.parent.store.database.operator_history import imported_times
 from opperf.parent.store.database.pruning import Removal
 from opperf.parent.store.database.pruning import prune as prune_archive
-from opperf.parent.store.database.series import Filters
+from opperf.parent.store.database.series import EVERYTHING, Filters
 
 #: What a database keeps.
 Result: TypeAlias = Run | ComparisonRun | NoiseRun
@@ -70,17 +71,36 @@ def add(files: Sequence[Path], database: str | None = None, *, samples: bool = F
         return str(store.address), [store.add(document, samples=samples) for document in documents]
 
 
-def named_changes(
-    archive: Archive, *, operator: str | None = None, since: datetime | None = None, tolerance: float = 0.02
-) -> tuple[list[NamedChange], int]:
-    """Return the changes between builds in series of ratios, the largest first, and how many series there are.
+@dataclass(frozen=True)
+class Search:
+    """The changes of several series, the largest first; `whole` is False where it ended before the last series."""
 
-    All comparisons count for where a series stands; `since` leaves out changes to builds that are older.
+    changes: Sequence[NamedChange]
+    series: int
+    whole: bool = True
+
+
+def named_changes(
+    archive: Archive,
+    filters: Filters = EVERYTHING,
+    *,
+    since: datetime | None = None,
+    tolerance: float = 0.02,
+    most: int | None = None,
+) -> Search:
+    """Return the changes between builds in series of ratios.
+
+    All comparisons count for where a series stands; `since` leaves out changes to builds that are older. The search
+    ends with the series in which it has read as many comparisons as `most`.
     """
     named: list[NamedChange] = []
-    count = 0
-    for series in ratios(archive, operator=operator):
-        count += 1
+    count = compared = 0
+    whole = True
+    for series in ratios(archive, filters):
+        whole = most is None or compared < most
+        if not whole:
+            break
+        count, compared = count + 1, compared + len(series.ratios)
         edges = [Edge(one.base, one.new, one.estimate) for one in series.ratios]
         anchor, builds = points(edges)
         started: dict[str, datetime] = {}
@@ -91,15 +111,15 @@ def named_changes(
             for change in changes(builds, tolerance=tolerance)
             if since is None or started.get(change.after, since) >= since
         ]
-    return sorted(named, key=lambda one: -abs(one.change.size.log_ratio)), count
+    return Search(sorted(named, key=_size), count, whole)
 
 
 def imported_changes(
-    archive: Archive, *, operator: str | None = None, since: datetime | None = None, tolerance: float = 0.02
-) -> tuple[list[NamedChange], int]:
-    """Return the changes in the absolute times that other tools measured, and how many series of them there are."""
+    archive: Archive, filters: Filters = EVERYTHING, *, since: datetime | None = None, tolerance: float = 0.02
+) -> Search:
+    """Return the changes in the absolute times that other tools measured."""
     named: list[NamedChange] = []
-    every = imported_times(archive, Filters(operator=operator))
+    every = imported_times(archive, filters)
     for times in every:
         several: dict[str, list[float]] = {}
         started: dict[str, int] = {}
@@ -116,7 +136,11 @@ def imported_changes(
             for change in changes(builds, tolerance=tolerance)
             if since is None or started[change.after] >= since.timestamp()
         ]
-    return sorted(named, key=lambda one: -abs(one.change.size.log_ratio)), len(every)
+    return Search(sorted(named, key=_size), len(every))
+
+
+def _size(one: NamedChange) -> float:
+    return -abs(one.change.size.log_ratio)
 
 
 def prune(archive: Archive, *, older: int | None, keep: int | None, samples: bool, dry: bool) -> list[Removal]:

@@ -111,13 +111,15 @@ def show_changes(
     from opperf.parent.history import archive, day, imported_changes, named_changes
     from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.history import changes
+    from opperf.parent.store.database.series import Filters
 
     check_format(format)
     share, begin = parse_percent(tolerance, name="`--tolerance`"), day(since)
+    of_operator = Filters(operator=operator)
     with archive(database) as store:
-        named, examined = named_changes(store, operator=operator, since=begin, tolerance=share)
-        weaker, imported = imported_changes(store, operator=operator, since=begin, tolerance=share)
-    deliver(changes([*named, *weaker], examined, imported), format)
+        ratios = named_changes(store, of_operator, since=begin, tolerance=share)
+        times = imported_changes(store, of_operator, since=begin, tolerance=share)
+    deliver(changes([*ratios.changes, *times.changes], ratios.series, times.series), format)
 
 
 @app.command("remove")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -33,8 +34,13 @@ class NamedChange:
     change: Change
 
 
-#: Commands that check a change, at most: those of the largest.
+#: Commands that follow up a change, at most: those of the largest.
 MOST_CHECKS = 5
+#: What is said of changes in absolute times: `benchmarks/nights.py` counts 20 false ones in 1,000 builds.
+WEAKER = (
+    "much weaker evidence, since a busy night or another machine looks like a change; in simulated nights 90 times as "
+    "many false ones were named as in ratios"
+)
 
 
 def runs(entries: Sequence[Entry]) -> Document:
@@ -53,36 +59,59 @@ def series(histories: Sequence[History]) -> Document:
     return Document("opperf history show", [table(OBSERVATIONS, rows), *([moved] if rows else [])])
 
 
-def changes(named: Sequence[NamedChange], examined: int, imported: int = 0) -> Document:
+def changes(
+    named: Sequence[NamedChange], examined: int, imported: int = 0, link: Callable[[NamedChange], str] = lambda _: ""
+) -> Document:
     """Return the report of changes: in how many series of ratios, and of times that other tools measured."""
-    confirmed = [one for one in named if one.change.confirmed]
-    words = f"{examined} series of ratios between builds, {len(confirmed)} change{'' if len(confirmed) == 1 else 's'}"
-    if len(confirmed) < len(named):
-        words += f", {len(named) - len(confirmed)} more to be confirmed by the next build"
+    words = f"{examined} series of ratios between builds, {_tally([one for one in named if one.anchor])}"
     if imported:
-        words += (
-            f"; and {imported} series of absolute times from other tools, in which a busy night or another "
-            "machine, looks like a change"
-        )
+        weak = _tally([one for one in named if one.anchor is None])
+        words += f"; {imported} series of absolute times from other tools, {weak}: {WEAKER}"
     none = "; ratios come from `opperf compare` of two builds of one framework" if not examined + imported else ""
     legend = {
         "ratio": "ratio: time after the change over time before it, with its 95 % interval",
         "status": "unconfirmed: seen in only one build",
         "evidence": "times: absolute times from another tool; their scatter serves as the error",
     }
-    commands = (_check(one) for one in named if one.anchor is not None)
+    commands = (next_command(one) for one in named)
     checks = [Note(command, kind="item") for command in commands if command is not None][:MOST_CHECKS]
-    return Document("opperf history changes", [table(CHANGES, named), Note(words + none), *checks, Legend(legend)])
+    return Document(
+        "opperf history changes", [table(CHANGES, named, link=link), Note(words + none), *checks, Legend(legend)]
+    )
 
 
-def _check(one: NamedChange) -> str | None:
-    """Return the command that compares the builds of a change directly, None where a command line cannot write it."""
-    case = case_words(one.series.case)
-    sides = [f"{one.series.framework}=={build}" for build in (one.change.before, one.change.after)]
-    if case is None:
+def _tally(named: Sequence[NamedChange]) -> str:
+    confirmed = sum(one.change.confirmed for one in named)
+    more = f", {len(named) - confirmed} more to be confirmed by the next build" if confirmed < len(named) else ""
+    return f"{confirmed} change{'' if confirmed == 1 else 's'}{more}"
+
+
+def next_command(one: NamedChange) -> str | None:
+    """Return what to do about a change: find the release that brought it, or else compare its two builds directly.
+
+    None where a command line cannot write it, and for times of another tool.
+    """
+    case, before, after = case_words(one.series.case), one.change.before, one.change.after
+    if case is None or one.anchor is None:
         return None
-    words = [*case, "--base", sides[0], "--new", sides[1], "--direction", one.series.direction]
-    return f"check: `{shlex.join(['opperf', 'compare', *words])}`"
+    where, framework = ["--direction", one.series.direction], one.series.framework
+    if one.change.size.log_ratio > 0 and not neighbours(before, after):
+        words = ["bisect", *case, "--framework", framework, "--good", before, "--bad", after]
+        return f"find the release: `{shlex.join(['opperf', *words, *where])}`"
+    words = ["compare", *case, "--base", f"{framework}=={before}", "--new", f"{framework}=={after}"]
+    return f"check: `{shlex.join(['opperf', *words, *where])}`"
+
+
+def neighbours(before: str, after: str) -> bool:
+    """Whether no release can lie between two versions; of what is no version, such as a commit, nothing is known.
+
+    >>> neighbours("1.26.3", "1.26.4"), neighbours("1.26.4", "2.2.6"), neighbours("2.12.dev09+cpu", "2.12.dev10+cpu")
+    (True, False, True)
+    """
+    old, new = (re.fullmatch(r"(\d+\.(?:.*\D)?)(\d+)(?:\+.*)?", version) for version in (before, after))
+    if old is None or new is None:
+        return True
+    return old[1] == new[1] and int(new[2]) - int(old[2]) == 1
 
 
 def _minute(moment: str) -> str:

@@ -28,6 +28,7 @@ from opperf import __version__
 from opperf.domain.errors import InputError, OpperfError
 from opperf.parent.pages.charts import STYLE, figure
 from opperf.parent.pages.server import details, overview
+from opperf.parent.pages.server.changes import changes
 from opperf.parent.pages.server.view import Query, View
 from opperf.parent.reports import render
 from opperf.parent.reports.document import Document, Note
@@ -55,6 +56,7 @@ Page: TypeAlias = Callable[..., View]
 
 PAGES: dict[str, Page] = {
     "/": overview.overview,
+    "/changes": changes,
     "/operators": overview.operators,
     "/operators/{name:path}": details.operator,
     "/runs": overview.runs,
@@ -68,7 +70,8 @@ PAGES: dict[str, Page] = {
 }
 #: The pages that every page leads to.
 MENU = {
-    "What changed": "/",
+    "Latest build": "/",
+    "Changes": "/changes",
     "Operators": "/operators",
     "Runs": "/runs",
     "Two runs": "/beside",

@@ -48,7 +48,7 @@ MOST_ROWS, MOST_RUNS = 500, 30
 
 def operator(archive: Archive, name: str, query: Query) -> View:
     """Return how an operator went over builds and runs, and how frameworks do it now."""
-    filters, by_machine = filters_of(archive, query)
+    filters, by_machine, since = filters_of(archive, query)
     times, compared = operator_times(archive, name, filters), operator_ratios(archive, name, filters)
     if not times and not compared:
         raise InputError(f"the database has no measurement of `{name}` by these choices", slug="missing")
@@ -59,6 +59,7 @@ def operator(archive: Archive, name: str, query: Query) -> View:
         by_machine,
         Choice.of("inputs", map(inputs, every), query),
         Choice("metric", [*METRICS], query.get("metric", "")),
+        since,
     )
     text, metric = query.get("inputs", ""), query.get("metric") or "time"
     if metric not in METRICS:

@@ -8,9 +8,10 @@ from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
 
-from opperf.catalog import catalog, categories
+from opperf.catalog import catalog
 from opperf.domain.case import Case
 from opperf.domain.units import format_ratios, format_seconds
+from opperf.parent.history import day
 from opperf.parent.pages.charts.intervals import Intervals, Row
 from opperf.parent.pages.server.view import Choice, Query, View, path
 from opperf.parent.reports.document import Block, Column, Document, Note, Section, table
@@ -31,23 +32,29 @@ MOVED = ("slower", "faster")
 WEAK = "of times of different runs, which also depend on what else the machine did; they decide nothing"
 
 
-def filters_of(archive: Archive, query: Query) -> tuple[Filters, Choice]:
-    """Return the part of a database that a URL selects, and the filter of machines, by name."""
+def filters_of(archive: Archive, query: Query) -> tuple[Filters, Choice, Choice]:
+    """Return the part of a database that a URL selects, and the filters of machines, by name, and of days."""
     names = {one.name: one.id for one in listing.machines(archive)}
-    choice = Choice.of("machine", names, query)
+    machine, since = Choice.of("machine", names, query), Choice("since", (), query.get("since", ""), day=True)
     filters = Filters(
         category=query.get("category") or None,
         framework=query.get("framework") or None,
         direction=query.get("direction") or None,
-        machine=names.get(choice.value, 0) if choice.value else None,
+        machine=names.get(machine.value, 0) if machine.value else None,
+        since=day(since.value or None),
     )
-    return filters, choice
+    return filters, machine, since
+
+
+def categories(entries: Sequence[OperatorEntry], query: Query) -> Choice:
+    """Return the filter of categories: those that were measured."""
+    return Choice.of("category", (one.category or "" for one in entries), query)
 
 
 def overview(archive: Archive, query: Query) -> View:
     """Return how a build stands to its anchor, the largest change first, and how much of the catalog was measured."""
-    filters, machines = filters_of(archive, query)
-    every = builds(archive)
+    filters, machines, since = filters_of(archive, query)
+    every, entries = builds(archive), listing.operators(archive)
     stood = stand(
         archive, build=query.get("build") or None, anchor=query.get("anchor") or None, filters=filters, most=MOST_ROWS
     )
@@ -57,11 +64,12 @@ def overview(archive: Archive, query: Query) -> View:
         Choice.of("framework", (one.framework for one in every), query),
         Choice.of("build", versions, query),
         Choice.of("anchor", versions, query),
-        Choice.of("category", categories(), query),
+        categories(entries, query),
         machines,
         Choice.of("verdict", stood.verdicts if stood else (), query),
+        since,
     )
-    coverage = Section("Coverage", [table(COVERAGE, _coverage(archive, every), link=attrgetter("link"))])
+    coverage = Section("Coverage", [table(COVERAGE, _coverage(entries, every), link=attrgetter("link"))])
     recent = Section("Latest runs", [_runs(listing.runs(archive, most=10))])
     if stood is None:
         none = "an overview needs two builds of a framework; `opperf history add FILE` adds results"
@@ -136,13 +144,13 @@ class Coverage:
         return path("operators", framework=self.framework)
 
 
-def _coverage(archive: Archive, builds: Sequence[Build]) -> list[Coverage]:
+def _coverage(entries: Sequence[OperatorEntry], builds: Sequence[Build]) -> list[Coverage]:
+    by_framework = attrgetter("framework")
     versions: dict[str, list[str]] = {}
     for build in builds:
         versions.setdefault(build.framework, []).append(build.version)
-    entries = sorted(listing.operators(archive), key=attrgetter("framework"))
     rows = []
-    for framework, own in groupby(entries, key=attrgetter("framework")):
+    for framework, own in groupby(sorted(entries, key=by_framework), key=by_framework):
         names = {entry.operator for entry in own}
         latest = ", ".join(versions.get(framework, ())[:6])
         rows.append(Coverage(framework, len(names), len(names & catalog().keys()), latest))
@@ -151,10 +159,9 @@ def _coverage(archive: Archive, builds: Sequence[Build]) -> list[Coverage]:
 
 def operators(archive: Archive, query: Query) -> View:
     """Return every operator that was measured, in each framework."""
-    filters, machines = filters_of(archive, query)
-    frameworks = {one.framework for one in builds(archive)}
-    choices = (Choice.of("framework", frameworks, query), Choice.of("category", categories(), query), machines)
-    rows = listing.operators(archive, filters)
+    filters, machines, _ = filters_of(archive, query)
+    every, rows = listing.operators(archive), listing.operators(archive, filters)
+    choices = (Choice.of("framework", (one.framework for one in every), query), categories(every, query), machines)
     several = table(OPERATORS, rows, link=lambda row: path("operators", row.operator, framework=row.framework))
     count = len({row.operator for row in rows})
     return View(Document("Operators", [several], summary=_count(count, "operator")), choices=choices)
@@ -162,12 +169,11 @@ def operators(archive: Archive, query: Query) -> View:
 
 def runs(archive: Archive, query: Query) -> View:
     """Return the runs, latest first."""
-    several = listing.runs(archive, most=MOST_ROWS)
-    choices = (
-        Choice.of("machine", (one.machine for one in several), query),
-        Choice.of("kind", (one.kind for one in several), query),
-    )
-    rows = [one for one in several if all(getattr(one, c.name) == c.value for c in choices if c.value)]
+    filters, machines, since = filters_of(archive, query)
+    several = listing.runs(archive, since=filters.since, most=MOST_ROWS)
+    kinds = Choice.of("kind", (one.kind for one in several), query)
+    rows = [one for one in several if all(getattr(one, c.name) == c.value for c in (machines, kinds) if c.value)]
+    choices = (machines, kinds, since)
     return View(Document("Runs", [_runs(rows)], summary=_count(len(rows), "run")), choices=choices)
 
 

@@ -33,7 +33,10 @@ for (const chart of document.querySelectorAll(".chart")) {
     show(places[current]);
   });
 }
-for (const form of document.querySelectorAll(".choices")) form.addEventListener("change", () => form.submit());
+// A day that is typed changes with every digit: Enter, or the button, shows it.
+for (const form of document.querySelectorAll(".choices")) form.addEventListener("change", event => {
+  if (event.target.matches("select")) form.submit();
+});
 // A URL says what is chosen, and nothing of what is not.
 for (const form of document.forms) form.addEventListener("formdata", event => {
   for (const [name, value] of [...event.formData]) if (!value) event.formData.delete(name);

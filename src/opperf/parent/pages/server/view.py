@@ -16,11 +16,12 @@ Query: TypeAlias = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Choice:
-    """A filter of a page: its name in the URL, what can be chosen, and what is."""
+    """A filter of a page: its name in the URL, what can be chosen, and what is; a day is written, not chosen."""
 
     name: str
     options: Sequence[str]
     value: str
+    day: bool = False
 
     @classmethod
     def of(cls, name: str, options: Iterable[str], query: Query) -> Choice:
@@ -45,7 +46,7 @@ class View:
     @property
     def open_choices(self) -> list[Choice]:
         """The filters that leave something to choose."""
-        return [choice for choice in self.choices if choice.value or len(choice.options) > 1]
+        return [choice for choice in self.choices if choice.day or choice.value or len(choice.options) > 1]
 
 
 def path(*parts: str, **query: str) -> str:

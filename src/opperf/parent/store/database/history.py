@@ -17,7 +17,7 @@ from opperf.domain.stats.significance import Estimate
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import reading
-from opperf.parent.store.database.series import Filters, begin, pieces, series_of, within
+from opperf.parent.store.database.series import EVERYTHING, Filters, begin, pieces, series_of, within
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ class Ratios:
     ratios: tuple[Ratio, ...]
 
 
-def ratios(archive: Archive, *, operator: str | None = None, since: datetime | None = None) -> Iterator[Ratios]:
+def ratios(archive: Archive, filters: Filters = EVERYTHING) -> Iterator[Ratios]:
     """Yield what was compared of builds of one framework whose versions are known, series by series.
 
     An index holds these columns in this order, so that of millions of comparisons those of one series are in memory.
@@ -156,7 +156,7 @@ def ratios(archive: Archive, *, operator: str | None = None, since: datetime | N
         *(table.base_environment_id, table.new_environment_id),
     )
     query = select(*columns).where(table.error.is_not(None)).order_by(table.new_series_id, table.started)
-    query = begin(within(query, table.new_series_id, Filters(operator=operator)), table.started, since)
+    query = begin(within(query, table.new_series_id, filters), table.started, filters.since)
     with reading(archive.engine, archive.address) as connection:
         versions = {row.id: row.version for row in connection.execute(select(environments.id, environments.version))}
         series = series_of(connection, Filters())

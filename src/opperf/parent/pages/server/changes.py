@@ -1,0 +1,79 @@
+"""The page of changes: between which builds operators became slower or faster, in every series of a database."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from opperf.domain.units import format_percent, format_ratios
+from opperf.parent.history import imported_changes, named_changes
+from opperf.parent.pages.charts.intervals import Intervals, Row
+from opperf.parent.pages.server.overview import MOST, categories, filters_of
+from opperf.parent.pages.server.view import Choice, Query, View, path
+from opperf.parent.reports import history as report
+from opperf.parent.reports.document import Note
+from opperf.parent.reports.text import case_text
+from opperf.parent.store.database import listing
+
+if TYPE_CHECKING:
+    from opperf.parent.reports.history import NamedChange
+    from opperf.parent.store.database.archive import Archive
+
+#: Comparisons that a page reads, at most: a second's worth.
+MOST_COMPARISONS = 30_000
+
+
+def changes(archive: Archive, query: Query) -> View:
+    """Return the changes of all series, the largest first; of a large database only of those that are chosen."""
+    filters, machines, since = filters_of(archive, query)
+    begin, filters = filters.since, replace(filters, since=None)
+    ratios = named_changes(archive, filters, since=begin, most=MOST_COMPARISONS)
+    times = imported_changes(archive, filters, since=begin)
+    every = [*ratios.changes, *times.changes]
+    choices = (
+        Choice.of("framework", (one.series.framework for one in every), query),
+        Choice.of("build", (one.change.after for one in every), query),
+        categories(listing.operators(archive), query),
+        Choice.of("direction", (one.series.direction for one in every), query),
+        machines,
+        Choice.of("verdict", map(_verdict, every), query),
+        since,
+    )
+    build, verdict = query.get("build"), query.get("verdict")
+    named = [one for one in every if build in (None, "", one.change.after) and verdict in (None, "", _verdict(one))]
+    document = report.changes(named, ratios.series, times.series, link=_place)
+    part = Note(f"Only the first {ratios.series} series were searched: choose a framework, a category or a machine.")
+    blocks = [*([] if ratios.whole else [part]), *document.blocks]
+    return View(replace(document, title="Changes between builds", blocks=blocks), _largest(named), choices)
+
+
+def _verdict(one: NamedChange) -> str:
+    return "slower" if one.change.size.log_ratio > 0 else "faster"
+
+
+def _place(one: NamedChange) -> str:
+    return path("operators", one.series.case.operator, framework=one.series.framework)
+
+
+def _largest(named: Sequence[NamedChange]) -> list[Intervals]:
+    rows = []
+    for one in [one for one in named if one.anchor is not None][:MOST]:
+        ratio, interval = math.exp(one.change.size.log_ratio), one.change.size.interval()
+        direction = [one.series.direction] if one.series.direction != "forward" else []
+        rows.append(
+            Row(
+                one.series.case.operator,
+                f"{one.series.framework} {one.change.before} to {one.change.after}",
+                ratio,
+                interval,
+                f"{'+' if ratio > 1 else ''}{format_percent(ratio - 1)}{'' if one.change.confirmed else ' ?'}",
+                _verdict(one),
+                tip=f"{ratio:.3f} {format_ratios(interval)}\n{' '.join([*direction, case_text(one.series.case)])}",
+            )
+        )
+    caption = (
+        "Time after the change over time before it; right of 1 is slower. The next build has to confirm one with ?."
+    )
+    return [Intervals("Largest changes", caption, rows, lambda ratio: f"{ratio:g}", mark=1.0)] if rows else []
