@@ -240,7 +240,7 @@ class OnFleet:
 
     fleet: Annotated[
         Optional[str],
-        Option(metavar="ENGINE", help="Measure on a fleet: `ray://HOST:10001`, or `ray` (this machine)."),
+        Option(metavar="ENGINE", help="Measure on a fleet: `ray://HOST:10001`, `ray` (this machine) or `slurm:JOBS`."),
     ] = None
     where: Annotated[
         Optional[str],

@@ -189,7 +189,12 @@ def engine_named(text: str) -> Engine:
         from opperf.parent.fleet.ray_engine import RayEngine
 
         return RayEngine(text if place.startswith("//") else place or None)
-    raise InputError(f"`--fleet` is `{text[:100]}`, expected `ray` or `ray://HOST:PORT`", slug="unknown_fleet")
+    if name == "slurm":
+        from opperf.parent.fleet.slurm_engine import SlurmEngine, jobs_named
+
+        return SlurmEngine(jobs_named(place))
+    expected = "`ray`, `ray://HOST:PORT` or `slurm:JOBS`"
+    raise InputError(f"`--fleet` is `{text[:100]}`, expected {expected}", slug="unknown_fleet")
 
 
 def fleet_of(wish: Wishes | None, selection: Selection, progress: Progress) -> AbstractContextManager[Fleet | None]:

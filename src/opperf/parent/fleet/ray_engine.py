@@ -10,7 +10,7 @@ import json
 import os
 import queue
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
@@ -50,8 +50,8 @@ class Actor:
 class RayEngine:
     """The nodes of a Ray cluster, at an address, or of one that is started on this machine's loopback interface."""
 
-    def __init__(self, address: str | None = None) -> None:
-        """Start nothing yet; raises `InputError` where Ray is not installed."""
+    def __init__(self, address: str | None = None, *, actor: type = Actor) -> None:
+        """Start nothing yet; raises `InputError` where Ray is not installed. `actor` is what runs on a node."""
         # Ray would tell its makers that it is used.
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         try:
@@ -64,8 +64,9 @@ class RayEngine:
             ) from error
         self._ray: Any = ray
         self._address = address
+        self._actor = actor
         self._actors: dict[str, Any] = {}
-        self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        self._messages: queue.SimpleQueue[tuple[object, Event]] = queue.SimpleQueue()
         self._looked = 0.0
         self._ours = False
 
@@ -76,14 +77,11 @@ class RayEngine:
         joined: list[Joined] = []
         limit, reason = time.monotonic() + START_LIMIT, ""
         while len(joined) < len(self._actors) and time.monotonic() < limit:
-            try:
-                event = self._events.get(timeout=1.0)
-            except queue.Empty:
-                continue
-            if isinstance(event, Joined):
-                joined.append(event)
-            elif isinstance(event, Left):
-                reason = f": {event.reason}"
+            for event in self._news(1.0):
+                if isinstance(event, Joined):
+                    joined.append(event)
+                elif isinstance(event, Left):
+                    reason = f": {event.reason}"
         if not joined:
             raise HarnessError(
                 f"no node of the fleet can be used{reason}",
@@ -122,7 +120,7 @@ class RayEngine:
             if not node["Alive"] or not cpus or name in self._actors:
                 continue
             actor = (
-                self._ray.remote(Actor)
+                self._ray.remote(self._actor)
                 .options(
                     num_cpus=cpus,
                     num_gpus=node["Resources"].get("GPU", 0),
@@ -133,22 +131,27 @@ class RayEngine:
             self._actors[name] = actor
             self._when_ready(actor.introduce.remote(), partial(self._introduced, name, actor))
 
-    def _when_ready(self, reference: Any, tell: Any) -> None:
+    def _when_ready(self, reference: Any, tell: Callable[[Future[str]], None]) -> None:
         reference.future().add_done_callback(tell)
 
-    def _introduced(self, name: str, actor: Any, future: Future[str]) -> None:
-        """Take what a node said of itself; called by a thread of Ray's."""
-        error = future.exception()
-        if error is not None:
-            self._gone(name, actor, error)
-            return
-        facts = json.loads(future.result())
-        self._events.put(Joined(Node(name, kind_of(facts["machine"])), facts["machine"], facts["noise"]))
+    # These two are called by a thread of Ray's, and only write down what they are told.
 
-    def _gone(self, name: str, actor: Any, error: BaseException) -> None:
-        if self._actors.get(name) is actor:
-            del self._actors[name]
-            self._events.put(Left(name, _first_line(error)))
+    def _introduced(self, name: str, actor: object, future: Future[str]) -> None:
+        error = future.exception()
+        if error is None:
+            facts = json.loads(future.result())
+            self._messages.put((actor, Joined(Node(name, kind_of(facts["machine"])), facts["machine"], facts["noise"])))
+        else:
+            self._messages.put((actor, Left(name, _first_line(error))))
+
+    def _ended(self, ticket: int, name: str, actor: object, future: Future[str]) -> None:
+        error = future.exception()
+        if error is None:
+            self._messages.put((actor, Done(ticket, future.result())))
+        elif isinstance(error, self._ray.exceptions.RayTaskError):
+            self._messages.put((actor, Broken(ticket, _last_line(error))))
+        else:
+            self._messages.put((actor, Left(name, _first_line(error))))
 
     def submit(self, ticket: int, node: str, order: str) -> None:
         """Have the actor of a node carry out an order."""
@@ -157,27 +160,28 @@ class RayEngine:
             return  # its `Left` is on the way
         self._when_ready(actor.carry_out.remote(order), partial(self._ended, ticket, node, actor))
 
-    def _ended(self, ticket: int, node: str, actor: Any, future: Future[str]) -> None:
-        """Take what became of an order; called by a thread of Ray's."""
-        error = future.exception()
-        if error is None:
-            self._events.put(Done(ticket, future.result()))
-        elif isinstance(error, self._ray.exceptions.RayTaskError):
-            self._events.put(Broken(ticket, _last_line(error)))
-        else:
-            self._gone(node, actor, error)
-
     def events(self, seconds: float) -> Sequence[Event]:
         """Return what happened; every few seconds nodes are looked for that came."""
         if time.monotonic() - self._looked > LOOK_EVERY:
             self._look()
-        events: list[Event] = []
+        return self._news(seconds)
+
+    def _news(self, seconds: float) -> Sequence[Event]:
+        """Return what was told, waiting for the first of it; what is told of an actor that is gone is old."""
+        news: list[Event] = []
+        wait = seconds
         try:
-            events.append(self._events.get(timeout=seconds) if seconds > 0 else self._events.get_nowait())
             while True:
-                events.append(self._events.get_nowait())
+                actor, event = self._messages.get(timeout=wait) if wait > 0 else self._messages.get_nowait()
+                wait = 0.0
+                if not isinstance(event, Left):
+                    news.append(event)
+                elif self._actors.get(event.name) is actor:
+                    del self._actors[event.name]
+                    self._looked = 0.0  # its node may be there, and only its process gone
+                    news.append(event)
         except queue.Empty:
-            return events
+            return news
 
     def close(self) -> None:
         """End every actor, with its children, and leave the cluster, or end it where it was started here."""

@@ -32,8 +32,10 @@ SHARE = 0.5
 LEAST_PACE = 0.1
 #: A piece is overdue when it takes this many times what it should, and a while longer, in seconds.
 OVERDUE, OVERDUE_SECONDS = 2.0, 5.0
-#: A task is given up when it was lost this often.
-MOST_LOSSES = 3
+#: A task that was lost this often is a piece of its own: it may be what nodes die of, and the others of its piece not.
+LOST_IN_COMPANY = 2
+#: A task is given up when it was lost this often: by then, three times alone.
+MOST_LOSSES = 5
 #: A node that breaks this many pieces one after another gets no more: it would break them all.
 MOST_BROKEN = 2
 #: How long nodes are waited for where there are none, in seconds: a pod or a job that died takes a while to come back.
@@ -242,7 +244,7 @@ class Scheduler:
         enough = min(most, max(least, SHARE * lane.seconds / lane.nodes)) / place.pace if place.expected else least
         piece = _Piece(lane, [], group, 0.0)
         while queue and piece.seconds < enough:
-            alone = lane.losses.get(queue[0], 0) >= MOST_LOSSES - 1
+            alone = lane.losses.get(queue[0], 0) >= LOST_IN_COMPANY
             if alone and piece.tasks:
                 break
             piece.tasks.append(queue.popleft())

@@ -1,0 +1,183 @@
+"""Fleets of real nodes: a Ray cluster of three on this machine, and jobs of submitit's local executor."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+Start = Callable[..., "subprocess.Popen[str]"]
+#: How long a run on a fleet may take here, in seconds.
+LIMIT = 180
+OPERATORS = ("sum", "mean", "max", "min", "prod", "add", "multiply", "exp", "log", "tanh", "relu", "sqrt")
+
+
+@pytest.fixture(scope="module")
+def address(one_cache: Path) -> Iterator[str]:
+    """The address of a cluster, which ends with the module."""
+    with subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("fleet_cluster.py"))],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"OPPERF_CACHE_DIR": str(one_cache)},
+    ) as cluster:
+        assert cluster.stdin is not None
+        assert cluster.stdout is not None
+        yield cluster.stdout.readline().strip()
+        cluster.stdin.close()
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Start `opperf run` on some operators of NumPy; it is ended with the test."""
+    started: list[subprocess.Popen[str]] = []
+
+    def begin(*words: object, **variables: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "opperf", *map(str, words)]
+        started.append(subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ | variables))
+        return started[-1]
+
+    yield begin
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def run_words(fleet: str, output: Path, *more: object) -> list[object]:
+    return [
+        *("run", *OPERATORS, "--framework", "numpy", "--direction", "forward", "--trial-budget", "1.5"),
+        *("--fleet", fleet, "--output", output, *more),
+    ]
+
+
+def ended(process: subprocess.Popen[str], code: int = 0) -> str:
+    _, stderr = process.communicate(timeout=LIMIT)
+    assert process.returncode == code, stderr
+    return stderr
+
+
+def records(path: Path) -> list[dict[str, Any]]:
+    document = json.loads(path.read_text())
+    result: list[dict[str, Any]] = document["records"]
+    return result
+
+
+def once(path: Path) -> bool:
+    names = Counter(record["case"]["operator"] for record in records(path))
+    return names == Counter(OPERATORS)
+
+
+def children() -> list[psutil.Process]:
+    """Every child of opperf that measures for anybody."""
+    return [
+        process
+        for process in psutil.process_iter(["cmdline"])
+        if "opperf.child" in (process.info["cmdline"] or ()) and process.status() != psutil.STATUS_ZOMBIE
+    ]
+
+
+def nobody_measures(before: set[int], seconds: float = 20.0) -> bool:
+    limit = time.monotonic() + seconds
+    while {process.pid for process in children()} - before:
+        if time.monotonic() > limit:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def journal_lines(path: Path) -> int:
+    journal = path.with_name(path.name + ".journal")
+    return journal.read_text().count('"outcome"') if journal.exists() else 0
+
+
+def wait_for(condition: Callable[[], object]) -> None:
+    limit = time.monotonic() + LIMIT
+    while not condition():
+        assert time.monotonic() < limit
+        time.sleep(0.05)
+
+
+def actors() -> list[psutil.Process]:
+    """The processes of Ray's that measure."""
+    named = ((process, process.info["name"] or "") for process in psutil.process_iter(["name"]))
+    return [process for process, name in named if name.startswith("ray::Actor")]
+
+
+def test_a_cluster_measures_each_trial_once_and_records_say_where(address: str, start: Start, tmp_path: Path) -> None:
+    output = tmp_path / "fleet.json"
+    ended(start(*run_words(f"ray:{address}", output)))
+    assert once(output)
+    document = json.loads(output.read_text())
+    nodes = document["run"]["environment"]["nodes"]
+    assert len(nodes) == 3
+    assert all(node["machine"]["cpu"] == document["run"]["environment"]["machine"]["cpu"] for node in nodes.values())
+    assert all(isinstance(node["noise"], list) for node in nodes.values())
+    assert {record["facts"]["node"]["name"] for record in document["records"]} == set(nodes)
+    assert not output.with_name(output.name + ".journal").exists()
+
+
+def test_a_node_that_is_killed_in_the_middle_loses_and_doubles_nothing(
+    address: str, start: Start, tmp_path: Path
+) -> None:
+    output, before = tmp_path / "fleet.json", {process.pid for process in children()}
+    run = start(*run_words(f"ray:{address}", output))
+    wait_for(lambda: journal_lines(output) >= 2)
+    victim = actors()[0]
+    own = [child.pid for child in victim.children(recursive=True)]
+    victim.send_signal(signal.SIGKILL)
+    stderr = ended(run)
+    assert "is gone" in stderr
+    assert once(output)
+    assert all(record["status"] == "ok" for record in records(output))
+    assert own
+    assert nobody_measures(before - set(own))
+
+
+def test_ctrl_c_ends_every_child_on_every_node_and_the_run_goes_on_later(
+    address: str, start: Start, tmp_path: Path
+) -> None:
+    output, before = tmp_path / "fleet.json", {process.pid for process in children()}
+    run = start(*run_words(f"ray:{address}", output))
+    wait_for(lambda: journal_lines(output) >= 2)
+    run.send_signal(signal.SIGINT)
+    assert f"--resume {output}" in ended(run, 130)
+    assert nobody_measures(before)
+    done = len(records(output))
+    assert 2 <= done < len(OPERATORS)
+    ended(start(*run_words(f"ray:{address}", output, "--resume", output, "--force")))
+    assert once(output)
+
+
+def test_a_comparison_on_several_machines_is_merged(address: str, start: Start, tmp_path: Path) -> None:
+    output = tmp_path / "compared.json"
+    words = ("compare", "null:steady", "--base", "null", "--new", "null;slowdown=1.5")
+    ended(start(*words, "--fleet", f"ray:{address}", "--replicate", 3, "--output", output))
+    document = json.loads(output.read_text())
+    assert len({one["node"]["name"] for one in document["comparisons"]}) == 3
+    (merged,) = document["machines"]
+    assert (merged["finding"], merged["machines"]) == ("slower on all machines", 3)
+    assert merged["ratio"] == pytest.approx(1.5, rel=0.01)
+
+
+def test_a_condition_that_no_node_meets_is_an_error(address: str, start: Start, tmp_path: Path) -> None:
+    run = start("run", "null:steady", "--fleet", f"ray:{address}", "--where", "gpu=H999", "--replicate", 1)
+    assert "no node of the fleet can be used" in ended(run, 3)
+
+
+def test_jobs_of_submitit_measure_each_trial_once_and_leave_nothing(start: Start, tmp_path: Path) -> None:
+    output, before = tmp_path / "fleet.json", {process.pid for process in children()}
+    ended(start(*run_words("slurm:2", output), OPPERF_SUBMITIT_CLUSTER="local"))
+    assert once(output)
+    assert len({record["facts"]["node"]["name"] for record in records(output)}) == 2
+    assert nobody_measures(before)
