@@ -1,4 +1,4 @@
-"""The states that Gluon's recurrent cells are called with beside their data: zeros, for each row of a batch."""
+"""The initial states of Gluon's recurrent cells: zeros, for each row of a batch."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class InProcess:
         self._names = Names(backend, Path.cwd(), Plugins(Path.cwd(), ()))
 
     def tensor(self, spec: TensorSpec, place: str) -> Any:
-        """Return a tensor of seeded values; `place` tells apart the arguments of one call."""
+        """Return a tensor of seeded values; `place` distinguishes the arguments of one call."""
         return tensor(self.backend, spec, f"{SEED}/{place}")
 
     def of_case(self, case: Case, path: str | None = None, values: Mapping[str, Any] | None = None) -> Subject:
@@ -91,7 +91,7 @@ class InProcess:
         training: bool = False,
         operator: Operator | None = None,
     ) -> Subject:
-        """Return a function (or what stands at a path) with the arguments given.
+        """Return a function, or the one at a path, bound to arguments.
 
         A gradient flows to the tensors `differentiable`, to every floating one where nothing is said. The result of
         a function that is not in the catalog may differ from call to call.

@@ -33,12 +33,12 @@ PROGRAM = {"role": "program"}
 VARIABLE = "env."
 
 
-#: The most that is taken at its word: more is a slip of the pen, and would fill the memory or never end.
+#: Maximum values: more is a typing error, and would fill the memory or never end.
 MOST = {"warmup": 10**9, "runs": 10**6, "processes": 1000, "pairs": 1000, "threads": 4096, "random": 10_000}
 #: A piece that takes at least this share of a whole gets the whole budget of a trial; others get at least this
 #: share of the budget.
 FULL_SHARE, LEAST_BUDGET = 0.01, 0.04
-#: The longest time that is waited for, in seconds, about 30 years: the system's clocks count little further.
+#: The longest timeout, in seconds, about 30 years: the system's clocks count little further.
 LONGEST = 1e9
 
 

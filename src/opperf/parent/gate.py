@@ -287,7 +287,6 @@ def _judge(
     note: Callable[[str], None],
     cause: BaseException | None,
 ) -> GateResult:
-    """Judge a run by expectations."""
     floors = stored_floors()
     comparisons = tuple(compare_expected(expectations, run, file.threshold, floors))
     judgement = judged(comparisons, file.threshold, against="expected", inconclusive=file.inconclusive)

@@ -47,7 +47,7 @@ NO_PEAKS = "to see shares of peak, measure it: `opperf doctor --peaks --framewor
 
 @dataclass(frozen=True)
 class Options:
-    """What of a script is profiled; of a `function`, so many `calls` after the first `skip`, and nothing else.
+    """What to profile of a script; of a `function`, only `calls` calls after the first `skip`.
 
     With `record` the arguments of its operators are recorded, of which a suite can be made. The allocator is the
     script's own, or `fixed` as that of a measured operator is. Each of `plugins` brings a framework with its `Watcher`.
@@ -166,7 +166,7 @@ def check_rows(by: str, sort: str) -> None:
 
 
 def check(words: Sequence[str], options: Options) -> None:
-    """Raise `InputError` for what the script's text shows to be in vain: a function it has not, or a suite of JAX's."""
+    """Raise `InputError` for requests that the script's text shows to be futile: a missing function, or a JAX suite."""
     if options.function is not None:
         check_function(words, options.function)
     frameworks = frameworks_of(words, options.watched) if options.framework is None else (options.framework,)
@@ -241,7 +241,7 @@ def _record(files: Sequence[Path]) -> tuple[Trace | None, list[str]]:
 
 
 def _scratch(output: Path) -> ScratchFolder:
-    """Return a folder of this run alone: files of another run may lie in `output`, or come there meanwhile."""
+    """Return a private folder for this run: other runs may write to `output`, even at the same time."""
     try:
         output.mkdir(parents=True, exist_ok=True)
         return ScratchFolder("profile", output.absolute())

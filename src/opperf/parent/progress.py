@@ -1,4 +1,4 @@
-"""Who is told how a command goes, while it measures; and how one that is stopped before that says so."""
+"""Progress of a command while it measures, and the message of one that is stopped before."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from opperf.parent.reports.text import trial_text
 
 
 class Progress(Protocol):
-    """Who is told how a run goes. Nothing is told while a sample is taken."""
+    """Receives the progress of a run. Nothing is reported while a sample is taken."""
 
     def note(self, text: str) -> None:
         """Take one line of news."""
 
     def plan(self, framework: str, count: int, total: int) -> None:
-        """Take how many of a framework's own operators were asked for their cases; none where their list is awaited."""
+        """Report how many of a framework's own operators have been asked for their cases; zero while listing them."""
 
     def begin(self, total: int) -> None:
         """Take the number of measurements to come."""
@@ -32,7 +32,7 @@ class Progress(Protocol):
         """Take what became of it."""
 
     def close(self) -> None:
-        """Take that planning or measuring is over."""
+        """Report that planning or measuring is over."""
 
 
 class Silent:
@@ -58,7 +58,7 @@ class Silent:
 
 
 class Stderr(Silent):
-    """Tells its news on stderr."""
+    """Reports on stderr."""
 
     def note(self, text: str) -> None:
         """Print it."""

@@ -1,4 +1,4 @@
-"""The interface of dl-operator-benchmark, inside a script of one's own: one class for each operator.
+"""The interface of dl-operator-benchmark for your own script: one class for each operator.
 
     from opperf.compat.dl_operator_benchmark.nd import Add, run_all_arithmetic_operations_benchmarks
     from opperf.compat.dl_operator_benchmark.gluon import Conv2D

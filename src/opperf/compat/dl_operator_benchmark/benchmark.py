@@ -15,7 +15,7 @@ from opperf.domain.backend import Unsupported
 from opperf.domain.errors import unknown
 from opperf.domain.registry import device_named
 
-#: Calls before the first sample, and samples, where nothing is said: the original's.
+#: Default warm-up calls and samples: the original's.
 WARMUP, RUNS = 10, 50
 
 

@@ -1,6 +1,6 @@
-"""`python -m opperf.compat.dl_operator_benchmark.benchmark_driver`: every group, one after the other, into one file.
+"""`python -m opperf.compat.dl_operator_benchmark.benchmark_driver`: all groups in turn, into one file.
 
-It runs under a Python that has MXNet. The file is written anew after each operator, so that what is measured stays.
+It runs under a Python that has MXNet. The file is rewritten after each operator, so that no result is lost.
 """
 
 from __future__ import annotations

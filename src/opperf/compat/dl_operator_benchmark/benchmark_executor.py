@@ -1,4 +1,4 @@
-"""`run_all_mxnet_operator_benchmarks`: every group of arrays and layers, one after the other, in one dictionary."""
+"""`run_all_mxnet_operator_benchmarks`: all groups of arrays and layers, in one dictionary."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def run_all_mxnet_operator_benchmarks(
 ) -> dict[str, float]:
     """Run every operator and layer, print each result, and return all: seconds by key.
 
-    `inputs` are for those that have such a parameter. What fails is told on stderr, and the rest goes on. Raises
+    `inputs` are for those that have such a parameter. Failures are printed on stderr, and the rest goes on. Raises
     `ValueError` for inputs that none of them has.
     """
     classes = choose(None, nd.CLASSES, gluon.CLASSES)

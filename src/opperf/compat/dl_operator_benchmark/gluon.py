@@ -4,7 +4,7 @@
     layer.run_benchmark()
     layer.get_benchmark_results()    # {"MX_Gluon_Hybrid_Conv2D_Forward_Backward_Time": seconds}
 
-The names are made of declarations, when they are asked for.
+The names are made from declarations, on demand.
 """
 
 from __future__ import annotations

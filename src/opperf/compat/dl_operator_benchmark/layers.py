@@ -18,7 +18,7 @@ from opperf.domain.tensor import TensorSpec, dtype_named
 class Layer:
     """A block: `build` takes the attributes in `attributes`, and the block the arrays in `data`.
 
-    `title` stands in the result's key behind `Gluon_Imperative_`, or `Gluon_Hybrid_` for a block that is hybridized.
+    `title` follows `Gluon_Imperative_`, or `Gluon_Hybrid_` for a hybridized block, in the result's key.
     `fill` are the initializers of the arrays where they are not normal; no gradient flows to those in `fixed`.
     """
 
@@ -98,17 +98,17 @@ def batchify() -> Any:
 
 
 def convolution_batch_norm(**settings: Any) -> Any:
-    """Return a convolution and a batch norm, one after the other."""
+    """Return a convolution followed by a batch norm."""
     return _sequence([mx.gluon.nn.Conv2D(**settings), mx.gluon.nn.BatchNorm()])
 
 
 def convolution_batch_norm_relu(**settings: Any) -> Any:
-    """Return a convolution, a batch norm and a relu, one after the other."""
+    """Return a convolution followed by a batch norm and a relu."""
     return _sequence([mx.gluon.nn.Conv2D(**settings), mx.gluon.nn.BatchNorm(), mx.gluon.nn.Activation("relu")])
 
 
 def sequential_cells(hidden_size: int) -> Any:
-    """Return two cells of LSTM, one after the other."""
+    """Return two LSTM cells in sequence."""
     whole = mx.gluon.rnn.HybridSequentialRNNCell()
     for _ in range(2):
         whole.add(mx.gluon.rnn.LSTMCell(hidden_size))
@@ -116,7 +116,7 @@ def sequential_cells(hidden_size: int) -> Any:
 
 
 def zoneout_cell(hidden_size: int, zoneout_states: float) -> Any:
-    """Return a cell of LSTM that keeps a share of its states as they were.
+    """Return an LSTM cell that keeps a share of its states.
 
     Outputs are not kept: a cell remembers those of its last call, and the gradients of all calls would hang together.
     """
@@ -124,7 +124,7 @@ def zoneout_cell(hidden_size: int, zoneout_states: float) -> Any:
 
 
 def residual_cell(hidden_size: int) -> Any:
-    """Return a cell of LSTM that adds its data to its output, so that both are of one width."""
+    """Return an LSTM cell that adds its data to its output, so that both have the same width."""
     return mx.gluon.rnn.ResidualCell(mx.gluon.rnn.LSTMCell(hidden_size))
 
 

@@ -5,7 +5,7 @@
     add.print_benchmark_results()
     run_all_arithmetic_operations_benchmarks()
 
-The names are made of declarations, when they are asked for.
+The names are made from declarations, on demand.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a benchmark class of one's own is made of: the base class, arrays, and functions that time a call.
+"""Parts of your own benchmark class: the base class, arrays, and functions that time a call.
 
     seconds, result = nd_forward_backward_and_time(F=nd.add, runs=50, lhs=lhs, rhs=rhs)
 

@@ -1,6 +1,6 @@
 """`run_all_..._operations_benchmarks`: the original's groups, those that it left empty, and the fused ones.
 
-A runner prints each result and returns all of them. An operator that fails is told on stderr, and the rest goes on.
+A runner prints each result and returns all of them. A failing operator is reported on stderr, and the rest goes on.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _runner(name: str, classes: Sequence[type[OperatorBenchmark]]) -> Callable[.
 def measured(
     classes: Sequence[type[OperatorBenchmark]], ctx: Any, inputs: Mapping[str, Any], *, warmup: int, runs: int
 ) -> Iterator[dict[str, float]]:
-    """Yield the results of each class, printed; what fails is told on stderr.
+    """Print and yield the results of each class; failures are reported on stderr.
 
     Raises `ValueError` for inputs that none of them has, `InputError` for numbers that cannot be.
     """

@@ -21,7 +21,7 @@ from opperf.domain.tensor import TensorSpec, dtype_named
 class Spelling:
     """An operator of the catalog under the original's words.
 
-    `title` stands in the key of the result. `words` are the original's input names by neutral name, `attributes` values
+    `title` is part of the result's key. `words` are the original's input names by neutral name, `attributes` values
     where they are not the catalog's; with a path they are all the attributes. `size` decides what is the catalog's.
     `filled` is the parameter that fills arrays, `always` the direction that the original's key names in any case.
     """

@@ -1,7 +1,7 @@
 """`python -m opperf.compat.mxnet_opperf`: the command line of MXNet's opperf, each operator in a child process.
 
 The flags, the keys and the units are the original's. MXNet need not be installed: its environment is built when it is
-missing. What is measured is in a journal beside the output before the next operator begins.
+missing. Each result is in a journal next to the output before the next operator begins.
 """
 
 from __future__ import annotations

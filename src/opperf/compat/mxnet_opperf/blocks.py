@@ -23,7 +23,7 @@ def is_block(operator: Any) -> bool:
 def called(operator: Any, inputs: Mapping[str, Any], here: InProcess, context: Any, dtype: str) -> tuple[Any, Given]:
     """Return a block that has run once, and the arguments of its call, in the order of the dictionary.
 
-    A class is constructed with the keys that its constructor knows. What a block of one's own holds stays as it is. A
+    A class is constructed with the keys that its constructor knows. Your own blocks stay as they are. A
     recurrent cell that is given its data alone begins with states of zeros.
     """
     own = _constructor(operator) if isinstance(operator, type) else frozenset()
@@ -39,7 +39,7 @@ def called(operator: Any, inputs: Mapping[str, Any], here: InProcess, context: A
     arguments = (*values.positional, *values.keywords.values())
     if len(arguments) == 1:
         arguments += states_of(block, arguments[0], context)
-    block(*arguments)  # what the shapes of the parameters are, the first call tells
+    block(*arguments)  # the first call determines the shapes of the parameters
     flows = values.differentiable
     if isinstance(block, mx.gluon.nn.Embedding):  # its data are places in a table: the gradient is the table's
         flows = (block.weight.data(),)

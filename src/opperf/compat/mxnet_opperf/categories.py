@@ -35,7 +35,7 @@ RUNNERS: Mapping[str, str] = {
     "run_rounding_operators_benchmarks": "rounding",
     "run_join_split_operators_benchmarks": "join_split",
 }
-#: Operators beside those of the groups that opperf's own commands know.
+#: Operators in addition to those of the groups in opperf's own commands.
 MORE = {"join_split": ("concat", "stack", "split"), "mx_misc": ("Custom",)}
 
 

@@ -1,4 +1,4 @@
-"""The inputs that MXNet's opperf gives each operator by itself, and rows beside them where those measure too little.
+"""The default inputs of MXNet's opperf for each operator, and further rows where those measure too little.
 
 Data only: the functions for scripts and the command line share it. What is otherwise than there:
 
@@ -62,7 +62,7 @@ def is_large(int64_tensor: str) -> bool:
     return word == "on"
 
 
-#: Stands for the element type of the run.
+#: Placeholder for the element type of the run.
 OF_THE_RUN = object()
 
 

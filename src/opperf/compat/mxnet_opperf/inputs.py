@@ -3,7 +3,7 @@
     {"lhs": (1024, 1024), "rhs": (1024, 1024), "dtype": "float64", "initializer": nd.normal, "run_backward": False}
 
 A shape becomes an array where the operator takes one: MXNet's registry says so, and for functions that are not in it
-the names that the registry knows. Arrays of one's own are copied, but for `out`. `args`, `args0`, `args1`... go by
+the names that the registry knows. Your own arrays are copied, except for `out`. `args`, `args0`, `args1`... go by
 position. `initializer` (or `lhs_initializer`) fills arrays instead of opperf's seeded values; `run_backward` and
 `dtype` hold for their dictionary alone.
 """
@@ -24,7 +24,7 @@ from opperf.compat.in_process import InProcess
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import FLOATS, TensorSpec, dtype_named
 
-#: Arrays of the functions with NumPy's names, of Python functions of MXNet and of losses, beside those of the registry.
+#: Array arguments of NumPy-named functions, of MXNet's Python functions and of losses, besides those in the registry.
 ARRAYS = frozenset(
     ["x", "x1", "x2", "a", "b", "m", "v", "y", "arr", "ary", "array", "condition", "pred", "label", "out", "input"]
 )
@@ -68,7 +68,7 @@ class Signature:
 
 
 def sized(function: Callable[..., Any], size: tuple[int, ...]) -> dict[str, Any]:
-    """Return the arrays that a function is called with where nothing is said of them, each of one size.
+    """Return the default arrays of a function, each of one size.
 
     Those that an operator takes only where an attribute asks for them are left out; of any number there are two.
     """
@@ -129,9 +129,9 @@ class Maker:
         self.differentiable: list[Any] = []
 
     def array(self, name: str, value: Any, example: TensorSpec | None = None) -> Any:
-        """Return the array that a value stands for: a shape, the elements themselves, or the array."""
+        """Return the array described by a value: a shape, its elements, or the array itself."""
         if isinstance(value, mx.nd.NDArray):
-            # A copy: neither gradients nor updates are to change what the script goes on to use.
+            # A copy: gradients and updates must not change the script's own arrays.
             return value if name == "out" else self._noted(value.as_in_context(self._context).copy(), True)
         if isinstance(value, (list, numpy.ndarray)):
             return self._noted(mx.nd.array(value, ctx=self._context, dtype=self._dtype), name != "out")
@@ -157,7 +157,7 @@ def arguments_of(
     dtype: str,
     signature: Signature | None = None,
 ) -> Given:
-    """Return the arguments that a dictionary stands for; raises `InputError`."""
+    """Return the arguments described by a dictionary; raises `InputError`."""
     signature = signature or Signature.of(function)
     own_dtype = inputs.get("dtype") if "dtype" not in signature.others else None
     make = Maker(here, context, _dtype(own_dtype or dtype), inputs)

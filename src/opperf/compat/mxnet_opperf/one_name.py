@@ -47,7 +47,7 @@ def run_benchmark_operator(
 
 
 def _call(name: str, module: Any) -> Any:
-    """Return the function of a module that a name stands for, or None."""
+    """Return the function with a name in a module, or None."""
     return next((getattr(module, one) for one in spellings(name) if hasattr(module, one)), None)
 
 

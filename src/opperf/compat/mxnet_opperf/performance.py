@@ -1,4 +1,4 @@
-"""`run_performance_test`: operators of MXNet with inputs of one's own, measured in the script that calls it."""
+"""`run_performance_test`: MXNet operators with your own inputs, measured in the calling script."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def name_of(operator: Any) -> str:
 
 
 def _dictionaries(inputs: Any) -> list[Mapping[str, Any]]:
-    """Return the dictionaries of inputs; one alone stands for a list of one."""
+    """Return the dictionaries of inputs; a single one becomes a list."""
     dictionaries = [inputs] if isinstance(inputs, Mapping) else inputs
     if not isinstance(dictionaries, (list, tuple)) or not all(isinstance(one, Mapping) for one in dictionaries):
         raise InputError(

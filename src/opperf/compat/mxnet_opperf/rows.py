@@ -31,7 +31,7 @@ def times(seconds: Sequence[float], name: str, direction: str = "") -> dict[str,
 
 
 def memory(peak: float, device: str) -> dict[str, float]:
-    """Return the most bytes that one call held beside its inputs.
+    """Return the peak bytes of one call besides its inputs.
 
     >>> memory(65536, "cpu/0")
     {'max_storage_mem_alloc_cpu/0': 65.536}

@@ -1,4 +1,4 @@
-"""The runners of MXNet's opperf: every operator of a category, with inputs of their own.
+"""The runners of MXNet's opperf: every operator of a category, with default inputs.
 
 An operator that fails costs its row alone, and none is measured twice under one name.
 """

@@ -38,7 +38,7 @@ def benchmark() -> None:
     config = read_config(options.config, lenient=True)
     stamp = f"{os.getpid()}_{int(time.time())}"
     path = output_path(options.output_prefix, stamp, append=options.append)
-    take_output(path, force=True, inputs=[Path(options.config)])  # PARAM writes over what is there, too
+    take_output(path, force=True, inputs=[Path(options.config)])  # PARAM overwrites existing files, too
     if not quiet(options):
         for note in config.notes:
             tell(f"note: {note}")

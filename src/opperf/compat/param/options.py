@@ -40,12 +40,12 @@ def get_benchmark_options() -> dict[str, Any]:
 
 
 def create_bench_config(name: str) -> dict[str, Any]:
-    """Return a config of one operator that nothing is said of yet."""
+    """Return an empty config of one operator."""
     return {name: create_op_info()}
 
 
 def create_op_info() -> dict[str, Any]:
-    """Return what stands beside an operator's name."""
+    """Return the entry of an operator."""
     return {
         "build_iterator": None,
         "input_iterator": None,

@@ -26,7 +26,7 @@ class Selection:
     declare the functions in `declared`, register operators with a framework, and have iterators and data generators for
     `configs`. Empty fields mean the defaults that `sides` and `expand` choose.
 
-    A name is a `str`, whoever wrote it; `Code` comes from what the user names, never from a file.
+    A name is a `str`; `Code` comes from what the user names, never from a file.
     """
 
     operators: Sequence[str | Code] = ()

@@ -1,6 +1,6 @@
 """A suite in a plan: which of its cases are meant, and what becomes of cases that are equal.
 
-Operators that are named beside a suite choose from it. They add nothing: what the cases of a suite take together, and
+Operators named in addition to a suite select from it. They add nothing: what the cases of a suite take together, and
 each one's share of that, would describe something that was never recorded.
 """
 
@@ -95,7 +95,7 @@ def not_in_suite(selection: Selection, name: str) -> InputError:
 
 
 def unmeasured(selection: Selection, frameworks: Collection[str]) -> list[str]:
-    """Return a note for each framework whose own operators a suite has, and that is not measured."""
+    """Return a note for each framework that is not measured although a suite has its own operators."""
     owners = Counter(split_implementation(entry.case.operator)[0] for entry in selection.suite_cases)
     whole = f"{len(selection.suite_cases)} cases of {suite_name(selection)}"
     return [

@@ -27,7 +27,7 @@ _ENDS = ("interval_low", "interval_high")
 
 
 def of_part(metric: Metric, part: str, title: str | None = None, *, rank: int | None = None) -> Column:
-    """Declare a part of a metric: a number in its unit, or what is said of it, for machines."""
+    """Declare a part of a metric for programs: a number in its unit, or a text."""
 
     def read(record: Record) -> Raw:
         value = record.metrics.get(metric.name)
@@ -82,7 +82,7 @@ def other_name(record: Record) -> str | None:
 
 
 def spelling(name: str | None) -> str:
-    """Write an implementation without the framework in front, which has a column of its own.
+    """Write an implementation without its framework, which has its own column.
 
     >>> spelling("torch:aten::add.Tensor"), spelling("aten::add")
     ('aten::add.Tensor', 'aten::add')
@@ -122,7 +122,7 @@ def floor(record: Record) -> float | None:
 
 
 def of_run(name: str, part: str, *, rank: int | None = None) -> Column:
-    """Declare what tells records of several runs apart."""
+    """Declare the columns that distinguish records of several runs."""
     return Column(
         name, name, lambda record: getattr(record.details.run, part, None), presence="apart", rank=rank, least=8
     )

@@ -190,7 +190,7 @@ def name(comparison: Comparison) -> str:
 
 
 def _differences(comparison: Comparison) -> Iterator[Note]:
-    """Yield what is said of one comparison, a sentence each."""
+    """Yield the sentences about one comparison."""
     explanation = comparison.explanation
     if explanation["failures"]:
         yield from (Note(f"{side} could not be explained: {why}") for side, why in explanation["failures"].items())

@@ -1,4 +1,4 @@
-"""What a report says, before it has a format: tables, notes and legends, each value beside its text.
+"""The content of a report, before it has a format: tables, notes and legends, each value with its text.
 
 A report makes a `Document` of what the program knows, a format makes text of any document. Nothing here is escaped or
 folded: how wide a line may be and what must not act in it is for the format to know.
@@ -66,7 +66,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """A cell for each column of a table; `link` is where its first leads on a page that has others beside it."""
+    """A cell for each column of a table; `link` is the target of the first cell on pages that are part of a site."""
 
     cells: Sequence[Cell]
     level: Level = ""
@@ -77,7 +77,7 @@ class Row:
 class Table:
     """Columns and rows; `caption` says what all rows have in common.
 
-    People see the first `top` rows, in Markdown no more than fit in `characters`. `whole` says where everything
+    People see the first `top` rows, in Markdown only those that fit in `characters`. `whole` says where everything
     is that is not shown.
     """
 
@@ -115,7 +115,7 @@ def table(
     link: Callable[[Item], str] = lambda _: "",
     **more: Any,
 ) -> Table:
-    """Return the table of some items: a column that is not shown loses its title, and is said of all where it may be.
+    """Return the table of items: a hidden column loses its title, and moves above the table where allowed.
 
     >>> columns = [Column("name", "name", str), Column("length_cells", "length", len, presence="varied")]
     >>> short = table(columns, ["add", "mul"])
@@ -139,7 +139,7 @@ def table(
 
 
 def _differ(column: Column[Item], values: Mapping[object, None], items: Sequence[Item]) -> bool:
-    """Whether rows differ in a column: those that are alike in what it is held `within`, where it is."""
+    """Whether rows differ in a column, among rows that agree in its `within`, if set."""
     if column.within is None:
         return len(values) > 1
     pairs = {(column.within(item), column.read(item)) for item in items}
@@ -168,7 +168,7 @@ class Legend:
     lines: Mapping[str, str]
 
     def text(self, titles: Iterable[str]) -> str:
-        """Return what is said of the columns that are shown."""
+        """Return the legend of the visible columns."""
         names = set(titles)
         return "; ".join(line for title, line in self.lines.items() if title in names)
 

@@ -121,12 +121,12 @@ def _costs(records: Iterable[Record]) -> dict[str, float]:
 
 
 def merge(runs: Sequence[Run]) -> Run:
-    """Join runs into one with all their records, each of which says which run it is of.
+    """Join runs into one with all their records, each of which names its run.
 
     Equal trials of several runs are all kept; what one run has twice, in its journal and its document, counts once.
 
     The result has the header of the last run, but holds as labels and environment only what all runs agree on; the
-    headers of all stand under `environment["merged"]`. A run by itself is returned unchanged.
+    headers of all stand under `environment["merged"]`. A single run is returned unchanged.
     """
     if not runs:
         raise ValueError("no runs to merge")
@@ -148,7 +148,7 @@ def merge(runs: Sequence[Run]) -> Run:
 
 
 def with_origin(run: Run) -> Run:
-    """Return the run with records that say which run they are of, when it began, on what machine, and its labels."""
+    """Return the run with records that name their run, its start, its machine and its labels."""
     cores = run.machine.get("cores_usable")
     words = (run.machine.get("cpu"), None if cores is None else f"{cores} cores")
     origin = {

@@ -99,7 +99,6 @@ def _case(operator: str, row: Mapping[str, object], where: str) -> Case:
 
 
 def _arrays(name: str, value: list[Any], lengths: set[int], where: str) -> Iterator[tuple[str, TensorSpec]]:
-    """Yield the arrays in a list, each with its name."""
     try:
         if name == MANY:
             shapes = [value] if _whole(value) else value

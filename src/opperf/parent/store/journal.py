@@ -71,7 +71,7 @@ class JournalWriter:
 
     def close(self) -> None:
         """Close the file; the journal stays."""
-        with suppress(OSError):  # what could not be written was told when it was added
+        with suppress(OSError):  # the error was reported when the line was added
             self._file.close()
 
 

@@ -71,7 +71,6 @@ def judge(signs: Signs) -> list[Warning]:
 
 
 def _doubts(signs: Signs) -> Iterator[Warning]:
-    """Yield each doubt."""
     if signs.pauses is not None and signs.pauses > TAKEN_LIMIT:
         text = f"a busy loop did not run {signs.pauses:.1%} of the time"
         yield Warning("interrupted", text, "stop other programs, or pin to idle CPUs with `--cpus LIST`")

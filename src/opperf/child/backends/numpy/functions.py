@@ -72,7 +72,6 @@ def _computes(path: str) -> bool:
 
 
 def _module(path: str) -> ModuleType | None:
-    """Return the module at a path, None if there is none."""
     first, *rest = path.split(".")
     module = ROOTS.get(first)
     for word in rest:

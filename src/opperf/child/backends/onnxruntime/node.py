@@ -180,7 +180,6 @@ def one_file(graph: Any, versions: Mapping[str, int]) -> Any:
 
 
 def _flags(outputs: Any) -> Sequence[bool]:
-    """Return for each output whether it is requested."""
     return [True] * int(outputs) if isinstance(outputs, int) else [bool(choice) for choice in outputs]
 
 
@@ -192,7 +191,6 @@ def _places(constant: Any) -> Sequence[int]:
 
 
 def _arrays(value: Any) -> Any:
-    """Return an array, or those of a sequence."""
     return list(map(np.asarray, value)) if isinstance(value, (list, tuple)) else np.asarray(value)
 
 

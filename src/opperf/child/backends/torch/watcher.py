@@ -217,7 +217,6 @@ def _observer(file: str) -> ExecutionTraceObserver | None:
 
 
 def _wait() -> None:
-    """Wait for all devices."""
     if torch.cuda.is_initialized():
         for number in range(torch.cuda.device_count()):
             torch.cuda.synchronize(number)

@@ -1,6 +1,6 @@
 """The document of the command line: `{operator: [row, ...]}` as JSON, or the same rows as Markdown or CSV.
 
-JSON has the original's shape and nothing beside it. Markdown begins with the original's columns.
+JSON has exactly the original's shape. Markdown begins with the original's columns.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def collected(plans: Sequence[RowPlan], run: Run, *, lumped: bool) -> dict[str, 
 
 
 def _apart(operator: str, measured: Sequence[Record]) -> dict[str, Any]:
-    """Return what the profiler `native` tells: forward and backward apart, and memory."""
+    """Return the values of the profiler `native`: forward, backward and memory."""
     row: dict[str, Any] = {}
     for record in measured:
         direction = record.trial.direction
@@ -75,7 +75,7 @@ def _apart(operator: str, measured: Sequence[Record]) -> dict[str, Any]:
 
 
 def _lump(operator: str, measured: Sequence[Record]) -> dict[str, Any]:
-    """Return what the profiler `python` tells: forward and backward together, forward alone where there is no more."""
+    """Return the values of the profiler `python`: forward and backward together, or forward alone."""
     ranked = sorted(measured, key=lambda record: LUMPED.index(record.trial.direction))
     timed = next((record for record in ranked if record.time is not None), None)
     if timed is None:

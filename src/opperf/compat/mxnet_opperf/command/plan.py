@@ -1,7 +1,7 @@
 """Which operators the command line measures, with which inputs, and from which trials each row of its result comes.
 
 An operator gets the rows of a file, else those that the functions for scripts give it, else what opperf's own commands
-do. Rows that are alike, and two names of one function, may share a trial; each keeps its row.
+do. Equal rows, and two names of one function, may share a trial; each keeps its row.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from opperf.parent.session import Session
 from opperf.parent.sources.suite_file import ORIGIN, is_mxnet_inputs, mxnet_suite
 
 CATEGORIES = tuple(RUNNERS.values())
-#: Which directions stand for one row of the profiler `python`: the first that has a time.
+#: The directions for a row of the profiler `python`: the first that has a time is used.
 LUMPED = ("forward_backward", "forward")
 
 #: Rows of inputs by the name of an operator, as MXNet's opperf writes them.
@@ -36,7 +36,7 @@ InputRows = Mapping[str, Sequence[Mapping[str, Any]]]
 
 @dataclass(frozen=True)
 class RowPlan:
-    """A row to come: an operator by the name that it was asked for by, its inputs as they are shown, its trials."""
+    """A planned row: the operator's requested name, its inputs as shown, and its trials."""
 
     operator: str
     inputs: Mapping[str, Any]
@@ -45,7 +45,7 @@ class RowPlan:
 
 @dataclass(frozen=True)
 class CommandRequest:
-    """What was asked for: operators as `mxnet:PATH`, rows of a file, and how inputs and directions are chosen.
+    """The request: operators as `mxnet:PATH`, rows of a file, and how inputs and directions are chosen.
 
     `lumped` asks for forward and backward together, as the profiler `python` times them.
     """
@@ -58,7 +58,7 @@ class CommandRequest:
 
 
 def names(operators: Sequence[str], categories: Sequence[str], rows: InputRows) -> tuple[str, ...]:
-    """Return what is asked for, as `mxnet:PATH`: what is named, else what a file holds, else all categories."""
+    """Return the requested operators as `mxnet:PATH`: those named, else those in a file, else all categories."""
     for name in categories:
         check_known("category", name, CATEGORIES)
     every = [] if operators or rows else CATEGORIES

@@ -1,6 +1,6 @@
 """Batches: cases that one start of a tool looks at, in one process that the tool starts.
 
-What the tool saw of a trial is read back under the trial. Its report stays beside the results, and so does the batch
+The tool's results are read back for each trial. Its report stays next to the results, and so does the batch
 itself, so that the command can be given again.
 """
 
@@ -44,7 +44,7 @@ Seen = dict[tuple[object, ...], dict[str, Any]]
 
 @dataclass(frozen=True)
 class Watch:
-    """How batches are run: with which settings, beside which file, and who is told."""
+    """How batches are run: the settings, the file next to which they write, and who is notified."""
 
     options: argparse.Namespace
     settings: Settings
@@ -153,7 +153,7 @@ def run(command: Sequence[str], variables: Mapping[str, str], timeout: float) ->
         try:
             process = subprocess.Popen(
                 command,
-                cwd=variables["PYTHONPATH"].split(os.pathsep)[0],  # `-m` looks there first: nothing else is to be found
+                cwd=variables["PYTHONPATH"].split(os.pathsep)[0],  # `-m` looks there first, and must find nothing else
                 env=variables,
                 stdin=subprocess.DEVNULL,
                 stdout=output,

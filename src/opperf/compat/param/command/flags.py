@@ -102,7 +102,7 @@ def reads_counters(options: argparse.Namespace) -> bool:
 
 
 def quiet(options: argparse.Namespace) -> bool:
-    """Whether nothing but results is to be said."""
+    """Whether to print results only."""
     return str(options.log_level).upper() in ("WARNING", "WARN", "ERROR", "CRITICAL", "30", "40", "50")
 
 

@@ -1,7 +1,7 @@
 """PARAM's file of results: JSON, one object a line, each on the disk before the next operator begins.
 
 PARAM's fields and units are kept: times are milliseconds, memory is megabytes (of 2^20 bytes). `statistics`, `status`
-and whatever else PARAM does not have stands beside them.
+and fields that PARAM does not have are added.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Lines:
 
     def close(self) -> None:
         """Close the file."""
-        with suppress(OSError):  # what could not be written was told when it was added
+        with suppress(OSError):  # the error was reported when the line was added
             self._file.close()
 
 

@@ -1,4 +1,4 @@
-"""A run of PARAM's command line: a config, the part of it that is asked for, and a line as soon as a case is done.
+"""A run of PARAM's command line: a config, its requested part, and a line as soon as a case is done.
 
 A trace that Chrome's viewer and Perfetto show: the samples of a run as they were taken, one row for each direction.
 Each sample is an event as long as its wall time. When it began was not recorded, so samples follow each other without
@@ -81,7 +81,7 @@ class Quiet(Silent):
 
 
 class Running:
-    """Is told how a run goes; a case whose directions are all measured becomes a line, and a word on stdout."""
+    """Follows a run: when all directions of a case are measured, it writes a line, and a word on stdout."""
 
     def __init__(self, options: argparse.Namespace, config: ParamConfig, tools: Sequence[Tool] = ()) -> None:
         self._options = options
@@ -143,7 +143,7 @@ class Running:
                     self._reports.setdefault(key, {})[tool.name] = report
 
     def _part(self, plan: Plan, cases: Sequence[ConfigCase]) -> Plan:
-        """Return the trials of the cases that are asked for, and remember which case waits for which."""
+        """Return the trials of the requested cases, and remember which case waits for which."""
         trials: dict[str, list[Trial]] = {}
         for trial in plan.trials:
             trials.setdefault(trial.case.id, []).append(trial)
@@ -159,7 +159,7 @@ class Running:
         self._bar.note(text)
 
     def plan(self, framework: str, count: int, total: int) -> None:
-        """Take how many of a framework's own operators were asked for their cases."""
+        """Note how many of a framework's own operators have been asked for their cases."""
         self._bar.plan(framework, count, total)
 
     def begin(self, total: int) -> None:
@@ -177,7 +177,7 @@ class Running:
         self._write_ready(finished=False)
 
     def close(self) -> None:
-        """Take that measuring is over."""
+        """Note that measuring is over."""
         self._bar.close()
 
     def _write_ready(self, *, finished: bool) -> None:
@@ -209,7 +209,7 @@ class Running:
 
 
 def header(options: argparse.Namespace, config: ParamConfig) -> dict[str, Any]:
-    """Return the first line: what was asked, and where it is measured."""
+    """Return the first line: the request, and where it is measured."""
     values = {name: str(value) if isinstance(value, Path) else value for name, value in vars(options).items()}
     return {
         "run_options": {

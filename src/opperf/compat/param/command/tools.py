@@ -35,7 +35,7 @@ COUNTERS = {
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool as a command line asks for it: its program, what it is given besides, and how many calls it sees."""
+    """A tool of a command line: its program, its further options, and how many calls it measures."""
 
     name: str
     program: str

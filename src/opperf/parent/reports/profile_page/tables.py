@@ -63,7 +63,6 @@ def _bars(several: Sequence[Row], by: str) -> dict[str, object]:
 
 
 def _name(row: Row, by: str) -> str:
-    """Return the key of a row."""
     words = (row.name, shapes_text(row.shapes) if by == "shape" else "", "backward" if row.backward else "")
     return " ".join(word for word in words if word)
 

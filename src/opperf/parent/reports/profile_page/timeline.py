@@ -170,7 +170,6 @@ def _steps(values: Iterable[int]) -> list[int]:
 
 
 def _unless_empty(values: list[int | None]) -> list[int | None]:
-    """Return the values, none where all are unknown."""
     return [] if all(value is None for value in values) else values
 
 
