@@ -1,4 +1,4 @@
-"""See what a script's operators do, whatever framework it imports; `from opperf import profiler` is all that it adds.
+"""Profile a script's operators in any framework; the script only adds `from opperf import profiler`.
 
     with profiler.profile(memory=True) as p:
         train()

@@ -1,4 +1,4 @@
-"""Start the profiler with Python: a copy of this file lies beside the package in the folder for PYTHONPATH.
+"""Start the profiler with Python: a copy of this file is next to the package in the folder for PYTHONPATH.
 
 Python imports the first `sitecustomize` of its path before any program.
 

@@ -1,4 +1,4 @@
-"""What runs inside a worker process, in any Python that has the framework: standard library and that framework only.
+"""The code of a worker process, in any Python that has the framework: standard library and that framework only.
 
 `python -m opperf.child` is the way in; see `__main__`.
 """

@@ -1,4 +1,4 @@
-"""The way into a child: `python -m opperf.child READ_FD WRITE_FD PARENT_PID SIDE_JSON LIMITS_JSON`.
+"""The entry point of a child: `python -m opperf.child READ_FD WRITE_FD PARENT_PID SIDE_JSON LIMITS_JSON`.
 
 It imports one framework, says hello, and answers requests until it is told to quit or the pipe closes. Stdout and
 stderr belong to the framework; the protocol has two pipes of its own.

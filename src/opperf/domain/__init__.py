@@ -1,1 +1,1 @@
-"""The nouns that parent and child share, and what they say to each other: standard library only."""
+"""The nouns that parent and child share, and their protocol. Standard library only."""

@@ -1,4 +1,4 @@
-"""A case: one operator with its inputs and attributes; what is computed, wherever that happens.
+"""A case: one operator with its inputs and attributes; what is computed, not where.
 
 A case has an id made from its content. The id is the same in every process, on every machine and in every version of
 opperf that writes the prefix `c1-`: it is the hash of the canonical JSON form, in which defaults are left out.

@@ -1,4 +1,4 @@
-"""From JSON to a noun by its type hints, and back: each field has a value of the type that it declares, or an error.
+"""Convert dataclasses to JSON and back by their type hints; values of the wrong type are errors.
 
 A dataclass says what may stand in its fields, and `decode` holds a document to it. What is wrong is told with its path
 in the file (`x.json: records[3].side.threads: found "a", expected a whole number >= 1`). Keys that nobody knows are of

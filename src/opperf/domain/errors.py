@@ -1,4 +1,4 @@
-"""What can go wrong, as a tree; each error says what was found, what was expected and what to do.
+"""The tree of errors; each says what was found, what was expected and what to do.
 
     OpperfError
     ├── InputError        bad usage or input                       exit code 2

@@ -1,4 +1,4 @@
-"""The noise floor: how far identical code moves on one machine, as `opperf noise` measured it."""
+"""The noise floor: how far identical code moves on one machine, measured by `opperf noise`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a gate says of comparisons: a finding on each, and the exit code that they amount to."""
+"""The judgement of a gate: a finding on each comparison, and the exit code."""
 
 from __future__ import annotations
 

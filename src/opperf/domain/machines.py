@@ -1,4 +1,4 @@
-"""What comparisons on several machines say together; absolute times of unlike machines are never averaged."""
+"""Merge comparisons of several machines; absolute times of different kinds are never averaged."""
 
 from __future__ import annotations
 

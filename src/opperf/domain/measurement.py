@@ -1,4 +1,4 @@
-"""What became of a trial in one process: its metrics, raw samples in columns, which of them count, notes and doubts.
+"""The measurement of a trial in one process: metrics, raw samples in columns, notes and warnings.
 
 Nothing is averaged: the child writes these values, journals hold them, and the parent makes records from them.
 """

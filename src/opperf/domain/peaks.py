@@ -1,4 +1,4 @@
-"""The limits of a machine: the fastest that bytes were moved and matrices multiplied on one of its devices.
+"""The limits of a machine: the highest bandwidth and FLOP/s that were measured on a device.
 
 An operator cannot be faster than its work at these rates: Williams, Waterman and Patterson, "Roofline: an insightful
 visual performance model for multicore architectures", Communications of the ACM 52-4 (2009), 65-76.

@@ -1,4 +1,4 @@
-"""Why a trial failed or was skipped, and what a reader should doubt: values that stand on a record."""
+"""Reasons for failed and skipped trials, and warnings on records."""
 
 from __future__ import annotations
 

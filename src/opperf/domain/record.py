@@ -1,4 +1,4 @@
-"""What is stored of a trial, and the run that it belongs to. Times are seconds and memory bytes, in every field.
+"""The stored result of a trial, and its run. Times are in seconds and memory in bytes, in every field.
 
 A record is `ok` with metrics, or `failed` or `skipped` with a reason. Its JSON form is the format of result files.
 """

@@ -1,4 +1,4 @@
-"""Names as strings: which frameworks exist, what they are called, and how a user writes an implementation.
+"""The registry of frameworks: which exist, their names, and how a user writes an implementation.
 
 Nothing here imports a framework; both sides of the wall share it.
 """

@@ -1,4 +1,4 @@
-"""A recorded workload and what became of it: its operators with their inputs, how often each ran, and what each costs.
+"""A recorded workload and its replay: operators with their inputs, how often each ran, and what each costs.
 
 Times are seconds.
 """

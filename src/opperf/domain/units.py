@@ -1,4 +1,4 @@
-"""Numbers with their units, as people read and write them.
+"""Parse and format numbers with units.
 
 Inside opperf every time is seconds and every size bytes; only what is printed is scaled, and only here:
 

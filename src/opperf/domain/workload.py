@@ -1,4 +1,4 @@
-"""The user's own ways through PARAM's configs, by name: how entries are gone through, how their arguments are made.
+"""The user's own iterators and data generators for PARAM's configs, by name.
 
 A plugin registers them when it is loaded, which happens in a child alone:
 

@@ -1,4 +1,4 @@
-"""What was measured of this machine before: how far identical code moves on it, and how fast it can be."""
+"""Earlier measurements of this machine: its noise floors and its peak rates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which operators one call of the user's function runs, or a model in a file, asked of a child that can run it."""
+"""Capture the operators that one call of a function, or a model in a file, runs in a child."""
 
 from __future__ import annotations
 

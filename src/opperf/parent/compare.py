@@ -1,4 +1,4 @@
-"""Compare sides: live, whatever stops it, or as two recorded runs have them."""
+"""Compare sides: live, or from two recorded runs. An interrupted comparison keeps its finished part."""
 
 from __future__ import annotations
 

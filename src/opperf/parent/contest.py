@@ -1,6 +1,6 @@
-"""Compare sides live: plan the cases, restart pairs of children, look at fixed counts, confirm what stands out.
+"""Compare sides live: plan cases, restart pairs of children, look at fixed counts, confirm what stands out.
 
-Operators share pairs of processes: all of them run in each pair, so that imports are paid once. What is decided is
+Operators share pairs of processes: all of them run in each pair, so that imports are paid once. Decided comparisons are
 kept when the command is stopped.
 """
 

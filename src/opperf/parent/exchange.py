@@ -1,4 +1,4 @@
-"""Results that leave a database for other tools, and come into one from them."""
+"""Export results from a database to other tools, and import theirs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Explain slower and faster comparisons: ask separate children what ran on both sides.
 
-The children that were compared have nothing to do with it: a profiler, or a library that prints what it runs, would
-have slowed them. A side that cannot be explained leaves its comparison as it is, and says why.
+The compared children are not used for this: a profiler, or a library that prints what it runs, would
+have slowed them. If a side cannot be explained, the comparison stays as it is and says why.
 Differences are written as sentences, largest time first; what ran the same is only counted.
 """
 

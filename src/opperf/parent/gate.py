@@ -1,4 +1,4 @@
-"""Judge a change: the comparison for CI, by a live base or by what is expected, as a gate file and options say."""
+"""Judge a change in CI, against a live base or expectations, as a gate file and options say."""
 
 from __future__ import annotations
 

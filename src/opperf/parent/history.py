@@ -1,4 +1,4 @@
-"""Keep results in a database, and ask it how operators went from build to build."""
+"""Keep results in a database, and query how operators changed from build to build."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which operators there are: of the catalog, of groups and of plugins; and which framework has which."""
+"""List operators: of the catalog, of groups and of plugins, and which framework has which."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents that opperf wrote, read again."""
+"""Load documents that opperf wrote."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judge nightly builds: each compared with an anchor that stays and with the build before it, and kept as ratios.
+"""Judge nightly builds: compare each with a fixed anchor and with the previous build, and keep the ratios.
 
 Times of different nights differ by the machine; ratios of builds that were measured in turns do not. A build is judged
 by the one before it. Its ratio to the anchor says where it stands, and the two must agree:

@@ -1,4 +1,4 @@
-"""Measure how far identical code moves: every operator against itself, by the rules of a comparison, several times."""
+"""Measure how far identical code moves: compare every operator with itself, several times."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Measure the limits of this machine: how fast each framework moves bytes and multiplies matrices on it.
 
-What is measured are operators of the catalog, by the rules of any other trial; the best sample counts.
+They are operators of the catalog, measured like any other trial; the best sample counts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Run a script with the profiler on: nothing in the script is changed, and its exit code is handed on.
+"""Run a script under the profiler, without changing it, and pass on its exit code.
 
 The profiler starts with Python, in every process of the script (`sitecustomize.py`), and leaves a file of each.
 """

@@ -1,4 +1,4 @@
-"""Run a recorded program again, operator by operator: what is read of its traces, and how it is measured."""
+"""Replay a recorded program operator by operator: read its traces, and plan the measurement."""
 
 from __future__ import annotations
 

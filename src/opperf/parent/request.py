@@ -1,7 +1,7 @@
 """From a user's request to a selection and settings, for the command line and for the library.
 
 A request is a mapping with the options' names in Python. Durations are seconds, shares are fractions of 1, and either
-may be a text as on a command line: `"5m"`, `"2%"`. What is left out, or None, has the option's default.
+may be a text as on a command line: `"5m"`, `"2%"`. Missing and None values get the option's default.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the library returns: values of the domain, each with every form that its report can be written in."""
+"""Results of the library: values of the domain that can be rendered in every format."""
 
 from __future__ import annotations
 

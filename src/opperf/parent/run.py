@@ -1,4 +1,4 @@
-"""Measure a selection: plan it, say what of it comes to nothing, and keep what is finished, whatever stops it."""
+"""Measure a selection: plan it, report unused parts, and keep what is finished even if the run is stopped."""
 
 from __future__ import annotations
 

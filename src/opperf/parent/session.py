@@ -1,4 +1,4 @@
-"""One run: what is selected, its plan, the children that measure it, the journal, and the records.
+"""One run: its selection, plan, children, journal and records.
 
 What a run must survive decides its shape. Each outcome is in the journal, on the disk, before the next trial begins;
 records are made from outcomes at the end, or when the run is interrupted; the document replaces the journal only when

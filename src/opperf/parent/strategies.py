@@ -1,4 +1,4 @@
-"""Hypothesis strategies of operators' cases, for tests of one's own operators."""
+"""Hypothesis strategies of operators' cases, for tests of your own operators."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What frameworks' own profilers tell, inside a script or a child: recordings, samples and summaries."""
+"""Profiling with the frameworks' own profilers, in a script or a child: recordings, samples and summaries."""

@@ -1,1 +1,1 @@
-"""Files read within bounds and written whole, or left as they were."""
+"""Files: read within limits, and written completely or not at all."""

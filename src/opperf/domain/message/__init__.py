@@ -1,1 +1,1 @@
-"""What parent and child say to each other: `requests` and their `replies`, and how they go over the `wire`."""
+"""The protocol of parent and child: `requests`, their `replies`, and the `wire` that carries them."""

@@ -1,1 +1,1 @@
-"""From raw samples to what can be said of them."""
+"""From raw samples to conclusions."""

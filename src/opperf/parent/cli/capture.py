@@ -1,4 +1,4 @@
-"""`opperf capture`: which operators a program or a model runs, as a suite."""
+"""`opperf capture`: write the operators of a program or model as a suite."""
 
 from __future__ import annotations
 

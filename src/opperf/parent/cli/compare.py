@@ -1,4 +1,4 @@
-"""`opperf compare`: two sides, live and interleaved."""
+"""`opperf compare`: compare two sides, live and interleaved."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a shell completes: names of operators, frameworks and the other words that options take.
+"""Shell completion: names of operators, frameworks and other option values.
 
-A shell waits for these after each press of a key: they come from what opperf itself knows, and no framework is imported
+A shell waits for these after each key press, so they come from opperf's own tables, and no framework is imported
 or asked. A framework's own operators are completed no further than its prefix.
 """
 

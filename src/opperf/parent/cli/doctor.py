@@ -1,4 +1,4 @@
-"""`opperf doctor`: what each environment says of itself, and what makes this machine noisy."""
+"""`opperf doctor`: describe each environment, and what makes this machine noisy."""
 
 from __future__ import annotations
 

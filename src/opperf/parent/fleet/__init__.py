@@ -1,4 +1,4 @@
-"""Measure on many machines: the same plan, cut into pieces that the nodes of a fleet carry out.
+"""Measure on many machines: the plan, split into pieces for the nodes of a fleet.
 
 * An engine (Ray, or Slurm by submitit) starts a process on each node and carries text to and fro; it is all that
   listens anywhere. `scheduler` decides who gets which piece; it knows neither engines nor the content of pieces.

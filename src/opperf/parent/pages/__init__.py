@@ -1,1 +1,1 @@
-"""Pages and pictures: charts of results as SVG, one file of HTML for each result, and a server over a database."""
+"""Pages and charts: results as SVG, as a single HTML file, and a server over a database."""

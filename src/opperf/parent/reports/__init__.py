@@ -1,4 +1,4 @@
-"""Reports: each is one file that makes a document of what it is about, each format one that renders any document.
+"""Reports: each is one file that makes a document, and each format is one file that renders any document.
 
 A report and a format are imported when they are first asked for, so that a command that prints none stays fast.
 """
