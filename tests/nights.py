@@ -52,7 +52,9 @@ def case(operator: str) -> Case:
     return Case(operator, {"data": TensorSpec((1024, 256))})
 
 
-def archive(path: Path, *, nights: int = 30, operators: tuple[str, ...] = OPERATORS, runs: bool = True) -> Archive:
+def archive(
+    path: Path | str, *, nights: int = 30, operators: tuple[str, ...] = OPERATORS, runs: bool = True
+) -> Archive:
     """Return a database of so many nights, made at this place."""
     store = Archive(Address.of(str(path)))
     rand = random.Random(7)

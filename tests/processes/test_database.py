@@ -9,11 +9,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 from sqlalchemy import Table, func, select
+from tests.nights import archive, serving
 
 from opperf.domain.case import Case
 from opperf.domain.comparison import Comparison, ComparisonRun, Verdict
@@ -175,3 +178,26 @@ def test_a_writer_that_is_killed_leaves_whole_runs_only(address: str) -> None:
     # A run may be in that its writer was killed before it could say so.
     assert said <= there
     assert len(there - said) <= 8
+
+
+#: Pages that ask the database in every way that there is.
+PAGES = (
+    *("/", "/?framework=torch&build=2.12.dev20&since=2026-10-10", "/changes", "/changes?category=matmul", "/operators"),
+    *("/operators/matmul", "/operators/matmul?metric=memory", "/runs", "/runs?kind=run&since=2026-10-10"),
+    *("/runs/run-25", "/runs/night-29", "/runs/floors", "/beside?base=run-00&new=run-25", "/suites"),
+    *("/suites/small%20net", "/machines", "/machines/1", "/search?q=MAT", "/search?q=numpy+2"),
+)
+
+
+def test_pages_say_the_same_of_either_database_to_several_visitors_at_once(address: str, tmp_path: Path) -> None:
+    with serving(archive(tmp_path / "nights.db")) as expected, serving(archive(address)) as own:
+
+        def answers(page: str) -> tuple[bytes, bytes]:
+            form = f"{page}{'&' if '?' in page else '?'}format=csv"
+            sources = (f"{expected}{form}", f"{own}{form}", f"{own}{page}")
+            one, other, _ = (urlopen(source, timeout=60).read() for source in sources)
+            return one, other
+
+        with ThreadPoolExecutor(8) as visitors:
+            for one, other in visitors.map(answers, PAGES * 2):
+                assert one == other

@@ -88,9 +88,11 @@ def read_builds(connection: Connection, framework: str | None) -> list[BuildRows
                 ids, places = ids | merged[key].environments, places | merged[key].parts
             merged[key] = BuildRows(Build(*key, first, last, rows), ids, places)
 
-    def age(one: BuildRows) -> tuple[datetime, bool, datetime]:
-        # A build that others were compared with was there before them.
-        return one.build.first, one.parts != {"base"}, one.build.last
+    def age(one: BuildRows) -> tuple[datetime, bool, datetime, str, str]:
+        # A build that others were compared with was there before them. One run measures several frameworks; databases
+        # answer in an order of their own.
+        build = one.build
+        return build.first, one.parts != {"base"}, build.last, build.framework, build.version
 
     return sorted(merged.values(), key=age, reverse=True)
 
