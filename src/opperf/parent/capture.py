@@ -120,7 +120,7 @@ def capture_model(
 ) -> Capture:
     """Return the nodes of a model in a file, which is run once; `inputs` are those that are not as the file has them.
 
-    Raises `InputError` for what is no model or does not run; `HarnessError` for a child that does not start or is lost.
+    Raises `InputError` for an invalid or failing model, `HarnessError` for a child that does not start or dies.
     """
     if not path.is_file():
         raise InputError(f"no file `{path}`", hint="name an existing model, such as `model.onnx`", slug="bad_model")

@@ -58,7 +58,7 @@ def compare(
 ) -> tuple[ComparisonRun, BaseException | None]:
     """Return a comparison, and the exception that stopped it or None. Without sides, two result files are compared.
 
-    Raises `InputError` for what cannot be understood.
+    Raises `InputError` for bad input.
     """
     rule = judging.rule()
     operators, base = base_of(operators, base, new)
@@ -81,7 +81,7 @@ def recorded(old: Run, new: Run, rule: Rule) -> ComparisonRun:
 
 
 def _runs(files: Sequence[str], judging: Judging) -> tuple[Run, Run]:
-    """Read two result files; raises `InputError` for others, and for what only live comparisons do."""
+    """Read two result files; raises `InputError` for other files, and for options of live comparisons."""
     for name in ("explain", "settle"):
         if getattr(judging, name):
             wants = "run" if name == "explain" else "go on with"
@@ -123,7 +123,7 @@ def live(
             explain(contests, settings, progress.note, spent=comparing.spent, plugins=selection.plugins)
     except InputError:
         raise
-    except BaseException as stop:  # a fault of opperf's own among them: hours of measuring may lie behind
+    except BaseException as stop:  # bugs of opperf included: hours of measuring may be at stake
         cause = stop
     return report(contests, comparing, labels=judging.labels, command=judging.command), cause
 

@@ -53,7 +53,7 @@ SHARE_OF_BAND = 0.5
 
 @dataclass
 class Contest:
-    """One case in a direction on two sides, and what its pairs said so far.
+    """One case in a direction on two sides, and its pairs so far.
 
     `seconds` is what they took, with their share of starting the children; `planned` is how many there are at most.
     `first_only`: the verdict comes from the first stage although a second was started.
@@ -223,7 +223,7 @@ class Comparing:
             plans, look = left, look + 1
 
     def _decide(self, contest: Contest, verdict: Verdict) -> None:
-        """Take a verdict, unless it is none because the budget ended before the last look: then that is the reason."""
+        """Set a verdict; if there is none because the budget ran out before the last look, that is the reason."""
         if verdict.verdict != "inconclusive" or contest.missing == 0 or not self.spent():
             contest.verdict = verdict
 
@@ -342,7 +342,7 @@ def outcome(contest: Contest) -> Comparison:
 
 
 def _version(facts: object) -> str | None:
-    """Return the version of a framework by what its child said of it."""
+    """Return the version of a framework from its child's facts."""
     version = facts.get("version") if isinstance(facts, dict) else None
     return None if version is None else str(version)
 

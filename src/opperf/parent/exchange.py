@@ -32,7 +32,7 @@ UNKNOWN_VERSION = "unknown"
 
 @dataclass(frozen=True)
 class Import:
-    """A run that comes from a file, and its kind: opperf's own keep theirs."""
+    """A run from a file, and its kind; opperf's own files keep theirs."""
 
     document: Run | ComparisonRun | NoiseRun
     kind: Kind = "imported"

@@ -20,7 +20,7 @@ from opperf.domain.units import format_seconds
 from opperf.parent.contest import Contest
 from opperf.parent.workers.pool import Pool
 
-#: Libraries that read once, when they are first used, whether to print what they run: oneDNN in two generations.
+#: Variables that make libraries print what they run, read once at first use: oneDNN in two generations.
 VARIABLES = {f"{VARIABLE}{name}": "1" for name in ("DNNL_VERBOSE", "MKLDNN_VERBOSE")}
 #: The verdicts that there is something to explain about.
 EXPLAINED = ("slower", "faster")

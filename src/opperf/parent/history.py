@@ -35,7 +35,7 @@ Result: TypeAlias = Run | ComparisonRun | NoiseRun
 def archive(database: str | None = None, *, create: bool = False) -> Archive:
     """Return the database that is meant: by name, `OPPERF_DATABASE`, opperf.toml, or the user's own.
 
-    Raises `InputError` for one that is not there and is not to be made, `HarnessError` for one out of reach.
+    Raises `InputError` for one that is not there and is not to be made, `HarnessError` if it cannot be reached.
     """
     return Archive(address(database), create=create)
 

@@ -173,7 +173,7 @@ class ReplayOptions(Sampling, How, total=False):
     """The options of `replay`."""
 
 
-#: The defaults of options; of the others it is None.
+#: The defaults of options; all others default to None.
 DEFAULTS: Mapping[str, object] = {
     "all": False,
     "threads": 1,
@@ -241,7 +241,7 @@ def run(
     `operators` are neutral names (`add`), a framework's own (`mxnet:nd.broadcast_mod`) or functions. Each entry of
     `inputs` makes one case: tensor arguments by shape, attributes by value. Results keep their order and number: what
     is equal is measured once, and its record stands at each place. With `output` each finished trial is kept in a
-    journal, from which `resume` goes on. Raises `InputError` for what cannot be understood; an operator that fails is a
+    journal, from which `resume` goes on. Raises `InputError` for bad input; an operator that fails is a
     record.
 
     >>> import opperf
@@ -593,7 +593,7 @@ def load(path: str | Path) -> Results | Comparisons | Gate | Noise | Replay | Su
 def operators(
     pattern: str | None = None, *, category: Names = None, framework: Names = None, plugin: Paths = None
 ) -> Operators:
-    """Return the operators that can be measured; with frameworks, what they make of each.
+    """Return the operators that can be measured; with frameworks, their implementations of each.
 
     Those that a `plugin` declares stand at the end.
 
@@ -609,7 +609,7 @@ def _names(operators: Operator | Sequence[Operator] | None) -> list[str]:
 
 
 def _text(operator: object) -> str:
-    """Return what is named, a function as code; raises `InputError` for what is neither."""
+    """Return a name, or code for a function; raises `InputError` for anything else."""
     if isinstance(operator, (str, Path)):
         return str(operator)
     if callable(operator):

@@ -29,7 +29,7 @@ def listing(
 ) -> tuple[list[str], Document]:
     """Return the names of operators that match, and the report on them.
 
-    With frameworks, it says what they make of each; without, none is imported. `plugin` are files with operators or
+    With frameworks, it describes their implementations; without, none is imported. `plugin` are files with operators or
     frameworks of the user's own. Raises `InputError` where none matches.
     """
     check_categories(categories)

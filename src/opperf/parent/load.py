@@ -42,7 +42,7 @@ def read_results(path: Path) -> Run:
 
 @dataclass(frozen=True)
 class GateDocument:
-    """What a gate wrote: comparisons, and what it said of them."""
+    """The document of a gate: comparisons and their judgement."""
 
     run: ComparisonRun
     judgement: Judgement

@@ -46,7 +46,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Night:
-    """A build that was measured: what it was judged by, and everything that it was compared with, that first."""
+    """A measured build: the comparisons that it was judged by, then all others."""
 
     build: str
     judge: str
@@ -74,7 +74,7 @@ class Nights:
 def nightly(file: NightlyFile, store: Archive, order: Order, progress: Progress) -> Nights:
     """Measure, judge and keep each build of a file that the database does not have yet.
 
-    Raises `InputError` for what cannot be understood, and for an anchor that no night before was compared with.
+    Raises `InputError` for bad input, and for an anchor that no night before was compared with.
     """
     anchor = order.anchor or file.anchor
     moved_from = _former_anchor(file, store, anchor, overlap=order.overlap)
@@ -164,7 +164,7 @@ def _is_there(file: NightlyFile, store: Archive, build: str, anchor: str) -> boo
 
 
 def _former_anchor(file: NightlyFile, store: Archive, anchor: str, *, overlap: bool) -> str | None:
-    """Return the anchor that is left behind, None where none is.
+    """Return the previous anchor, None without one.
 
     Raises `InputError` where nothing would join the new anchor to the nights before.
     """
@@ -181,7 +181,7 @@ def _former_anchor(file: NightlyFile, store: Archive, anchor: str, *, overlap: b
 
 
 def _predecessor(file: NightlyFile, former: Sequence[Entry], anchor: str) -> str | None:
-    """Return the build of the night before, None where there is none, or none that can be measured again."""
+    """Return the previous build, None if there is none or it cannot be measured again."""
     builds = (entry.labels.get(BUILD) for entry in former)
     return next((build for build in builds if build and build != anchor and _is_runnable(file, build)), None)
 

@@ -40,7 +40,7 @@ def noise(
 ) -> tuple[NoiseRun, BaseException | None]:
     """Return the floors of the selection, and the exception that stopped the study or None.
 
-    Raises `InputError` for what cannot be understood, and where floors cannot be kept.
+    Raises `InputError` for bad input, and where floors cannot be kept.
     """
     FLOORS.prove(FLOORS.path(cache_folder(), machine.facts()))
     for name, value, least in (("--pairs", pairs, 3), ("--repeats", repeats, 1)):
@@ -56,7 +56,7 @@ def noise(
         study.run(trials, repeats)
     except InputError:
         raise
-    except BaseException as stop:  # a fault of opperf's own among them: hours of measuring may lie behind
+    except BaseException as stop:  # bugs of opperf included: hours of measuring may be at stake
         cause = stop
     return study.document(labels=labels, command=command), cause
 
@@ -85,7 +85,7 @@ class Noise:
         settings = replace(self._settings, budget=None if budget is None else budget / repeats)
         for repeat in range(repeats):
             self._progress.note(f"round {repeat + 1} of {repeats}")
-            # Identical code is compared with itself: what it computes is no matter.
+            # Identical code is compared with itself, so results need no check.
             seeded = replace(settings, seed=settings.seed + repeat, check=False)
             comparing = Comparing(seeded, self._rule, self._progress.note, plugins=self._plugins)
             contests = [Contest(trial, trial, trial) for trial in trials]

@@ -64,7 +64,7 @@ class Options:
     plugins: Sequence[Path] = ()
 
     def __post_init__(self) -> None:
-        """Raise `InputError` for what no profiler can do."""
+        """Raise `InputError` for options that no profiler supports."""
         watched = self.watched
         if self.framework is not None and framework(self.framework).name not in (*watched, "null"):
             raise InputError(
@@ -233,7 +233,7 @@ def run(
 
 
 def _record(files: Sequence[Path]) -> tuple[Trace | None, list[str]]:
-    """Return the operators of all processes, and why there are none where a recording cannot be read."""
+    """Return the operators of all processes, or why a recording cannot be read."""
     try:
         return (read_traces(files) if files else None), []
     except InputError as error:

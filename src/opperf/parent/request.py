@@ -49,7 +49,7 @@ def selection(
 ) -> Selection:
     """Return the selection; raises `InputError`. `note` takes a line on each plugin that cannot be used.
 
-    `names` are operators that a file names. They are names, whatever they look like; `operators` may be code. `others`
+    `names` are operators that a file names. They are always names; `operators` may be code. `others`
     says that something else is measured, so that a plugin without names brings none.
     """
     plugins = plugin_files(request, note=note)
@@ -135,9 +135,9 @@ def _most_pairs(pairs: int, most: int | None, *, settle: bool) -> int | None:
 
 
 def usable_cpus(value: str | Sequence[int]) -> tuple[int, ...]:
-    """Read `--cpus`; raises `InputError` for what is no list of CPUs, or not of this machine's."""
+    """Read `--cpus`; raises `InputError` for a bad list, or for CPUs that this process may not use."""
     text = value if isinstance(value, str) else ",".join(map(str, value))
-    # `cpu_ranges` passes over what it cannot read, as a fact may; a wish may not.
+    # `cpu_ranges` ignores what it cannot read, which is fine for facts but not for options.
     if not re.fullmatch(r"\d{1,18}(-\d{1,18})?(,\d{1,18}(-\d{1,18})?)*", text.strip()) or not any(cpu_ranges(text)):
         raise InputError(f"`--cpus` is `{text[:100]}`, expected a list of CPUs", hint="write, for example, `0-3,6`")
     cpus = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))

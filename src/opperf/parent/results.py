@@ -36,7 +36,7 @@ Item = TypeVar("Item", covariant=True)
 
 
 class Report(Sequence[Item], Generic[Item]):
-    """A sequence of what was measured, and the report on it: a table in a terminal, a notebook, pandas or a file."""
+    """A sequence of results and their report: a table in a terminal, a notebook, pandas or a file."""
 
     def __init__(self, items: Sequence[Item], document: Document) -> None:
         self._items = tuple(items)
@@ -133,7 +133,7 @@ class Measured(Pictured):
     def add_to(self, database: str | None = None, *, samples: bool = False) -> str:
         """Add the run to a database, once however often, and return its id.
 
-        Left out, the database is the one that `opperf history` uses. Raises `HarnessError` for one out of reach.
+        Left out, the database is the one that `opperf history` uses. Raises `HarnessError` if it cannot be reached.
         """
         from opperf.parent.history import archive
 

@@ -21,7 +21,7 @@ TRIAL_EXTRA, CHILD_START = 0.15, 4.0
 
 @dataclass(frozen=True)
 class RunResult:
-    """A run and what it was planned to be. `cause` is what stopped it, None when nothing did."""
+    """A run and its plan. `cause` is the exception that stopped it, or None."""
 
     run: Run
     plan: Plan
@@ -31,7 +31,7 @@ class RunResult:
 def measure(
     selection: Selection, settings: Settings, options: Options, progress: Progress, fleet: Wishes | None = None
 ) -> RunResult:
-    """Measure a selection, here or on a fleet; raises `InputError` for what cannot be understood."""
+    """Measure a selection, here or on a fleet; raises `InputError` for bad input."""
     with Session(selection, settings, progress) as session, fleet_of(fleet, selection, progress) as elsewhere:
         plan = _plan(session, selection, progress)
         try:
@@ -43,7 +43,7 @@ def measure(
 
 
 def plan_of(selection: Selection, settings: Settings, progress: Progress) -> Plan:
-    """Return what would be measured; raises `InputError` for what cannot be understood."""
+    """Return the plan; raises `InputError` for bad input."""
     with Session(selection, settings, progress) as session:
         return _plan(session, selection, progress)
 
@@ -78,7 +78,7 @@ def _plan(session: Session, selection: Selection, progress: Progress) -> Plan:
 
 
 def _notes(selection: Selection, plan: Plan) -> Iterator[str]:
-    """Yield what of a plan comes to nothing, as a framework that is named for a config of another one's operators."""
+    """Yield notes on unused parts of a plan, such as a framework named for another one's operators."""
     busy = {trial.side.framework for trial in plan.trials}
     for name in selection.frameworks:
         if framework(name).name not in busy:

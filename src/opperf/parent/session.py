@@ -62,7 +62,7 @@ class Options:
 
 
 class Elsewhere(Protocol):
-    """Machines that measure for this one. What they are, and what ran on them, is known when they have measured."""
+    """Machines that measure for this one. Their facts and versions are known after they have measured."""
 
     nodes: dict[str, object]
     frameworks: dict[str, Mapping[str, object]]
@@ -101,7 +101,7 @@ class Session:
         self._pool.__exit__(*trouble)
 
     def plan(self) -> Plan:
-        """Return the trials; raises `InputError` for what cannot be understood."""
+        """Return the trials; raises `InputError` for bad input."""
         sides = self.sides()
         plan = self.expanded(self._selection, sides)
         for note in unmeasured(self._selection, {side.framework for side in sides}):
@@ -109,7 +109,7 @@ class Session:
         return plan
 
     def sides(self) -> tuple[Side, ...]:
-        """Return where the selection is measured; raises `InputError` for what cannot be understood."""
+        """Return where the selection is measured; raises `InputError` for bad input."""
         names = frameworks(self._selection, importable())
         named = CURRENT in map(EnvironmentSpec.parse, self._selection.environments)
         result = [settled_side(side, named=named) for side in sides(self._selection, names)]
@@ -123,7 +123,7 @@ class Session:
 
     @property
     def answers(self) -> ChildAnswers:
-        """The sides' children, for what only a framework knows."""
+        """The sides' children, which answer questions about frameworks."""
         return self._pool
 
     def _best_device(self, side: Side) -> str:

@@ -41,7 +41,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Change:
-    """A change between two builds that follow each other. `confirmed` is False while too few builds stand behind it."""
+    """A change between two consecutive builds. `confirmed` is False while too few builds support it."""
 
     before: str
     after: str
@@ -137,7 +137,7 @@ def _widen(points: Sequence[Point]) -> list[Point]:
 def _partition(points: Sequence[Point], penalty: float) -> list[int]:
     """Return the first place of each piece of the best partition.
 
-    The step at a change is free of charge: what it gains is charged by the penalty.
+    The step at a change costs nothing by itself; the penalty accounts for its gain.
     """
     weights = [0.0, *accumulate(point.level.error**-2 for point in points)]
     sums = [0.0, *accumulate(point.level.log_ratio * point.level.error**-2 for point in points)]

@@ -183,7 +183,7 @@ def _verdict(expected: Expectation | None, record: Record | None, limits: _Limit
 
 
 def _time(old: Sequence[float], new: Sequence[float], threshold: float, floor: float) -> Verdict:
-    """Return the verdict on times: a change is one when the whole interval is beyond the threshold and the floor."""
+    """Return the verdict on times: it is a change if the whole interval is beyond the threshold and the floor."""
     test, band = Welch.of(old, new), math.log1p(threshold)
     ratio, interval = math.exp(test.mean), (math.exp(test.low), math.exp(test.high))
     if (test.low > band or test.high < -band) and not (test.low > floor or test.high < -floor):

@@ -1,4 +1,4 @@
-"""Builds, and the ratios that were measured between them: what they say together of any two builds.
+"""Builds and the ratios measured between them: estimates for any two builds.
 
 Each comparison is an edge: the log-ratio of two builds with its standard error. Least squares, weighted by the errors,
 give every build a level (Gauss, Theoria combinationis, 1821); where builds can be reached from each other in several

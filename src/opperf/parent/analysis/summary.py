@@ -102,7 +102,7 @@ def _statistics(samples: CountedTimes, sync: str, settings: Settings) -> Statist
 
 
 def _quantities(measured: Sequence[Measurement]) -> dict[str, Value]:
-    """Return each metric that is one number, of all processes as the table of metrics says."""
+    """Return each metric that is a single number, merged over processes as the table of metrics says."""
     joined: dict[str, Value] = {}
     for name, metric in METRICS.items():
         several = [quantity for one in measured if (quantity := one.quantity(name)) is not None]
@@ -115,7 +115,7 @@ def _quantities(measured: Sequence[Measurement]) -> dict[str, Value]:
 def _rates(trial: Trial, facts: Mapping[str, object], seconds: float) -> tuple[dict[str, Value], tuple[Warning, ...]]:
     """Return the counts of the operator's formulas, and the rates that they make with the median time.
 
-    Of an operator outside the catalog the facts have what its author or the framework counts.
+    For an operator outside the catalog, the facts hold the counts of its author or the framework.
 
     A case that a framework has computed is valid: a formula that does not fit it costs the counts, not the record.
     """
@@ -228,7 +228,7 @@ def with_shares(records: Sequence[Record]) -> list[Record]:
 
 
 def _whole(record: Record) -> object:
-    """Return what a record is a part of: its side, whatever spells its operator."""
+    """Return the group of a record: its side, without the implementation."""
     return replace(record.trial.side, implementation=None).key
 
 

@@ -23,7 +23,7 @@ from opperf.domain.stats.student import t_quantile
 from opperf.parent.analysis.verdict import CONFIDENCE, Rule
 
 #: How far identical code may move between two runs on a shared host, where `opperf noise` has not measured it.
-#: Cache-sized operators keep 11-14 % whatever is held still.
+#: Cache-sized operators keep 11-14 % however the machine is fixed.
 FLOOR = 0.15
 #: Processes of each side that an interval needs.
 PROCESSES = 3
@@ -72,7 +72,7 @@ def compare_runs(
 
 
 def _by_key(records: Sequence[Record]) -> dict[tuple[object, ...], Record]:
-    """Return records by what they match by; those of one kind of machine match in the order in which they stand."""
+    """Return records by their matching key; equal machines are matched in order."""
     numbers: Counter[tuple[object, ...]] = Counter()
     keyed = {}
     for record in records:

@@ -194,7 +194,7 @@ def confirmed(stage1: Sequence[float], stage2: Sequence[float], rule: Rule, shar
 
 
 def cut_short(ratios: Sequence[float], reason: str, settle: str | None) -> Verdict:
-    """Return the verdict on an operator whose pairs ended before they were enough, with what they say so far."""
+    """Return the verdict on an operator whose pairs ended too early, with the estimate so far."""
     if len(ratios) < 2:
         ratio = math.exp(ratios[0]) if ratios else None
         return Verdict("inconclusive", ratio, None, reason, len(ratios), settle)
@@ -263,7 +263,7 @@ class Progress:
 def sufficient(elapsed: float, progress: Sequence[Progress]) -> float | None:
     """Return the budget that brings every comparison to its end, in seconds; None where no pair has been timed.
 
-    A comparison without a pair is taken for one of the slowest.
+    A comparison without a pair counts as one of the slowest.
 
     >>> sufficient(100.0, [Progress(50.0, 5, 7), Progress(0.0, 0, 12)])
     290.0

@@ -1,6 +1,6 @@
 """How a command line ends: its errors told in one message, its exit code kept.
 
-* Whatever goes wrong unexpectedly is exit code 3 and one message. 1 is the word of `opperf gate` for a regression, and
+* An unexpected error is exit code 3 and one message. 1 means a regression found by `opperf gate`, and
   Python's for everything else. `--debug`, or `OPPERF_DEBUG` in the environment, shows the traceback.
 * Talk never ends a command: where stderr is closed or full it is dropped.
 * A reader of stdout that goes away (`| head`) changes no exit code; a stdout that is closed or full does.
@@ -143,7 +143,7 @@ def _flush(code: str | int | None) -> str | int | None:
 
 
 def _open_closed_descriptors() -> set[int]:
-    """Return which of stdin, stdout and stderr were closed: what is opened next must not be taken for one of them."""
+    """Return which of stdin, stdout and stderr are closed: files opened next must not be mistaken for them."""
     closed = set()
     for descriptor in (0, 1, 2):
         try:

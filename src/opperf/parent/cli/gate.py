@@ -1,4 +1,4 @@
-"""`opperf gate`: the comparison for CI, whose exit code says whether a change may go through."""
+"""`opperf gate`: the comparison for CI, whose exit code says whether a change passes."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def _tell_updated(updated: ExpectationUpdate, places: Places) -> None:
 
 @dataclass(frozen=True)
 class Places:
-    """Where the user wants what. `github` is None where the surroundings decide."""
+    """The requested outputs. `github` is None where the environment decides."""
 
     format: str | None = None
     output: Path | None = None
@@ -172,7 +172,7 @@ class Places:
     force: bool = False
 
     def check(self, inputs: Sequence[Path | None]) -> None:
-        """Raise `InputError` for what cannot be written, before anything runs; `inputs` are what the gate reads."""
+        """Raise `InputError` for outputs that cannot be written, before a run; `inputs` are the files to read."""
         from opperf.parent.reports.formats import check_format
         from opperf.parent.reports.gate import MARK, TITLE
 

@@ -100,14 +100,14 @@ Database = Annotated[
         help="Add the results to a database. Default: $OPPERF_DATABASE, opperf.toml, then your own.",
     ),
 ]
-#: The commands whose `--database` may stand without a value, for the usual database.
+#: The commands whose `--database` may be given without a value, for the default database.
 STORING = ("run", "compare", "gate", "noise", "replay", "nightly")
 Force = Annotated[bool, Option("--force", help="Overwrite existing files.")]
 
 
 @dataclass(frozen=True)
 class What:
-    """Which operators, and what they are given."""
+    """The operators and their inputs."""
 
     category: Category = None
     every: Annotated[bool, Option("--all", help="All operators.")] = False
@@ -236,7 +236,7 @@ class How:
 
 @dataclass(frozen=True)
 class OnFleet:
-    """On which machines, where that is not this one."""
+    """The machines to use instead of this one."""
 
     fleet: Annotated[
         Optional[str],

@@ -61,7 +61,7 @@ def take_output(
 
 
 def release() -> None:
-    """Let other commands write to what this one held."""
+    """Release the outputs that this command locked."""
     _locks.close()
 
 

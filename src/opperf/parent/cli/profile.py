@@ -99,7 +99,7 @@ def profile(
     The script runs unchanged and keeps its exit code. Each process writes a file of Chrome trace events, which Perfetto
     shows.
 
-    Put options before the script or after it. Everything else is the script's own, and so is all that follows `--`.
+    Put options before the script or after it. Everything else belongs to the script, as does all that follows `--`.
     """
     if print_autostart:
         from opperf.parent.workers.package import autostart_folder
@@ -155,7 +155,7 @@ def _run(
     report: Callable[[Profile], None],
     suite: Path | None,
 ) -> None:
-    """Run the script, tell what it left, and leave with its exit code."""
+    """Run the script, report its outcome, and exit with its exit code."""
     from opperf.domain.errors import InputError
     from opperf.parent import profile as profiled
     from opperf.parent.cli.output import tell
@@ -245,12 +245,12 @@ def _report(profile: Profile, *, format: str | None, by: str, sort: str, top: in
 
 #: What a script's user asks the script for.
 NOT_TAKEN = "--help"
-#: Where the words that were taken from behind the script are found again.
+#: The key of the options that were given after the script.
 TAKEN = "opperf.taken"
 
 
 class ScriptCommand(TyperCommand):
-    """Takes the long options that it knows from behind the script, up to `--`; what follows is the script's own."""
+    """Takes known long options given after the script, up to `--`; the rest belongs to the script."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Put the command's options first, as one that stops at the script has them."""
@@ -279,7 +279,7 @@ def _names(parameter: Any) -> list[str]:
 
 
 def _split(args: list[str], flags: dict[str, bool]) -> tuple[list[str], list[str], list[str]]:
-    """Return what stands before the script, the script, and what stands behind it."""
+    """Return the words before the script, the script, and the words after it."""
     place = 0
     while place < len(args) and args[place].startswith("-"):
         if args[place] == "--":

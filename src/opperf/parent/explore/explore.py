@@ -83,7 +83,7 @@ def explore(
 ) -> tuple[Exploration, BaseException | None]:
     """Return what was found, and what stopped the search, None when nothing did.
 
-    Raises `InputError` for what cannot be understood.
+    Raises `InputError` for bad input.
     """
     aim = order.aim
     bounds = read_dimensions(order.dims or "")

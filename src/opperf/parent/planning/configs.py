@@ -1,6 +1,6 @@
 """PARAM's configs in a plan: which framework measures which of their cases, and which operators it does not have.
 
-The child that has the user's own iterators and data generators is asked what they make of a config. An iterator's
+The child that has the user's iterators and data generators expands a config with them. An iterator's
 entries are checked as those of a file are. What a generator makes is described in the case, and made anew where it is
 measured.
 """
@@ -50,7 +50,7 @@ class _Settling:
     problems: Problems
 
     def entry(self, entry: Entry, place: str) -> Entry:
-        """Return an entry with what its ways make of it."""
+        """Return an entry expanded by its iterators and generators."""
         parts: list[tuple[tuple[Spec, ...], bool]] = []
         for part, specs, way, swept in zip(CONFIG_KEYS, (entry.builds, entry.inputs), entry.ways, entry.swept):
             inside, specs_here = key(place, part), specs or ()
@@ -78,7 +78,7 @@ class _Settling:
         return tuple(specs)
 
     def _describe(self, specs: Sequence[Spec], generator: str, place: str, *, swept: bool) -> tuple[Spec, ...]:
-        """Return entries with descriptions of what a generator makes of them."""
+        """Return entries with descriptions of the arguments that a generator makes."""
         plain = [(spec.id or str(i), spec) for i, spec in enumerate(specs)]
         named = list(named_specs(specs, swept=True)) if swept else plain
         answer = self.ask(Generate(generator, tuple(entry_of(spec) for _, spec in named)))

@@ -79,7 +79,7 @@ def expand(
 
 
 def _nothing(selection: Selection, sides: Sequence[Side]) -> InputError:
-    """Say why a plan is empty: nothing was named, or no operator of what was is left on these sides."""
+    """Say why a plan is empty: nothing was named, or none of the named operators runs on these sides."""
     named = [f"`{_text(name)}`" for name in (*selection.operators, *selection.categories)]
     named += ["`--all`"] if selection.every else []
     named += ["the suite"] if selection.suite_cases else []
@@ -202,7 +202,7 @@ def _trials(
 def _directions(selection: Selection, definition: Operator | None, case: Case, *, tried: bool) -> tuple[str, ...]:
     """Return the directions to measure: those asked for, else the default ones that the operator has.
 
-    Whether an operator of the framework's own has a gradient is known when it runs, and so is `tried`; without
+    Only a run shows whether a framework's own operator has a gradient, and so sets `tried`; without
     floating inputs it has none.
     """
     if selection.directions:
@@ -219,7 +219,7 @@ def _suite_operators(selection: Selection) -> set[str]:
 
 
 def _is_of(name: str | Code, own: set[str]) -> bool:
-    """Whether a suite has cases of a name that is not neutral, so that no child need be asked what it means."""
+    """Whether a suite has cases of a framework's own name, which then needs no child to resolve it."""
     return isinstance(name, str) and name in own and name not in catalog()
 
 

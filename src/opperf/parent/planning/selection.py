@@ -66,7 +66,7 @@ class Selection:
 
     @cached_property
     def suite_cases(self) -> tuple[SuiteCase, ...]:
-        """The cases of the suite; raises `InputError` for a file that is none, or names code that the user does not."""
+        """The cases of the suite; raises `InputError` for an invalid file, or code that only the file names."""
         suite = self.whole_suite
         if suite is None:
             return ()

@@ -36,7 +36,7 @@ class SideText:
 
 
 def read_side(text: str) -> SideText:
-    """Read a side of a file; raises `InputError` that says which word was not understood, and for code."""
+    """Read a side from a file; raises `InputError` for unknown words and for code."""
     check_name(text.partition(";")[0].strip(), "a side")
     return _read(text)
 

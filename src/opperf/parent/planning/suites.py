@@ -23,7 +23,7 @@ MOST_ORIGINS, MOST_NAMED = 3, 8
 
 
 def check_suite(selection: Selection) -> None:
-    """Raise `InputError` for what a suite leaves no room for: its cases have their inputs."""
+    """Raise `InputError` for options that conflict with a suite, whose cases have their inputs."""
     if selection.suite is None:
         return
     if selection.every:

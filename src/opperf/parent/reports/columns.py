@@ -1,4 +1,4 @@
-"""Every column of a run, declared once: stable name, title, where its value comes from, how it is shown.
+"""Every column of a run, declared once: stable name, title, source and format of its value.
 
 A name has its unit at its end (`time_median_s`, `memory_peak_B`), and never changes its meaning. A fact that a record
 lacks is None for machines and empty for people, never 0.

@@ -1,4 +1,4 @@
-"""A comparison: one row for each case and direction, what it amounts to, and what ran on both sides."""
+"""A comparison: one row for each case and direction, a summary, and what ran on both sides."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ _LEVELS: dict[str, Level] = {"failed": "failed", "skipped": "skipped"}
 
 
 def side_text(side: Side, other: Side) -> str:
-    """Write a side: its environment or framework, and what it does not share with the other side.
+    """Write a side: its environment or framework, and its differences from the other side.
 
-    A function of the user's own that is on both sides is what is compared, and is named as that.
+    A user's function that is on both sides is the subject of the comparison, and named there.
     """
     words = [side.framework if side.environment in ("current", side.framework) else side.environment]
     own = own_function(side)
@@ -59,7 +59,7 @@ def side_text(side: Side, other: Side) -> str:
 
 
 def reasons(comparison: Comparison) -> list[str]:
-    """Say why the verdict is what it is, what would settle it, and what else was seen."""
+    """Explain the verdict, what would settle it, and other observations."""
     verdict = comparison.verdict
     texts = [verdict.reason, *([verdict.settle] if verdict.settle else [])]
     if comparison.clock == "cpu":
@@ -123,7 +123,7 @@ def document(run: ComparisonRun) -> Document:
 
 
 def blocks(comparisons: Sequence[Comparison]) -> list[Block]:
-    """Return the table, what it amounts to, and what ran."""
+    """Return the table, its summary, and what ran."""
     notes = map(Note, [tally(comparisons), *suites(comparisons)])
     return [table_of(comparisons), *notes, LEGEND, *machines(comparisons), *explanations(comparisons)]
 
@@ -226,7 +226,7 @@ def check(
     base: str = "",
     rank: tuple[int, ...] = (),
 ) -> Check:
-    """Return what a CI system shows of a comparison, with its numbers; `base` is what it was compared with."""
+    """Return a comparison as a check for CI systems, with its numbers; `base` is the other side."""
     verdict = comparison.verdict
     first = base or side_text(comparison.base, comparison.new)
     return Check(

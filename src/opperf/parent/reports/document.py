@@ -1,6 +1,6 @@
 """The content of a report, before it has a format: tables, notes and legends, each value with its text.
 
-A report makes a `Document` of what the program knows, a format makes text of any document. Nothing here is escaped or
+A report makes a `Document`, a format renders any document as text. Nothing here is escaped or
 folded: how wide a line may be and what must not act in it is for the format to know.
 """
 
@@ -246,7 +246,7 @@ def flattened(blocks: Iterable[Block]) -> Iterable[Block]:
 
 @dataclass(frozen=True)
 class Screen:
-    """Where a report is read: `width` is None where lines may be as long as they need, as in a file or a pipe."""
+    """The medium of a report: `width` is None for unlimited lines, as in a file or a pipe."""
 
     width: int | None = None
     color: bool = False

@@ -1,4 +1,4 @@
-r"""What comes from outside, made fit for where it goes: a terminal, Markdown, a CSV field, a GitHub annotation.
+r"""Escape untrusted text for a terminal, Markdown, a CSV field or a GitHub annotation.
 
 Names and messages come from files, frameworks and other people's code. Nothing of them acts: no escape sequence reaches
 a terminal, no workflow command a CI system, no markup or mention a page, no formula a spreadsheet. HTML is escaped by
@@ -20,7 +20,7 @@ _CODE = re.compile(r"(`[^`|\\]+`)")
 _MENTION = re.compile(r"@(?=\w)|#(?=\d)|:(?=//)|(?i:\bwww)(?=\.)")
 #: What starts a heading, a quotation or a list at the beginning of a line.
 _BLOCK = re.compile(r"^([0-9]*)([-#+.)=>])")
-#: What a spreadsheet takes for a formula at the beginning of a field.
+#: Beginnings of a field that spreadsheets read as formulas.
 _FORMULA = ("=", "+", "-", "@")
 
 

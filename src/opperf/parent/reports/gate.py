@@ -45,14 +45,14 @@ TITLES = {
 }
 #: The findings that are listed below the table.
 LISTED = ("slower", "memory", "failed", "inconclusive", "skipped")
-#: A regression is a failed test, what could not be measured an error, what has no verdict skipped.
+#: A regression is a failed test, a failed measurement an error, an inconclusive verdict skipped.
 OUTCOMES: dict[str, Outcome] = {
     "slower": "failure",
     "memory": "failure",
     "failed": "error",
     **dict.fromkeys(LISTED[3:], "skipped"),
 }
-#: The annotation of each kind; what has none is no news.
+#: The annotation of each kind; others get none.
 ANNOTATIONS: dict[str, Annotation] = {
     "slower": "error",
     "memory": "error",

@@ -103,7 +103,7 @@ def next_command(one: NamedChange) -> str | None:
 
 
 def neighbours(before: str, after: str) -> bool:
-    """Whether no release can lie between two versions; of what is no version, such as a commit, nothing is known.
+    """Whether no release can lie between two versions; True for commits and the like.
 
     >>> neighbours("1.26.3", "1.26.4"), neighbours("1.26.4", "2.2.6"), neighbours("2.12.dev09+cpu", "2.12.dev10+cpu")
     (True, False, True)

@@ -157,7 +157,7 @@ def _keep(grid: Grid, places: Sequence[int]) -> Grid:
 
 
 def fitted(grid: Grid, width: int | None) -> TableFit:
-    """Say in other places, and leave out, what it takes until the columns can be folded into the width."""
+    """Move columns elsewhere or leave them out until the rest fits into the width."""
     if width is None or _total(_naturals(grid)) <= width:
         return TableFit(grid, _naturals(grid))
     narrow = _narrow(grid, width)

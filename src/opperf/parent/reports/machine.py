@@ -1,4 +1,4 @@
-"""The machine and its environments: what they say of themselves, what makes times noisy, and how fast it can go."""
+"""The machine and its environments: facts, sources of noise, and peak rates."""
 
 from __future__ import annotations
 

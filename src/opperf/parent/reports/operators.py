@@ -31,14 +31,14 @@ def line(operator: Operator) -> Line:
 
 
 def document(lines: Iterable[Line]) -> Document:
-    """Return the report of what operators mean."""
+    """Return the report of the definitions of operators."""
     return Document("opperf operators", [table(MEANINGS, lines)])
 
 
 def support(
     operators: Iterable[Operator], frameworks: Sequence[str], entries: Mapping[tuple[str, str], Support]
 ) -> Document:
-    """Return the report of what each framework makes of each operator, known by the names of both."""
+    """Return the report of each framework's implementation of each operator, by both names."""
 
     def of(framework: str) -> Column[Operator]:
         return Column(framework, framework, lambda operator: entries[operator.name, framework].text(), least=14)

@@ -1,6 +1,6 @@
 """What stands around the table of a run: what marks mean, every doubt, and what the operators of a suite amount to.
 
-Failures, skips and warnings are grouped, so that one cause is read once, however many trials it struck; each group
+Failures, skips and warnings are grouped, so that one cause is reported once for all its trials; each group
 keeps its count, its remedy and the trials it is about. The program that a suite was captured from is more than what
 was measured of it: calls that failed or were not chosen, calls that no suite can hold, and what lies between operators.
 Each is named, so that no part of the program is taken for another.
@@ -125,7 +125,7 @@ def more(records: Iterable[Record]) -> str:
 
 
 def _unmeasured(records: Iterable[Record], status: str) -> tuple[Remark, ...]:
-    """Group the records of a status by reason: only what has the same message is one cause."""
+    """Group the records of a status by reason; equal messages are one cause."""
     groups: dict[tuple[str, str, str], list[str]] = {}
     for record in records:
         if record.status != status:
@@ -231,7 +231,7 @@ def _took(left_out: Sequence[LeftOut]) -> str:
 
 
 def _rest(seconds: float, calls: int, unmeasured: int, lacking: int) -> str:
-    """Say what the rest of a program's time is: calls that were not measured, and what lies between operators."""
+    """Describe the rest of a program's time: calls that were not measured, and time between operators."""
     between = "between operators: Python, dispatch, gradients' bookkeeping, cold caches"
     if not unmeasured and not lacking:
         gap = format_seconds(seconds / max(1, calls))

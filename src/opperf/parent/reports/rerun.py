@@ -1,4 +1,4 @@
-"""The command that repeats one comparison, for a reader who wants to see it happen again.
+"""The command that repeats one comparison.
 
 A command is given only where it makes exactly the same case: what the command line cannot write, it does not write
 nearly.
@@ -30,7 +30,7 @@ def compare_command(comparison: Comparison, tolerance: float) -> str | None:
 
 
 def run_command(comparison: Comparison, processes: int) -> str | None:
-    """Return the `opperf run` of what was measured against an expectation, None where it cannot be written."""
+    """Return the `opperf run` command of a trial with an expectation, None where there is none."""
     case, side = case_words(comparison.case), comparison.new
     if case is None or side.settings or side.framework not in BUILT_IN:
         return None

@@ -39,7 +39,7 @@ def document(run: Run, top: int | None = None) -> Document:
 
 
 def plan_document(plan: Plan) -> Document:
-    """Return the report of what would be measured."""
+    """Return the report of a plan."""
     return Document("opperf run --dry-run", [table(PLAN, plan.trials)])
 
 

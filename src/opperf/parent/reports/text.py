@@ -1,6 +1,6 @@
 """Names, arguments and messages as text that fits in one cell.
 
-Two cases that differ are written differently. Formats escape what comes from files and other people's frameworks.
+Different cases are written differently. Formats escape text from files and frameworks.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def case_text(case: Case) -> str:
 
 
 def argument_text(argument: Argument) -> str:
-    """Write one argument without spaces; what has its default value is left out."""
+    """Write one argument without spaces and without default values."""
     if isinstance(argument, TensorSpec):
         return _tensor(argument)
     if isinstance(argument, ListOf):

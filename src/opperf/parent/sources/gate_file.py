@@ -38,7 +38,7 @@ LEAST = 3
 
 @dataclass(frozen=True)
 class GateFile:
-    """What a gate file says; the defaults are what it means when it says nothing. Durations are seconds."""
+    """The settings of a gate file, with their defaults. Durations are in seconds."""
 
     path: Path | None = None
     suite: Path | None = None

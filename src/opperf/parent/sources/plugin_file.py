@@ -1,4 +1,4 @@
-"""A file of the user's own operators, iterators and data generators: what it declares, read without running it.
+"""A plugin: a file of the user's own operators, iterators and data generators, read without running it.
 
 Packages installed next to opperf may name such a file as an entry point of the group `opperf.plugins`; those
 are searched for an operator that nothing else has.
@@ -101,7 +101,7 @@ def register_frameworks(
     """Make the frameworks known that plugins bring; return the plugins, with installed ones that bring further `names`.
 
     A framework is declared in the file as `FRAMEWORK = Framework(...)`, with constants only: nothing is run. Raises
-    `InputError` for what cannot be read as that, and for a name that is taken.
+    `InputError` for an unreadable declaration, and for a name that is taken.
     """
     for path in plugins:
         own = declared_framework(path)
@@ -155,7 +155,7 @@ def _declares(decorator: ast.expr) -> bool:
 
 
 def _call(call: ast.Call) -> str:
-    """Return the name of what is called, without the module before it."""
+    """Return the name of the called function, without its module."""
     if isinstance(call.func, ast.Attribute):
         return call.func.attr
     return call.func.id if isinstance(call.func, ast.Name) else ""

@@ -139,14 +139,14 @@ class Template:
         if is_dimension(place):
             factors = ((_multiple(values, sizes_here), size) for sizes_here, size in sizes.items())
             whole = next((factor * size for factor, size in factors if factor), None)
-            # Else it is 1 in some class: broadcast, or as large as what it is as large as there.
+            # Otherwise it is 1 in some class: broadcast, or equal to a dimension that is 1 there.
             alike = (size for sizes_here, size in sizes.items() if sizes_here[size_class] == values[size_class] != 1)
             return whole or next(alike, values[size_class])
         return _follow(values, sizes) or values[size_class]
 
 
 def _multiple(values: Values, of: Values) -> int | None:
-    """Return the whole number above one that makes one place's values another's; None where there is none."""
+    """Return the integer above one that multiplies one place's values to another's, or None."""
     factors = {Fraction(value, number) for value, number in zip(values, of)}
     factor = factors.pop()
     return int(factor) if not factors and factor.denominator == 1 and factor > 1 else None

@@ -70,7 +70,7 @@ def _module(folder: Path, name: str) -> Path | None:
 
 
 def _parse(file: Path) -> ast.Module | None:
-    """Return the text of a file as Python takes it; None for what Python itself will say something about."""
+    """Return the text of a file as Python reads it; None for errors that Python itself will report."""
     try:
         return ast.parse(file.read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):

@@ -22,7 +22,7 @@ from opperf.domain.errors import InputError, at_place
 from opperf.domain.files.json_text import NotJSON, value_of
 from opperf.domain.files.text_file import distinct, read_json, read_text
 
-#: What a file looks like, for those who write one.
+#: Hints on the form of a file, by its suffix.
 CSV_HINT = "write the names of inputs in the first line, and shapes below: `lhs,rhs`, then `64x64,64x64`"
 JSON_HINT = 'write a list of rows, as in [{"lhs": "64x64", "rhs": [64, 64]}]'
 LINES_HINT = 'write one row in each line, as in {"lhs": "64x64", "rhs": [64, 64]}'

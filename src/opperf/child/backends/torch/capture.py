@@ -83,7 +83,7 @@ def _only_watched(path: str) -> bool:
 
 
 def _case(path: str, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Case | None, str]:
-    """Return the case of a call, or why there is none."""
+    """Return the case of a call, or the reason why there is none."""
     formats = {name: FORMATS.get(value, value) for name, value in kwargs.items() if name == "memory_format"}
     try:
         case = case_of(f"torch:{path}", parameters(func), args, {**kwargs, **formats}, exact)

@@ -1,4 +1,4 @@
-"""Charts: each is one file that draws what it holds as SVG at any width; no script and no library is needed."""
+"""Charts: each is one file that draws SVG at any width, without a script or library."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from opperf.parent.reports.escaping import one_line
 
 #: What a character is wide, and how much an axis, a heading and a row of text need. Pixels.
 CHARACTER, AXIS, HEADING, LINE = 6.3, 26, 32, 16
-#: How close labels of an axis may stand, and those of an upright one. Pixels.
+#: Minimum distance of labels on a horizontal and on a vertical axis, in pixels.
 TICK, UPRIGHT = 72, 44
 #: How many series have their own colour; further ones share them.
 COLORS = 6
@@ -82,7 +82,7 @@ class Drawing:
         return self
 
     def legend(self, names: Sequence[str], width: float, y: float) -> float:
-        """Write what colours mean, in as many lines as that takes; return where the next thing may stand."""
+        """Write the colour legend on as many lines as it needs; return the position below it."""
         x = 0.0
         for place, name in enumerate(names):
             room = CHARACTER * len(name) + 34
@@ -124,7 +124,7 @@ class Axis:
         return cls(min(low, 0.0 if low >= 0 else low - margin), high + margin, begin, end, show, log=False)
 
     def at(self, value: float) -> float:
-        """Return where a number lies; one beyond either end lies at that end."""
+        """Return the position of a number, clamped to the ends of the axis."""
         inside = min(max(value, self.low), self.high)
         if self.log:
             share = math.log(inside / self.low) / math.log(self.high / self.low)

@@ -1,4 +1,4 @@
-"""The application: every page a view, in HTML, JSON or CSV, behind the rules that keep strangers out.
+"""The application: every page is a view in HTML, JSON or CSV, behind access control.
 
 It only reads. No host but those named answers, so that no site in the user's browser can speak to it under a name of
 its own; with a token, nobody without. Pages load nothing from anywhere else, and no script or style that stands in
@@ -51,7 +51,7 @@ HEADERS = {
 #: The media types of the forms of a view other than HTML.
 TYPES = {"json": "application/json", "csv": "text/csv; charset=utf-8"}
 
-#: Makes a view of the database, the parts of the path, and what stands behind its question mark.
+#: Makes a view from the database, the parts of the path, and the query of the URL.
 Page: TypeAlias = Callable[..., View]
 
 PAGES: dict[str, Page] = {
@@ -153,11 +153,11 @@ class Headers:
 
 
 class Token:
-    """Lets in who brings the token: once in the URL, which a cookie remembers, or in a header each time."""
+    """Admits requests with the token: once in the URL, remembered by a cookie, or in a header each time."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app, self._token = app, token
-        #: What the cookie holds: who reads it cannot tell the token.
+        #: The value of the cookie, from which the token cannot be derived.
         self._mark = hashlib.sha256(token.encode()).hexdigest()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -96,7 +96,7 @@ def _latest(part: Sequence[object], every: Sequence[object]) -> str:
 
 
 def _groups(times: Sequence[Times]) -> list[list[Times]]:
-    """Return the series that may stand in one chart: of the same inputs and direction, on one machine."""
+    """Return the series of one chart: of the same inputs and direction, on one machine."""
     groups: dict[tuple[str, int], list[Times]] = {}
     for one in times:
         groups.setdefault((what(one.series), one.series.machine), []).append(one)

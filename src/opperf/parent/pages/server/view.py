@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 from opperf.parent.pages.charts import Chart
 from opperf.parent.reports.document import Document
 
-#: What stands behind the question mark of a URL.
+#: The query of a URL.
 Query: TypeAlias = Mapping[str, str]
 
 

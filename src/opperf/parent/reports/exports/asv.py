@@ -104,7 +104,7 @@ def _result(record: Record, name: str, date: int) -> list[Any]:
 
 
 def _file_name(text: str) -> str:
-    """Return a text as a name of a file: what comes from a file may be no path."""
+    """Return a text as the name of a file; a text from a file must not become a path."""
     return "".join(letter if letter.isalnum() else "-" for letter in text)
 
 

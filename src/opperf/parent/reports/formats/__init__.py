@@ -51,7 +51,7 @@ def join_words(words: Sequence[str]) -> str:
 
 
 def check_format(name: str | None, *, checks: bool = False) -> None:
-    """Raise `InputError` for a format that is not known, or is one of checks where a report has none."""
+    """Raise `InputError` for an unknown format, or for a format of checks where a report has none."""
     formats = names(checks=checks)
     if name is not None and name not in formats:
         raise unknown("format", name, formats, hint=f"known: {', '.join(formats)}")

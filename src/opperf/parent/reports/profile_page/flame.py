@@ -10,7 +10,7 @@ from opperf.domain.profile.nesting import own_times
 from opperf.domain.units import format_percent, format_seconds
 from opperf.parent.reports.profile_page.tables import marked
 
-#: Frames that are drawn, those that took most; what is left out is joined to one frame where it stood.
+#: Maximum frames to draw, the longest ones; the others are merged into one frame at their place.
 MOST_FRAMES = 2_000
 #: A line of Python, as a profiler writes it: `torch/nn/modules/linear.py(130): forward`.
 LINE = re.compile(r"(?P<file>.*)\((?P<line>\d+)\): (?P<function>.*)", re.DOTALL)

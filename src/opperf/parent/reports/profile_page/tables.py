@@ -29,7 +29,7 @@ def _tells(profile: Profile, by: str) -> bool:
 
 
 def _table(profile: Profile, by: str) -> dict[str, object]:
-    """Return the cells of a table, each with what it is sorted by; columns without any are left out."""
+    """Return the cells of a table, each with its sort key; empty columns are left out."""
     every = rows(profile, by)
     shown_rows = every[:MOST_ROWS]
     first, *others = columns(by, shown_rows)

@@ -46,7 +46,7 @@ class Window:
 
     @property
     def title(self) -> str:
-        """What it is called where it is chosen."""
+        """The name in the list to choose from."""
         return f"{self.name}, {format_seconds((self.end - self.begin) / 1e9)}"
 
 
@@ -134,7 +134,7 @@ def _lines_below(
 
 
 def _keep(events: Sequence[Event]) -> tuple[list[Event], dict[What, int]]:
-    """Return the longest spans, in time, and the numbers of what they say."""
+    """Return the longest spans in order of time, and the numbers of their descriptions."""
     whats: dict[What, int] = {}
     result: list[Event] = []
     size = 0
@@ -165,7 +165,7 @@ def _lines(events: Sequence[Event], places: Sequence[tuple[int, int]]) -> tuple[
 
 
 def _steps(values: Iterable[int]) -> list[int]:
-    """Return what lies between each value and the one before it, the first between it and 0."""
+    """Return the differences of consecutive values, starting from 0."""
     return [value - before for before, value in pairwise([0, *values])]
 
 

@@ -1,4 +1,4 @@
-"""Arguments of what was recorded: types, shapes and strides as they were, whole numbers where they are valid.
+"""Arguments of recorded calls: types, shapes and strides as recorded, and valid integers.
 
 A trace has no elements of tensors. Random ones do for floating types; a whole number may be an index, and one out of
 range fails or ends the process. So tensors of indices have the elements that were kept beside the trace, or the range
@@ -133,7 +133,7 @@ class ElementRecords:
 
 
 def arguments(node: Node, parameters: Sequence[Parameter], elements: Elements) -> dict[str, Argument]:
-    """Return the arguments of a call by name; raises `Unknown`, and `ValueError` for what is damaged."""
+    """Return the arguments of a call by name; raises `Unknown`, and `ValueError` for damaged records."""
     if len(node.values) != len(parameters):
         raise Unknown(f"{len(node.values)} inputs are recorded, but the operator takes {len(parameters)}")
     numbered = ElementRecords(node.id, _ranges(node.ranges), elements)

@@ -89,7 +89,7 @@ def _is_dense(tensor: TensorSpec) -> bool:
 
 
 def _places(tensor: TensorSpec) -> Iterable[int]:
-    """Return where in memory each element of a dense tensor lies, in the order of indices."""
+    """Return the memory offset of each element of a dense tensor, in the order of indices."""
     if tensor.strides is None:
         return range(tensor.elements)
     steps = ([stride * i for i in range(size)] for size, stride in zip(tensor.shape, tensor.strides))

@@ -34,7 +34,7 @@ LEAST_JOINED = 0.5
 
 @dataclass
 class Tree:
-    """Who called whom in one file: the parent of each node, which nodes compute, and where steps begin.
+    """The call tree of one file: the parent of each node, which nodes compute, and where steps begin.
 
     `launched` has the seconds on a device of the work that a node launched itself; `called` what operators are, and the
     types of what they were called with, both as hashes.
@@ -80,7 +80,7 @@ class Tree:
         return nodes
 
     def above(self, node: int) -> Iterator[int]:
-        """Yield who called a node, and who called that, up to the root; a damaged file may go round."""
+        """Yield the callers of a node up to the root; those of a damaged file may form a cycle."""
         nodes = {node}
         while (node := self.parents.get(node, node)) not in nodes:
             nodes.add(node)
@@ -152,7 +152,7 @@ class Spans:
 
 @dataclass
 class Match:
-    """How many of the calls that are wanted a Kineto trace has, and by what they were found."""
+    """How many of the requested calls a Kineto trace has, and how they were matched."""
 
     calls: int = 0
     timed: int = 0
@@ -239,7 +239,7 @@ def _record(node: Node, durations: Durations | None, on_device: Mapping[int, flo
 
 
 def _case(node: Node, elements: Elements) -> Case | str:
-    """Return the case of a call, or why there is none."""
+    """Return the case of a call, or the reason why there is none."""
     if node.name.startswith(COMMUNICATION):
         return "communication between processes"
     if node.name in BOOKKEEPING:

@@ -34,7 +34,7 @@ DAMAGED = (NotJSON, ijson.JSONError, zlib.error, tarfile.TarError, UnicodeDecode
 
 
 class TooLarge(OSError):
-    """A file unpacks to more than anybody would write."""
+    """A file unpacks to an implausible size."""
 
 
 @dataclass
@@ -82,7 +82,7 @@ class BoundedJson:
 
 @contextmanager
 def opened(path: Path) -> Iterator[BoundedJson]:
-    """Open a trace file; raises `InputError` for what cannot be read."""
+    """Open a trace file; raises `InputError` for an unreadable one."""
     try:
         with path.open("rb") as file:
             is_packed = file.read(len(GZIP)) == GZIP
@@ -105,7 +105,7 @@ def opened(path: Path) -> Iterator[BoundedJson]:
 
 
 def describe(error: BaseException) -> str:
-    """Return the first line of what an error says, with nothing that a terminal would act on."""
+    """Return the first line of an error, without control characters."""
     reason = error.args[0] if error.args else ""  # a parser shows bytes as they are, which may be no text
     text = reason.decode(errors="replace") if isinstance(reason, bytes) else str(error)
     first = next(iter(text.strip().splitlines()), type(error).__name__)

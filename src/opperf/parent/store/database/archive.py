@@ -1,7 +1,7 @@
 """Runs going into the database, and coming out of it again as they were.
 
 What many runs share (machines, environments, cases, series) has one row, told by what is in it; a run goes in within
-one transaction. A run that is there already is not added again; one that went on since, as a resumed run does, takes
+one transaction. A run that is there already is not added again; a run that was resumed since takes
 the place of what was there.
 """
 
@@ -43,7 +43,7 @@ BUILD = ("framework", "version", "build", "commit", "blas_configuration")
 
 @dataclass(frozen=True)
 class Addition:
-    """What became of a run: `added`, `there` already, or `replaced` by what it went on to hold."""
+    """The effect of adding a run: `added`, `there` already, or `replaced` by its resumed form."""
 
     key: str
     outcome: Literal["added", "there", "replaced"]
@@ -51,7 +51,7 @@ class Addition:
 
 
 class Archive(AbstractContextManager["Archive"]):
-    """A database of runs. Raises `InputError` for one that cannot be meant, `HarnessError` for one out of reach."""
+    """A database of runs. Raises `InputError` for a bad address, `HarnessError` if it cannot be reached."""
 
     def __init__(self, address: Address, *, create: bool = True) -> None:
         self.address = address
@@ -115,7 +115,7 @@ class Archive(AbstractContextManager["Archive"]):
                 connection.cursor().execute("VACUUM")
 
     def run(self, key: str) -> Run | None:
-        """Return a run as it was added, None where there is none; samples are empty where they were left out."""
+        """Return a run as it was added, None without one; samples are empty if they were not stored."""
         document = self._document(key)
         return None if document is None else Run.from_json(document, f"run {key}")
 
