@@ -225,6 +225,15 @@ def test_a_machine_says_what_makes_it_noisy_and_how_far_it_moves(client: TestCli
     assert "the frequency governor is `powersave`" in page
     assert "between processes" in page
     assert f"{100 * math.expm1(0.03):.2f} %" in page
+    assert "<dt>memory total</dt><dd>8.59 GB</dd>" in page
+    assert 'href="/operators/matmul?framework=numpy"' in page
+
+
+def test_a_filter_says_what_is_shown_where_nothing_is_chosen(client: TestClient) -> None:
+    assert client.get("/").text.count('<option value="">latest</option>') == 2
+    assert '<option value="">time</option>' in client.get("/operators/matmul").text
+    assert client.get("/beside").text.count('<option value="">choose</option>') == 2
+    assert client.get("/operators/matmul?metric=time").status_code == 200
 
 
 def test_runs_are_searched_by_label_and_operators_by_name(client: TestClient) -> None:

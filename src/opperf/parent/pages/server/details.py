@@ -58,7 +58,7 @@ def operator(archive: Archive, name: str, query: Query) -> View:
         Choice.of("direction", (one.direction for one in every), query),
         by_machine,
         Choice.of("inputs", map(inputs, every), query),
-        Choice("metric", [*METRICS], query.get("metric", "")),
+        Choice("metric", [name for name in METRICS if name != "time"], query.get("metric", ""), usual="time"),
         since,
     )
     text, metric = query.get("inputs", ""), query.get("metric") or "time"
@@ -114,7 +114,7 @@ def beside(archive: Archive, query: Query) -> View:
         for one in header.frameworks:
             builds.setdefault(f"{one.get('framework')} {one.get('version')}", header.id)
     names = [*builds, *(header.id for header in recent[:100])]
-    choices = (Choice("base", names, query.get("base", "")), Choice("new", names, query.get("new", "")))
+    choices = tuple(Choice(side, names, query.get(side, ""), usual="choose") for side in ("base", "new"))
     if not all(choice.value for choice in choices):
         return View(Document("Two runs or builds", [Note("Choose two runs, or two builds.")]), choices=choices)
     keys = [builds.get(choice.value, choice.value) for choice in choices]
@@ -205,12 +205,17 @@ def machine(archive: Archive, key: str, query: Query) -> View:
     several = [one for one in entries(archive, most=MOST_ROWS) if one.machine == own.name]
     measured = floors(archive, own.id)
     none = Note("none was measured: `opperf noise ... --output FILE`, then `opperf history add FILE`")
+    of_operators = table(FLOORS, measured, link=lambda one: path("operators", one.operator, framework=one.framework))
     blocks: list[Block] = [
         Section("What makes it noisy", [Note(f"{one.slug}: {one.message}") for one in doubts] or [Note("nothing")]),
-        Section("Noise floors", [table(FLOORS, measured) if measured else none]),
+        Section("Noise floors", [of_operators if measured else none]),
         Section("Runs", [table(RUNS, several, link=lambda one: path("runs", one.key))]),
     ]
-    plain = {name: str(value) for name, value in own.facts.items() if isinstance(value, (str, int, float))}
+    plain = {
+        name.replace("_", " "): format_bytes(float(value)) if name.startswith("memory") else str(value)
+        for name, value in own.facts.items()
+        if isinstance(value, (str, int, float))
+    }
     return View(Document(own.name, blocks), facts=plain)
 
 

@@ -61,9 +61,9 @@ def overview(archive: Archive, query: Query) -> View:
     framework = stood.framework if stood else ""
     versions = [one.version for one in every if one.framework == framework]
     choices = (
-        Choice.of("framework", (one.framework for one in every), query),
-        Choice.of("build", versions, query),
-        Choice.of("anchor", versions, query),
+        Choice.of("framework", (one.framework for one in every), query, usual="latest"),
+        Choice.of("build", versions, query, usual="latest"),
+        Choice.of("anchor", versions, query, usual="most compared"),
         categories(entries, query),
         machines,
         Choice.of("verdict", stood.verdicts if stood else (), query),

@@ -16,18 +16,22 @@ Query: TypeAlias = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Choice:
-    """A filter of a page: its name in the URL, what can be chosen, and what is; a day is written, not chosen."""
+    """A filter of a page: its name in the URL, what can be chosen, and what is; a day is written, not chosen.
+
+    `usual` says what is shown where nothing is chosen.
+    """
 
     name: str
     options: Sequence[str]
     value: str
     day: bool = False
+    usual: str = "all"
 
     @classmethod
-    def of(cls, name: str, options: Iterable[str], query: Query) -> Choice:
+    def of(cls, name: str, options: Iterable[str], query: Query, usual: str = "all") -> Choice:
         """Return the filter as a URL has it; a value that is not offered stays one of the options."""
         value = query.get(name, "")
-        return cls(name, sorted({*filter(None, options), *filter(None, [value])}), value)
+        return cls(name, sorted({*filter(None, options), *filter(None, [value])}), value, usual=usual)
 
 
 @dataclass(frozen=True)
