@@ -113,7 +113,7 @@ def cost(address: str, count: int) -> dict[str, Any]:
         "wall_s": wall,
         "ideal_s": ideal,
         "linear": ideal / wall,
-        "ms": 1e3 * spent / count,
+        "ms/trial": 1e3 * spent / count,
     }
 
 

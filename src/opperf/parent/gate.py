@@ -21,6 +21,7 @@ from opperf.parent.analysis.gate import compare_expected, expectations_of, judge
 from opperf.parent.analysis.two_runs import FLOOR
 from opperf.parent.calibration import stored_floors
 from opperf.parent.compare import Judging, base_of, live, sides_named
+from opperf.parent.fleet.dispatch import Wishes
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import SideText, read_side
 from opperf.parent.progress import Progress, planning
@@ -51,6 +52,7 @@ class Gate:
     check: bool = True
     labels: Mapping[str, str] = field(default_factory=dict)
     command: Sequence[str] = ()
+    fleet: Wishes | None = None
 
     @property
     def is_recorded(self) -> bool:
@@ -220,7 +222,8 @@ def _against_base(
             slug="nothing_to_compare",
         )
     file = gate.file
-    judging = Judging(file.tolerance, file.pairs, file.settle, file.max_pairs, gate.explain, gate.labels, gate.command)
+    words = (file.tolerance, file.pairs, file.settle, file.max_pairs, gate.explain, gate.labels, gate.command)
+    judging = Judging(*words, fleet=gate.fleet)
     document, cause = live(selection, base, new, gate.settings(), judging, judging.rule(), progress)
     return GateResult(document, judged(document.comparisons, file.tolerance, inconclusive=file.inconclusive), cause)
 
@@ -228,6 +231,10 @@ def _against_base(
 def _against_expected(gate: Gate, selection: Selection, progress: Progress) -> GateResult | ExpectationUpdate:
     """Measure as `run` does; then judge by the expectations, or update them."""
     path = gate.file.expected
+    if gate.fleet is not None:
+        raise InputError(
+            "`--fleet` compares live, and expectations are of one machine", hint="leave out `--fleet`, or `--expected`"
+        )
     if path is None:
         raise InputError(
             "no expectations file given",

@@ -15,7 +15,7 @@ import typer
 from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.files.destination import write_text
 from opperf.parent.cli import options, output
-from opperf.parent.cli.options import command, grouped, inputs, labels, request
+from opperf.parent.cli.options import command, grouped, inputs, labels, request, wishes
 from opperf.parent.cli.output import check_pages, write_pages
 from opperf.parent.cli.places import check_report, take_output
 
@@ -76,6 +76,7 @@ def gate(
     seed: Annotated[Optional[int], Option(metavar="S", help="Seed for the values of the inputs.")] = None,
     no_check: options.NoCheck = False,
     explain: options.Explain = False,
+    fleet: options.OnFleet,
     report: options.Report,
     markdown: Annotated[
         Optional[Path], Option(metavar="FILE", help="Write a Markdown report for a pull request.")
@@ -125,7 +126,8 @@ def gate(
             "`--update-expected` compares nothing, so it cannot write a report",
             hint="leave out the report options, or run a second command that compares",
         )
-    order = Gate(file, overrides, base, new or (), update_expected, explain, not no_check, labels(report), command())
+    words = (file, overrides, base, new or (), update_expected, explain, not no_check, labels(report), command())
+    order = Gate(*words, fleet=wishes(fleet))
     judged = judge(operators or (), request(what), order, Bar())
     if isinstance(judged, ExpectationUpdate):
         _tell_updated(judged, places)

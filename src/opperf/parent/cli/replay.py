@@ -44,6 +44,7 @@ def replay(
     threads: options.Threads = 1,
     sampling: options.Sampling,
     how: options.How,
+    fleet: options.OnFleet,
     keeping: options.Keeping,
     report: options.Report,
 ) -> None:
@@ -55,7 +56,7 @@ def replay(
     from opperf.domain.trace import Replay
     from opperf.parent import replay as replaying
     from opperf.parent.cli.keeping import publish, take_places
-    from opperf.parent.cli.options import run_options
+    from opperf.parent.cli.options import run_options, wishes
     from opperf.parent.cli.output import tell, write_suite
     from opperf.parent.cli.places import take_output
     from opperf.parent.cli.progress import Bar
@@ -90,4 +91,4 @@ def replay(
         report_on(replaying.unmeasured(trace, order, measuring, options_of_run, Bar()).run)
         drop_journal(options_of_run)
         raise InputError("no operator of the trace can be replayed", hint="the report says why")
-    measure(replaying.workload(trace, order), measuring, options_of_run, report_on, keeping, report)
+    measure(replaying.workload(trace, order), measuring, options_of_run, report_on, keeping, report, wishes(fleet))

@@ -19,12 +19,15 @@ from opperf.parent.analysis.verdict import Rule
 from opperf.parent.contest import Contest, outcome
 from opperf.parent.fleet.engine import Engine, Joined
 from opperf.parent.fleet.order import Answer, Bout, Judged, Order
-from opperf.parent.fleet.scheduler import Result, Scheduler, Task
+from opperf.parent.fleet.scheduler import LEAST_SECONDS, Result, Scheduler, Task
 from opperf.parent.planning.selection import Selection
 from opperf.parent.progress import Progress
 
 #: What a trial takes beyond its samples (inputs, warm-up, latency, memory), in seconds.
 TRIAL_EXTRA = 0.15
+#: What the processes of a piece of trials take to start, each, in seconds, and that a piece is longer than by so much.
+#: A single process is started by the first piece of its side only.
+PROCESS_START, WORTH = 2.0, 4.0
 #: What a pair of a contest takes, and what starting the two children of a pair does, in seconds. A piece of contests
 #: is so long that children are started for several of them.
 PAIR_SECONDS, PAIR_START = 1.2, 8.0
@@ -93,7 +96,8 @@ class Fleet:
         def order(places: Sequence[int]) -> Order:
             return Order(self._within(settings, began), tuple(trials[place] for place in places))
 
-        for result in self._results(tasks, order):
+        starts = WORTH * PROCESS_START * settings.processes if settings.processes > 1 else LEAST_SECONDS
+        for result in self._results(tasks, order, least_seconds=starts):
             if result.node is None:
                 yield [one for place in result.tasks for one in _lost(trials[place], settings, result.reason)]
             else:

@@ -25,7 +25,7 @@ from opperf.domain.node import Node
 from opperf.parent.fleet.engine import Broken, Done, Engine, Event, Joined, Left
 
 #: The seconds that a piece should take at least, so that carrying it costs little, and at most, so that little is lost.
-LEAST_SECONDS, MOST_SECONDS = 2.0, 60.0
+LEAST_SECONDS, MOST_SECONDS = 1.0, 60.0
 #: A piece is a share of what is left for each node: a half, as what is left then halves from piece to piece.
 SHARE = 0.5
 #: A node is not taken to be faster than this, as a multiple of the seconds that a piece should take.
@@ -182,7 +182,7 @@ class Scheduler:
             kinds[joined.node.kind] = kinds.get(joined.node.kind, 0) + 1
         for kind, count in kinds.items():
             if count < self._replicate:
-                self._note(f"`--replicate {self._replicate}` has {count} node(s) of {kind}: measured on {count}")
+                self._note(f"`--replicate {self._replicate}`: the fleet has {count} of {kind}")
             self._lanes += [_Lane(kind) for _ in range(min(count, self._replicate))]
 
     def _fill(self, tasks: Sequence[Task]) -> None:
@@ -351,8 +351,8 @@ class Scheduler:
         elif now - self._alone_since > NODE_WAIT:
             lane = next(lane for lane in self._lanes if lane.open and not lane.nodes)
             raise HarnessError(
-                f"no node{'' if lane.kind is None else f' of {lane.kind}'} is left for {lane.open} tasks"
-                f" after {NODE_WAIT:.0f} s",
+                f"no node{'' if lane.kind is None else f' of {lane.kind}'} is left for the rest"
+                f" of the work, after {NODE_WAIT:.0f} s",
                 hint="start one, and go on with `--resume`",
                 slug="no_node",
             )

@@ -75,7 +75,7 @@ def test_a_node_begins_with_a_short_piece_and_pieces_shrink_as_work_does() -> No
         if result.node
     ]
     sizes = [size for name, size in several if name == "n1"]
-    assert sorted(several[:2]) == [("n0", 2), ("n1", 2)]
+    assert sorted(several[:2]) == [("n0", 1), ("n1", 1)]
     assert sizes[1] == 60  # a minute is the most
     assert sizes[1:] == sorted(sizes[1:], reverse=True)
     assert sizes[-1] <= 2

@@ -1,0 +1,180 @@
+"""`--fleet`: trials and comparisons on nodes, which here are objects of this process with children of their own."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opperf.domain.node import Node
+from opperf.parent.fleet import dispatch
+from opperf.parent.fleet.engine import Engine, Joined
+from opperf.parent.fleet.in_process import InProcess
+from opperf.parent.fleet.node import Hands
+
+Opperf = Callable[..., Any]
+RUN = ("run", "null:steady", "null:noisy", "add", "exp", "--framework", "null", "--size", "small", "--runs", "5")
+ON = ("--direction", "forward", "--fleet", "ray")
+TRIALS = 4
+
+
+def machine(cpu: str) -> dict[str, Any]:
+    return {"cpu": cpu, "cores_logical": 8, "memory_total": 1 << 34}
+
+
+@pytest.fixture
+def fleet(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., InProcess]]:
+    """Have `--fleet` mean nodes of these CPUs, some of which die."""
+
+    all_hands: list[Hands] = []
+
+    def begin(*cpus: str, deaths: dict[str, int] | None = None) -> InProcess:
+        nodes = {
+            f"n{place}": Joined(Node(f"n{place}", f"{cpu}, 8 cores"), machine(cpu)) for place, cpu in enumerate(cpus)
+        }
+        all_hands.append(Hands())
+        engine = InProcess(nodes, all_hands[-1], deaths)
+
+        def named(text: str) -> Engine:
+            return engine
+
+        monkeypatch.setattr(dispatch, "engine_named", named)
+        return engine
+
+    yield begin
+    for hands in all_hands:
+        hands.close()
+
+
+def document(path: Path) -> dict[str, Any]:
+    read: dict[str, Any] = json.loads(path.read_text())
+    return read
+
+
+def places(path: Path) -> Counter[tuple[str, str]]:
+    return Counter((one["case"]["id"], one["facts"]["node"]["name"]) for one in document(path)["records"])
+
+
+def test_every_trial_is_measured_on_one_node_and_its_record_names_it(
+    opperf: Opperf, fleet: Callable[..., InProcess], here: Path
+) -> None:
+    engine = fleet("old", "new")
+    done = opperf(*RUN, *ON, "--processes", 3, "--output", "run.json")
+    assert done.code == 0, done.err
+    read = document(here / "run.json")
+    assert len(places(here / "run.json")) == len(read["records"]) == TRIALS
+    assert all(one["metrics"]["time"]["processes"] == 3 for one in read["records"])
+    assert all(one["metrics"]["time"]["interval"] for one in read["records"])
+    nodes = read["run"]["environment"]["nodes"]
+    assert {one["facts"]["node"]["name"] for one in read["records"]} == set(nodes)
+    assert all(node["machine"]["cpu"] in ("old", "new") for node in nodes.values())
+    assert engine.closed
+
+
+def test_what_a_dead_node_had_is_measured_by_another(
+    opperf: Opperf, fleet: Callable[..., InProcess], here: Path
+) -> None:
+    fleet("old", "old", deaths={"n0": 1})
+    done = opperf(*RUN, *ON, "--output", "run.json")
+    assert done.code == 0, done.err
+    assert set(places(here / "run.json").values()) == {1}
+    assert {name for _, name in places(here / "run.json")} == {"n1"}
+
+
+def test_replicas_are_records_of_their_own(opperf: Opperf, fleet: Callable[..., InProcess], here: Path) -> None:
+    fleet("old", "old", "new")
+    done = opperf(*RUN, *ON, "--replicate", 2, "--output", "run.json")
+    assert done.code == 0, done.err
+    assert set(places(here / "run.json").values()) == {1}
+    assert len(places(here / "run.json")) == 3 * TRIALS
+    assert "`--replicate 2`: the fleet has 1 of new, 8 cores" in done.err
+
+
+def test_a_run_whose_nodes_all_died_goes_on_with_others(
+    opperf: Opperf, fleet: Callable[..., InProcess], here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("opperf.parent.fleet.scheduler.NODE_WAIT", 0.0)
+    fleet("old", deaths={"n0": 2})
+    done = opperf(*RUN, *ON, "--output", "run.json")
+    assert done.code == 3
+    assert "no node is left for" in done.err
+    first = places(here / "run.json")
+    assert 0 < len(first) < TRIALS
+    fleet("new")
+    done = opperf(*RUN, *ON, "--output", "run.json", "--resume", "run.json", "--force")
+    assert done.code == 0, done.err
+    assert set(places(here / "run.json").values()) == {1}
+    assert len(places(here / "run.json")) == TRIALS
+    assert first.items() <= places(here / "run.json").items()
+
+
+def test_a_comparison_is_of_one_node_and_machines_are_merged(
+    opperf: Opperf, fleet: Callable[..., InProcess], here: Path
+) -> None:
+    fleet("old", "old", "new")
+    words = ("compare", "null:steady", "--base", "null", "--new", "null;slowdown=1.5", "--fleet", "ray")
+    done = opperf(*words, "--replicate", 2, "--output", "c.json", "--html", "c.html", "--database", "c.sqlite")
+    assert done.code == 0, done.err
+    assert "across machines" in done.out
+    read = document(here / "c.json")
+    assert Counter(one["node"]["kind"] for one in read["comparisons"]) == {"old, 8 cores": 2, "new, 8 cores": 1}
+    (merged,) = read["machines"]
+    assert merged["finding"] == "slower on all machines"
+    assert merged["ratio"] == pytest.approx(1.5, rel=0.01)
+    assert "slower on all machines" in (here / "c.html").read_text()
+    with closing(sqlite3.connect(here / "c.sqlite")) as connection:
+        names = {
+            name for (name,) in connection.execute("select name from machines join series on machine_id = machines.id")
+        }
+    assert names == {"old, 8 cores", "new, 8 cores"}
+
+
+def test_a_gate_judges_each_machine(opperf: Opperf, fleet: Callable[..., InProcess], here: Path) -> None:
+    fleet("old", "new")
+    words = ("gate", "null:steady", "--base", "null", "--new", "null;slowdown=1.5", "--fleet", "ray")
+    assert opperf(*words, "--replicate", 1).code == 1
+
+
+def test_conditions_choose_nodes(opperf: Opperf, fleet: Callable[..., InProcess], here: Path) -> None:
+    fleet("AMD EPYC 7763", "Intel Xeon")
+    done = opperf(*RUN, *ON, "--where", "cpu=amd epyc*", "--output", "run.json")
+    assert done.code == 0, done.err
+    assert {name for _, name in places(here / "run.json")} == {"n0"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--where", "cpu=x"), "`--where` needs `--fleet`"),
+        (("--replicate", "2"), "`--replicate` needs `--fleet`"),
+        (("--fleet", "ray", "--where", "colour=red"), "`--where` has `colour=red`"),
+        (("--fleet", "ray", "--replicate", "0"), "`--replicate` is 0"),
+        (("--fleet", "moon"), "`--fleet` is `moon`"),
+        (("--fleet", "slurm:many"), "has no number of jobs"),
+        (("--fleet", "slurm:2"), "needs `sbatch`"),
+    ],
+)
+def test_what_is_no_fleet_is_one_message(opperf: Opperf, words: tuple[str, ...], message: str) -> None:
+    done = opperf(*RUN, *words)
+    assert done.code == 2
+    assert message in done.err
+
+
+def test_code_of_the_users_own_is_refused(opperf: Opperf, here: Path) -> None:
+    (here / "mine.py").write_text("import numpy\n\ndef twice(x):\n    return x + x\n")
+    done = opperf("run", "mine.py:twice", "--input", "x=4", "--framework", "numpy", "--fleet", "ray")
+    assert done.code == 2
+    assert "your own code is only here" in done.err
+
+
+def test_expectations_are_refused(opperf: Opperf, fleet: Callable[..., InProcess], here: Path) -> None:
+    fleet("old")
+    done = opperf("gate", "null:steady", "--framework", "null", "--expected", "e.json", "--fleet", "ray")
+    assert done.code == 2
+    assert "`--fleet` compares live" in done.err
