@@ -9,12 +9,15 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 import pytest
 import uv
 
+import opperf
 from opperf.domain.record import Run
 from opperf.parent.exchange import export_results, read_imports
 from opperf.parent.store.database.archive import Archive
@@ -179,13 +182,36 @@ def test_asv_reads_what_is_exported_for_it_and_it_comes_back(tools: Path, measur
         archive.add(mine, kind="imported")
         export_results(archive, "asv", tmp_path / "out")
     expected = sorted(record.time.median for record in mine.records if record.time is not None)
-    ((commits),) = asv_reads(tmp_path / "out", tools).values()
+    results = tmp_path / "out" / "results"
+    ((commits),) = asv_reads(results, tools).values()
     ((_, values),) = commits.items()
     assert sorted(one for row in values.values() for one in row if one is not None) == expected
-    again = only_run(tmp_path / "out")
+    again = only_run(results)
     assert sorted(record.time.median for record in again.records if record.time is not None) == expected
     intervals = [record.time.interval for record in again.records if record.time is not None]
     assert sorted(map(str, intervals)) == sorted(
         str(record.time.interval) for record in mine.records if record.time is not None
     )
     assert (again.started, again.machine["cpu"]) == (mine.started, mine.machine["cpu"])
+
+
+def test_asv_publishes_a_graph_over_the_builds_that_are_exported(tools: Path, tmp_path: Path) -> None:
+    first, taken = opperf.run("null:steady", runs=5).run, [1e-4, 2e-4, 1.5e-4]
+    with Archive(Address.of(str(tmp_path / "results.db"))) as archive:
+        for number, seconds in enumerate(taken):
+            (record,) = first.records
+            assert record.time is not None
+            metrics = {**record.metrics, "time": replace(record.time, median=seconds)}
+            one = replace(record, metrics=metrics, facts={**record.facts, "version": f"1.{number}"})
+            started = f"2026-11-0{number + 1}T03:00:00+00:00"
+            archive.add(replace(first, id=f"night{number}", started=started, records=(one,)))
+        export_results(archive, "asv", tmp_path / "out")
+        export_results(archive, "asv", tmp_path / "out")  # a second export is the same project
+    told = run("asv", "publish", here=tmp_path / "out", tools=tools)
+    assert "Couldn't find" not in told
+    graphs = tmp_path / "out" / "html" / "graphs"
+    (graph,) = (path for path in graphs.rglob("null.steady.*time_forward.json") if "summary" not in path.parts)
+    assert [value for _, value in json.loads(graph.read_text())] == taken
+    index = json.loads((tmp_path / "out" / "html" / "index.json").read_text())
+    days = [datetime.fromtimestamp(date / 1000, timezone.utc).day for date in index["revision_to_date"].values()]
+    assert days == [1, 2, 3]

@@ -1,19 +1,21 @@
-"""asv's folder of results, as `asv publish` reads it: a folder for each machine, a file for each build of a framework.
+"""A project of asv, which `asv publish` reads: a folder for each machine, a file for each build of a framework.
 
-Format 2: https://asv.readthedocs.io/en/stable/dev.html. asv knows builds by the hash of a commit alone, so each build
-gets one, made of its framework and version. Ratios have no place in it.
+Format 2: https://asv.readthedocs.io/en/stable/dev.html. asv knows builds by commits alone, and leaves out those that
+its repository lacks. So each build gets an empty commit, named and dated as it is, after the build before it. Ratios
+have no place in it.
 """
 
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Iterable
 from datetime import datetime
 from hashlib import sha1
 from pathlib import Path
 from typing import Any
 
-from opperf.domain.files.destination import explain_errors, write_text
+from opperf.domain.files.destination import explain_errors, write_parts
 from opperf.domain.record import Record, Run
 
 COLUMNS = (
@@ -22,8 +24,23 @@ COLUMNS = (
 )
 
 
+RESULTS = "results"
+#: What `asv publish` is told of the project, in the folder that it runs in.
+PROJECT = {
+    "version": 1,
+    "project": "opperf",
+    "project_url": "",
+    "repo": "repository",
+    "branches": ["main"],
+    "environment_type": "existing",
+    "results_dir": RESULTS,
+    "html_dir": "html",
+}
+
+
 def write(folder: Path, runs: Iterable[Run]) -> int:
     """Write the times of runs, oldest first; return how many records."""
+    repository = Repository()
     benchmarks: dict[str, Any] = {"version": 2}
     files: dict[tuple[str, str], dict[str, Any]] = {}
     machines: dict[str, dict[str, Any]] = {}
@@ -33,23 +50,62 @@ def write(folder: Path, runs: Iterable[Run]) -> int:
         machines[machine["machine"]] = machine
         for record in run.records:
             framework, version = record.trial.side.framework, str(record.facts.get("version") or "unknown")
-            commit = _hash(f"{framework} {version}")
+            commit = repository.commit(f"{framework} {version}", datetime.fromisoformat(run.started))
             name = _name(record)
             benchmarks[name] = _benchmark(name, record)
             place = machine["machine"], f"{commit[:8]}-{_file_name(framework)}.json"
             file = files.setdefault(place, _file(commit, framework, version, run, machine))
             file["results"][name] = _result(record, name, file["date"])
             count += 1
+    results = folder / RESULTS
     texts = {
-        folder / "benchmarks.json": json.dumps(benchmarks, indent=4),
-        **{folder / name / "machine.json": json.dumps(machine, indent=4) for name, machine in machines.items()},
-        **{folder / name / file: json.dumps(document) for (name, file), document in files.items()},
+        folder / "asv.conf.json": json.dumps(PROJECT, indent=4),
+        results / "benchmarks.json": json.dumps(benchmarks, indent=4),
+        **{results / name / "machine.json": json.dumps(machine, indent=4) for name, machine in machines.items()},
+        **{results / name / file: json.dumps(document) for (name, file), document in files.items()},
     }
-    for path, text in texts.items():
+    parts = {path: text.encode() for path, text in texts.items()}
+    parts |= {folder / "repository" / name: data for name, data in repository.files().items()}
+    for path, data in parts.items():
         with explain_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-        write_text(path, text)
+        write_parts(path, [data])
     return count
+
+
+class Repository:
+    """A bare repository of git with an empty commit for each build, one after the other."""
+
+    def __init__(self) -> None:
+        self._objects: dict[str, bytes] = {}
+        self._commits: dict[str, str] = {}
+        self._last = ""
+        self._tree = self._add("tree", b"")
+
+    def commit(self, build: str, when: datetime) -> str:
+        """Return the hash of a build's commit, which is made when the build is first met."""
+        if build not in self._commits:
+            parents = [f"parent {self._last}"] if self._last else []
+            author = f"opperf <> {when.timestamp():.0f} +0000"
+            lines = [f"tree {self._tree}", *parents, f"author {author}", f"committer {author}", "", build, ""]
+            self._last = self._commits[build] = self._add("commit", "\n".join(lines).encode(errors="replace"))
+        return self._commits[build]
+
+    def _add(self, kind: str, data: bytes) -> str:
+        data = f"{kind} {len(data)}\0".encode() + data
+        name = sha1(data, usedforsecurity=False).hexdigest()
+        self._objects[name] = zlib.compress(data)
+        return name
+
+    def files(self) -> dict[str, bytes]:
+        """Return the files of the repository."""
+        head = {"refs/heads/main": f"{self._last}\n".encode()} if self._last else {}
+        return {
+            "HEAD": b"ref: refs/heads/main\n",
+            "config": b"[core]\n\trepositoryformatversion = 0\n\tbare = true\n",
+            **head,
+            **{f"objects/{name[:2]}/{name[2:]}": data for name, data in self._objects.items()},
+        }
 
 
 def _hash(text: str) -> str:
@@ -78,11 +134,13 @@ def _benchmark(name: str, record: Record) -> dict[str, Any]:
 
 
 def _file(commit: str, framework: str, version: str, run: Run, machine: dict[str, Any]) -> dict[str, Any]:
+    # By what stands here asv tells one graph from another, so no version does.
+    params = {**{name: value for name, value in machine.items() if name != "version"}, "python": "", framework: ""}
     return {
         "commit_hash": commit,
         "env_name": framework,
         "date": int(datetime.fromisoformat(run.started).timestamp() * 1000),
-        "params": {**machine, "python": "", framework: version},
+        "params": params,
         "python": "",
         "requirements": {framework: version},
         "env_vars": {},
