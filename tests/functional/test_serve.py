@@ -14,11 +14,13 @@ from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
+from tests.functional.test_history import EXP, compared, night
 from tests.nights import BEGIN, CHANGE, ODD, OPERATORS, SIZE, archive
 
 from opperf.parent.pages.server import changes, details
 from opperf.parent.pages.server.app import PAGES, application
 from opperf.parent.store.database.archive import Archive
+from opperf.parent.store.database.connection import Address
 
 TOKEN = "a-token-of-32-characters-or-so"
 EVERY = (
@@ -184,6 +186,16 @@ def test_an_operator_shows_the_change_between_two_builds(client: TestClient) -> 
     assert "+9" in page
     tip = f"2.12.dev{CHANGE - 1:02}"
     assert tip in page
+
+
+def test_an_operator_names_its_changes_and_what_follows_each_up(here: Path) -> None:
+    ratios = {"1.1.0": 1.0, "1.2.0": 1.0, "1.4.0": 1.09, "1.4.1": 1.09}
+    with Archive(Address.of(str(here / "team.db"))) as store:
+        for number, one in enumerate(ratios.items(), 1):
+            store.add(night(number, compared(EXP, "1.0.0", *one)))
+        page = TestClient(application(store, hosts=["testserver"])).get("/operators/exp").text
+    assert "numpy 1.2.0 to 1.4.0: 1.090" in page
+    assert "opperf bisect exp --size small --framework numpy --good 1.2.0 --bad 1.4.0 --direction forward" in page
 
 
 def test_names_from_files_are_shown_and_never_markup(client: TestClient) -> None:

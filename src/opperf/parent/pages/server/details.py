@@ -12,9 +12,10 @@ from opperf.domain.comparison import ComparisonRun
 from opperf.domain.errors import InputError
 from opperf.domain.floor import NoiseRun
 from opperf.domain.record import Run
-from opperf.domain.units import format_bytes, format_percent, format_seconds
+from opperf.domain.units import format_bytes, format_percent, format_ratios, format_seconds
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.compare import recorded
+from opperf.parent.history import imported_changes, named_changes
 from opperf.parent.load import read_value
 from opperf.parent.pages.charts import Chart
 from opperf.parent.pages.charts.drawing import COLORS
@@ -33,13 +34,14 @@ from opperf.parent.pages.server.overview import filters_of
 from opperf.parent.pages.server.view import Choice, Query, View, path
 from opperf.parent.reports import report_of
 from opperf.parent.reports.document import Block, Column, Document, Note, Section, plain, table
-from opperf.parent.reports.history import RUNS
+from opperf.parent.reports.history import RUNS, WEAKER, next_command
 from opperf.parent.reports.text import case_text
 from opperf.parent.store.database.archive import Archive, Stored
 from opperf.parent.store.database.headings import headings
 from opperf.parent.store.database.history import entries, moment
 from opperf.parent.store.database.listing import Floor, floors, machines
 from opperf.parent.store.database.operator_history import Times, operator_ratios, operator_times
+from opperf.parent.store.database.series import Filters
 from opperf.parent.workers.machine_noise import Signs, judge
 
 #: The most rows of a table, and the most runs of a suite to draw.
@@ -73,7 +75,25 @@ def operator(archive: Archive, name: str, query: Query) -> View:
         [Note(f"{len(rows) - MOST_ROWS} earlier ones are in the JSON of their runs.")] if len(rows) > MOST_ROWS else []
     )
     figures: list[Chart] = [*ratio_charts(ratios), *latest_charts(times, metric), *time_charts(times, metric)]
-    return View(Document(name, [listing, *more]), figures, choices)
+    named = _changes(archive, replace(filters, operator=name), text)
+    return View(Document(name, [*named, listing, *more]), figures, choices)
+
+
+def _changes(archive: Archive, filters: Filters, text: str) -> list[Block]:
+    """Return the changes of an operator, each with the command that follows it up."""
+    every = replace(filters, since=None)
+    searches = (
+        named_changes(archive, every, since=filters.since),
+        imported_changes(archive, every, since=filters.since),
+    )
+    lines = []
+    for one in (one for search in searches for one in search.changes):
+        if text in ("", case_text(one.series.case)):
+            ratio, interval = math.exp(one.change.size.log_ratio), format_ratios(one.change.size.interval())
+            where = f"{one.series.framework} {one.change.before} to {one.change.after}: {ratio:.3f} {interval}"
+            weak = "" if one.anchor else f", by absolute times: {WEAKER}"
+            lines.append(Note("; ".join(filter(None, [where + weak, next_command(one)])), kind="item"))
+    return [Section("Changes", lines)] if lines else []
 
 
 #: What a stored document has its rows under.
