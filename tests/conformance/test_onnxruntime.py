@@ -283,7 +283,7 @@ def test_an_attribute_that_an_operator_does_not_have_is_named(bench: Bench) -> N
 @pytest.mark.parametrize(
     ("case", "message"),
     [
-        (node("SequenceLength", {"input_sequence": ListOf(())}), "a sequence is given no tensor"),
+        (node("SequenceLength", {"input_sequence": ListOf(())}), "an empty sequence has no element type"),
         (
             replace(choice(of_first=True), attributes={"then_branch": Graph(b"no graph"), "else_branch": graph("Abs")}),
             "`then_branch` is no graph of ONNX",
