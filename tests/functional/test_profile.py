@@ -27,7 +27,11 @@ Opperf: TypeAlias = Callable[..., Any]
         (("--framework", "numpy", "train.py"), "the operators of numpy cannot be profiled", "known: torch, mxnet, jax"),
         (("--granularity", "fine", "train.py"), "no granularity `fine`", "known: bulk, operator"),
         (("--skip", 1, "train.py"), "`--skip` and `--calls` need `--function`", "with `--function MODULE:NAME`"),
-        (("--function", "step", "train.py"), "`--function` is `step`, expected", "write `__main__:step` for a function"),
+        (
+            ("--function", "step", "train.py"),
+            "`--function` is `step`, expected",
+            "write `__main__:step` for a function",
+        ),
         (("--function", "__main__:stpe", "train.py"), "`train.py` has no function `stpe`", "did you mean `step`?"),
         (
             ("--diff", "--by", "stack", "a.json"),

@@ -123,8 +123,8 @@ class Operator:
             return self.moves(case) if direction == "forward" else None
         outputs = sum(tensor.nbytes for tensor in self.outputs(case))
         read = case.input_bytes if self.reads is None else self._nbytes(case, self.reads)
-        picked = 0 if not self.reads else outputs if self.picks is None else self.picks(case)
-        forward = read + picked + outputs + self._nbytes(case, self.writes)
+        rows = 0 if not self.reads else outputs if self.picks is None else self.picks(case)
+        forward = read + rows + outputs + self._nbytes(case, self.writes)
         backward = read + outputs + self._nbytes(case, self.differentiable)
         return {"forward": forward, "backward": backward}.get(direction, forward + backward)
 

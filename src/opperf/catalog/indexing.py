@@ -40,11 +40,11 @@ _Shape = tuple[int, ...]
 
 
 def _take(case: Case) -> tuple[TensorSpec, ...]:
-    data, picked = case.tensor("data"), case.tensor("indices").shape
+    data, places = case.tensor("data"), case.tensor("indices").shape
     if case.get("axis") is None:
-        return (like(data, picked),)
+        return (like(data, places),)
     axis = axis_of(case, len(data.shape))
-    return (like(data, data.shape[:axis] + picked + data.shape[axis + 1 :]),)
+    return (like(data, data.shape[:axis] + places + data.shape[axis + 1 :]),)
 
 
 def _gather(case: Case) -> tuple[TensorSpec, ...]:
@@ -59,8 +59,8 @@ def _unravelled(case: Case) -> tuple[TensorSpec]:
 
 
 def _gather_nd(case: Case) -> tuple[TensorSpec, ...]:
-    data, picked = case.tensor("data"), case.tensor("indices").shape
-    return (like(data, picked[1:] + data.shape[picked[0] :]),)
+    data, places = case.tensor("data"), case.tensor("indices").shape
+    return (like(data, places[1:] + data.shape[places[0] :]),)
 
 
 def _choose(case: Case) -> tuple[TensorSpec, ...]:

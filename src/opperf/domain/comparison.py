@@ -130,9 +130,9 @@ class Comparison(Fields):
             ("memory", self.memory, ("peak", "same")),
             ("explanation", self.explanation, ("difference", "alike", "failures")),
         ):
-            lacking = [key for key in needed if part and key not in part]
-            if lacking:
-                raise InputError(f"`{name}` has no `{lacking[0]}`", slug="bad_value")
+            missing = [key for key in needed if part and key not in part]
+            if missing:
+                raise InputError(f"`{name}` has no `{missing[0]}`", slug="bad_value")
 
 
 @dataclass(frozen=True)

@@ -58,14 +58,14 @@ class Checker:
             return
         kind_type = ARGUMENTS[kind]
         ranged = self._names(argument, RANGE, kind_type, place)
-        listed = self._names(argument, LIST, kind_type, place)
+        lists = self._names(argument, LIST, kind_type, place)
         if ranged and not self.sweeps:
             self.problems.add(key(place, RANGE), "ranges are not swept here", "ask for `RangeConfigIterator`")
         self._keys(argument, kind, kind_type, place)
         for name, value in _settle(argument).items():
             if name in kind_type.keys:
-                self._value(value, name, kind_type, place, ranged, listed)
-        if ZIP in argument and not (TEXT.accepts(argument[ZIP]) and (ranged or listed)):
+                self._value(value, name, kind_type, place, ranged, lists)
+        if ZIP in argument and not (TEXT.accepts(argument[ZIP]) and (ranged or lists)):
             expected = f"a name, beside `{RANGE}` or `{LIST}`"
             self.problems.unexpected(key(place, ZIP), argument[ZIP], expected)
         if kind in ("genericlist", "tuple") and isinstance(argument.get("value"), list):
@@ -98,11 +98,11 @@ class Checker:
         kind_type: ArgumentType,
         place: str,
         ranged: Sequence[str],
-        listed: Sequence[str],
+        lists: Sequence[str],
     ) -> None:
         one = kind_type.keys[name]
         kind, words = one.kind, one.kind.expected
-        if name in listed:
+        if name in lists:
             if not isinstance(value, list) or not value or not all(map(one.kind.accepts, value)):
                 self.problems.unexpected(key(place, name), value, f"a list, each {words}", one.kind.names)
             return

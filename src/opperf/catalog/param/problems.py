@@ -56,8 +56,8 @@ class Problems:
         """Take a name that is not known; `of` says what should have it."""
         names = list(choices)
         close = self.near(name, names)
-        listed = f"known: {', '.join(names[:LISTED])}{', ...' if len(names) > LISTED else ''}" if names else None
-        self.unknown(kind, place, f"no {kind} {quoted(name)}{of and f' of {of}'}", did_you_mean(close) or listed)
+        hint = f"known: {', '.join(names[:LISTED])}{', ...' if len(names) > LISTED else ''}" if names else None
+        self.unknown(kind, place, f"no {kind} {quoted(name)}{of and f' of {of}'}", did_you_mean(close) or hint)
 
     def unknown(self, kind: str, place: str, text: str, hint: str | None) -> None:
         """Take a name that is not known, as a mistake or as one to pass over."""

@@ -72,8 +72,8 @@ def _argument(name: str, argument: ArgumentType) -> dict[str, object]:
     for word, one in argument.keys.items():
         result = dict(one.kind.schema)
         if one.ranged is not None:
-            listed = _list(dict(one.kind.schema))
-            result = {"anyOf": [result, *(one for one in (dict(one.ranged.schema), listed) if one != result)]}
+            array = _list(dict(one.kind.schema))
+            result = {"anyOf": [result, *(one for one in (dict(one.ranged.schema), array) if one != result)]}
         keys[word] = {"description": one.meaning, **result}
     able = [word for word, one in argument.keys.items() if one.ranged is not None]
     if able:

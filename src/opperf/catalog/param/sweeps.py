@@ -93,9 +93,9 @@ def combinations(spec: Spec) -> Iterator[Spec]:
 
 def _axes(argument: Mapping[str, Any], path: Path, group: str | None) -> Iterator[Axis]:
     group = argument.get(ZIP, group)
-    ranged, listed = argument.get(RANGE, ()), argument.get(LIST, ())
+    ranged, lists = argument.get(RANGE, ()), argument.get(LIST, ())
     for name, value in argument.items():
-        if name in listed:
+        if name in lists:
             yield Axis((*path, name), value, group)
         elif name in ranged and name == "shape":
             ranges = ((i, one) for i, one in enumerate(value) if isinstance(one, list))

@@ -139,10 +139,10 @@ class Lookout:
             since, pause, ended = Reading.now(), PERIOD, False
             while not ended:
                 ended = self._ended.acquire(timeout=pause)
-                begun = time.perf_counter()
+                begin = time.perf_counter()
                 now = Reading.now()
                 self._slices.add(since, now)
-                since, pause = now, max(PERIOD, PAUSE * (time.perf_counter() - begun))
+                since, pause = now, max(PERIOD, PAUSE * (time.perf_counter() - begin))
         finally:
             self._done.release()
 

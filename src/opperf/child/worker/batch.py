@@ -79,11 +79,11 @@ def _call(backend: Backend, work: Work, marks: Any, label: str, batch: Mapping[s
 
 @contextmanager
 def _within(marks: Any, name: str) -> Iterator[None]:
-    begun = marks.start(name)
+    mark = marks.start(name)
     try:
         yield
     finally:
-        marks.end(begun)
+        marks.end(mark)
 
 
 if __name__ == "__main__":

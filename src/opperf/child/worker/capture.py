@@ -107,5 +107,5 @@ def _suite(path: str, source: str, calls: Iterable[CapturedCall], program: Progr
         else:
             left_out[call.name, call.why] += call.count
     cases = (SuiteCase(key[0], count, ", ".join(origins[key]), (key[1],)) for key, count in counts.items())
-    lacking = (LeftOut(name, count, why) for (name, why), count in left_out.items())
-    return Suite(function, source, tuple(cases), program, tuple(lacking))
+    left_out_calls = (LeftOut(name, count, why) for (name, why), count in left_out.items())
+    return Suite(function, source, tuple(cases), program, tuple(left_out_calls))

@@ -56,7 +56,7 @@ def load(code: Code, folder: Path) -> Callable[..., object]:
     except AttributeError as error:
         raise CodeError(f"`{place}` has no `{name}`", hint=f"it has {', '.join(_functions(module))}") from error
     except Exception as error:  # whatever the user's code raises when it is loaded is what is wrong with it
-        raise CodeError(f"cannot load `{place}`: {type(error).__name__}: {error}", hint=_lacking(error)) from error
+        raise CodeError(f"cannot load `{place}`: {type(error).__name__}: {error}", hint=_missing(error)) from error
     if not callable(function):
         raise CodeError(f"`{place}:{name}` is {type(function).__name__}, expected a function")
     return function
@@ -86,7 +86,7 @@ def start_backend(side: Side, folder: Path, plugins: Sequence[str]) -> Backend:
     raise CodeError(f"no plugin provides the framework `{side.framework}`", hint="name its file with `--plugin`")
 
 
-def _lacking(error: Exception) -> str | None:
+def _missing(error: Exception) -> str | None:
     """Return what to do about code that imports what this side does not have."""
     if not isinstance(error, ModuleNotFoundError):
         return None

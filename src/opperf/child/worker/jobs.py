@@ -190,11 +190,11 @@ class Jobs:
         for dtype in {*named, *(tensor.dtype for tensor in trial.case.tensors())} - {"float32"}:
             with suppress(Exception):
                 self._sound(trial.case.with_dtype("float32", of=dtype), call, trial.direction, seed)
-                lacking = f"{self._backend.name} has no `{trial.case.operator}` of {dtype}: {_headline(text)[:200]}"
+                message = f"{self._backend.name} has no `{trial.case.operator}` of {dtype}: {_headline(text)[:200]}"
                 break
         else:
             return
-        raise Unsupported(lacking, slug="no_such_dtype", hint="it runs in float32") from error
+        raise Unsupported(message, slug="no_such_dtype", hint="it runs in float32") from error
 
     def _check(self, trial: Trial, seed: int) -> dict[str, str]:
         """Check the user's own code against what computes the same, once for each; raises `WrongResult`."""

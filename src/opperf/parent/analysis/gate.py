@@ -171,8 +171,8 @@ def _verdict(expected: Expectation | None, record: Record | None, limits: _Limit
         text = "no reason is recorded" if record.reason is None else record.reason.message
         if record.reason is not None and record.reason.slug in UNREACHED:
             return none("ok", text, record.reason.hint)
-        gone = record.status == "skipped" and expected is not None
-        return none("failed" if gone else record.status, f"{record.status}: {text}")
+        is_skipped = record.status == "skipped" and expected is not None
+        return none("failed" if is_skipped else record.status, f"{record.status}: {text}")
     if expected is None:
         return none("skipped", "new: no expectation is recorded", "`--update-expected` records one")
     new, old = process_logs(record), [math.log(value) for value in expected.times]

@@ -104,12 +104,12 @@ class RatioGraph:
         """Return the variance of the difference of two levels."""
         if base == new:
             return 0.0
-        picked: Vector = {}
+        vector: Vector = {}
         for build, sign in ((base, -1.0), (new, 1.0)):
             if build in self._factor.order:
-                picked[build] = sign
-        solved = self._factor.solve(picked)
-        return sum(sign * solved[build] for build, sign in picked.items())
+                vector[build] = sign
+        solved = self._factor.solve(vector)
+        return sum(sign * solved[build] for build, sign in vector.items())
 
 
 class _Factor:

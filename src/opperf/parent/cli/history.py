@@ -137,9 +137,9 @@ def remove_runs(
         removed = store.remove(keys)
     for key in removed:
         tell(f"removed run {key}")
-    lacking = [key for key in keys if key not in removed]
-    if lacking:
-        raise InputError(f"no run `{lacking[0]}` in the database", hint="`opperf history list` shows its runs")
+    missing = [key for key in keys if key not in removed]
+    if missing:
+        raise InputError(f"no run `{missing[0]}` in the database", hint="`opperf history list` shows its runs")
 
 
 @app.command("prune")

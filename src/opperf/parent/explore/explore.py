@@ -204,9 +204,9 @@ class Expedition:
         if self._aim == "peak-share":
             peaks = Peaks.of(stored_rates(), trial.side.device, trial.side.threads)
             if definition is None or not peaks.moves:
-                lacking = "its work is not known" if definition is None else "the limits of this machine are not known"
+                problem = "its work is not known" if definition is None else "the limits of this machine are not known"
                 hint = "explore an operator of the catalog" if definition is None else "run `opperf doctor --peaks`"
-                raise InputError(f"`--objective peak-share`: {lacking}", hint=hint)
+                raise InputError(f"`--objective peak-share`: {problem}", hint=hint)
         return Question(trial, self._aim, against, peaks, definition)
 
     def _tell(self, space: Space, cliff: Cliff, looks: int) -> None:

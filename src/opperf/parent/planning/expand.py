@@ -55,12 +55,12 @@ def expand(
     check_suite(selection)
     trials: list[Trial] = []
     beside = set(selection.operators if selection.suite is not None else ()) & set(_names(selection))
-    lacking = set(map(_text, beside))
+    missing = set(map(_text, beside))
     for side in sides:
         if selection.suite is not None:
             by_name = _choose(selection, side, answers)
             own = _suite_operators(selection)
-            lacking -= {name for name, one in by_name.items() if one.name in own}
+            missing -= {name for name, one in by_name.items() if one.name in own}
             trials += merged(_suite_trials(selection, side, by_name))
         trials += {trial.key: trial for trial in _config_trials(selection, side, answers, settings.seed)}.values()
         for choice in _choices(selection, side, answers) if selection.suite is None else ():
@@ -71,8 +71,8 @@ def expand(
             for count, choice in enumerate(own_operators, 1):
                 trials += _trials(selection, choice, side, answers, settings.seed)
                 progress(side.framework, count, len(own_operators))
-    if lacking:
-        raise not_in_suite(selection, min(lacking))
+    if missing:
+        raise not_in_suite(selection, min(missing))
     if not trials:
         raise _nothing(selection, sides)
     return Plan(tuple({trial.key: trial for trial in trials}.values()), settings, tuple(trials))

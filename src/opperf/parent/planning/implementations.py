@@ -52,10 +52,10 @@ def as_implemented(case: Case, own: Meaning) -> Case:
     words = own.arguments
     arguments = {words.get(name, name): value for name, value in (*case.inputs.items(), *case.attributes.items())}
     common = definition.case("common")
-    lacking = [name for name in common.inputs if name not in arguments]
+    missing = [name for name in common.inputs if name not in arguments]
     unknown = [name for name in arguments if name not in (*definition.inputs, *definition.attributes)]
-    if lacking or unknown:
-        text = f"without `{lacking[0]}`" if lacking else f"with `{unknown[0]}`"
+    if missing or unknown:
+        text = f"without `{missing[0]}`" if missing else f"with `{unknown[0]}`"
         raise InputError(
             f"`{case.operator}` {text}: it implements `{definition.name}`",
             hint=f"that takes {', '.join((*definition.inputs, *definition.attributes))}",

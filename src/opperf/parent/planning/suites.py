@@ -85,11 +85,11 @@ def not_in_suite(selection: Selection, name: str) -> InputError:
     own = list(dict.fromkeys(entry.case.operator for entry in selection.suite_cases))
     spelled = [other for other in own if other.rpartition(".")[2].rpartition(":")[2] == name]
     likely = dict.fromkeys([*spelled, *near(name, own), *own])
-    listed = ", ".join(f"`{other}`" for other in list(likely)[:MOST_NAMED])
+    names = ", ".join(f"`{other}`" for other in list(likely)[:MOST_NAMED])
     more = f" and {len(own) - MOST_NAMED} more" if len(own) > MOST_NAMED else ""
     return InputError(
         f"no case of `{name}` in {suite_name(selection)}: with `--suite`, operators select from its cases",
-        hint=f"it has {listed}{more}" if own else "it has no cases",
+        hint=f"it has {names}{more}" if own else "it has no cases",
         slug="not_in_suite",
     )
 

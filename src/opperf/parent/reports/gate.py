@@ -68,7 +68,7 @@ MOST_OF_TABLE = 18_000
 
 def document(run: ComparisonRun, judgement: Judgement) -> Document:
     """Return the report."""
-    listed = [
+    notes = [
         Note(f"{comparison.name(finding.comparison)} ({_sides(finding, judgement)}): {_sentence(finding)}", kind="item")
         for finding in judgement.of_kind(*LISTED)
     ]
@@ -76,7 +76,7 @@ def document(run: ComparisonRun, judgement: Judgement) -> Document:
         TITLE,
         [
             *comparison.blocks(run.comparisons),
-            *([Section("", listed)] if listed else []),
+            *([Section("", notes)] if notes else []),
             Section("", [Note(f"gate: {headline(judgement)}")]),
         ],
         lambda: {**run.to_json(), "gate": judgement.to_json()},

@@ -200,12 +200,12 @@ def _sum(name: str, records: Sequence[Record], suite: Suite) -> str:
     measured = [record for record in records if record.total is not None]
     calls = sum(record.trial.count for record in measured)
     total = sum(record.total or 0.0 for record in measured)
-    lacking = sum(one.count for one in suite.left_out)
-    everything = sum(record.trial.count for record in records) + lacking
+    left_out = sum(one.count for one in suite.left_out)
+    everything = sum(record.trial.count for record in records) + left_out
     how = ", unfused," if suite.source.endswith(", unfused") else ""
     text = f"{name}: {calls} of {everything} calls{how} take {format_seconds(total)} standalone, with warm caches"
-    if lacking:
-        text += f"; {lacking} are left out of the suite, {_took(suite.left_out)}"
+    if left_out:
+        text += f"; {left_out} are left out of the suite, {_took(suite.left_out)}"
     program = suite.program
     if program is None or not program.time:
         return text
@@ -218,7 +218,7 @@ def _sum(name: str, records: Sequence[Record], suite: Suite) -> str:
         return f"{text}. In the program they overlap, are fused, or are called without Python"
     if total / whole >= EXPLAINED[0]:
         return text
-    return f"{text}. {_rest(whole - total, calls, everything - calls - lacking, lacking)}"
+    return f"{text}. {_rest(whole - total, calls, everything - calls - left_out, left_out)}"
 
 
 def _took(left_out: Sequence[LeftOut]) -> str:
@@ -230,13 +230,13 @@ def _took(left_out: Sequence[LeftOut]) -> str:
     return f"{some}{format_seconds(sum(times))} when they were recorded"
 
 
-def _rest(seconds: float, calls: int, unmeasured: int, lacking: int) -> str:
+def _rest(seconds: float, calls: int, unmeasured: int, left_out: int) -> str:
     """Describe the rest of a program's time: calls that were not measured, and time between operators."""
     between = "between operators: Python, dispatch, gradients' bookkeeping, cold caches"
-    if not unmeasured and not lacking:
+    if not unmeasured and not left_out:
         gap = format_seconds(seconds / max(1, calls))
         return f"The rest lies {between.replace(':', f', {gap} a call:')}"
-    parts = [f"the {lacking} calls that are left out"] * bool(lacking)
+    parts = [f"the {left_out} calls that are left out"] * bool(left_out)
     parts += [f"{unmeasured} calls that were not measured"] * bool(unmeasured)
     return f"The rest, {format_seconds(seconds)}, is {', '.join(parts)}, and what lies {between}"
 

@@ -111,11 +111,11 @@ def summary(replay: Replay) -> list[str]:
 def _unmeasured(replay: Replay) -> dict[str, tuple[int, float | None]]:
     """Return the calls that were not measured and their recorded time: those that failed, those that were left out."""
     coverage = replay.coverage()
-    lacking = coverage["left_out_calls"], coverage["left_out_recorded"]
-    failed = coverage["calls"] - coverage["measured_calls"] - lacking[0]
+    left_out = coverage["left_out_calls"], coverage["left_out_recorded"]
+    failed = coverage["calls"] - coverage["measured_calls"] - left_out[0]
     recorded = coverage["recorded"]
-    rest = None if recorded is None else recorded - (coverage["measured_recorded"] or 0.0) - (lacking[1] or 0.0)
-    return {"not measured": (failed, rest), "left out": lacking}
+    rest = None if recorded is None else recorded - (coverage["measured_recorded"] or 0.0) - (left_out[1] or 0.0)
+    return {"not measured": (failed, rest), "left out": left_out}
 
 
 def _missing(name: str, calls: int, seconds: float | None, recorded: float | None) -> str:

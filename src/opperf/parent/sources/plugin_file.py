@@ -108,10 +108,10 @@ def register_frameworks(
         if own is not None:
             register(own)
     result = list(plugins)
-    lacking = {name for name in names if name not in FRAMEWORKS}
-    for path in installed_plugins(note).values() if lacking else ():
+    missing = {name for name in names if name not in FRAMEWORKS}
+    for path in installed_plugins(note).values() if missing else ():
         own = declared_framework(path)
-        if own is not None and own.name in lacking:
+        if own is not None and own.name in missing:
             register(own)
             result.append(path)
     return result

@@ -74,7 +74,7 @@ def interpreter(spec: EnvironmentSpec, *, framework: str, progress: Progress = q
     built = create(spec, progress=progress)
     if framework not in (*built.frameworks, "null"):
         raise EnvironmentFailure(
-            f"environment `{spec.text}` has {_listed(built.frameworks)}, but not {framework}",
+            f"environment `{spec.text}` has {_packages(built.frameworks)}, but not {framework}",
             hint=f"use `{framework}`, or a requirement that installs it",
             slug="framework_missing",
         )
@@ -101,12 +101,12 @@ def _own_python(text: str, framework: str) -> Path:
         )
     if framework != "null" and framework not in modules:
         raise EnvironmentFailure(
-            f"`python={text}` has no {framework} (Python {dotted(version)}; it has {_listed(modules)})",
+            f"`python={text}` has no {framework} (Python {dotted(version)}; it has {_packages(modules)})",
             hint=f"install it there, or leave out `python=` to let opperf build the environment `{framework}`",
             slug="framework_missing",
         )
     return path
 
 
-def _listed(names: tuple[str, ...]) -> str:
+def _packages(names: tuple[str, ...]) -> str:
     return ", ".join(names) or "no framework"

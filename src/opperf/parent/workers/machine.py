@@ -121,8 +121,8 @@ def _caches(folder: Path) -> list[dict[str, object]] | None:
 
 
 def _shared(index: Path) -> int | None:
-    listed = _text(index / "shared_cpu_list")
-    return sum(map(len, cpu_ranges(listed))) or None if listed is not None else None
+    text = _text(index / "shared_cpu_list")
+    return sum(map(len, cpu_ranges(text))) or None if text is not None else None
 
 
 def cpu_ranges(text: str) -> list[range]:

@@ -16,8 +16,8 @@ def limits(name: str, shapes: Sequence[Sequence[int]], parameters: Mapping[str, 
     if name == "gather" and numbers is not None:
         return {1: _room(shapes[0], numbers.start_index_map, dict(enumerate(parameters["slice_sizes"])))}
     if name.startswith("scatter") and numbers is not None:
-        gone = (*numbers.inserted_window_dims, *getattr(numbers, "operand_batching_dims", ()))
-        whole = [place for place in range(len(shapes[0])) if place not in gone]
+        dims = (*numbers.inserted_window_dims, *getattr(numbers, "operand_batching_dims", ()))
+        whole = [place for place in range(len(shapes[0])) if place not in dims]
         windows = dict(zip(whole, (shapes[2][place] for place in numbers.update_window_dims)))
         return {1: _room(shapes[0], numbers.scatter_dims_to_operand_dims, windows)}
     if name in ("dynamic_slice", "dynamic_update_slice"):

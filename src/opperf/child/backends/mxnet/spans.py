@@ -41,14 +41,14 @@ BACKWARD = "_backward_"
 def spans(text: str, process: int) -> list[Event]:
     """Return the spans in the order of the file; threads are as MXNet numbers them."""
     events: list[Event] = []
-    begun = 0
+    begin = 0
     for name, category, phase, stamp, thread in EVENT.findall(text):
         time = int(stamp) * 1000
         if phase in BEGINS:
-            begun = time
+            begin = time
         elif kind := _kind(name, category, phase):
             fused, backward = _kinds(name) if kind == "operator" else (False, False)
-            events.append(Event(name, kind, begun, time - begun, process, thread, backward=backward, fused=fused))
+            events.append(Event(name, kind, begin, time - begin, process, thread, backward=backward, fused=fused))
     return events
 
 
@@ -77,14 +77,14 @@ def with_memory(events: Sequence[Event], changed: Iterable[Change]) -> list[Even
     """
     operators = [event for event in events if event.kind == "operator"]
     above = parents(operators)
-    begun: dict[str, list[int]] = defaultdict(list)
+    begins: dict[str, list[int]] = defaultdict(list)
     # Of two that begin together the longer one is outside.
     for place in sorted(range(len(operators)), key=lambda place: (operators[place].begin, -operators[place].duration)):
-        begun[operators[place].thread].append(place)
+        begins[operators[place].thread].append(place)
     allocations: dict[int, list[int]] = defaultdict(list)
     for change in changed:
         time = change.time * 1000
-        places = begun.get(change.thread, [])
+        places = begins.get(change.thread, [])
         before = bisect_right(places, time, key=lambda place: operators[place].begin)
         inner = places[before - 1] if before else None
         while inner is not None:

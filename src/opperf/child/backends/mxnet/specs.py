@@ -75,8 +75,8 @@ def case_of(name: str, arrays: Sequence[TensorSpec], attributes: Mapping[str, st
 def _names(signature: registry.Signature, count: int) -> list[str]:
     """Return the names of a number of arrays by their places; those of a list are numbered."""
     single = signature.arrays[:-1] if signature.many else signature.arrays
-    listed = signature.arrays[-1] if signature.many else "array"
-    return [*single[:count], *(f"{listed}{i}" for i in range(count - len(single)))]
+    last = signature.arrays[-1] if signature.many else "array"
+    return [*single[:count], *(f"{last}{i}" for i in range(count - len(single)))]
 
 
 def _is_default(name: str, text: str) -> bool:

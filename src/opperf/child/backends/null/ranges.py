@@ -14,9 +14,9 @@ def start(name: str) -> str:
     return name
 
 
-def end(begun: str) -> None:
+def end(mark: str) -> None:
     """End a range."""
-    print(f"range end {begun}", flush=True)
+    print(f"range end {mark}", flush=True)
 
 
 class Observer:
@@ -40,8 +40,8 @@ class Observer:
 @contextmanager
 def emitting(kind: str) -> Iterator[None]:
     """Name operators by ranges inside the block; here it is one range, named by their kind."""
-    begun = start(kind)
+    mark = start(kind)
     try:
         yield
     finally:
-        end(begun)
+        end(mark)

@@ -17,7 +17,7 @@ from opperf.domain.backend import Unsupported
 def start(name: str) -> int:
     """Begin a range, and return what ends it; raises `Unsupported` in a build without NVTX."""
     try:
-        begun: int = torch.cuda.nvtx.range_start(name)
+        mark: int = torch.cuda.nvtx.range_start(name)
     except (
         AttributeError,
         RuntimeError,
@@ -27,12 +27,12 @@ def start(name: str) -> int:
             slug="no_ranges",
             hint="take a build for CUDA",
         ) from error
-    return begun
+    return mark
 
 
-def end(begun: int) -> None:
+def end(mark: int) -> None:
     """End a range."""
-    torch.cuda.nvtx.range_end(begun)
+    torch.cuda.nvtx.range_end(mark)
 
 
 class Observer:

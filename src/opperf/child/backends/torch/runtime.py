@@ -143,8 +143,8 @@ class TorchBackend(Backend):
 
     def names(self) -> list[str]:
         """Return the paths of functions, ATen's operators, layers, and PyTorch's own list where it was read already."""
-        listed = opinfo.names() if opinfo.database.cache_info().currsize else ()
-        return [*functions.names(), *layers.names(), *listed]
+        names = opinfo.names() if opinfo.database.cache_info().currsize else ()
+        return [*functions.names(), *layers.names(), *names]
 
     def registered(self) -> list[str]:
         """Return the operators of PyTorch's own list, and those of ATen that they reach."""

@@ -55,10 +55,10 @@ def overview(archive: Archive, query: Query) -> View:
     """Return how a build stands to its anchor, the largest change first, and how much of the catalog was measured."""
     filters, machines, since = filters_of(archive, query)
     every, entries = builds(archive), listing.operators(archive)
-    stood = stand(
+    board = stand(
         archive, build=query.get("build") or None, anchor=query.get("anchor") or None, filters=filters, most=MOST_ROWS
     )
-    framework = stood.framework if stood else ""
+    framework = board.framework if board else ""
     versions = [one.version for one in every if one.framework == framework]
     choices = (
         Choice.of("framework", (one.framework for one in every), query, usual="latest"),
@@ -66,29 +66,29 @@ def overview(archive: Archive, query: Query) -> View:
         Choice.of("anchor", versions, query, usual="most compared"),
         categories(entries, query),
         machines,
-        Choice.of("verdict", stood.verdicts if stood else (), query),
+        Choice.of("verdict", board.verdicts if board else (), query),
         since,
     )
     coverage = Section("Coverage", [table(COVERAGE, _coverage(entries, every), link=attrgetter("link"))])
     recent = Section("Latest runs", [_runs(listing.runs(archive, most=10))])
-    if stood is None:
+    if board is None:
         none = "an overview needs two builds of a framework; `opperf history add FILE` adds results"
         return View(Document("What changed", [Note(none), coverage, recent]), choices=choices)
-    rows = [one for one in stood.movers if query.get("verdict") in (None, "", one.verdict)]
-    counts = ", ".join(f"{count} {word}" for word, count in stood.verdicts.items())
-    total = sum(stood.verdicts.values())
+    rows = [one for one in board.movers if query.get("verdict") in (None, "", one.verdict)]
+    counts = ", ".join(f"{count} {word}" for word, count in board.verdicts.items())
+    total = sum(board.verdicts.values())
     more = [Note(f"{total - MOST_ROWS} that moved less are left out.")] if total > MOST_ROWS else []
     movers = table(MOVERS, rows, link=lambda one: path("operators", one.series.operator, framework=framework))
-    title = f"{framework} {stood.build} against {stood.anchor}"
-    weak = f" {WEAK}" if stood.evidence == "times" else ""
+    title = f"{framework} {board.build} against {board.anchor}"
+    weak = f" {WEAK}" if board.evidence == "times" else ""
     summary = f"{total} ratios{weak}: {counts}"
     days = {one.version: (one.first, one.last) for one in every if one.framework == framework}
     facts = {
         what: f"{version}, measured {_days(*days[version])}"
-        for what, version in (("build", stood.build), ("anchor", stood.anchor))
+        for what, version in (("build", board.build), ("anchor", board.anchor))
     }
     document = Document(title, [movers, *more, coverage, recent], summary=summary)
-    return View(document, _largest(stood, rows), choices, facts)
+    return View(document, _largest(board, rows), choices, facts)
 
 
 def _days(first: datetime, last: datetime) -> str:
@@ -100,7 +100,7 @@ def _days(first: datetime, last: datetime) -> str:
     return f"{first:%Y-%m-%d}" if first.date() == last.date() else f"{first:%Y-%m-%d} to {last:%Y-%m-%d}"
 
 
-def _largest(stood: Overview, rows: Sequence[Mover]) -> list[Intervals]:
+def _largest(board: Overview, rows: Sequence[Mover]) -> list[Intervals]:
     movers = [one for one in rows if one.ratio is not None and one.verdict in (*MOVED, None)][:MOST]
     if not movers:
         return []
@@ -112,12 +112,12 @@ def _largest(stood: Overview, rows: Sequence[Mover]) -> list[Intervals]:
             _interval(one),
             f"{one.ratio:.3f} {one.verdict or ''}".rstrip(),
             one.verdict or "inconclusive",
-            tip=f"{one.ratio:.3f} {format_ratios(_interval(one))}\n{format_seconds(one.base_time)} in {stood.anchor}, "
-            f"{format_seconds(one.new_time)} in {stood.build}",
+            tip=f"{one.ratio:.3f} {format_ratios(_interval(one))}\n{format_seconds(one.base_time)} in {board.anchor}, "
+            f"{format_seconds(one.new_time)} in {board.build}",
         )
         for one in movers
     ]
-    caption = f"Time in {stood.build} over time in {stood.anchor}; right of 1 is slower."
+    caption = f"Time in {board.build} over time in {board.anchor}; right of 1 is slower."
     return [Intervals("Largest changes", caption, lines, lambda ratio: f"{ratio:g}", mark=1.0)]
 
 

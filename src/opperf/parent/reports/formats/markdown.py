@@ -20,15 +20,15 @@ def render(document: Document, _: Screen) -> str:
     return "\n\n".join([*heading, *_parts(page.blocks)]) + "\n"
 
 
-def _parts(blocks: Iterable[Block], *, listed: bool = True) -> list[str]:
-    """Return what stands apart from each other: notes that follow each other are one list, where they are `listed`."""
+def _parts(blocks: Iterable[Block], *, in_list: bool = True) -> list[str]:
+    """Return the separate parts; consecutive notes are one list if they are `in_list`."""
     parts: list[str] = []
     notes: list[str] = []
     titles: list[str] = []
     for block in blocks:
         if isinstance(block, Note):
             if block.about is None or block.about in titles:
-                notes += _note(block, listed=listed)
+                notes += _note(block, in_list=in_list)
             continue
         if isinstance(block, Legend):
             notes += _note(Note(legend)) if (legend := block.text(titles)) else []
@@ -45,8 +45,8 @@ def _parts(blocks: Iterable[Block], *, listed: bool = True) -> list[str]:
     return [*parts, *(["\n".join(notes)] if notes else [])]
 
 
-def _note(note: Note, indent: int = 0, *, listed: bool = True) -> Iterator[str]:
-    mark = "- " if listed or note.kind == "item" else ""
+def _note(note: Note, indent: int = 0, *, in_list: bool = True) -> Iterator[str]:
+    mark = "- " if in_list or note.kind == "item" else ""
     hint = "hint: " if note.kind == "hint" else ""
     yield f"{' ' * indent}{mark}{hint}{for_markdown_line(note.text)}"
     for one in note.below:
@@ -58,7 +58,7 @@ def _section(section: Section) -> list[str]:
         title = f"<details><summary>{for_markdown(section.title)}</summary>"
         return [title, *_parts(section.blocks), "</details>"]
     bold = [f"**{for_markdown(section.title)}**"] if section.title else []
-    return [*bold, *_parts(section.blocks, listed=bool(section.title))]
+    return [*bold, *_parts(section.blocks, in_list=bool(section.title))]
 
 
 def _table(table: Table) -> list[str]:

@@ -155,10 +155,10 @@ def _argument(kind: str, value: Any, shape: Any, strides: Any, numbered: Element
         return float(value) if kind == "Double" else value
     if tensor := _TENSOR.fullmatch(kind):
         return numbered.tensor(tensor["dtype"], value, shape, strides)
-    if listed := _LIST.fullmatch(kind):
+    if match := _LIST.fullmatch(kind):
         if depth == DEEPEST:
             raise Unknown(f"lists in lists, over {DEEPEST} deep")
-        kinds = _kinds(listed["items"])
+        kinds = _kinds(match["items"])
         if len(kinds) != len(value):
             raise Unknown(f"a list of {len(value)} of which {len(kinds)} types are recorded")
         each = zip(kinds, value, _each(shape, kinds), _each(strides, kinds))

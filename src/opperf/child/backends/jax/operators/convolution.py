@@ -39,8 +39,8 @@ def conv_transpose(
     """Return the convolution of the data, spread by the stride, with the flipped weight (lax's own has no groups)."""
     channels, out, *kernel = weight.shape
     parts, space = groups or 1, len(kernel)
-    parted = weight.reshape(parts, channels // parts, out, *kernel)
-    joined = parted.swapaxes(1, 2).reshape(parts * out, channels // parts, *kernel)
+    groups_of_weight = weight.reshape(parts, channels // parts, out, *kernel)
+    joined = groups_of_weight.swapaxes(1, 2).reshape(parts * out, channels // parts, *kernel)
     flipped = jnp.flip(joined, tuple(range(2, 2 + space)))
     settings = (spread(padding, space, 0), spread(dilation, space, 1), spread(output_padding, space, 0))
     widths = zip(kernel, *settings, strict=True)

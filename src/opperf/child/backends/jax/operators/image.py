@@ -34,8 +34,8 @@ def grid_sample(data: Any, grid: Any) -> Any:
 def pixel_shuffle(data: Any, factor: int) -> Any:
     """Return channels spread over pixels."""
     batch, channels, height, width = data.shape
-    parted = data.reshape(batch, channels // factor**2, factor, factor, height, width)
-    return parted.transpose(0, 1, 4, 2, 5, 3).reshape(batch, -1, height * factor, width * factor)
+    blocks = data.reshape(batch, channels // factor**2, factor, factor, height, width)
+    return blocks.transpose(0, 1, 4, 2, 5, 3).reshape(batch, -1, height * factor, width * factor)
 
 
 def im2col(data: Any, kernel: Any, stride: Any, padding: Any, dilation: Any) -> Any:

@@ -41,8 +41,8 @@ def rms_norm(data: Any, weight: Any, epsilon: float | None) -> Any:
 
 def group_norm(data: Any, weight: Any, bias: Any, groups: int, epsilon: float | None) -> Any:
     """Return groups of channels of each sample normalized."""
-    parted = data.reshape(data.shape[0], groups, -1)
-    normal = nn.standardize(parted, -1, epsilon=_or_usual(epsilon)).reshape(data.shape)
+    rows = data.reshape(data.shape[0], groups, -1)
+    normal = nn.standardize(rows, -1, epsilon=_or_usual(epsilon)).reshape(data.shape)
     return _affine(normal, _along_channels(weight, data), _along_channels(bias, data))
 
 

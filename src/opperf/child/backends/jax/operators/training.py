@@ -37,8 +37,8 @@ def cross_entropy(data: Any, labels: Any, reduction: str | None) -> Any:
 
 def nll_loss(data: Any, labels: Any, reduction: str | None) -> Any:
     """Return minus the log-probability at the labels."""
-    picked = jnp.take_along_axis(data, jnp.expand_dims(labels, 1), axis=1)
-    return _reduce(-jnp.squeeze(picked, 1), reduction)
+    values = jnp.take_along_axis(data, jnp.expand_dims(labels, 1), axis=1)
+    return _reduce(-jnp.squeeze(values, 1), reduction)
 
 
 def binary_cross_entropy_with_logits(data: Any, labels: Any, reduction: str | None) -> Any:

@@ -33,8 +33,8 @@ def multi_head_attention(
 ) -> Any:
     """Project, cut into heads, weigh, join and project back."""
     projected = F.FullyConnected(data, weight, bias, num_hidden=3 * width, flatten=False)
-    parted = F.transpose(F.reshape(projected, shape=(0, 0, 3, heads, -1)), axes=(2, 0, 3, 1, 4))
-    query, key, value = F.split(parted, num_outputs=3, axis=0, squeeze_axis=True)
+    triple = F.transpose(F.reshape(projected, shape=(0, 0, 3, heads, -1)), axes=(2, 0, 3, 1, 4))
+    query, key, value = F.split(triple, num_outputs=3, axis=0, squeeze_axis=True)
     result = scaled_dot_product_attention(F, query, key, value, scale=(width // heads) ** -0.5)
     joined = F.reshape(F.transpose(result, axes=(0, 2, 1, 3)), shape=(0, 0, -3))
     return F.FullyConnected(joined, output_weight, output_bias, num_hidden=width, flatten=False)

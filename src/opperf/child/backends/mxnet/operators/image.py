@@ -21,9 +21,9 @@ def grid_sample(F: Any, data: Any, grid: Any) -> Any:
 
 def pixel_shuffle(F: Any, data: Any, *, factor: int) -> Any:
     """Take the channels apart and move them between the pixels; `nd.depth_to_space` takes them in another order."""
-    parted = F.reshape(data, shape=(0, -4, -1, factor * factor, 0, 0))
-    parted = F.reshape(parted, shape=(0, 0, -4, factor, factor, 0, 0))
-    moved = F.transpose(parted, axes=(0, 1, 4, 2, 5, 3))
+    blocks = F.reshape(data, shape=(0, -4, -1, factor * factor, 0, 0))
+    blocks = F.reshape(blocks, shape=(0, 0, -4, factor, factor, 0, 0))
+    moved = F.transpose(blocks, axes=(0, 1, 4, 2, 5, 3))
     return F.reshape(moved, shape=(0, 0, -3, -3))
 
 

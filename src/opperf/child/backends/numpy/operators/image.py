@@ -30,8 +30,8 @@ def image_resize_nearest(data: Any, size: Any) -> Any:
 def pixel_shuffle(data: Any, factor: int) -> Any:
     """Return channels spread over pixels."""
     batch, channels, height, width = data.shape
-    parted = data.reshape(batch, channels // factor**2, factor, factor, height, width)
-    return np.transpose(parted, (0, 1, 4, 2, 5, 3)).reshape(batch, -1, height * factor, width * factor)
+    blocks = data.reshape(batch, channels // factor**2, factor, factor, height, width)
+    return np.transpose(blocks, (0, 1, 4, 2, 5, 3)).reshape(batch, -1, height * factor, width * factor)
 
 
 def im2col(data: Any, kernel: Any, stride: Any, padding: Any, dilation: Any) -> Any:

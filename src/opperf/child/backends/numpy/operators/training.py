@@ -40,8 +40,8 @@ def smooth_l1_loss(data: Any, labels: Any, reduction: str | None, beta: float) -
 
 def nll_loss(data: Any, labels: Any, reduction: str | None) -> Any:
     """Return minus the log-probability at the class labels, classes being axis 1."""
-    picked = np.take_along_axis(data, np.expand_dims(labels, 1), axis=1)
-    return REDUCTIONS[reduction](-np.squeeze(picked, axis=1))
+    values = np.take_along_axis(data, np.expand_dims(labels, 1), axis=1)
+    return REDUCTIONS[reduction](-np.squeeze(values, axis=1))
 
 
 def cross_entropy(data: Any, labels: Any, reduction: str | None) -> Any:

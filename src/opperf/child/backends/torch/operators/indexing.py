@@ -17,8 +17,8 @@ def take(data: Any, indices: Any, axis: int | None) -> Any:
     if axis is None:
         return torch.take(data, indices)
     axis %= data.ndim
-    picked = torch.index_select(data, axis, indices.reshape(-1))
-    return picked.reshape(data.shape[:axis] + indices.shape + data.shape[axis + 1 :])
+    rows = torch.index_select(data, axis, indices.reshape(-1))
+    return rows.reshape(data.shape[:axis] + indices.shape + data.shape[axis + 1 :])
 
 
 def slices(arguments: Mapping[str, Any]) -> tuple[slice, ...]:

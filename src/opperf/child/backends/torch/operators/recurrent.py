@@ -14,7 +14,7 @@ NAMES = ("weight_input", "weight_hidden", "bias_input", "bias_hidden")
 WEIGHTS = "w_ih=weight_input, w_hh=weight_hidden, b_ih=bias_input, b_hh=bias_hidden"
 
 
-def _listed(arguments: Mapping[str, Any]) -> list[Any]:
+def _weights(arguments: Mapping[str, Any]) -> list[Any]:
     """Return the weights, those of the way back after the others."""
     return [arguments[f"{way}{name}"] for way in ("", "reverse_") for name in NAMES if f"{way}{name}" in arguments]
 
@@ -25,7 +25,7 @@ def _states(arguments: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def _layer(path: str, state: str, *, both_ways: bool = False) -> Call:
     """Write down a layer: with biases, one deep, no dropout, not training, time first."""
-    derive: dict[str, Callable[[Mapping[str, Any]], Any]] = {"weights": _listed, "states": _states}
+    derive: dict[str, Callable[[Mapping[str, Any]], Any]] = {"weights": _weights, "states": _states}
     if state == "hidden":
         del derive["states"]
     settings = f"True, 1, 0.0, False, {both_ways}, False"
