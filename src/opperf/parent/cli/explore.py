@@ -58,7 +58,7 @@ def explore(
     plot: options.Plot = None,
     force: options.Force = False,
 ) -> None:
-    """Search an operator's cases for cliffs: sizes that cost more than their neighbours.
+    """Find sizes that cost an operator more than their neighbours.
 
     It looks at many cases once, and measures what is suspicious again, in pairs of fresh processes. Each finding is
     the smallest case of its kind, with the sizes that show it and what to use instead.
