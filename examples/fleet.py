@@ -14,7 +14,7 @@ if __name__ == "__main__":
         cluster.add_node(num_cpus=1)
     try:
         fleet = f"ray:{cluster.address}"
-        print(opperf.run("null:steady", directions=("forward",), fleet=fleet))
+        print(opperf.run("null:steady", direction="forward", fleet=fleet))
         print(opperf.compare("null:steady", base="null", new="null;slowdown=1.2", fleet=fleet, replicate=3))
     finally:
         cluster.shutdown()

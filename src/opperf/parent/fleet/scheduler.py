@@ -105,6 +105,7 @@ class _Lane:
     queues: dict[Hashable, deque[int]] = field(default_factory=dict)
     losses: dict[int, int] = field(default_factory=dict)
     seconds: float = 0.0
+    total: float = 0.0
     open: int = 0
     nodes: int = 0
     idle: deque[_Place] = field(default_factory=deque)
@@ -191,6 +192,7 @@ class Scheduler:
             for lane in self._not_done(task):
                 lane.queues.setdefault(task.group, deque()).append(place)
                 lane.seconds += task.seconds
+                lane.total += task.seconds
                 lane.open += 1
 
     def _not_done(self, task: Task) -> Sequence[_Lane]:
@@ -239,11 +241,12 @@ class Scheduler:
             return None
         group = place.group if place.group in lane.queues else next(iter(lane.queues))
         queue = lane.queues.pop(group)
-        least, most = self._bounds
+        most = self._bounds[1]
+        least = min(self._bounds[0], lane.total / lane.nodes)  # of little work, each node gets some
         # A node shows how fast it is by a short piece first: a long one on a slow node is what all others wait for.
         enough = min(most, max(least, SHARE * lane.seconds / lane.nodes)) / place.pace if place.expected else least
         piece = _Piece(lane, [], group, 0.0)
-        while queue and piece.seconds < enough:
+        while queue and piece.seconds + 1e-9 < enough:  # sums of floats
             alone = lane.losses.get(queue[0], 0) >= LOST_IN_COMPANY
             if alone and piece.tasks:
                 break

@@ -81,6 +81,11 @@ def test_a_node_begins_with_a_short_piece_and_pieces_shrink_as_work_does() -> No
     assert sizes[-1] <= 2
 
 
+def test_little_work_is_for_all_nodes() -> None:
+    several = results(InProcess(nodes("a", "a", "a"), Echo()), [Task(0.2)] * 3)
+    assert Counter(result.node.name for result in several if result.node) == {"n0": 1, "n1": 1, "n2": 1}
+
+
 def test_a_slow_node_gets_small_pieces() -> None:
     engine = Timed(2)
     largest: dict[str, int] = {}
