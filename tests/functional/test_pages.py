@@ -33,7 +33,8 @@ def test_what_a_file_holds_has_the_page_that_its_command_writes(
     words: tuple[str, ...], opperf: Opperf, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPPERF_CACHE_DIR", str(here / "cache"))  # floors of other tests' machine would stay
-    assert opperf(*words, "--output", "c.json", "--html", "c.html").code == 0
+    done = opperf(*words, "--output", "c.json", "--html", "c.html")
+    assert (done.code, "wrote c.html: 1 chart\n" in done.err) == (0, True)
     assert opperf("show", "c.json", "--html", "again.html").code == 0
     assert (here / "again.html").read_text() == (here / "c.html").read_text()
 

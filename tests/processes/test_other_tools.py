@@ -187,6 +187,7 @@ def test_asv_reads_what_is_exported_for_it_and_it_comes_back(tools: Path, measur
     ((_, values),) = commits.items()
     assert sorted(one for row in values.values() for one in row if one is not None) == expected
     again = only_run(results)
+    assert again == only_run(tmp_path / "out")
     assert sorted(record.time.median for record in again.records if record.time is not None) == expected
     intervals = [record.time.interval for record in again.records if record.time is not None]
     assert sorted(map(str, intervals)) == sorted(

@@ -64,10 +64,12 @@ def import_results(
 
 def read_imports(path: Path, version: str | None = None) -> Iterator[Import]:
     """Yield the runs of a file, of asv's folder, or of each file in another one; raises `InputError` for others."""
+    places = (path, path / "results", path / ".asv" / "results")
+    results = next((place for place in places if asv_folder.is_results(place)), None)
     if not path.is_dir():
         yield from _read_file(path, version or UNKNOWN_VERSION)
-    elif asv_folder.is_results(path):
-        yield from map(Import, asv_folder.read_folder(path))
+    elif results is not None:
+        yield from map(Import, asv_folder.read_folder(results))
     else:
         files = sorted(path.rglob("*.json"))
         if not files:

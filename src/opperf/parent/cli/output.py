@@ -144,11 +144,12 @@ def write_pages(result: Result, document: Document, html: Path | None, plot: Pat
     from opperf.parent.pages.result_page import page
 
     several = charts(result)
+    count = f"{len(several)} chart{'' if len(several) == 1 else 's'}"
     if html is not None:
         write_text(html, page(result, document, several))
-        typer.echo(f"wrote {html}: {len(several)} charts", err=True)
+        typer.echo(f"wrote {html}: {count}", err=True)
     if plot is not None and not several:
         typer.echo(f"{plot} was not written: no measurement to draw", err=True)
     elif plot is not None:
         write_text(plot, picture(several))
-        typer.echo(f"wrote {plot}: {len(several)} charts", err=True)
+        typer.echo(f"wrote {plot}: {count}", err=True)
