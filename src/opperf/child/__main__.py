@@ -42,7 +42,7 @@ def _serve(requests: BinaryIO, replies: BinaryIO, side: Side, limits: Limits) ->
 
     try:
         backend, hello = _start(side, limits)
-    except Exception as error:  # whatever a broken installation raises is the answer
+    except Exception as error:  # a broken installation may raise anything, which is the answer
         _send(replies, answer_line(0, failure(error), protocol=PROTOCOL))
         return 1
     _send(replies, answer_line(0, hello, protocol=PROTOCOL))

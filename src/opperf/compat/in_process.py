@@ -105,7 +105,7 @@ class InProcess:
         return Subject(bound, operator, random=operator is None)
 
     def ready(self, subject: Subject, direction: str) -> Ready:
-        """Return the work of a direction after a first call; raises `Unsupported` where there is none to trust."""
+        """Return the work of a direction after a first call; raises `Unsupported` if it cannot be trusted."""
         return ready(self.backend, subject.bound, direction, subject.operator, str(SEED), random=subject.random)
 
     def measure(

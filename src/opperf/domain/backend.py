@@ -28,7 +28,7 @@ class Clock(Protocol):
     """The clocks of a process, in nanoseconds. The null backend's are virtual, so that tests are exact."""
 
     def wall(self) -> int:
-        """Return the time that passes for everybody."""
+        """Return wall time."""
 
     def cpu(self) -> int:
         """Return the CPU time of all threads of this process."""
@@ -218,7 +218,7 @@ class Gradients(Core, Protocol):
         return list(left) == list(right)
 
     def no_gradient(self) -> Unsupported:
-        """Return why there is none."""
+        """Return the reason why it is missing."""
         message = f"opperf has no automatic differentiation of {self.name}"
         return Unsupported(message, slug="no_gradient", hint="`--direction forward`")
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from opperf.domain.errors import InputError
 from opperf.domain.registry import split_implementation
 
-#: How records, and those who name a side, spell an implementation that is the user's own code.
+#: The prefix of an implementation that is the user's own code, in records and sides.
 MARK = "code:"
 _FUNCTION = re.compile(r"([A-Za-z_]\w*(\.[A-Za-z_]\w*)*|[^:]+\.py):[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 

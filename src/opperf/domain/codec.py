@@ -60,7 +60,7 @@ class OneOf:
 
 Count: TypeAlias = Annotated[int, AtLeast(1)]
 Natural: TypeAlias = Annotated[int, AtLeast(0)]
-#: Seconds, or another measure of which there is none or more.
+#: Seconds, or another quantity that is not negative.
 Amount: TypeAlias = Annotated[float, AtLeast(0)]
 #: What is divided by, or of which a logarithm is taken.
 Positive: TypeAlias = Annotated[float, Above(0)]
@@ -247,7 +247,7 @@ def _members(cls: type) -> tuple[tuple[str, Kind, bool], ...]:
 
 @cache
 def kind_of(hint: object) -> Kind:
-    """Return how values of a type hint are read, for who reads very many."""
+    """Return the reader of a type hint, for reading many values."""
     origin, inner = get_origin(hint), get_args(hint)
     if hint in _PLAIN:
         return _PLAIN[hint]

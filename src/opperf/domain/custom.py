@@ -51,7 +51,7 @@ def operator(
     flops: Callable[..., int] | None = None,
     reference: Callable[..., object] | None = None,
 ) -> Callable[[Function], Function]:
-    """Declare a function as an operator; what it is stays as it is. See `Declaration` for the words.
+    """Declare a function as an operator, without changing it. See `Declaration` for the arguments.
 
     Raises `InputError` for an object that takes no declaration, such as a function built into Python.
 

@@ -8,7 +8,7 @@
     │   └── WorkerFailure        a child died, hung or broke the protocol; becomes one failed record
     └── OperatorFailure   an operator raised, or does not exist there; becomes a failed or a skipped record
 
-Who measures gets the last two as values, a `reason.Reason` on a record.
+Measuring returns the last two as values, a `reason.Reason` on a record.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class OperatorFailure(OpperfError):
 
 
 def way_out(cause: BaseException) -> BaseException:
-    """Return what to raise for what stopped a command, once what it has is reported: Ctrl-C leaves with 130."""
+    """Return what to raise for the exception that stopped a command, after its report: Ctrl-C exits with 130."""
     return SystemExit(130) if isinstance(cause, KeyboardInterrupt) else cause
 
 

@@ -31,7 +31,7 @@ class Floor(Fields):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What it is the floor of."""
+        """The key of the trial that the floor is of."""
         return floor_key(self.trial)
 
 

@@ -45,7 +45,7 @@ class Judgement:
 
     @property
     def regressions(self) -> tuple[Finding, ...]:
-        """The findings that must not go through, largest first."""
+        """The findings that fail the gate, largest first."""
         return self.of_kind(*REGRESSIONS)
 
     @property

@@ -81,7 +81,7 @@ def _test(comparison: Comparison) -> PairedTest | None:
     stages = [stage for stage in comparison.log_ratios if len(stage) >= 2]
     if ratio is None or not stages:
         return None
-    # A mean that was trimmed lies near that of its stage, not on it.
+    # The trimmed mean is near the mean of its stage, not equal to it.
     stage = min(stages, key=lambda stage: abs(fmean(stage) - math.log(ratio)))
     return PairedTest(math.log(ratio), PairedTest.of(stage).error, len(stage) - 1)
 

@@ -37,7 +37,7 @@ class Sample:
     clean: bool = True
 
 
-#: Clean samples that are enough, whatever their share; below that, half of all samples must be clean.
+#: This many clean samples are always enough; with fewer, half of all samples must be clean.
 ENOUGH_CLEAN = 10
 #: A call longer than this can hardly escape a busy neighbour; its CPU time says more than its wall time then.
 LONG_CALL = 2e-3

@@ -212,7 +212,7 @@ class Run(Fields):
 
     @classmethod
     def from_json(cls, data: object, where: str = "file") -> Run:
-        """Read a document; raises `InputError` for what opperf did not write or cannot read."""
+        """Read a document; raises `InputError` for anything but a document of opperf."""
         if not isinstance(data, dict) or not {"schema_version", "run", "records"} <= set(data):
             hint = "it has `schema_version`, `run` and `records`"
             raise InputError(f"{where}: not a result file of opperf", hint=hint)

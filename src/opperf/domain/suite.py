@@ -11,7 +11,7 @@ from opperf.domain.errors import InputError
 from opperf.domain.registry import Direction
 
 SCHEMA_VERSION = 1
-#: What an entry looks like, for those who write one by hand.
+#: The form of an entry, as a hint for handwritten files.
 ENTRY = 'write {"case": {"operator": "add", "inputs": {"lhs": {"shape": [2, 3]}, ...}}, "count": 1}'
 
 

@@ -68,7 +68,7 @@ KEYS = ("shape", "dtype", "strides", "values", "range", "requires_grad")
 FLOAT_RANGE = (-1.0, 1.0)
 INTEGER_RANGE = (0, 10)
 
-#: Other spellings people write, and what they mean.
+#: Other spellings of element types, and their meaning.
 DTYPE_ALIASES = {
     "half": "float16",
     "float": "float32",

@@ -189,6 +189,6 @@ class Replay:
 
 
 def _sum(values: Iterable[float | None]) -> float | None:
-    """Return the sum of what is known, None where nothing is."""
+    """Return the sum of the known values, None if there are none."""
     numbers = [value for value in values if value is not None]
     return sum(numbers) if numbers else None

@@ -213,7 +213,7 @@ def parse_percent(text: str, *, name: str = "percentage") -> float:
 
 
 def _read(text: str) -> tuple[float | None, str]:
-    """Split a number from its unit; the number is None when there is none, or something is left over."""
+    """Split a number from its unit; the number is None if the text is not a number and a unit."""
     match = _WRITTEN.fullmatch(text)
     return (float(match[1]), match[2].lower()) if match else (None, "")
 

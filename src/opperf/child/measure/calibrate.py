@@ -79,7 +79,7 @@ def calls_for(nanoseconds_each: float, *, output_bytes: int, holds: bool) -> int
 def probe(block: Block, *, output_bytes: int, holds: bool) -> int:
     """Find the calls of a block by timing blocks that grow in length; also the first warm-up.
 
-    A cold cache costs a sweep of memory for each call, however short: then a block is one call.
+    With a cold cache, each call costs a sweep of memory, so a block is one call.
     """
     if block.cold:
         block.run(1)

@@ -212,7 +212,7 @@ class Engine:
         return tuple(samples)
 
     def _latency(self, block: Block, time: Samples, calls: int, settings: Settings) -> Samples:
-        """Time single calls; where a block is one call, its samples are that already."""
+        """Time single calls; if a block is one call, its samples are reused."""
         if calls == 1:
             return time
         single = self._sample(block, 1, Count(settings.runs or LATENCY_CALLS))

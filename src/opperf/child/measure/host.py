@@ -47,7 +47,7 @@ def read(root: Path = Path("/")) -> HostReading:
 
 
 def doubts(before: HostReading, after: HostReading, seconds: float) -> list[Warning]:
-    """Return the warnings for what was taken between two readings, `seconds` apart."""
+    """Return the warnings for two readings of the host, `seconds` apart."""
     result = []
     share = (after.stolen - before.stolen) / (seconds * (os.cpu_count() or 1)) if seconds > 0 else 0.0
     if share > MOST_STOLEN:

@@ -323,12 +323,12 @@ def _guarded(action: Callable[[], object]) -> bool:
     return True
 
 
-#: Who names its operators without being asked, in builds that can.
+#: Frameworks that name their operators without being asked, in builds that can.
 BY_ITSELF = {"nvtx": ("jax", "mxnet"), "itt": ("mxnet",)}
 
 
 def emitting(kind: str, framework: str) -> AbstractContextManager[object]:
-    """Return what has operators named by ranges, `nvtx` or `itt`, while it is entered.
+    """Return a context in which operators are named by ranges, `nvtx` or `itt`.
 
     Raises `Unsupported` where the framework, or its build, has no such ranges.
     """

@@ -1,4 +1,4 @@
-"""The profiler as functions, as MXNet's users know them: one for the whole script, whatever framework it imports.
+"""The profiler as functions with MXNet's names: one for the whole script, in any framework.
 
 A script of MXNet alone has MXNet's own profiler below them, which is configured and answers as it always did; any
 other has opperf's recording.
@@ -85,11 +85,11 @@ class ScriptProfiler:
 
 
 def _refuse(more: tuple[object, ...], options: dict[str, object]) -> None:
-    """Refuse what only MXNet's profiler takes; raises `InputError`. Its `worker` is what everybody has."""
+    """Refuse what only MXNet's profiler takes; raises `InputError`. `worker` is allowed."""
     names = {*more, *options.values()} - {"worker"}
     if names:
         raise InputError(
-            f"{', '.join(repr(value) for value in names)} is supported by MXNet's own profiler only",
+            f"only MXNet's own profiler supports {', '.join(repr(value) for value in names)}",
             slug="unknown_setting",
         )
 

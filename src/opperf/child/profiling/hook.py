@@ -37,7 +37,7 @@ class Imports(MetaPathFinder):
         return None
 
     def _tell_after(self, loader: Loader, name: str) -> None:
-        """Have a loader tell once it has executed its module: it stays what it is to everybody who asks."""
+        """Make a loader call back after executing its module; it is otherwise unchanged."""
         execute = loader.exec_module
 
         def execute_and_tell(module: ModuleType) -> None:

@@ -1,4 +1,4 @@
-"""A profile in the making: when watchers are on, and what they saw.
+"""A recording: when watchers are on, and what they recorded.
 
     stopped ── start ──► running ── pause ──► paused ── resume ──► running
        ▲                    │                    │
@@ -64,7 +64,7 @@ def watcher(framework: str, watching: Watching) -> Watcher:
 
 
 class Recording:
-    """Starts and stops the watchers of some frameworks together, and keeps what they saw until it is reset."""
+    """Starts and stops the watchers of some frameworks together, and keeps their data until it is reset."""
 
     def __init__(
         self, watching: Watching, create: Callable[[str, Watching], Watcher] = watcher, *, gives_way: bool = False
@@ -197,7 +197,7 @@ class Recording:
         self.state = "paused"
         self._fresh.stop()
         self._waiting.stop()
-        with ExitStack() as stopped:  # each is stopped, whatever another raises
+        with ExitStack() as stopped:  # each is stopped even if another raises
             for one in self._watchers.values():
                 stopped.callback(one.stop)
 
@@ -245,7 +245,7 @@ def name() -> str:
 
 
 def at_beginning(owner: Owner, begin: Callable[[Owner], None]) -> None:
-    """Have `begin(owner)` called where a process of multiprocessing is about to begin, this one or a copy of it."""
+    """Call `begin(owner)` when a multiprocessing process, this one or a copy, is about to begin."""
     module = sys.modules.get("multiprocessing.util")
     if module is not None:
         module.register_after_fork(owner, begin)
@@ -278,7 +278,7 @@ class Usage:
 
 
 class FreshMemory:
-    """Adds up between `start` and `stop`, which come in turn."""
+    """Accumulates between alternating calls of `start` and `stop`."""
 
     def __init__(self) -> None:
         self._since = self._sum = Usage()

@@ -1,4 +1,4 @@
-"""One summary of what a profiler saw, of the shape that MXNet's users know: times, and memory as it should be.
+"""The summary of a profile in MXNet's form: times, and corrected memory.
 
 The summary of MXNet's own profiler has half the span of a counter where memory's average stands, and its largest value
 since the process began for its most. Here are the bytes of all allocations, and the most that they held together.

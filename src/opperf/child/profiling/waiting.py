@@ -62,7 +62,7 @@ class Reading:
 
 
 class Slices:
-    """Slices of what threads did, made of the counters of one moment after the other; `own` is a thread left out."""
+    """Slices of thread activity from consecutive readings of the counters; `own` is a thread left out."""
 
     def __init__(self) -> None:
         self.own = ""
@@ -148,7 +148,7 @@ class Lookout:
 
 
 class Waiting:
-    """Adds up between `start` and `stop`, which come in turn."""
+    """Accumulates between alternating calls of `start` and `stop`."""
 
     def __init__(self) -> None:
         self._since = Reading()

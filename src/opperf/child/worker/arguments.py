@@ -135,7 +135,7 @@ def _differentiable(case: Case, operator: Operator | None, backend: Backend, val
 
 
 def _mutate(case: Case, operator: Operator | None, backend: Backend, values: dict[str, object]) -> tuple[object, ...]:
-    if operator is None:  # of others it is known by name only that a second call would run on what it cannot take
+    if operator is None:  # only its name tells that a second call must not reuse its inputs
         return tuple(tensor for name in overwritten(case) for tensor in backend.leaves(values[name]))
     if case.get("training", True) is False:
         return ()

@@ -1,7 +1,7 @@
 """The way into a batch: `python -m opperf.child.worker.batch FILE`, which a tool starts that watches the device.
 
-No parent talks to it, and a tool may run it several times over: what it is to call stands in the file, and what
-became of each trial goes into the file that is named there. Each call lies within two ranges: one named `opperf`, by
+No parent talks to it, and a tool may run it several times over: the file says what to call, and what
+became of each trial goes into the file named there. Each call lies within two ranges: one named `opperf`, by
 which a tool's filter knows what to watch, and the trial's own label, by which a kernel is known to be the trial's.
 """
 
@@ -25,7 +25,7 @@ from opperf.domain.plan import Side
 
 
 def main(path: Path) -> int:
-    """Run a batch; whatever goes wrong with a trial is its outcome."""
+    """Run a batch; errors of a trial become its outcome."""
     batch = json.loads(path.read_text(encoding="utf-8"))
     Path(batch["outcomes"]).write_text(json.dumps(_outcomes(batch)), encoding="utf-8")
     return 0
@@ -43,7 +43,7 @@ def _outcomes(batch: Mapping[str, Any]) -> dict[str, Any]:
     try:
         backend = backends.start(side)
         marks = backends.ranges(side.framework)
-    except Exception as error:  # whatever a broken installation raises is the answer
+    except Exception as error:  # a broken installation may raise anything, which is the answer
         return dict.fromkeys(labels, failure(error).reason.to_json())
     jobs = Jobs(backend, NoCounters(), Path(batch["folder"]))
     observer = marks.Observer(batch["execution_trace"]) if "execution_trace" in batch else None

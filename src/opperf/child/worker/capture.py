@@ -28,7 +28,7 @@ LEAST_CALLS, MOST_CALLS, ENOUGH_NS = 3, 30, 1_000_000_000
 
 
 def capture(backend: Backend, own: Code, folder: Path, counters: Counters) -> Recording:
-    """Call the user's function, and return a suite of what its last call ran, and what no case can hold.
+    """Call the user's function, and return a suite of its last call, with the operators that no case can hold.
 
     The first call makes what is made once: optimizer states, lazy layers. Some are timed, and the last is watched.
     Code that cannot be loaded is `wrong`. Raises `Unsupported` for operators that cannot be seen, and what the function

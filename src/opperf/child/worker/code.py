@@ -55,7 +55,7 @@ def load(code: Code, folder: Path) -> Callable[..., object]:
         function = reduce(getattr, name.split("."), module)
     except AttributeError as error:
         raise CodeError(f"`{place}` has no `{name}`", hint=f"it has {', '.join(_functions(module))}") from error
-    except Exception as error:  # whatever the user's code raises when it is loaded is what is wrong with it
+    except Exception as error:  # the user's code may raise anything when it is loaded
         raise CodeError(f"cannot load `{place}`: {type(error).__name__}: {error}", hint=_missing(error)) from error
     if not callable(function):
         raise CodeError(f"`{place}:{name}` is {type(function).__name__}, expected a function")

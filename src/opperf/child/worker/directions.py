@@ -39,7 +39,7 @@ class Ready:
 def ready(
     backend: Backend, bound: Bound, direction: str, operator: Operator | None, seed: str, *, random: bool = False
 ) -> Ready:
-    """Return the work of a direction after a first call; raises `Unsupported` where there is none to trust.
+    """Return the work of a direction after a first call; raises `Unsupported` if it cannot be trusted.
 
     `random` says that results may differ from call to call, as the operator's definition can say too.
     """

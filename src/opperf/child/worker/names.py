@@ -188,7 +188,7 @@ class Names:
         return self._loaded[path]
 
     def _own(self, path: Code) -> Meaning:
-        """Say what the user's code is: what it implements, and how its parameters are called; or what is wrong."""
+        """Describe the user's code: what it implements and its parameters; or what is wrong with it."""
         try:
             function = self._load(path)
             declaration = declared(function)

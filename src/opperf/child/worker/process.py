@@ -44,7 +44,7 @@ class Tracers:
         self._first = _tracers()
 
     def added(self) -> str | None:
-        """Return the hook by which a tracer was set since then, None if there is none."""
+        """Return the name of a hook that has been set since, or None."""
         now = _tracers()
         return next((name for name, tracer in now.items() if tracer is not self._first[name]), None)
 
@@ -78,7 +78,7 @@ def private_bytes() -> int:
 
 
 def limit_memory(more: int) -> None:
-    """Let this process take `more` bytes of data beyond what it has, and have allocations fail after that."""
+    """Limit the data of this process to `more` bytes beyond the current size; further allocations fail."""
     with suppress(OSError, ValueError):
         with open("/proc/self/status", encoding="ascii") as status:
             size = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmData:"))

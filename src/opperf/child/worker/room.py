@@ -1,7 +1,7 @@
 """Whether a trial fits into memory, decided from its description before anything is allocated.
 
 What a trial needs is counted at the least: its inputs and outputs, with a backward the cotangents and gradients as
-well, and what it takes to make the largest input. What the framework needs beside that is its own.
+well, and what it takes to make the largest input. What the framework needs in addition is not included.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from opperf.domain.units import format_bytes
 def check_room(
     backend: Backend, case: Case, definition: Operator | None, direction: str, limit: int | None = None
 ) -> None:
-    """Raise `Unsupported` where a trial needs more memory than there is, with what it needs and what there is.
+    """Raise `Unsupported` for a trial that needs more memory than available, with both figures.
 
     `limit` are the bytes of the machine's memory that a trial may take where more are free.
     """

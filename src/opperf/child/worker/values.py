@@ -149,7 +149,7 @@ def draw_bits(generator: random.Random, count: int, size: int, mask: int, patter
 
 
 class BitCache:
-    """Bits that were drawn lately, by what they were drawn from."""
+    """A cache of recently drawn bits, by their seed and distribution."""
 
     def __init__(self, most: int) -> None:
         """Keep `most` bytes in all."""

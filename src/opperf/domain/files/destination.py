@@ -67,7 +67,7 @@ def prove(path: Path) -> None:
 
 
 def is_regular(path: Path) -> bool:
-    """Whether a regular file is there, or may come there; raises `OSError` for a folder and for a place of no use."""
+    """Whether a place is, or can become, a regular file; raises `OSError` for a folder or an unusable place."""
     if _own_descriptor(path) is not None:
         return False
     try:
@@ -91,7 +91,7 @@ def explain_errors(path: Path) -> Iterator[None]:
 
 
 def _stream(path: Path) -> int | None:
-    """Return a descriptor for what is no regular file."""
+    """Return a descriptor of anything but a regular file."""
     own = _own_descriptor(path)
     if own is not None:
         return os.dup(own)

@@ -1,4 +1,4 @@
-"""JSON from outside, read within bounds: whatever stands in it, reading takes time and memory in step with its length.
+"""Untrusted JSON, read within limits: reading takes time and memory in proportion to its length.
 
 A parser of JSON alone does not promise that. It calls itself for each list within a list, and one that reads a stream
 joins the keys around every value; a string or a number is as long as whoever wrote it liked. So the bytes are looked

@@ -61,7 +61,7 @@ class ScratchFolder:
 
 
 def shortened(name: str) -> str:
-    """Return so much of a file's name as leaves room for what is added to it."""
+    """Return a file's name, shortened to leave room for a suffix."""
     return os.fsdecode(os.fsencode(name)[:REPEATED])
 
 
@@ -96,7 +96,7 @@ def _lives(process: int) -> bool:
 
 
 def _remove(path: Path) -> None:
-    """Remove scratch that nobody holds: its process may live in another container, where this one cannot see it."""
+    """Remove unlocked scratch; the process that locks it may run in another container, invisible to this one."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         about = os.fstat(descriptor)

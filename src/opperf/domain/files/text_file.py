@@ -1,4 +1,4 @@
-"""Text files, read whole; what cannot be read is one `InputError`, with the file's name and the system's reason.
+"""Read whole text files; errors are one `InputError`, with the file's name and the system's reason.
 
 JSON is read within the bounds of `json_text.py`, and an object that has a key twice is refused: a reader that keeps
 the last one loses what the user wrote.
@@ -14,13 +14,13 @@ from pathlib import Path
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import NotJSON, Pairs, show, value_of
 
-#: Bytes of a file, and of what is no file and need not end: a pipe, a device.
+#: Maximum bytes of a file, and of a pipe or device, which may never end.
 LARGEST, LARGEST_STREAM = 1 << 30, 1 << 27
 PIECE = 1 << 20
 
 
 def read_bytes(path: Path, *, hint: str | None = None) -> bytes:
-    """Return what a file holds; raises `InputError`, with the hint, for what cannot be read or is far too large."""
+    """Return the bytes of a file; raises `InputError`, with the hint, for an unreadable or far too large one."""
     try:
         with path.open("rb") as file:
             status = os.fstat(file.fileno())
@@ -40,7 +40,7 @@ def read_bytes(path: Path, *, hint: str | None = None) -> bytes:
 
 
 def read_text(path: Path, *, hint: str | None = None) -> str:
-    """Return what a file of UTF-8 holds, without a byte order mark; raises `InputError`, with the hint, for no such."""
+    """Return the text of a UTF-8 file, without a byte order mark; raises `InputError`, with the hint, for any other."""
     try:
         text = read_bytes(path, hint=hint).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -49,7 +49,7 @@ def read_text(path: Path, *, hint: str | None = None) -> str:
 
 
 def read_json(path: Path, *, hint: str | None = None, object_pairs_hook: Pairs | None = None) -> object:
-    """Return the JSON value that a file holds; raises `InputError`, with the hint, for what holds none.
+    """Return the JSON value of a file; raises `InputError`, with the hint, for invalid JSON.
 
     `object_pairs_hook` makes the objects, as that of `json.loads` does.
     """

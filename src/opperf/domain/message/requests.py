@@ -94,7 +94,7 @@ class Prepare(Request[replies.Preparation]):
 
 @dataclass(frozen=True)
 class Measure(Request[Measurement]):
-    """Run the whole sampling loop on a prepared trial; `part` is what it is a part of."""
+    """Run the whole sampling loop on a prepared trial; `part` is its part of a whole program."""
 
     handle: int
     settings: Settings
@@ -176,7 +176,7 @@ class CaptureModel(Request[replies.Recording]):
 
 @dataclass(frozen=True)
 class Iterate(Request[replies.Entries]):
-    """Have the user's own iterator go through a part of a config."""
+    """Expand a part of a config with the user's own iterator."""
 
     iterator: str
     config: Mapping[str, object]

@@ -77,7 +77,7 @@ def track(thread: str, lane: int) -> str:
 
 
 def in_time(event: Event) -> tuple[int, int]:
-    """Return what spans are sorted by, so that each comes after those that it lies within."""
+    """Return the sort key of spans, by which each follows those that enclose it."""
     # Of two that begin together the longer one is outside.
     return event.begin, -event.duration
 

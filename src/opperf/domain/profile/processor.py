@@ -57,7 +57,7 @@ class _Sum:
         self._sums = [0.0, *accumulate(length * rate for length, rate in zip(lengths, self._rates))]
 
     def between(self, begin: int, end: int) -> float:
-        """Return the sum of what fell into a stretch; of a moment, the rate then."""
+        """Return the sum within a stretch of time; for a moment, the rate."""
         if begin == end:
             return self._rate(begin)
         return max(0.0, self._until(end) - self._until(begin))

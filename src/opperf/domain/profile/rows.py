@@ -1,6 +1,6 @@
-"""A profile as one table: how often each operator was called, how long it took, and what it held.
+"""A profile as one table: calls, times and memory of each operator.
 
-Times are seconds and memory bytes. What no profiler told is None, not zero.
+Times are seconds and memory bytes. Unknown values are None, not zero.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from opperf.domain.record import SCHEMA_VERSION, Record, Run
 
 
 def journal_of(output: Path) -> Path:
-    """Return where the journal of a result file lies."""
+    """Return the path of a result file's journal."""
     return output.with_name(output.name + ".journal")
 
 

@@ -126,7 +126,7 @@ class OnnxRuntimeBackend(NumpyBackend):
         return node.paths()
 
     def no_gradient(self) -> Unsupported:
-        """Return why there is none."""
+        """Return the reason why it is missing."""
         hint = "`--direction forward`; models are for inference"
         return Unsupported("ONNX Runtime computes no gradients", slug="no_gradient", hint=hint)
 

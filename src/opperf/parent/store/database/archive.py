@@ -120,7 +120,7 @@ class Archive(AbstractContextManager["Archive"]):
         return None if document is None else Run.from_json(document, f"run {key}")
 
     def document(self, key: str) -> Run | ComparisonRun | None:
-        """Return what was added under this id: a run, or comparisons with theirs; None where there is none."""
+        """Return the run or comparisons with this id, or None."""
         document = self.document_json(key)
         if document is None:
             return None

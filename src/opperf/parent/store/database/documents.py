@@ -37,7 +37,7 @@ def unpack(packed: bytes) -> dict[str, Any]:
 
 
 def fingerprint(*parts: object) -> str:
-    """Return a hash of what makes something what it is.
+    """Return the hash of an identity.
 
     >>> fingerprint("numpy", {"b": 1, "a": 2}) == fingerprint("numpy", {"a": 2, "b": 1})
     True

@@ -1,4 +1,4 @@
-"""Runs by what stands above their records: their suites, machines and builds, without reading what they measured."""
+"""The headings of runs: their suites, machines and builds, without their records."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from opperf.parent.store.database.series import EVERYTHING, Filters, begin, piec
 
 @dataclass(frozen=True)
 class Entry:
-    """A run in the database, without what it measured."""
+    """A run in the database, without its records."""
 
     key: str
     kind: str

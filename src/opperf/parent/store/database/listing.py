@@ -1,4 +1,4 @@
-"""What there is in a database: runs, machines with their noise floors, operators, and what has a word in its name."""
+"""The contents of a database: runs, machines with their noise floors, operators, and a search by name."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def operators(archive: Archive, filters: Filters = EVERYTHING) -> list[OperatorE
 
 
 def search(archive: Archive, text: str, *, most: int = 50) -> list[Hit]:
-    """Return what has a text in its name: operators first, then builds, machines, and runs, by their labels too."""
+    """Search names for a text: operators first, then builds, machines, and runs, also by label."""
     word = text.strip().lower()
     if not word:
         return []

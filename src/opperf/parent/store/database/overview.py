@@ -25,7 +25,7 @@ MOST_RUNS = 20
 class Mover:
     """A series of an overview: the ratio of the build to the anchor, above 1 being slower.
 
-    `verdict` is None where two times are all there is; the times are in seconds.
+    `verdict` is None if there are only two times; they are in seconds.
     """
 
     series: Series
@@ -98,7 +98,7 @@ class _Mover(NamedTuple):
 def _choose(
     connection: Connection, framework: str | None, build: str | None, anchor: str | None, evidence: Evidence | None
 ) -> tuple[Evidence, BuildRows | None, BuildRows | None]:
-    """Return what an overview stands on, its build and its anchor, None where there is none."""
+    """Return the build and the anchor of an overview, or None."""
     pairs = [pair for pair in read_pairs(connection) if framework in (None, pair.framework)]
     evidence = evidence or ("ratios" if pairs else "times")
     every = read_builds(connection, framework)
@@ -117,7 +117,7 @@ def _choose(
 
 
 def _anchor(builds: Sequence[BuildRows], own: Sequence[Pair], every: Sequence[Pair]) -> BuildRows | None:
-    """Return the build that this one was compared with; of several the one that most others were compared with."""
+    """Return the build that this one was compared with; of several, the most common one."""
     bases = {pair.base for pair in own}
     news = {one.build.version: {pair.new for pair in every if pair.base in one.environments} for one in builds}
     return max(

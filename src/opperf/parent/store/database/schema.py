@@ -42,7 +42,7 @@ def _to(name: str, target: Table, *, part: bool = False, empty: bool = False) ->
 
 
 def _distinct() -> Column[str]:
-    """Return the column by which a row is known to be there already: a hash of what makes it what it is."""
+    """Return the column that identifies an existing row: a hash of its identity."""
     return Column(
         "fingerprint", String(32), nullable=False, unique=True, info=_means("hash of what tells the row from others")
     )

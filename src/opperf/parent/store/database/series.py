@@ -1,4 +1,4 @@
-"""Series of a database: what a caller looks at, and what they are.
+"""Series of a database, selected by a filter.
 
 A case and a side are in JSON form, as they stand in the tables.
 """
@@ -86,7 +86,7 @@ def within(query: Select[Any], series: ColumnElement[int], filters: Filters) -> 
 
 
 def begin(query: Select[Any], column: ColumnElement[int], since: datetime | None) -> Select[Any]:
-    """Return the query for what is no older."""
+    """Return the query restricted to newer rows."""
     return query if since is None else query.where(column >= since.timestamp())
 
 

@@ -60,7 +60,7 @@ def is_results(folder: Path) -> bool:
 
 
 def read_folder(folder: Path) -> Iterator[Run]:
-    """Yield a run for each commit and environment of each machine; raises `InputError` for what asv did not write."""
+    """Yield a run for each commit and environment of each machine; raises `InputError` for other files."""
     benchmarks = _benchmarks(folder / "benchmarks.json")
     for place in sorted(folder.glob("*/machine.json")):
         machine = read_as(_Machine, read_json(place), str(place))

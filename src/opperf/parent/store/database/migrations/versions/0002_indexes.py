@@ -36,7 +36,7 @@ BATCH = 10_000
 
 
 def upgrade() -> None:
-    """Make them, and fill them from what is there."""
+    """Create them, and fill them from existing rows."""
     op.add_column("records", Column("memory", Float))
     op.add_column("records", Column("compile_time", Float))
     op.add_column("comparisons", Column("base_time", Float))
