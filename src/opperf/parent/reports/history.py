@@ -95,23 +95,25 @@ def next_command(one: NamedChange) -> str | None:
     if case is None or one.anchor is None:
         return None
     where, framework = ["--direction", one.series.direction], one.series.framework
-    if one.change.size.log_ratio > 0 and not neighbours(before, after):
+    if releases_between(before, after):
         words = ["bisect", *case, "--framework", framework, "--good", before, "--bad", after]
         return f"find the release: `{shlex.join(['opperf', *words, *where])}`"
     words = ["compare", *case, "--base", f"{framework}=={before}", "--new", f"{framework}=={after}"]
     return f"check: `{shlex.join(['opperf', *words, *where])}`"
 
 
-def neighbours(before: str, after: str) -> bool:
-    """Whether no release can lie between two versions; True for commits and the like.
+def releases_between(before: str, after: str) -> bool:
+    """Whether releases may lie between two; of nightly builds and commits, which no index need have, it is False.
 
-    >>> neighbours("1.26.3", "1.26.4"), neighbours("1.26.4", "2.2.6"), neighbours("2.12.dev09+cpu", "2.12.dev10+cpu")
-    (True, False, True)
+    >>> releases_between("1.26.4", "2.2.6"), releases_between("1.26.3", "1.26.4")
+    (True, False)
+    >>> releases_between("2.1.dev1", "2.1.dev9")
+    False
     """
-    old, new = (re.fullmatch(r"(\d+\.(?:.*\D)?)(\d+)(?:\+.*)?", version) for version in (before, after))
-    if old is None or new is None:
-        return True
-    return old[1] == new[1] and int(new[2]) - int(old[2]) == 1
+    if not all(re.fullmatch(r"\d+(\.\d+)+", version) for version in (before, after)):
+        return False
+    old, new = ([int(part) for part in version.split(".")] for version in (before, after))
+    return old < new and new != [*old[:-1], old[-1] + 1]
 
 
 def _minute(moment: str) -> str:
