@@ -43,7 +43,7 @@ def facts(run: Run) -> dict[str, str]:
     lines = {
         "measured": run.started,
         "machine": f"{machine.get('cores_usable')} cores of {machine.get('cpu')}" if machine.get("cpu") else "",
-        "frameworks": ", ".join(dict.fromkeys(versions)),
+        "versions": ", ".join(dict.fromkeys(versions)),
         "labels": ", ".join(f"{name}={value}" for name, value in run.labels.items()),
         "command": shlex.join(run.command),
     }
