@@ -20,6 +20,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,8 @@ from opperf.parent.store.journal import JournalWriter
 NODES, SECONDS = 3, 0.4
 SLEEPING = Settings(trial_budget=0.5, memory=False)
 REAL = Settings(trial_budget=0.2, check=False)
+#: By which the children of this benchmark are known.
+MARK = {"OPPERF_FLEET_BENCHMARK": str(os.getpid())}
 SIDE = Side("null", implementation="steady")
 
 
@@ -136,15 +139,22 @@ class Killer(threading.Thread):
                 self.killed += 1
 
 
-def children() -> set[int]:
-    """Return the children of opperf that there are."""
-    alive = (one for one in psutil.process_iter(["cmdline"]) if one.status() != psutil.STATUS_ZOMBIE)
-    return {one.pid for one in alive if "opperf.child" in (one.info["cmdline"] or ())}
+def own(process: psutil.Process) -> bool:
+    """Whether a process is of this benchmark, and alive."""
+    with suppress(psutil.Error):  # it has ended meanwhile
+        return process.status() != psutil.STATUS_ZOMBIE and MARK.items() <= process.environ().items()
+    return False
+
+
+def children() -> int:
+    """Return how many children measure for this benchmark."""
+    processes = psutil.process_iter(["cmdline"])
+    return sum("opperf.child" in (one.info["cmdline"] or ()) and own(one) for one in processes)
 
 
 def losses(address: str, kills: int, seed: int) -> dict[str, Any]:
     """Return what was lost, doubled or left behind while nodes were killed."""
-    before, killer = children(), Killer(kills, seed)
+    killer = Killer(kills, seed)
     counts: Counter[object] = Counter()
     given_up = rounds = 0
     work = trials(1000)
@@ -163,7 +173,7 @@ def losses(address: str, kills: int, seed: int) -> dict[str, Any]:
         "lost": expected - len(counts),
         "doubled": sum(count > 1 for count in counts.values()),
         "given up": given_up,
-        "children left": len(children() - before),
+        "children left": children(),
     }
 
 
@@ -173,7 +183,7 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=19)
     options = parser.parse_args()
-    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0"}
+    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", **MARK}
     from ray.cluster_utils import Cluster
 
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})

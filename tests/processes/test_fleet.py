@@ -10,15 +10,21 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
+from opperf.parent.fleet.bootstrap import requirements
+from opperf.parent.workers.package import autostart_folder
+
 Start = Callable[..., "subprocess.Popen[str]"]
 #: How long a run on a fleet may take here, in seconds.
 LIMIT = 180
+#: By which the children of these tests are known among all that run here.
+MARK = {"OPPERF_TEST_FLEET": str(os.getpid())}
 OPERATORS = ("sum", "mean", "max", "min", "prod", "add", "multiply", "exp", "log", "tanh", "relu", "sqrt")
 
 
@@ -30,7 +36,7 @@ def address(one_cache: Path) -> Iterator[str]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env=os.environ | {"OPPERF_CACHE_DIR": str(one_cache)},
+        env=os.environ | MARK | {"OPPERF_CACHE_DIR": str(one_cache)},
     ) as cluster:
         assert cluster.stdin is not None
         assert cluster.stdout is not None
@@ -45,7 +51,7 @@ def start() -> Iterator[Start]:
 
     def begin(*words: object, **variables: str) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", "opperf", *map(str, words)]
-        started.append(subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ | variables))
+        started.append(subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ | MARK | variables))
         return started[-1]
 
     yield begin
@@ -78,18 +84,22 @@ def once(path: Path) -> bool:
     return names == Counter(OPERATORS)
 
 
-def children() -> list[psutil.Process]:
-    """Every child of opperf that measures for anybody."""
-    return [
-        process
-        for process in psutil.process_iter(["cmdline"])
-        if "opperf.child" in (process.info["cmdline"] or ()) and process.status() != psutil.STATUS_ZOMBIE
-    ]
+def own(process: psutil.Process) -> bool:
+    """Whether a process is of these tests, and alive."""
+    with suppress(psutil.Error):  # it has ended meanwhile
+        return process.status() != psutil.STATUS_ZOMBIE and MARK.items() <= process.environ().items()
+    return False
 
 
-def nobody_measures(before: set[int], seconds: float = 20.0) -> bool:
+def measuring() -> list[int]:
+    """Return the children that measure for these tests."""
+    processes = psutil.process_iter(["cmdline"])
+    return [one.pid for one in processes if "opperf.child" in (one.info["cmdline"] or ()) and own(one)]
+
+
+def nobody_measures(seconds: float = 20.0) -> bool:
     limit = time.monotonic() + seconds
-    while {process.pid for process in children()} - before:
+    while measuring():
         if time.monotonic() > limit:
             return False
         time.sleep(0.1)
@@ -109,9 +119,9 @@ def wait_for(condition: Callable[[], object]) -> None:
 
 
 def actors() -> list[psutil.Process]:
-    """The processes of Ray's that measure."""
+    """Return the processes of Ray's that measure for these tests."""
     named = ((process, process.info["name"] or "") for process in psutil.process_iter(["name"]))
-    return [process for process, name in named if name.startswith("ray::Actor")]
+    return [process for process, name in named if name.startswith("ray::Actor") and own(process)]
 
 
 def test_a_cluster_measures_each_trial_once_and_records_say_where(address: str, start: Start, tmp_path: Path) -> None:
@@ -130,29 +140,28 @@ def test_a_cluster_measures_each_trial_once_and_records_say_where(address: str, 
 def test_a_node_that_is_killed_in_the_middle_loses_and_doubles_nothing(
     address: str, start: Start, tmp_path: Path
 ) -> None:
-    output, before = tmp_path / "fleet.json", {process.pid for process in children()}
+    output = tmp_path / "fleet.json"
     run = start(*run_words(f"ray:{address}", output))
     wait_for(lambda: journal_lines(output) >= 2)
     victim = actors()[0]
-    own = [child.pid for child in victim.children(recursive=True)]
+    assert set(measuring()) & {child.pid for child in victim.children(recursive=True)}
     victim.send_signal(signal.SIGKILL)
     stderr = ended(run)
     assert "is gone" in stderr
     assert once(output)
     assert all(record["status"] == "ok" for record in records(output))
-    assert own
-    assert nobody_measures(before - set(own))
+    assert nobody_measures()
 
 
 def test_ctrl_c_ends_every_child_on_every_node_and_the_run_goes_on_later(
     address: str, start: Start, tmp_path: Path
 ) -> None:
-    output, before = tmp_path / "fleet.json", {process.pid for process in children()}
+    output = tmp_path / "fleet.json"
     run = start(*run_words(f"ray:{address}", output))
     wait_for(lambda: journal_lines(output) >= 2)
     run.send_signal(signal.SIGINT)
     assert f"--resume {output}" in ended(run, 130)
-    assert nobody_measures(before)
+    assert nobody_measures()
     done = len(records(output))
     assert 2 <= done < len(OPERATORS)
     ended(start(*run_words(f"ray:{address}", output, "--resume", output, "--force")))
@@ -176,8 +185,24 @@ def test_a_condition_that_no_node_meets_is_an_error(address: str, start: Start, 
 
 
 def test_jobs_of_submitit_measure_each_trial_once_and_leave_nothing(start: Start, tmp_path: Path) -> None:
-    output, before = tmp_path / "fleet.json", {process.pid for process in children()}
+    output = tmp_path / "fleet.json"
     ended(start(*run_words("slurm:2", output), OPPERF_SUBMITIT_CLUSTER="local"))
     assert once(output)
     assert len({record["facts"]["node"]["name"] for record in records(output)}) == 2
-    assert nobody_measures(before)
+    assert nobody_measures()
+
+
+def test_a_node_needs_python_only(tmp_path: Path, one_cache: Path) -> None:
+    python = tmp_path / "bare" / "bin" / "python"
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "bare"], check=True)
+    code = (
+        "from opperf.parent.fleet.bootstrap import prepare\n"
+        f"prepare({requirements()})\n"
+        "from opperf.parent.fleet.node import Hands\n"
+        "print(Hands().introduce())"
+    )
+    variables = {"PYTHONPATH": str(autostart_folder()), "OPPERF_CACHE_DIR": str(tmp_path / "cache")}
+    command = [str(python), "-c", code]
+    done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, timeout=LIMIT)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["machine"]["cpu"]

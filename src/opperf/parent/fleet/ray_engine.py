@@ -178,6 +178,7 @@ class RayEngine:
                     news.append(event)
                 elif self._actors.get(event.name) is actor:
                     del self._actors[event.name]
+                    self._ray.kill(actor)  # it may be alive, and only out of reach
                     self._looked = 0.0  # its node may be there, and only its process gone
                     news.append(event)
         except queue.Empty:
