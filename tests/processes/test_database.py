@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -189,15 +190,17 @@ PAGES = (
 )
 
 
+def answer(addresses: tuple[str, str], page: str) -> list[bytes]:
+    """Return what the pages at each address say as CSV; they are asked for as HTML, too."""
+    form = f"{page}{'&' if '?' in page else '?'}format=csv"
+    return [urlopen(f"{address}{one}", timeout=60).read() for one in (page, form) for address in addresses][2:]
+
+
 def test_pages_say_the_same_of_either_database_to_several_visitors_at_once(address: str, tmp_path: Path) -> None:
-    with serving(archive(tmp_path / "nights.db")) as expected, serving(archive(address)) as own:
-
-        def answers(page: str) -> tuple[bytes, bytes]:
-            form = f"{page}{'&' if '?' in page else '?'}format=csv"
-            sources = (f"{expected}{form}", f"{own}{form}", f"{own}{page}")
-            one, other, _ = (urlopen(source, timeout=60).read() for source in sources)
-            return one, other
-
-        with ThreadPoolExecutor(8) as visitors:
-            for one, other in visitors.map(answers, PAGES * 2):
-                assert one == other
+    with (
+        serving(archive(tmp_path / "nights.db")) as expected,
+        serving(archive(address)) as own,
+        ThreadPoolExecutor(8) as visitors,
+    ):
+        for one, other in visitors.map(partial(answer, (expected, own)), PAGES * 2):
+            assert one == other
