@@ -54,6 +54,9 @@ class RayEngine:
         """Start nothing yet; raises `InputError` where Ray is not installed. `actor` is what runs on a node."""
         # Ray would tell its makers that it is used.
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        if address is None:
+            # Else its servers listen on every interface. On Windows and macOS this is what Ray does by itself.
+            os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
         try:
             import ray
         except ImportError as error:
