@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias, Union
 
+from opperf.domain.bisection import Answer, Bisection
+from opperf.domain.bisection import LeftOut as BuildLeftOut
 from opperf.domain.codec import Count, Fields, Natural, check_version, read_as
 from opperf.domain.comparison import Comparison, ComparisonRun
 from opperf.domain.errors import InputError
@@ -48,7 +50,7 @@ class GateDocument:
     judgement: Judgement
 
 
-Document: TypeAlias = Union[Run, ComparisonRun, GateDocument, NoiseRun, Replay, Suite, Profile, Exploration]
+Document: TypeAlias = Union[Run, ComparisonRun, GateDocument, NoiseRun, Replay, Suite, Profile, Exploration, Bisection]
 
 
 def read_document(path: Path) -> Document:
@@ -74,7 +76,7 @@ def read_value(data: object, where: str) -> Document:
         return mxnet_suite(data, where)
     raise InputError(
         f"{where}: not a document of opperf",
-        hint="opperf reads results, comparisons, noise floors, replays, suites, profiles and explorations",
+        hint="opperf reads results, comparisons, noise floors, replays, suites, profiles, explorations and bisections",
     )
 
 
@@ -192,6 +194,24 @@ def _explored(data: Mapping[str, Any], where: str) -> Exploration:
     return Exploration(run, fields.objective, fields.factor, fields.against, fields.territories)
 
 
+@dataclass(frozen=True)
+class _Bisection(Fields):
+    """What a document says of a bisection."""
+
+    side: Side
+    builds: tuple[str, ...]
+    built: tuple[str, ...]
+    left_out: tuple[BuildLeftOut, ...]
+    answers: tuple[Answer, ...]
+
+
+def _bisected(data: Mapping[str, Any], where: str) -> Bisection:
+    check_version(data.get("schema_version"), SCHEMA_VERSION, where)
+    fields = read_as(_Bisection, data.get("bisection"), f"{where}: bisection")
+    run = Run.from_header(data.get("run"), f"{where}: run")
+    return Bisection(run, fields.side, fields.builds, fields.built, fields.left_out, fields.answers)
+
+
 #: What reads a document, by a key that no kind before it has.
 READERS: Mapping[str, Callable[[Any, str], Document]] = {
     "traceEvents": from_trace,
@@ -200,6 +220,7 @@ READERS: Mapping[str, Callable[[Any, str], Document]] = {
     "floors": _noise,
     "coverage": _replay,
     "exploration": _explored,
+    "bisection": _bisected,
     "records": Run.from_json,
     "cases": Suite.from_json,
 }

@@ -12,6 +12,7 @@ import sys
 import typer
 
 from opperf.parent.cli import (
+    bisect,
     capture,
     compare,
     config,
@@ -49,6 +50,7 @@ app.command("capture")(capture.capture)
 app.command("gate")(gate.gate)
 app.command("nightly")(nightly.nightly)
 app.command("noise")(noise.noise)
+app.command("bisect")(bisect.bisect)
 app.command("explore")(explore.explore)
 app.command("show")(show.show)
 app.command("operators")(operators.operators)

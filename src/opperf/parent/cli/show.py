@@ -47,6 +47,7 @@ def show(
 
 def _read(files: Sequence[Path], top: int | None) -> tuple[Result, Document]:
     """Return the content of files and its report; raises `InputError` for files that cannot be shown together."""
+    from opperf.domain.bisection import Bisection
     from opperf.domain.comparison import ComparisonRun
     from opperf.domain.exploration import Exploration
     from opperf.domain.floor import NoiseRun
@@ -59,7 +60,7 @@ def _read(files: Sequence[Path], top: int | None) -> tuple[Result, Document]:
         whole = read_document(files[0])
         if isinstance(whole, GateDocument):
             return whole.run, gate.document(whole.run, whole.judgement)
-        if isinstance(whole, (ComparisonRun, NoiseRun, Exploration)):
+        if isinstance(whole, (ComparisonRun, NoiseRun, Exploration, Bisection)):
             return whole, report_of(whole)
         if isinstance(whole, Replay):
             return whole, report_of(whole, top=top)

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
+from opperf.domain.bisection import Bisection
 from opperf.domain.comparison import Comparison, ComparisonRun
 from opperf.domain.exploration import Exploration
 from opperf.domain.floor import NoiseRun
@@ -39,7 +40,7 @@ MOST_ROWS, MOST_SPREADS, MOST_SIZES = 60, 24, 12
 #: The fewest sizes that make a line worth drawing.
 LEAST_SIZES = 3
 
-Result: TypeAlias = Run | ComparisonRun | NoiseRun | Replay | Exploration
+Result: TypeAlias = Run | ComparisonRun | NoiseRun | Replay | Exploration | Bisection
 
 
 def charts(result: Result) -> list[Chart]:
@@ -48,6 +49,8 @@ def charts(result: Result) -> list[Chart]:
         return [*_ratios(result.comparisons)]
     if isinstance(result, NoiseRun):
         return [*_floors(result)]
+    if isinstance(result, Bisection):
+        return [*_levels(result)]
     if isinstance(result, Exploration):
         return [*_cliffs(result)]
     run = result.run if isinstance(result, Replay) else result
@@ -119,6 +122,34 @@ def _floors(noise: NoiseRun) -> Iterator[Chart]:
         ],
         lambda share: f"{100 * share:g} %",
     )
+
+
+def _levels(bisection: Bisection) -> Iterator[Chart]:
+    """Draw how builds compare with the good one, each operator by itself."""
+    good = bisection.builds[0]
+    for answer in bisection.answers:
+        probes = [probe for probe in answer.probes if probe.base == good]
+        probes.sort(key=lambda probe: bisection.builds.index(probe.new))
+        if probes:
+            steps = {step.after for step in answer.steps}
+            yield Intervals(
+                f"{answer.case.operator} {answer.direction}: builds against {good}",
+                f"{answer.reason}. The line is two standard errors to either side.",
+                [
+                    Row(
+                        probe.new,
+                        "the step" if probe.new in steps else "",
+                        math.exp(probe.log_ratio),
+                        (math.exp(probe.log_ratio - 2 * probe.error), math.exp(probe.log_ratio + 2 * probe.error)),
+                        f"{math.exp(probe.log_ratio):.3f}",
+                        level="slower" if probe.new in steps and probe.log_ratio > 0 else "s0",
+                        tip=f"{probe.pairs} pairs",
+                    )
+                    for probe in probes[:MOST_ROWS]
+                ],
+                lambda ratio: f"{ratio:g}",
+                mark=1.0,
+            )
 
 
 def _cliffs(exploration: Exploration) -> Iterator[Chart]:

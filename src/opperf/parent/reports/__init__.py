@@ -12,6 +12,7 @@ from opperf.parent.reports.document import Document, Screen
 from opperf.parent.reports.formats import renderer
 
 if TYPE_CHECKING:
+    from opperf.domain.bisection import Bisection
     from opperf.domain.comparison import ComparisonRun
     from opperf.domain.exploration import Exploration
     from opperf.domain.floor import NoiseRun
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from opperf.domain.suite import Suite
     from opperf.domain.trace import Replay
 
-    Reported = Document | Run | ComparisonRun | NoiseRun | Replay | Profile | Suite | Exploration
+    Reported = Document | Run | ComparisonRun | NoiseRun | Replay | Profile | Suite | Exploration | Bisection
 
 #: The report of each kind of result.
 REPORTS = {
@@ -31,6 +32,7 @@ REPORTS = {
     "Profile": "profile",
     "Suite": "suite",
     "Exploration": "explore",
+    "Bisection": "bisect",
 }
 
 

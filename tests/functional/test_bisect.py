@@ -1,0 +1,190 @@
+"""`opperf bisect` on the null framework, whose builds are as slow as a test says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from tests.functional.conftest import invoke
+
+from opperf.domain.bisection import Answer, Bisection
+from opperf.domain.errors import EnvironmentFailure
+from opperf.domain.plan import Settings
+from opperf.parent.analysis.verdict import Rule
+from opperf.parent.bisect.bisect import Order, Search
+from opperf.parent.load import read_value
+from opperf.parent.planning.selection import Selection
+from opperf.parent.progress import Silent
+from opperf.parent.reports import render
+
+
+@dataclass
+class Slowdowns:
+    """Builds of the null framework, each so many times as slow; a negative one cannot be built."""
+
+    factors: Sequence[float]
+    same: Mapping[str, str] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+
+    @property
+    def names(self) -> Sequence[str]:
+        return [f"v{i}" for i in range(len(self.factors))]
+
+    def side(self, name: str) -> str:
+        factor = self.factors[int(name[1:])]
+        if factor < 0:
+            raise EnvironmentFailure(f"{name} has no wheel", slug="environment_build")
+        self.asked.append(name)
+        return f"null;slowdown={factor};version={name}"
+
+    def digest(self, name: str) -> str | None:
+        return self.same.get(name)
+
+
+def search(builds: Slowdowns, *operators: str, order: Order | None = None, budget: float | None = None) -> Bisection:
+    """Search some builds."""
+    order = order or Order("v0", builds.names[-1])
+    selection = Selection(operators=operators or ("null:steady",), directions=("forward",))
+    settings = Settings(budget=budget)
+    searching = Search(selection, builds, ";framework=null", order, Rule(pairs=3), settings, Silent())
+    searching.plan()
+    searching.run()
+    return searching.document()
+
+
+def steps(*changes: tuple[int, float], count: int = 16) -> list[float]:
+    """Factors that change at some builds."""
+    factors = [1.0] * count
+    for place, factor in changes:
+        factors[place:] = [one * factor for one in factors[place:]]
+    return factors
+
+
+def only(bisection: Bisection) -> Answer:
+    """The one answer."""
+    (answer,) = bisection.answers
+    return answer
+
+
+def test_the_build_that_is_slower_is_named_with_its_ratio_and_few_builds_are_made() -> None:
+    builds = Slowdowns(steps((11, 1.05)))
+    answer = only(search(builds))
+    (step,) = answer.steps
+    assert (answer.kind, step.before, step.after) == ("steps", "v10", "v11")
+    assert step.ratio == pytest.approx(1.05, rel=1e-3)
+    assert answer.reason == "v11 is 5.0% slower than v10"
+    assert len(builds.asked) <= 8
+
+
+def test_a_speedup_is_named_as_one() -> None:
+    answer = only(search(Slowdowns(steps((3, 0.8)))))
+    assert answer.reason == "v3 is 20.0% faster than v2"
+
+
+def test_without_a_change_nobody_is_named_and_no_other_build_is_made() -> None:
+    builds = Slowdowns(steps())
+    answer = only(search(builds))
+    assert (answer.kind, answer.steps) == ("same", ())
+    assert builds.asked == ["v0", "v15"]
+
+
+def test_two_changes_are_both_named() -> None:
+    answer = only(search(Slowdowns(steps((4, 1.1), (12, 1.1)))))
+    assert [(step.before, step.after) for step in answer.steps] == [("v3", "v4"), ("v11", "v12")]
+
+
+def test_a_slope_is_told_as_one() -> None:
+    answer = only(search(Slowdowns([1.02**i for i in range(16)])))
+    assert answer.kind == "slope"
+    assert answer.between == ("v0", "v15")
+
+
+def test_builds_that_cannot_be_made_are_left_out_and_told_where_they_hide_the_change() -> None:
+    factors = steps((8, 1.1))
+    factors[7] = factors[8] = -1.0
+    bisection = search(Slowdowns(factors))
+    (step,) = only(bisection).steps
+    assert (step.before, step.after, step.between) == ("v6", "v9", ("v7", "v8"))
+    assert {one.build for one in bisection.left_out} == {"v7", "v8"}
+    assert "v7, v8, which cannot be built" in only(bisection).reason
+
+
+def test_builds_that_are_the_same_to_the_byte_are_not_measured() -> None:
+    same = {f"v{i}": "before" if i < 11 else "after" for i in range(16)}
+    answer = only(search(Slowdowns(steps((11, 1.05)), same)))
+    assert answer.steps[0].after == "v11"
+    measured = [(probe.base, probe.new) for probe in answer.probes if probe.error > 1e-4]
+    assert all(same[base] != same[new] for base, new in measured)
+
+
+def test_operators_share_builds_and_each_has_its_own_answer() -> None:
+    bisection = search(Slowdowns(steps((5, 1.2))), "null:steady", "null:warming")
+    assert [answer.steps[0].after for answer in bisection.answers] == ["v5", "v5"]
+
+
+def test_a_bad_build_that_cannot_be_had_is_an_error() -> None:
+    factors = steps((8, 1.1))
+    factors[-1] = -1.0
+    with pytest.raises(Exception, match="v15 has no wheel"):
+        search(Slowdowns(factors))
+
+
+def test_an_operator_that_fails_says_why() -> None:
+    answer = only(search(Slowdowns(steps((5, 1.2))), "null:raise"))
+    assert answer.kind == "failed"
+    assert "always raises" in answer.reason
+
+
+def test_when_the_budget_is_spent_what_was_measured_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = iter([False] * 4)
+    monkeypatch.setattr(Search, "_spent", lambda self: next(answers, True))
+    answer = only(search(Slowdowns(steps((5, 1.2), count=64))))
+    assert answer.kind == "inconclusive"
+    assert answer.probes
+    assert answer.between is not None
+    assert answer.reason.startswith("inconclusive between v")
+
+
+def test_a_third_change_is_pointed_to() -> None:
+    answer = only(search(Slowdowns(steps((3, 1.3), (8, 1.4), (13, 0.8)))))
+    assert answer.kind == "inconclusive" or "bisect these two as well" in answer.reason
+
+
+def test_a_journal_saves_measuring_again(tmp_path: Path) -> None:
+    journal = tmp_path / "b.json.journal"
+    builds = Slowdowns(steps((11, 1.05)))
+    first = only(search(builds, order=Order("v0", "v15", journal=journal)))
+    with journal.open("a") as torn:
+        torn.write('["c1-')
+    # Builds of another speed: were they measured, the answer would be another.
+    again = Slowdowns(steps((2, 1.5)))
+    second = only(search(again, order=Order("v0", "v15", resume=journal)))
+    assert second.steps == first.steps
+
+
+def test_the_document_is_read_again_and_reported_as_it_was() -> None:
+    bisection = search(Slowdowns(steps((11, 1.05))))
+    again = read_value(json.loads(json.dumps(bisection.to_json())), "file")
+    assert isinstance(again, Bisection)
+    assert render(again) == render(bisection)
+    report = render(bisection)
+    assert "v11 is 5.0% slower than v10" in report
+    assert "of 16 builds were needed" in report
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (("--metric", "beauty"), "`--metric` is `beauty`"),
+        (("--repo", ".", "--framework", "numpy"), "`--repo` needs `--build COMMAND`"),
+        (("--framework", "numpy", "--framework", "torch"), "name one framework"),
+        (("--framework", "numpy", "--resume", "none.journal"), "none.journal"),
+    ],
+)
+def test_what_cannot_be_searched_is_one_message(words: tuple[str, ...], part: str) -> None:
+    done = invoke("bisect", "sum", "--good", "2.2.5", "--bad", "2.2.6", *words)
+    assert done.code == 2
+    assert part in done.err

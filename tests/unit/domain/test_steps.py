@@ -1,0 +1,89 @@
+"""The posterior over the places of steps, on series that are known."""
+
+from __future__ import annotations
+
+import math
+import random
+from itertools import pairwise
+
+import pytest
+
+from opperf.domain.stats.steps import Observation, Posterior
+
+BUILDS = 30
+
+
+def observations(levels: list[float], places: list[int], error: float = 0.005) -> list[Observation]:
+    """Compare some builds with the first and the last, exactly, but as if with an error."""
+    ends = (0, len(levels) - 1)
+    return [
+        Observation(base, new, levels[new] - levels[base], error)
+        for new in places
+        for base in ends
+        if base != new
+    ]  # fmt: skip
+
+
+def stepped(*steps: tuple[int, float]) -> list[float]:
+    """Levels that step at some builds."""
+    return [math.fsum(height for place, height in steps if build >= place) for build in range(BUILDS)]
+
+
+def test_a_step_between_neighbours_that_were_measured_is_certain() -> None:
+    posterior = Posterior(BUILDS, observations(stepped((12, 0.1)), [11, 12, 29]))
+    assert posterior.best.steps == (12,)
+    assert posterior.best.probability > 0.95
+    assert posterior.best.heights[0] == pytest.approx(0.1, rel=0.01)
+
+
+def test_between_what_was_measured_every_place_is_as_likely() -> None:
+    posterior = Posterior(BUILDS, observations(stepped((12, 0.1)), [8, 16, 29]))
+    assert posterior.between(0.9) == (8, 16)
+    single = {model.steps[0]: model.probability for model in posterior.models if len(model.steps) == 1}
+    likely = [single[place] for place in range(9, 17)]
+    assert max(likely) == pytest.approx(min(likely))
+    assert sum(likely) > 0.85
+
+
+def test_the_build_in_the_middle_tells_most() -> None:
+    posterior = Posterior(BUILDS, observations(stepped((12, 0.1)), [29]))
+    uncertainties = [posterior.uncertainty(build) for build in range(1, BUILDS - 1)]
+    assert uncertainties.index(max(uncertainties)) + 1 in (14, 15)
+
+
+def test_two_steps_are_told_from_one() -> None:
+    posterior = Posterior(BUILDS, observations(stepped((7, 0.1), (20, 0.08)), [6, 7, 19, 20, 29]))
+    assert posterior.best.steps == (7, 20)
+    assert posterior.best.heights == pytest.approx((0.1, 0.08), rel=0.05)
+
+
+def test_steps_that_cancel_out_are_two_steps() -> None:
+    posterior = Posterior(BUILDS, observations(stepped((7, 0.1), (20, -0.1)), [6, 7, 12, 19, 20, 29]))
+    assert posterior.best.steps == (7, 20)
+
+
+def test_a_slope_is_no_step() -> None:
+    levels = [0.2 * build / (BUILDS - 1) for build in range(BUILDS)]
+    posterior = Posterior(BUILDS, observations(levels, [4, 8, 12, 16, 20, 24, 29]))
+    assert posterior.best.steps == ()
+    assert posterior.best.probability > 0.95
+
+
+def test_a_pair_of_neighbours_counts_as_evidence_of_the_step() -> None:
+    far = observations(stepped((12, 0.1)), [8, 16, 29])
+    posterior = Posterior(BUILDS, [*far, Observation(11, 12, 0.1, 0.005)])
+    assert posterior.best.steps == (12,)
+    assert posterior.best.probability > 0.95
+
+
+def test_two_builds_have_one_place_for_a_step() -> None:
+    posterior = Posterior(2, [Observation(0, 1, 0.1, 0.01)])
+    assert [(model.steps, model.probability) for model in posterior.models] == [((1,), 1.0)]
+
+
+def test_probabilities_add_up_and_are_in_order() -> None:
+    generator = random.Random(0)
+    noisy = [Observation(0, place, generator.gauss(0.05, 0.05), 0.03) for place in (5, 10, 15, 20, 29)]
+    weights = [model.probability for model in Posterior(BUILDS, noisy).models]
+    assert math.fsum(weights) == pytest.approx(1.0)
+    assert all(before >= after for before, after in pairwise(weights))
