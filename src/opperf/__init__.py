@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 __all__ = [
+    "Bisection",
     "Case",
     "Comparisons",
     "EnvironmentFailure",
@@ -34,6 +35,7 @@ __all__ = [
     "TensorSpec",
     "WorkerFailure",
     "__version__",
+    "bisect",
     "capture",
     "compare",
     "explore",
@@ -65,8 +67,21 @@ if TYPE_CHECKING:
     from opperf.domain.plan import Settings
     from opperf.domain.tensor import TensorSpec
     from opperf.parent import strategies
-    from opperf.parent.library import capture, compare, explore, gate, load, noise, operators, profile, replay, run
+    from opperf.parent.library import (
+        bisect,
+        capture,
+        compare,
+        explore,
+        gate,
+        load,
+        noise,
+        operators,
+        profile,
+        replay,
+        run,
+    )
     from opperf.parent.results import (
+        Bisection,
         Comparisons,
         Exploration,
         Gate,
@@ -108,6 +123,7 @@ _NAMES = {
         "run",
     ),
     "parent.results": (
+        "Bisection",
         "Comparisons",
         "Exploration",
         "Gate",

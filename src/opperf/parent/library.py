@@ -16,6 +16,7 @@ from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, TypeVar, Union, cast, overload
 
+from opperf.domain.bisection import Bisection as BisectionDocument
 from opperf.domain.code import Code, named
 from opperf.domain.comparison import ComparisonRun
 from opperf.domain.errors import HarnessError, InputError
@@ -37,11 +38,23 @@ from opperf.parent import profile as profiling
 from opperf.parent import replay as replaying
 from opperf.parent import request as requests
 from opperf.parent import run as running
+from opperf.parent.bisect import bisect as bisecting
 from opperf.parent.explore import explore as exploring
 from opperf.parent.fleet.dispatch import wishes
 from opperf.parent.listing import listing
 from opperf.parent.progress import Progress, Silent, Stderr
-from opperf.parent.results import Comparisons, Exploration, Gate, Noise, Operators, Profile, Replay, Results, Suite
+from opperf.parent.results import (
+    Bisection,
+    Comparisons,
+    Exploration,
+    Gate,
+    Noise,
+    Operators,
+    Profile,
+    Replay,
+    Results,
+    Suite,
+)
 from opperf.parent.session import Options
 from opperf.parent.sources.live_function import code_text, written
 from opperf.parent.sources.plugin_file import framework_of
@@ -63,6 +76,7 @@ OBJECTS: Mapping[type, Callable[[Any], Any]] = {
     ComparisonRun: Comparisons,
     NoiseRun: Noise,
     ReplayDocument: Replay,
+    BisectionDocument: Bisection,
     ExplorationDocument: Exploration,
     SuiteDocument: Suite,
     ProfileDocument: Profile,
@@ -167,6 +181,14 @@ class ExploreOptions(Where, How, total=False):
     inputs: Inputs
     attributes: Mapping[str, Any] | None
     plugin: Paths
+
+
+class BisectOptions(What, How, total=False):
+    """The options of `bisect`."""
+
+    framework: Names
+    device: Names
+    threads: int
 
 
 class ReplayOptions(Sampling, How, total=False):
@@ -439,6 +461,43 @@ def explore(
     if cause is not None:
         raise cause
     return Exploration(result)
+
+
+@_with(BisectOptions)
+def bisect(
+    operators: Operator | Sequence[Operator],
+    *,
+    good: str,
+    bad: str,
+    repo: str | Path | None = None,
+    build: str | None = None,
+    pre: bool = False,
+    metric: str = "time",
+    tolerance: float | str = 0.02,
+    pairs: int = 5,
+    explain: bool = False,
+    labels: Mapping[str, str] | None = None,
+    progress: bool = False,
+    **options: Unpack[BisectOptions],
+) -> Bisection:
+    """Find the release, or the commit of a repository, that made operators slower or faster."""
+    order = bisecting.Order(
+        good=good,
+        bad=bad,
+        repository=None if repo is None else Path(repo),
+        build=build,
+        pre=pre,
+        metric=metric,
+        tolerance=tolerance,
+        pairs=pairs,
+        explain=explain,
+        labels=labels or {},
+        command=sys.argv,
+    )
+    result, cause = bisecting.bisect(_names(operators), _read(options), order, _progress(progress))
+    if cause is not None:
+        raise cause
+    return Bisection(result)
 
 
 @_with(ReplayOptions)

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
+from opperf.domain.bisection import Answer
+from opperf.domain.bisection import Bisection as BisectionDocument
 from opperf.domain.comparison import Comparison, ComparisonRun
 from opperf.domain.errors import InputError
 from opperf.domain.exploration import Anomaly
@@ -197,6 +199,17 @@ class Noise(Measured, Report[Floor]):
 
     def _summary(self) -> str:
         return _count(len(self), "floor")
+
+
+class Bisection(Pictured, Report[Answer]):
+    """What is said of each operator: the builds between which it changed, or that it did not."""
+
+    def __init__(self, document: BisectionDocument) -> None:
+        super().__init__(document.answers, report_of(document))
+        self.run, self.builds, self.built, self._result = document.run, document.builds, document.built, document
+
+    def _summary(self) -> str:
+        return "; ".join(f"{answer.case.operator}: {answer.reason}" for answer in self)
 
 
 class Exploration(Pictured, Report[Anomaly]):

@@ -1,0 +1,100 @@
+"""`opperf bisect` over real releases of NumPy, and over the commits of a repository with a C extension."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+#: A C extension that turns a loop so many times.
+EXTENSION = """
+#include <Python.h>
+static PyObject *work(PyObject *self, PyObject *given)
+{{
+    volatile long sum = 0;
+    for (long i = 0; i < {turns}; i++) sum += i;
+    return PyLong_FromLong(sum);
+}}
+static PyMethodDef methods[] = {{{{"work", work, METH_O, ""}}, {{NULL}}}};
+static struct PyModuleDef module = {{PyModuleDef_HEAD_INIT, "turning", NULL, -1, methods}};
+PyMODINIT_FUNC PyInit_turning(void) {{ return PyModule_Create(&module); }}
+"""
+COMMITS, SLOWER, UNBUILDABLE, SAME = 64, 41, (7, 20, 33, 44, 52), range(1, 63, 3)
+
+
+#: How long a search with its builds may take, in seconds.
+DEADLINE = 550
+
+
+def opperf(*words: object) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end."""
+    command = [sys.executable, "-m", "opperf", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE)
+
+
+def git(repository: Path, *words: str) -> str:
+    """Run git without the user's own settings."""
+    settings = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
+    done = subprocess.run(["git", "-C", repository, *settings, *words], check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """Make a repository whose extension is a fifth slower from one commit on; some commits change a comment alone."""
+    folder = tmp_path / "ext"
+    folder.mkdir()
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    for commit in range(COMMITS):
+        turns = 24_000 if commit >= SLOWER else 20_000
+        text = EXTENSION.format(turns=turns)
+        if commit in UNBUILDABLE:
+            text = "this is no C\n" + text
+        unlike = "" if commit in SAME else f"static int unlike_{commit} __attribute__((used)) = {commit};\n"
+        (folder / "turning.c").write_text(text + unlike)
+        (folder / "README").write_text(f"commit {commit}\n")
+        git(folder, "add", "--all")
+        git(folder, "commit", "--quiet", "--message", f"commit {commit}")
+    git(folder, "tag", "v1", "HEAD~63")
+    return folder
+
+
+def test_the_commit_that_made_an_extension_slower_is_named(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPPERF_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my_ext.py").write_text("import turning\n\ndef f(x):\n    turning.work(x)\n    return x\n")
+    include = sysconfig.get_paths()["include"]
+    packages = "import sysconfig; print(sysconfig.get_paths()['purelib'])"
+    build = f'gcc -O1 -shared -fPIC -I{include} turning.c -o "$(python -c "{packages}")/turning.so"'
+    words = ["--framework", "numpy", "--input", "x=1", "--repo", repository, "--good", "v1", "--bad", "main"]
+    done = opperf("bisect", "my_ext.py:f", *words, "--build", build, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)["bisection"]
+    (answer,) = document["answers"]
+    (step,) = answer["steps"]
+    subject = git(repository, "log", "-1", "--format=%s", step["after"])
+    assert subject == f"commit {SLOWER}", answer["reason"]
+    assert step["ratio"] == pytest.approx(1.2, rel=0.05)
+    assert len(document["built"]) < 16
+    assert git(repository, "worktree", "list").count("\n") == 0  # none is left
+
+
+def test_releases_of_numpy_without_a_change_name_nobody() -> None:
+    words = ["--framework", "numpy", "--good", "2.2.5", "--bad", "2.2.6", "--direction", "forward", "--size", "small"]
+    done = opperf("bisect", "matmul", *words, "--format", "json", "--tolerance", "10%")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)["bisection"]
+    assert document["builds"] == ["2.2.5", "2.2.6"]
+    assert [answer["kind"] for answer in document["answers"]] == ["same"]
+
+
+def test_a_release_that_the_index_does_not_have_is_one_message() -> None:
+    done = opperf("bisect", "sum", "--framework", "numpy", "--good", "2.2.5", "--bad", "99.0")
+    assert done.returncode == 2
+    assert "the package index has no numpy 99.0" in done.stderr
