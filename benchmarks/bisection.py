@@ -84,8 +84,8 @@ class Drawn(Comparing):
         for contest in contests:
             base, new = (int(side.settings["version"]) for side in (contest.base.side, contest.new.side))
             ratio = self.history.ratio(base, new)
-            times = ({name: math.exp(at) for name in ("turn", "min", "median", "p90")} for at in (0.0, ratio))
-            stage(contest).append(PairValue(ratio, *times, rounds=24))
+            first, second = ({name: math.exp(at) for name in ("turn", "min", "median", "p90")} for at in (0.0, ratio))
+            stage(contest).append(PairValue(ratio, first, second, rounds=24))
 
 
 def named(past: History) -> tuple[int, ...]:

@@ -111,6 +111,7 @@ _NAMES = {
     "domain.plan": ("Settings",),
     "domain.tensor": ("TensorSpec",),
     "parent.library": (
+        "bisect",
         "capture",
         "compare",
         "explore",
