@@ -167,6 +167,9 @@ class GateOptions(What, total=False):
     explain: bool
     labels: Mapping[str, str] | None
     progress: bool
+    fleet: str | None
+    where: str | None
+    replicate: int | None
 
 
 class NoiseOptions(What, Where, How, total=False):
@@ -384,6 +387,7 @@ def gate(
         options.get("check", True),
         options.get("labels") or {},
         sys.argv,
+        fleet=wishes(*(request.pop(name, None) for name in ("fleet", "where", "replicate"))),
     )
     names = _names([one for several in operators for one in _each(several)])
     judged = gating.judge(names, {**request, "config": None}, order, _progress(options.get("progress", False)))
@@ -516,6 +520,9 @@ def replay(
     output: str | Path | None = None,
     resume: str | Path | None = None,
     force: bool = False,
+    fleet: str | None = None,
+    where: str | None = None,
+    replicate: int | None = None,
     progress: bool = False,
     **options: Unpack[ReplayOptions],
 ) -> Replay:
@@ -530,7 +537,8 @@ def replay(
     with _output(keeping, force=force):
         if not trace.cases:
             return Replay(replaying.unmeasured(trace, request, settings, keeping, _progress(progress)))
-        measured = running.measure(replaying.workload(trace, request), settings, keeping, _progress(progress))
+        workload, nodes = replaying.workload(trace, request), wishes(fleet, where, replicate)
+        measured = running.measure(workload, settings, keeping, _progress(progress), nodes)
         if measured.cause is not None:
             raise measured.cause
         result = Replay(ReplayDocument(trace, measured.run))

@@ -71,7 +71,7 @@ def releases(framework: str, good: str, bad: str, *, pre: bool, note: Callable[[
     """
     package = requirement_name(good) if "==" in good else FRAMEWORKS[framework].distributions[0]
     ends = [_version(text.rpartition("==")[2]) for text in (good, bad)]
-    versions = sorted({_version(text) for text in _listed(package, pre=pre or any(end.is_prerelease for end in ends))})
+    versions = sorted({_version(text) for text in _versions(package, pre=pre or any(end.is_prerelease for end in ends))})
     for end in ends:
         if end not in versions:
             near = ", ".join(str(version) for version in versions[-8:])
@@ -93,7 +93,7 @@ def _version(text: str) -> Version:
         raise InputError(f"`{text}` is no version", hint="write `1.26.4`, or `numpy==1.26.4`") from error
 
 
-def _listed(package: str, *, pre: bool) -> list[str]:
+def _versions(package: str, *, pre: bool) -> list[str]:
     """Return the releases that pip could install here, which leaves out those that were yanked."""
     own = importlib.util.find_spec("pip") is not None
     python = [sys.executable, "-m", "pip"]
