@@ -71,7 +71,8 @@ def releases(framework: str, good: str, bad: str, *, pre: bool, note: Callable[[
     """
     package = requirement_name(good) if "==" in good else FRAMEWORKS[framework].distributions[0]
     ends = [_version(text.rpartition("==")[2]) for text in (good, bad)]
-    versions = sorted({_version(text) for text in _versions(package, pre=pre or any(end.is_prerelease for end in ends))})
+    pre = pre or any(end.is_prerelease for end in ends)
+    versions = sorted({_version(text) for text in _versions(package, pre=pre)})
     for end in ends:
         if end not in versions:
             near = ", ".join(str(version) for version in versions[-8:])
