@@ -144,6 +144,7 @@ class Commits:
         self._commits = {commit[:SHORT]: commit for commit in [first, *lines]}
         self.names: Sequence[str] = list(self._commits)
         self._folders: dict[str, Path] = {}
+        self._digests: dict[str, str] = {}
 
     def say(self, name: str) -> str:
         """Return a commit with its subject."""
@@ -207,6 +208,11 @@ class Commits:
 
     def digest(self, name: str) -> str | None:
         """Return the hash of all that was installed: its files but for caches and records of when and whence."""
+        if name not in self._digests:
+            self._digests[name] = self._hash(name)
+        return self._digests[name]
+
+    def _hash(self, name: str) -> str:
         total = hashlib.sha256()
         for packages in sorted(self._folders[name].glob("lib/python*/site-packages")):
             for file in sorted(path for path in packages.rglob("*") if path.is_file()):
