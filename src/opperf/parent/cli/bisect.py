@@ -41,7 +41,7 @@ def bisect(
     html: options.Html = None,
     force: options.Force = False,
 ) -> None:
-    """Find the release or commit that made an operator slower or faster.
+    """Find the release or commit that changed an operator.
 
     Exit codes: 0 every operator has an answer, 2 bad input, 3 an operator could not be measured, 4 inconclusive.
 
