@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import GenericAlias
-from typing import Any, Optional, Union, get_type_hints
+from typing import Optional, Union, get_type_hints
 
 from opperf.domain.codec import Count, Fields, Natural, Unread, decode, read_as, wrong
 from opperf.domain.errors import InputError
+from opperf.domain.files.json_text import JsonObject
 from opperf.domain.node import Node
 from opperf.domain.plan import Trial
 from opperf.domain.reason import Reason, Status, Warning
@@ -188,7 +189,7 @@ class Measurement(Fields):
     """
 
     metrics: Mapping[str, Union[Samples, Quantity]]
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: JsonObject = field(default_factory=dict)
     warnings: Sequence[Warning] = ()
     spent: Mapping[str, float] = field(default_factory=dict)
 

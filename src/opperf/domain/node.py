@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any
 
 from opperf.domain.codec import Fields
 from opperf.domain.errors import InputError
+from opperf.domain.files.json_text import JsonObject
 
 #: What a node may be chosen by.
 PROPERTIES = ("cpu", "gpu", "architecture", "node")
@@ -23,7 +23,7 @@ class Node(Fields):
     kind: str
 
 
-def kind_of(machine: Mapping[str, Any]) -> str:
+def kind_of(machine: JsonObject) -> str:
     """Return what a machine has in common with those like it: its hardware, never what a clock or a load says.
 
     >>> kind_of({"cpu": "AMD EPYC 7763", "cores_logical": 64, "gpus": [{"name": "NVIDIA H200"}] * 2})
@@ -36,7 +36,7 @@ def kind_of(machine: Mapping[str, Any]) -> str:
     return ", ".join(str(part) for part in parts if part)
 
 
-def _gpus(machine: Mapping[str, Any]) -> list[str]:
+def _gpus(machine: JsonObject) -> list[str]:
     return [str(gpu.get("name") if isinstance(gpu, Mapping) else gpu) for gpu in machine.get("gpus") or ()]
 
 
@@ -64,7 +64,7 @@ class Where:
             conditions.append((name, pattern))
         return cls(tuple(conditions))
 
-    def holds(self, node: str, machine: Mapping[str, Any]) -> bool:
+    def holds(self, node: str, machine: JsonObject) -> bool:
         """Whether a node meets every condition, ignoring case."""
         values = {
             "cpu": [str(machine.get("cpu"))],

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Annotated, Any, TypeAlias, Union
+from typing import Annotated, TypeAlias, Union
 
 from opperf.domain.codec import Amount, Fields, Form, Natural, Unread, check_version, decode, encode, inside, read_as
 from opperf.domain.errors import InputError
+from opperf.domain.files.json_text import JsonObject
 from opperf.domain.measurement import Quantity, sample_columns
 from opperf.domain.metric import METRICS
 from opperf.domain.node import Node
@@ -101,7 +102,7 @@ class Record(Fields):
         default_factory=dict
     )
     warnings: tuple[Warning, ...] = ()
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: JsonObject = field(default_factory=dict)
     samples: Annotated[Mapping[str, Sequence[object]], Form("samples by metric", dict, _samples_from_json)] = field(
         default_factory=dict
     )
@@ -197,7 +198,7 @@ class Run(Fields):
     command: tuple[str, ...]
     settings: Settings
     labels: Mapping[str, str] = field(default_factory=dict)
-    environment: Mapping[str, Any] = field(default_factory=dict)
+    environment: JsonObject = field(default_factory=dict)
     records: tuple[Record, ...] = ()
 
     def header(self) -> dict[str, object]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from opperf.domain import registry
 from opperf.domain.case import Argument, argument_to_json
 from opperf.domain.code import MARK, Code, named
 from opperf.domain.errors import InputError, OperatorFailure
+from opperf.domain.files.json_text import JsonObject
 from opperf.domain.message import requests
 from opperf.domain.message.replies import Recording
 from opperf.domain.plan import PROGRAM, Settings, Side
@@ -44,7 +44,7 @@ def capture(
     note: Callable[[str], None],
     *,
     framework: str | None = None,
-    inputs: Mapping[str, Any] | None = None,
+    inputs: JsonObject | None = None,
     environment: str | None = None,
     timeout: float | str = 300.0,
     plugin: Sequence[str | Path] = (),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from opperf.domain.comparison import ComparisonRun
 from opperf.domain.environment import EnvironmentSpec
@@ -44,7 +43,7 @@ class Gate:
     """
 
     file: GateFile
-    options: Mapping[str, Any]
+    options: Mapping[str, object]
     base: str | None = None
     new: Sequence[str] = ()
     update_expected: bool = False
@@ -136,7 +135,7 @@ def _flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def gate_file(config: Path | None, options: Mapping[str, Any], plugins: Sequence[str | Path] = ()) -> GateFile:
+def gate_file(config: Path | None, options: Mapping[str, object], plugins: Sequence[str | Path] = ()) -> GateFile:
     """Return the gate file with overriding options applied; raises `InputError`.
 
     Sides and CPUs of the file are read at once, so that an error names its place.

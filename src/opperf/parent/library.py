@@ -65,11 +65,11 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 #: An operator by its name, or a function of your own.
-Operator: TypeAlias = Union[str, Callable[..., Any]]
+Operator: TypeAlias = Union[str, Callable[..., object]]
 Names: TypeAlias = Union[str, Sequence[str], None]
 Paths: TypeAlias = Union[str, Path, Sequence[Union[str, Path]], None]
 Number: TypeAlias = Union[float, str, None]
-Inputs: TypeAlias = Union[Mapping[str, Any], Sequence[Mapping[str, Any]], None]
+Inputs: TypeAlias = Union[Mapping[str, object], Sequence[Mapping[str, object]], None]
 #: What each document of a file becomes.
 OBJECTS: Mapping[type, Callable[[Any], Any]] = {
     Run: Results,
@@ -81,7 +81,7 @@ OBJECTS: Mapping[type, Callable[[Any], Any]] = {
     SuiteDocument: Suite,
     ProfileDocument: Profile,
 }
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 
 
 class What(TypedDict, total=False):
@@ -98,7 +98,7 @@ class What(TypedDict, total=False):
     direction: Names
     inputs: Inputs
     shapes: str | Path | None
-    attributes: Mapping[str, Any] | None
+    attributes: Mapping[str, object] | None
     plugin: Paths
 
 
@@ -182,7 +182,7 @@ class ExploreOptions(Where, How, total=False):
     dtype: Names
     direction: Names
     inputs: Inputs
-    attributes: Mapping[str, Any] | None
+    attributes: Mapping[str, object] | None
     plugin: Paths
 
 
@@ -230,7 +230,7 @@ def _with(options: type) -> Callable[[F], F]:
         whole = Signature([*own, *more], return_annotation=signature(function).return_annotation)
 
         @wraps(function)
-        def checked(*words: Any, **keywords: Any) -> Any:
+        def checked(*words: object, **keywords: object) -> object:
             whole.bind(*words, **keywords)
             return function(*words, **keywords)
 
@@ -622,7 +622,7 @@ def capture(
     code: Operator,
     *,
     framework: str | None = None,
-    inputs: Mapping[str, Any] | None = None,
+    inputs: Mapping[str, object] | None = None,
     environment: str | None = None,
     timeout: float | str = 300.0,
     plugin: Paths = None,

@@ -13,6 +13,7 @@ from opperf.domain.codec import Count, Fields, Natural, check_version, read_as
 from opperf.domain.comparison import Comparison, ComparisonRun
 from opperf.domain.errors import InputError
 from opperf.domain.exploration import Exploration, Territory
+from opperf.domain.files.json_text import JsonObject
 from opperf.domain.files.text_file import read_json
 from opperf.domain.floor import Floor, NoiseRun
 from opperf.domain.judgement import Finding, Judgement
@@ -80,7 +81,7 @@ def read_value(data: object, where: str) -> Document:
     )
 
 
-def _comparisons(data: Mapping[str, Any], where: str) -> ComparisonRun:
+def _comparisons(data: JsonObject, where: str) -> ComparisonRun:
     check_version(data.get("schema_version"), SCHEMA_VERSION, where)
     return ComparisonRun(
         Run.from_header(data.get("run"), f"{where}: run"),
@@ -107,7 +108,7 @@ class _Judgement(Fields):
     inconclusive: str
 
 
-def _judge(data: Mapping[str, Any], where: str) -> GateDocument:
+def _judge(data: JsonObject, where: str) -> GateDocument:
     run = _comparisons(data, where)
     fields = read_as(_Judgement, data.get("gate"), f"{where}: gate")
     for i, one in enumerate(fields.findings):
@@ -132,7 +133,7 @@ class _Alarms(Fields):
     tolerance: float
 
 
-def _noise(data: Mapping[str, Any], where: str) -> NoiseRun:
+def _noise(data: JsonObject, where: str) -> NoiseRun:
     check_version(data.get("schema_version"), SCHEMA_VERSION, where)
     unknown = read_as(tuple[_Unknown, ...], data.get("unknown"), f"{where}: unknown")
     return NoiseRun(
@@ -161,7 +162,7 @@ class _Coverage(Fields):
     span: float | None = None
 
 
-def _replay(data: Mapping[str, Any], where: str) -> Replay:
+def _replay(data: JsonObject, where: str) -> Replay:
     run = Run.from_json(data, where)
     cases = {record.trial.case.id: record.trial.case for record in run}
     calls = read_as(tuple[_Call, ...], data.get("calls"), f"{where}: calls")
@@ -187,7 +188,7 @@ class _Exploration(Fields):
     territories: tuple[Territory, ...]
 
 
-def _explored(data: Mapping[str, Any], where: str) -> Exploration:
+def _explored(data: JsonObject, where: str) -> Exploration:
     check_version(data.get("schema_version"), SCHEMA_VERSION, where)
     fields = read_as(_Exploration, data.get("exploration"), f"{where}: exploration")
     run = Run.from_header(data.get("run"), f"{where}: run")
@@ -205,7 +206,7 @@ class _Bisection(Fields):
     answers: tuple[Answer, ...]
 
 
-def _bisected(data: Mapping[str, Any], where: str) -> Bisection:
+def _bisected(data: JsonObject, where: str) -> Bisection:
     check_version(data.get("schema_version"), SCHEMA_VERSION, where)
     fields = read_as(_Bisection, data.get("bisection"), f"{where}: bisection")
     run = Run.from_header(data.get("run"), f"{where}: run")

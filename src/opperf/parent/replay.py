@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from opperf.domain.errors import InputError
 from opperf.domain.plan import Plan, Settings
@@ -36,7 +35,7 @@ def read_trace(
     )
 
 
-def settings(request: Mapping[str, Any]) -> Settings:
+def settings(request: Mapping[str, object]) -> Settings:
     """Return how a trace is measured; raises `InputError`."""
     limit = request.get("memory_limit") or default_limit()
     return requests.settings({**request, "memory_limit": limit}, latency=False, by_share=True)

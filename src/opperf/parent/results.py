@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Generic, TypeVar, overload
 
 from opperf.domain.bisection import Answer
 from opperf.domain.bisection import Bisection as BisectionDocument
@@ -14,6 +14,7 @@ from opperf.domain.errors import InputError
 from opperf.domain.exploration import Anomaly
 from opperf.domain.exploration import Exploration as ExplorationDocument
 from opperf.domain.files.destination import write_text
+from opperf.domain.files.json_text import JsonDict
 from opperf.domain.floor import Floor, NoiseRun
 from opperf.domain.judgement import Finding, Judgement
 from opperf.domain.profile import event
@@ -57,11 +58,11 @@ class Report(Sequence[Item], Generic[Item]):
     def __getitem__(self, place: int | slice) -> Item | Sequence[Item]:
         return self._items[place]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonDict:
         """Return the document of a file; times are seconds, memory is bytes."""
         import json
 
-        document: dict[str, Any] = json.loads(self.to_json())
+        document: JsonDict = json.loads(self.to_json())
         return document
 
     def to_json(self) -> str:

@@ -41,7 +41,7 @@ class Axis:
     """Something that is swept: where, through which values, and the name of those that go on together with it."""
 
     path: Path
-    values: Sequence[Any] | Steps
+    values: Sequence[object] | Steps
     group: str | None = None
 
 
@@ -142,12 +142,12 @@ def _copy(args: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
     return args
 
 
-def plain(spec: Spec | None) -> dict[str, Any] | None:
+def plain(spec: Spec | None) -> dict[str, object] | None:
     """Return a spec as a config writes it, without what swept it; JSON has no word for infinities and NaN."""
     return None if spec is None else {"args": _plain(spec.args), "kwargs": _plain(spec.kwargs or {})}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return {name: _plain(inner) for name, inner in value.items() if name not in (RANGE, LIST, COPY, ZIP)}
     if isinstance(value, Sequence) and not isinstance(value, str):

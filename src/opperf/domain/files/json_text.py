@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import accumulate
+from typing import Any, TypeAlias
 
 #: Lists and objects around a value. A list in a list in a list is already more than most operators take.
 DEEPEST = 64
@@ -33,6 +34,9 @@ _TOO_LONG = b"0" * (LONGEST_NUMBER + 1)
 #: Half of a letter that UTF-16 writes as two: no text has one, and no terminal or file takes it.
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
+#: An object of JSON, as it is read; and as it is made.
+JsonObject: TypeAlias = Mapping[str, Any]
+JsonDict: TypeAlias = dict[str, Any]
 Pairs = Callable[[list[tuple[str, object]]], object]
 
 

@@ -13,11 +13,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from opperf.domain.codec import Fields
 from opperf.domain.errors import InputError, OpperfError
-from opperf.domain.files.json_text import NotJSON, value_of
+from opperf.domain.files.json_text import JsonDict, NotJSON, value_of
 from opperf.domain.message.replies import Failure
 from opperf.domain.message.requests import VERBS, Request, verb
 
@@ -77,7 +76,7 @@ def _line(content: Mapping[str, object]) -> bytes:
     return json.dumps(content, separators=(",", ":")).encode() + b"\n"
 
 
-def _object(line: bytes, keys: set[str]) -> dict[str, Any]:
+def _object(line: bytes, keys: set[str]) -> JsonDict:
     try:
         value = value_of(line)
     except NotJSON as error:

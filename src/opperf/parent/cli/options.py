@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional, TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Optional, TypeAlias, get_type_hints
 
 import typer
 
+from opperf.domain.files.json_text import JsonDict
 from opperf.parent.cli import completion
 from opperf.parent.reports.formats import join_words, names
 from opperf.parent.store.passwords import hide_passwords
@@ -279,7 +280,7 @@ class Report:
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """Return the command with an option for each field of the classes that it takes."""
     own = inspect.signature(command, eval_str=True).parameters
-    groups: dict[str, Any] = {name: one.annotation for name, one in own.items() if is_dataclass(one.annotation)}
+    groups: JsonDict = {name: one.annotation for name, one in own.items() if is_dataclass(one.annotation)}
 
     @wraps(command)
     def flat(**options: object) -> None:
@@ -304,11 +305,11 @@ def _options(parameter: inspect.Parameter) -> Iterator[inspect.Parameter]:
         yield inspect.Parameter(one.name, parameter.kind, default=one.default, annotation=types[one.name])
 
 
-def request(what: What, *groups: Where | Sampling | How, config: Sequence[Path] = ()) -> dict[str, Any]:
+def request(what: What, *groups: Where | Sampling | How, config: Sequence[Path] = ()) -> JsonDict:
     """Return what options ask for, as the use cases take it; raises `InputError`."""
     from opperf.parent.sources.user_inputs import input_cases, pairs
 
-    order: dict[str, Any] = {}
+    order: JsonDict = {}
     for group in (what, *groups):
         order |= vars(group)
     case = {"inputs": input_cases(what.inputs or ()), "attributes": pairs(what.attribute or (), "--attribute")}

@@ -10,10 +10,11 @@ Requirements:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias, Union
+from typing import Protocol, TypeAlias, Union
 
+from opperf.domain.files.json_text import JsonObject
 from opperf.domain.node import Node
 
 
@@ -22,7 +23,7 @@ class Joined:
     """A node is ready for work; `machine` describes it, `noise` lists what makes it noisy."""
 
     node: Node
-    machine: Mapping[str, Any] = field(default_factory=dict)
+    machine: JsonObject = field(default_factory=dict)
     noise: Sequence[object] = ()
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from opperf.domain.codec import Exact
 from opperf.domain.comparison import Comparison
+from opperf.domain.files.json_text import JsonObject
 from opperf.domain.measurement import Outcome
 from opperf.domain.plan import Settings, Trial
 
@@ -47,5 +46,5 @@ class Answer(Exact):
 
     outcomes: tuple[Outcome, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
-    frameworks: tuple[Mapping[str, Any], ...] = ()
-    sides: Mapping[str, Any] = field(default_factory=dict)
+    frameworks: tuple[JsonObject, ...] = ()
+    sides: JsonObject = field(default_factory=dict)

@@ -18,6 +18,7 @@ from typing import Any
 
 import opperf
 from opperf.domain.errors import HarnessError, InputError
+from opperf.domain.files.json_text import JsonDict
 from opperf.domain.node import Node, kind_of
 from opperf.parent.fleet.bootstrap import prepare, requirements
 from opperf.parent.fleet.engine import Broken, Done, Event, Joined, Left
@@ -68,7 +69,7 @@ class RayEngine:
         self._ray: Any = ray
         self._address = address
         self._actor = actor
-        self._actors: dict[str, Any] = {}
+        self._actors: JsonDict = {}
         self._messages: queue.SimpleQueue[tuple[object, Event]] = queue.SimpleQueue()
         self._looked = 0.0
         self._ours = False

@@ -17,9 +17,9 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from opperf.domain.errors import HarnessError, InputError
+from opperf.domain.files.json_text import JsonDict
 from opperf.domain.node import Node, kind_of
 from opperf.parent.fleet.engine import Broken, Done, Event, Joined, Left
 from opperf.parent.workers.package import cache_folder, ensure_folder
@@ -104,7 +104,7 @@ class SlurmEngine:
         self._executor = submitit.AutoExecutor(folder=self._home / "logs", cluster=cluster)
         self._executor.update_parameters(name="opperf", timeout_min=TIME_LIMIT, slurm_exclusive=True)
         self._names = [f"job{number}" for number in range(jobs)]
-        self._jobs: dict[str, Any] = {}
+        self._jobs: JsonDict = {}
         self._nodes: dict[str, str] = {}
         self._again = dict.fromkeys(self._names, 0)
         self._last_question = 0.0
@@ -162,7 +162,7 @@ class SlurmEngine:
                 events.append(Broken(int(path.stem), text))
         return events
 
-    def _joined(self, job: str, facts: dict[str, Any]) -> Joined:
+    def _joined(self, job: str, facts: JsonDict) -> Joined:
         """Name the node of a job after its host; several jobs of one host are numbered."""
         name, number = f"node-{facts['host']}", 1
         while name in self._nodes.values():

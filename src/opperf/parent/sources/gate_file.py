@@ -11,12 +11,13 @@ import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from opperf.catalog import DIRECTIONS, INT64, SIZES, catalog, categories, is_known
 from opperf.domain.code import check_name
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError, at_place, check_known, unknown
+from opperf.domain.files.json_text import JsonDict, JsonObject
 from opperf.domain.files.text_file import read_text
 from opperf.domain.judgement import POLICIES
 from opperf.domain.plan import MODES
@@ -188,7 +189,7 @@ def _inner(table: Mapping[str, object], name: str, where: str) -> Mapping[str, o
 
 
 def _check_operators(
-    values: Mapping[str, Any], where: str, folder: Path, own: Callable[[], Collection[str]], prefix: str
+    values: JsonObject, where: str, folder: Path, own: Callable[[], Collection[str]], prefix: str
 ) -> None:
     """Raise `InputError` for a neutral operator that neither the catalog nor a plugin has."""
     strange = [name for name in values.get("operators", ()) if split_implementation(name)[0] is None]
@@ -200,7 +201,7 @@ def _check_operators(
 def overridden(file: GateFile, options: Mapping[str, object]) -> GateFile:
     """Return the file with overriding options of a command line; None overrides nothing."""
     readers = {**KEYS, **EXPECTED_KEYS}
-    values: dict[str, Any] = {}
+    values: JsonDict = {}
     for option, value in options.items():
         if value is None or value == []:
             continue
@@ -225,7 +226,7 @@ def _shared_table(parsed: Mapping[str, object]) -> object:
 
 def _values(
     table: Mapping[str, object], keys: Mapping[str, tuple[str, Reader]], where: str, folder: Path, prefix: str
-) -> dict[str, Any]:
+) -> JsonDict:
     """Read the values of a table by the name of their field; an unknown key is refused."""
     result = {}
     for key, value in table.items():

@@ -11,6 +11,7 @@ from typing import Any
 
 import psutil
 
+from opperf.domain.files.json_text import JsonDict
 from opperf.domain.reason import Warning
 from opperf.parent.workers.machine import ROOT, ask, memory_facts, processor_facts
 
@@ -58,7 +59,7 @@ def signs(seconds: float = PROBE, root: Path = ROOT) -> Signs:
     return Signs(cores=os.cpu_count() or 1, load=load, stolen=stolen, pauses=pauses, **facts)
 
 
-def facts_of_noise(root: Path = ROOT) -> dict[str, Any]:
+def facts_of_noise(root: Path = ROOT) -> JsonDict:
     """Return the facts that `judge` looks at."""
     facts = {**processor_facts(root), **memory_facts(root)}
     names = ("governor", "turbo", "smt", "huge_pages", "isolated_cpus", "cpu_limit", "swap_used", "hypervisor")

@@ -10,6 +10,7 @@ from typing import Any
 from opperf.domain.case import Case
 from opperf.domain.comparison import ComparisonRun
 from opperf.domain.errors import InputError
+from opperf.domain.files.json_text import JsonDict, JsonObject
 from opperf.domain.floor import NoiseRun
 from opperf.domain.record import Run
 from opperf.domain.units import format_bytes, format_percent, format_ratios, format_seconds
@@ -112,14 +113,14 @@ def run(archive: Archive, key: str, query: Query) -> View:
     return View(document, charts(part), facts=facts(run), whole=lambda: report_of(_result(data, key)))
 
 
-def _stored(archive: Archive, key: str) -> dict[str, Any]:
+def _stored(archive: Archive, key: str) -> JsonDict:
     data = archive.document_json(key)
     if data is None:
         raise InputError(f"the database has no run `{key}`", slug="missing")
     return data
 
 
-def _result(data: Mapping[str, Any], key: str) -> Stored:
+def _result(data: JsonObject, key: str) -> Stored:
     result = read_value(data, f"run {key}")
     if not isinstance(result, (Run, ComparisonRun, NoiseRun)):
         raise InputError(f"run {key}: neither results nor comparisons nor noise floors", slug="database")

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from opperf.domain.files.destination import explain_errors, write_parts
+from opperf.domain.files.json_text import JsonDict
 from opperf.domain.record import Record, Run
 
 COLUMNS = (
@@ -41,9 +42,9 @@ PROJECT = {
 def write(folder: Path, runs: Iterable[Run]) -> int:
     """Write the times of runs, oldest first; return how many records."""
     repository = Repository()
-    benchmarks: dict[str, Any] = {"version": 2}
-    files: dict[tuple[str, str], dict[str, Any]] = {}
-    machines: dict[str, dict[str, Any]] = {}
+    benchmarks: JsonDict = {"version": 2}
+    files: dict[tuple[str, str], JsonDict] = {}
+    machines: dict[str, JsonDict] = {}
     count = 0
     for run in runs:
         machine = _machine(run)
@@ -119,7 +120,7 @@ def _name(record: Record) -> str:
     return f"{trial.case.operator.replace(':', '.')}.{trial.case.id}.{place}.time_{trial.direction}"
 
 
-def _benchmark(name: str, record: Record) -> dict[str, Any]:
+def _benchmark(name: str, record: Record) -> JsonDict:
     return {
         "code": json.dumps(record.trial.case.to_json()),
         "name": name,
@@ -133,7 +134,7 @@ def _benchmark(name: str, record: Record) -> dict[str, Any]:
     }
 
 
-def _file(commit: str, framework: str, version: str, run: Run, machine: dict[str, Any]) -> dict[str, Any]:
+def _file(commit: str, framework: str, version: str, run: Run, machine: JsonDict) -> JsonDict:
     # By what stands here asv tells one graph from another, so no version does.
     params = {**{name: value for name, value in machine.items() if name != "version"}, "python": "", framework: ""}
     return {
@@ -166,7 +167,7 @@ def _file_name(text: str) -> str:
     return "".join(letter if letter.isalnum() else "-" for letter in text)
 
 
-def _machine(run: Run) -> dict[str, Any]:
+def _machine(run: Run) -> JsonDict:
     facts = run.machine
     cpu = str(facts.get("cpu") or "unknown")
     return {

@@ -17,11 +17,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import ijson
 
 from opperf.domain.errors import InputError
+from opperf.domain.files.json_text import JsonObject
 from opperf.parent.sources.execution_trace.node import Node
 from opperf.parent.sources.execution_trace.stream import DAMAGED, describe, opened
 
@@ -146,7 +147,7 @@ def read_kineto(path: Path) -> Recording:
     return Recording(path, calls, launched.seconds(calls))
 
 
-def _call(event: Mapping[str, Any], arguments: Mapping[str, Any]) -> Call:
+def _call(event: JsonObject, arguments: JsonObject) -> Call:
     return Call(
         sys.intern(str(event["name"])),
         float(event.get("ts", 0.0)),
@@ -157,7 +158,7 @@ def _call(event: Mapping[str, Any], arguments: Mapping[str, Any]) -> Call:
     )
 
 
-def _number(arguments: Mapping[str, Any], *names: str) -> int | None:
+def _number(arguments: JsonObject, *names: str) -> int | None:
     """Return the first number that there is under some names."""
     value = next((arguments[name] for name in names if arguments.get(name) is not None), None)
     return None if value is None else int(value)

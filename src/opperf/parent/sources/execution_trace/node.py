@@ -5,7 +5,7 @@ Schemas 1.0.1 (flat) and 1.0.2-chakra to 1.1.1-chakra are read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import ijson
 
 from opperf.catalog.param.problems import quoted
 from opperf.domain.errors import InputError
-from opperf.domain.files.json_text import show
+from opperf.domain.files.json_text import JsonObject, show
 from opperf.parent.sources.execution_trace.stream import DAMAGED, describe, opened
 
 SCHEMAS = ("1.0.1", "1.0.2-chakra.0.0.4", "1.0.3-chakra.0.0.4", "1.1.0-chakra.0.0.4", "1.1.1-chakra.0.0.4")
@@ -103,7 +103,7 @@ def _check_schema(schema: object, path: Path) -> None:
         raise InputError(f"{path}: `schema` is {show(schema)}", hint=hint, slug="bad_trace")
 
 
-def _node(data: Mapping[str, Any]) -> Node:
+def _node(data: JsonObject) -> Node:
     if "ctrl_deps" not in data:
         return _flat(data)
     attributes = {entry["name"]: entry["value"] for entry in data.get("attrs", ())}
@@ -125,7 +125,7 @@ def _node(data: Mapping[str, Any]) -> Node:
     )
 
 
-def _flat(data: Mapping[str, Any]) -> Node:
+def _flat(data: JsonObject) -> Node:
     """Read a node of schema 1.0.1."""
     return Node(
         id=int(data["id"]),
@@ -141,7 +141,7 @@ def _flat(data: Mapping[str, Any]) -> Node:
     )
 
 
-def _list(holder: Mapping[str, Any], name: str) -> list[Any]:
+def _list(holder: JsonObject, name: str) -> list[Any]:
     """Return the list of that name; raises `TypeError` for anything else."""
     value = holder[name]
     if isinstance(value, list):

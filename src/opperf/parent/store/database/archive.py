@@ -14,13 +14,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Any, Literal, TypeAlias, Union
+from typing import Literal, TypeAlias, Union
 
 from sqlalchemy import Connection, Table, delete, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from opperf.domain.codec import read_as
 from opperf.domain.comparison import Comparison, ComparisonRun
+from opperf.domain.files.json_text import JsonDict, JsonObject
 from opperf.domain.floor import Floor, NoiseRun
 from opperf.domain.node import Node
 from opperf.domain.plan import Side
@@ -266,7 +267,7 @@ class _Rows:
             self._ids[table.name, print_] = self._connection.execute(ids).scalar_one()
         return self._ids[table.name, print_]
 
-    def machine(self, facts: Mapping[str, Any]) -> int:
+    def machine(self, facts: JsonObject) -> int:
         """Return the machine with this hardware."""
         memory = facts.get("memory_total")
         gpus = [gpu.get("name") if isinstance(gpu, Mapping) else gpu for gpu in facts.get("gpus") or ()]
@@ -309,7 +310,7 @@ class _Rows:
             },
         )
 
-    def records(self, records: Iterable[tuple[Record, dict[str, Any]]], *, samples: bool) -> None:
+    def records(self, records: Iterable[tuple[Record, JsonDict]], *, samples: bool) -> None:
         """Insert the records of the run, each with its document."""
         builds = {(facts.get("framework"), facts.get("environment")): facts for facts in self._frameworks}
         rows, columns = [], []
@@ -346,7 +347,7 @@ class _Rows:
         if samples and packed:
             self._connection.execute(insert(schema.samples), packed)
 
-    def comparisons(self, comparisons: Iterable[tuple[Comparison, dict[str, Any]]]) -> None:
+    def comparisons(self, comparisons: Iterable[tuple[Comparison, JsonDict]]) -> None:
         """Insert the comparisons of the run, each with its document."""
         rows = []
         for one, document in comparisons:
@@ -373,7 +374,7 @@ class _Rows:
             )
         self._insert(schema.comparisons, rows)
 
-    def floors(self, floors: Iterable[tuple[Floor, dict[str, Any]]]) -> None:
+    def floors(self, floors: Iterable[tuple[Floor, JsonDict]]) -> None:
         """Insert the noise floors of the run, each with its document."""
         rows = []
         for floor, document in floors:

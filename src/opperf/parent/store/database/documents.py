@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from collections.abc import Mapping
-from typing import Any
+
+from opperf.domain.files.json_text import JsonDict, JsonObject
 
 #: What documents share, so that a small one is compressed well. What was compressed with it needs it for good: it never
 #: changes, and another would have another name.
@@ -23,16 +23,16 @@ VOCABULARY = (
 )
 
 
-def pack(document: Mapping[str, Any]) -> bytes:
+def pack(document: JsonObject) -> bytes:
     """Return a document in as few bytes as may be."""
     text = json.dumps(document, separators=(",", ":"), allow_nan=False).encode()
     squeezer = zlib.compressobj(9, zlib.DEFLATED, -15, 9, zlib.Z_DEFAULT_STRATEGY, VOCABULARY)
     return squeezer.compress(text) + squeezer.flush()
 
 
-def unpack(packed: bytes) -> dict[str, Any]:
+def unpack(packed: bytes) -> JsonDict:
     """Return what was packed."""
-    document: dict[str, Any] = json.loads(zlib.decompressobj(-15, VOCABULARY).decompress(packed))
+    document: JsonDict = json.loads(zlib.decompressobj(-15, VOCABULARY).decompress(packed))
     return document
 
 

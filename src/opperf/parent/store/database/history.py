@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy import Row, func, select
 
 from opperf.domain.case import Case
+from opperf.domain.files.json_text import JsonObject
 from opperf.domain.stats.significance import Estimate
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
@@ -52,7 +53,7 @@ class History:
     case: Case
     direction: str
     framework: str
-    side: Mapping[str, Any]
+    side: JsonObject
     machine: str
     observations: tuple[Observation, ...]
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, func, or_, select
 
+from opperf.domain.files.json_text import JsonObject
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import reading
@@ -22,7 +22,7 @@ class Machine:
 
     id: int
     name: str
-    facts: Mapping[str, Any]
+    facts: JsonObject
     runs: int
     first: datetime | None
     last: datetime | None
@@ -34,7 +34,7 @@ class Floor:
 
     series: int
     operator: str
-    case: Mapping[str, Any]
+    case: JsonObject
     direction: str
     framework: str
     measured: datetime
