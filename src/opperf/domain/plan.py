@@ -153,7 +153,8 @@ class Settings(Fields):
     `memory_limit` bounds the bytes that a trial may need on the machine. With `by_share` a trial whose calls take
     little of what was measured before it gets less of the budget.
     `check` compares what operators compute with what they should before they are timed. With the clock `native` the
-    framework's own profiler says what its operators took.
+    framework's own profiler says what its operators took. `jobs` is how many trials may run side by side; 0 is as many
+    as do not disturb each other.
     """
 
     warmup: Natural | None = None
@@ -172,6 +173,9 @@ class Settings(Fields):
     check: bool = True
     memory_limit: int | None = None
     by_share: bool = False
+    jobs: Natural = 1
+
+    sparse = ("jobs",)
 
     def __post_init__(self) -> None:
         for name, least in (("warmup", 0), ("runs", 1), ("processes", 1)):

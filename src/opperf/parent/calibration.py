@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
+from opperf.domain.company import Effect
 from opperf.domain.floor import Floor
 from opperf.domain.peaks import Rate
-from opperf.parent.store.machine_file import FLOORS, RATES
-from opperf.parent.workers import machine
+from opperf.parent.store.machine_file import EFFECTS, FLOORS, RATES
+from opperf.parent.workers import canaries, machine
 from opperf.parent.workers.package import cache_folder
 
 
@@ -17,3 +20,15 @@ def stored_floors() -> dict[tuple[object, ...], Floor]:
 def stored_rates() -> tuple[Rate, ...]:
     """Return how fast copies and products ran that `opperf doctor --peaks` measured on this machine."""
     return tuple(RATES.read(RATES.path(cache_folder(), machine.facts())).values())
+
+
+def effects(leases: Sequence[tuple[int, ...]], note: Callable[[str], None]) -> list[Effect]:
+    """Return how far as many jobs as leases disturb each other; measured once for each machine."""
+    jobs = len(leases)
+    path = EFFECTS.path(cache_folder(), machine.facts())
+    stored = [effect for effect in EFFECTS.read(path).values() if effect.jobs == jobs]
+    if not stored:
+        note(f"measuring once how far {jobs} jobs disturb each other on this machine")
+        stored = canaries.measure(leases)
+        EFFECTS.add(path, stored)
+    return stored

@@ -123,6 +123,12 @@ class How(TypedDict, total=False):
     seed: int
 
 
+class Jobs(TypedDict, total=False):
+    """How many trials are measured side by side: a number, or `"auto"`."""
+
+    jobs: int | str
+
+
 class Sampling(TypedDict, total=False):
     """When a trial has samples enough."""
 
@@ -134,7 +140,7 @@ class Sampling(TypedDict, total=False):
     cache: str
 
 
-class RunOptions(What, Where, Sampling, How, total=False):
+class RunOptions(What, Where, Sampling, How, Jobs, total=False):
     """The options of `run`."""
 
 
@@ -194,7 +200,7 @@ class BisectOptions(What, How, total=False):
     threads: int
 
 
-class ReplayOptions(Sampling, How, total=False):
+class ReplayOptions(Sampling, How, Jobs, total=False):
     """The options of `replay`."""
 
 
@@ -210,6 +216,7 @@ DEFAULTS: Mapping[str, object] = {
     "trial_budget": 0.5,
     "processes": 1,
     "cache": "hot",
+    "jobs": 1,
 }
 
 

@@ -26,6 +26,16 @@ from opperf.parent.sources.plugin_file import declared_code, plugin_file, regist
 from opperf.parent.sources.shapes_file import read_shapes
 from opperf.parent.workers.machine import cpu_ranges
 
+
+def jobs_named(text: str, *, name: str) -> int:
+    """Read a number of jobs, 0 for `auto`; raises `InputError`."""
+    if text.strip() == "auto":
+        return 0
+    if not re.fullmatch(r"[1-9][0-9]{0,3}", text.strip()):
+        raise InputError(f"{name} is `{text[:100]}`, expected `auto` or a whole number >= 1")
+    return int(text)
+
+
 Request = Mapping[str, Any]
 T = TypeVar("T")
 #: The settings that are texts on a command line, and what reads them.
@@ -35,6 +45,7 @@ READERS: Mapping[str, Callable[..., float]] = {
     "timeout": parse_duration,
     "budget": parse_duration,
     "memory_limit": parse_bytes,
+    "jobs": jobs_named,
 }
 PLAIN = ("warmup", "runs", "processes", "cache", "clock", "seed", "memory", "latency", "check")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from opperf.domain.errors import InputError
 from opperf.domain.plan import Plan, Settings, Side
 from opperf.domain.record import Run
 from opperf.domain.registry import framework
@@ -32,6 +33,8 @@ def measure(
     selection: Selection, settings: Settings, options: Options, progress: Progress, fleet: Wishes | None = None
 ) -> RunResult:
     """Measure a selection, here or on a fleet; raises `InputError` for bad input."""
+    if fleet is not None and settings.jobs != 1:
+        raise InputError("`--jobs` is for this machine, and `--fleet` measures on others", hint="leave out one of them")
     with Session(selection, settings, progress) as session, fleet_of(fleet, selection, progress) as elsewhere:
         plan = _plan(session, selection, progress)
         try:

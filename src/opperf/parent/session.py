@@ -10,7 +10,8 @@ from __future__ import annotations
 import sys
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -28,6 +29,7 @@ from opperf.domain.reason import Reason
 from opperf.domain.record import Record, Run
 from opperf.parent.analysis.summary import doubts, limit_of, record, with_shares
 from opperf.parent.calibration import stored_floors, stored_rates
+from opperf.parent.crew import Company, Crew, company
 from opperf.parent.planning.cases import ChildAnswers
 from opperf.parent.planning.expand import expand
 from opperf.parent.planning.selection import Selection
@@ -37,7 +39,7 @@ from opperf.parent.progress import Progress, Silent
 from opperf.parent.store.documents import Earlier, earlier_work
 from opperf.parent.store.journal import JournalWriter, journal_of
 from opperf.parent.workers import machine
-from opperf.parent.workers.interpreters import importable, settled_side
+from opperf.parent.workers.interpreters import importable, interpreter, settled_side
 from opperf.parent.workers.machine import has_gpu
 from opperf.parent.workers.pool import Pool
 
@@ -91,6 +93,7 @@ class Session:
         self._progress: Progress = progress or Silent()
         self._pool = Pool(settings, self._progress.note, selection.plugins)
         self._elsewhere: Elsewhere | None = None
+        self._company: Company | None = None
         self._floors: Mapping[tuple[object, ...], Floor] = {}
         self._rates: Sequence[Rate] = ()
 
@@ -135,6 +138,7 @@ class Session:
     def run(self, plan: Plan, options: Options, elsewhere: Elsewhere | None = None) -> Run:
         """Measure a plan, here or `elsewhere`; raises `Interrupted` with what is finished when it is stopped."""
         self._elsewhere = elsewhere
+        self._company = self._jobs(plan) if elsewhere is None else None
         history = earlier_work(options.resume, plan.settings)
         self._floors, self._rates = stored_floors(), stored_rates()
         run = _header(plan, options, history)
@@ -171,13 +175,22 @@ class Session:
         ]
         self._progress.begin(len(ahead))
         started = time.monotonic()
+        if self._company is not None:
+            with closing(self._side_by_side(self._company, ahead, history, started)) as outcomes:
+                for outcome in outcomes:
+                    history.outcomes.setdefault(outcome.trial.key, []).append(outcome)
+                    if journal is not None:
+                        journal.add(outcome)
+                    self._progress.next(outcome.trial)
+                    self._progress.done(outcome)
+            return
         current = 0
         for trial, process in ahead:
             if process != current:
                 self._pool.close()
                 current = process
             self._progress.next(trial)
-            outcome = self._outcome(trial, process, history, time.monotonic() - started)
+            outcome = self._outcome(self._pool, trial, process, history, time.monotonic() - started)
             history.outcomes.setdefault(trial.key, []).append(outcome)
             if journal is not None:
                 journal.add(outcome)
@@ -203,7 +216,43 @@ class Session:
                 history.outcomes.setdefault(outcome.key, []).append(outcome)
                 self._progress.done(outcome)
 
-    def _outcome(self, trial: Trial, process: int, history: Earlier, elapsed: float) -> Outcome:
+    def _side_by_side(
+        self, together: Company, ahead: Sequence[tuple[Trial, int]], history: Earlier, started: float
+    ) -> Generator[Outcome, None, None]:
+        """Measure with several jobs, one process and framework after another, so that none starts meanwhile."""
+        self._pool.close()
+        groups: dict[tuple[int, str, str, bool], list[Trial]] = {}
+        for trial, process in ahead:
+            side = trial.side
+            place = (process, side.framework, side.environment, side.device == "cpu")
+            groups.setdefault(place, []).append(trial)
+        for (number, *_), trials in groups.items():
+
+            def measure(pool: Pool, trial: Trial, process: int = number) -> Outcome:
+                return self._outcome(pool, trial, process, history, time.monotonic() - started)
+
+            def pool(cpus: tuple[int, ...]) -> Pool:
+                return self._pool.for_job(cpus, len(together.leases))
+
+            with closing(Crew(together, pool, measure).outcomes(trials)) as outcomes:
+                yield from outcomes
+
+    def _jobs(self, plan: Plan) -> Company | None:
+        """Return who may measure side by side, None for a single job; raises `InputError`.
+
+        Environments are built before that, and so before anything is timed.
+        """
+        if plan.settings.jobs == 1:
+            return None
+        sides = {trial.side.process: trial.side for trial in plan.trials}
+        for side in sides.values():
+            with suppress(OpperfError):  # its trials will fail, each with the reason
+                spec = EnvironmentSpec.parse(side.environment)
+                interpreter(spec, framework=side.framework, progress=self._progress.note)
+        threads = max((side.threads for side in sides.values()), default=1)
+        return company(plan.settings, threads, self._progress.note)
+
+    def _outcome(self, pool: Pool, trial: Trial, process: int, history: Earlier, elapsed: float) -> Outcome:
         """Measure one trial, unless its fate is known or the command's time is up."""
         earlier = history.outcomes.get(trial.key, [])
         bad = next((outcome for outcome in earlier if outcome.status != "ok"), None)
@@ -214,7 +263,7 @@ class Session:
             spent = f"the budget of {budget:g} s ran out before this trial"
             reason = Reason("budget", spent, "give more `--budget`, or `--resume`")
             return Outcome(trial, process, "skipped", reason=reason)
-        return self._pool.measure(trial, process)
+        return pool.measure(trial, process)
 
     def _finish(self, run: Run, plan: Plan, history: Earlier, options: Options) -> Run:
         """Return the run with a record for each trial that has an outcome; of the plan first, then what was there."""

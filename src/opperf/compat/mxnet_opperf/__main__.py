@@ -93,6 +93,7 @@ def benchmark(
     records: Annotated[
         Optional[Path], Option(metavar="FILE", help="Also write opperf's own records to this file, with every sample.")
     ] = None,
+    jobs: Annotated[str, Option(metavar="N|auto", help="Number of rows to measure side by side.")] = "1",
     resume: Annotated[bool, Option("--resume", help="Continue from the journal of the output file.")] = False,
     force: Annotated[bool, Option("--force", help="Overwrite the output file.")] = False,
 ) -> None:
@@ -103,6 +104,7 @@ def benchmark(
     from opperf.domain.errors import check_known
     from opperf.domain.plan import NATIVE, Settings
     from opperf.parent.planning.selection import Selection
+    from opperf.parent.request import jobs_named
 
     check_known("format", output_format, FORMATS)
     check_known("profiler", profiler, PROFILERS)
@@ -120,7 +122,14 @@ def benchmark(
     )
     clock = "wall" if choice.lumped else NATIVE
     children, each = shared(runs, processes)
-    settings = Settings(warmup=warmup, runs=each, processes=children, latency=False, clock=clock)
+    settings = Settings(
+        warmup=warmup,
+        runs=each,
+        processes=children,
+        latency=False,
+        clock=clock,
+        jobs=jobs_named(jobs, name="`--jobs`"),
+    )
     plans, run, stopped = _measured(selection, settings, choice, output_file, resume=resume)
     _write(plans, run, output_format, output_file, records, lumped=choice.lumped)
     _leave(run, output_file, stopped)

@@ -81,6 +81,13 @@ Cpus = Annotated[Optional[str], Option(metavar="LIST", help="CPUs to run on, suc
 Clock = Annotated[
     str, Option(metavar="wall|native", help="Clock to use; native is the framework's own profiler (mxnet).")
 ]
+Jobs = Annotated[
+    str,
+    Option(
+        metavar="N|auto",
+        help="Number of trials to measure side by side, each on its own cores. auto: as many as do not disturb.",
+    ),
+]
 NoCheck = Annotated[bool, Option("--no-check", help="Do not check the operators' results.")]
 Explain = Annotated[bool, Option("--explain", help="Show what each side ran, where one is slower or faster.")]
 Format = Annotated[Optional[str], Option(metavar="F", help=f"Output format: {join_words(names())}.")]

@@ -44,6 +44,7 @@ def replay(
     threads: options.Threads = 1,
     sampling: options.Sampling,
     how: options.How,
+    jobs: options.Jobs = "1",
     fleet: options.OnFleet,
     keeping: options.Keeping,
     report: options.Report,
@@ -70,7 +71,7 @@ def replay(
     take_output(save_suite, force=report.force, inputs=read)
     if not keeping.dry_run:
         take_places(report, read, keeping)
-    order = {**vars(sampling), **vars(how), "plugin": plugin, "memory_limit": memory_limit}
+    order = {**vars(sampling), **vars(how), "jobs": jobs, "plugin": plugin, "memory_limit": memory_limit}
     order |= {"environment": environment, "device": device, "threads": threads}
     measuring = replaying.settings(order)
     trace = replaying.read_trace(traces, kineto, subgraph, iterations)

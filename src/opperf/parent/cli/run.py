@@ -29,6 +29,7 @@ def run(
     where: options.Where,
     sampling: options.Sampling,
     how: options.How,
+    jobs: options.Jobs = "1",
     clock: options.Clock = "wall",
     no_check: options.NoCheck = False,
     fleet: options.OnFleet,
@@ -56,7 +57,7 @@ def run(
     check_format(report.format, checks=not keeping.dry_run)
     if not keeping.dry_run:
         take_places(report, inputs(operators, what, config or ()), keeping)
-    order = request(what, where, sampling, how, config=config or ())
+    order = {**request(what, where, sampling, how, config=config or ()), "jobs": jobs}
     selected = selection(operators or (), order, note=tell)
     measuring = settings(order, clock=clock, check=not no_check)
     for note in notes(selected.configs):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
+from opperf.domain.company import Effect
 from opperf.domain.errors import InputError
 from opperf.domain.files.destination import explain_errors, prove, write_text
 from opperf.domain.files.text_file import read_json
@@ -95,6 +96,7 @@ class MachineFile(Generic[E]):
             raise InputError(f"cannot write `{path}`: {error.strerror}", slug="output") from error
 
 
-#: How far identical code moves on a machine, and how fast it can be.
+#: How far identical code moves on a machine, how fast it can be, and how far its jobs disturb each other.
 FLOORS = MachineFile[Floor]("noise floors", "noise", "floors", "opperf noise", Floor.from_json)
 RATES = MachineFile[Rate]("measured peaks", "peaks", "rates", "opperf doctor --peaks", Rate.from_json)
+EFFECTS = MachineFile[Effect]("effects of jobs", "jobs", "effects", "opperf run --jobs N", Effect.from_json)

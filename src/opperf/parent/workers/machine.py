@@ -69,7 +69,7 @@ def processor_facts(root: Path = ROOT) -> dict[str, object]:
         "cores_logical": os.cpu_count(),
         "cores_physical": ask(lambda: psutil.cpu_count(logical=False)),
         "cores_usable": ask(lambda: len(os.sched_getaffinity(0))),
-        "cpu_limit": _cpu_quota(root),
+        "cpu_limit": cpu_quota(root),
         "caches": _caches(cpus / "cpu0/cache"),
         "numa_nodes": len(list((root / "sys/devices/system/node").glob("node[0-9]*"))) or None,
         "governor": _text(cpus / "cpu0/cpufreq/scaling_governor"),
@@ -144,7 +144,7 @@ def _turbo(cpus: Path) -> bool | None:
     return not stopped if stopped is not None else _switch(cpus / "cpufreq/boost")
 
 
-def _cpu_quota(root: Path) -> float | None:
+def cpu_quota(root: Path) -> float | None:
     """Return how many CPUs the control group may use; None where there is no limit."""
     groups = root / "sys/fs/cgroup"
     limit = (_text(groups / "cpu.max") or "").split()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -46,6 +49,7 @@ class Pool:
     def __init__(self, settings: Settings, progress: Callable[[str], None], plugins: Sequence[Path] = ()) -> None:
         """Start none yet; `plugins` have the user's own iterators and generators."""
         self._settings = settings
+        self._jobs = 1
         self._progress = progress
         self._plugins = plugins
         self._worker: Worker | None = None
@@ -67,6 +71,19 @@ class Pool:
         elif self._worker is not None:
             self._worker.kill()
 
+    def for_job(self, cpus: tuple[int, ...], jobs: int) -> Pool:
+        """Return a pool for one of several jobs, on CPUs of its own; what is known of the sides is common to all."""
+        other = Pool(replace(self._settings, cpus=cpus), self._progress, self._plugins)
+        other._jobs, other._broken, other.facts, other._whole = jobs, self._broken, self.facts, self._whole
+        return other
+
+    def interrupt(self) -> None:
+        """Kill the children from another thread; whoever waits for one learns of its end, and cleans up."""
+        for worker in (self._worker, self._reference.worker):
+            if worker is not None and worker.alive:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(worker.pid, signal.SIGKILL)
+
     def close(self) -> None:
         """End the child, so that the next trial gets a fresh one."""
         if self._worker is not None:
@@ -81,8 +98,21 @@ class Pool:
             if self._worker.side.process == side.process:
                 return self._worker
             self.close()
-        worker, python = start(side, cpus=self._settings.cpus, progress=self._progress, plugins=self._plugins)
+        worker, python = start(
+            side,
+            cpus=self._settings.cpus,
+            progress=self._progress,
+            sharing=self._jobs,
+            plugins=self._plugins,
+            greet=False,
+        )
         self._worker = worker
+        try:
+            worker.greet()
+        except BaseException:
+            worker.kill()
+            self._worker = None
+            raise
         self.facts.setdefault(side.process, Facts(side.framework, side.environment, str(python), worker.facts))
         return worker
 

@@ -48,7 +48,7 @@ class Reference:
     def __init__(self, settings: Settings, progress: Callable[[str], None]) -> None:
         self._settings = settings
         self._progress = progress
-        self._worker: Worker | None = None
+        self.worker: Worker | None = None
         self._against = ""
         self._broken: str | None = None
         self._folder: ScratchFolder | None = None
@@ -74,9 +74,9 @@ class Reference:
 
     def close(self) -> None:
         """End the child, and forget what it computed."""
-        if self._worker is not None:
-            self._worker.close()
-            self._worker = None
+        if self.worker is not None:
+            self.worker.close()
+            self.worker = None
         if self._folder is not None:
             self._folder.close()
             self._folder = None
@@ -132,22 +132,22 @@ class Reference:
         try:
             return worker.ask(request, self._settings.timeout)
         except WorkerFailure as lost:
-            self._worker = None
+            self.worker = None
             raise NotChecked(f"the reference was lost: {lost.message}") from lost
 
     def _start(self) -> Worker:
-        if self._worker is not None:
-            return self._worker
+        if self.worker is not None:
+            return self.worker
         try:
-            self._worker, _ = start(_side(), cpus=self._settings.cpus, progress=self._progress)
+            self.worker, _ = start(_side(), cpus=self._settings.cpus, progress=self._progress)
         except OpperfError as error:
             first = str(error).partition("\n")[0]
             self._broken = f"the reference does not start: {first}"
             self._progress(f"results are not checked: {self._broken}; turn the check off with `--no-check`")
             raise NotChecked(self._broken) from error
-        facts = self._worker.facts
+        facts = self.worker.facts
         self._against = f"NumPy {facts.get('version')} and SciPy {facts.get('scipy')} in float64"
-        return self._worker
+        return self.worker
 
 
 def _comparable(side: Side) -> bool:

@@ -1,0 +1,113 @@
+"""Canaries: small programs that show how far jobs disturb each other, one for each class of work.
+
+They need the standard library only. Each runs alone and next to others in turn, so that both meet a machine in the
+same mood; the median of the ratios counts.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from itertools import product
+from math import sqrt
+from typing import Any
+
+from opperf.domain.company import CLASSES, Effect
+from opperf.domain.errors import HarnessError
+from opperf.domain.stats.order import median
+from opperf.parent.workers.machine import processor_facts
+
+#: How often a canary runs alone and next to others, and how long it takes each time, in seconds. Its neighbours run a
+#: little longer, so that it is never alone at the end.
+TURNS, TURN_SECONDS, LONGER = 15, 0.03, 1.5
+#: Caches where the system does not tell of any, and the most that a canary streams over, in bytes.
+OWN_CACHE, SHARED_CACHE, MOST_STREAMED = 1 << 20, 32 << 20, 128 << 20
+
+#: Answers each line, which is a number of seconds, with the median time of its work within them. Ends with its stdin.
+_PROGRAM = """
+import os, sys, time
+size, cpus = int(sys.argv[1]), [int(cpu) for cpu in sys.argv[2].split(",")]
+if hasattr(os, "sched_setaffinity"):
+    os.sched_setaffinity(0, cpus)
+if size:
+    source, target = memoryview(bytearray(size // 2)), memoryview(bytearray(size // 2))
+    def work():
+        target[:] = source
+else:
+    modulus = 2**521 - 1
+    def work():
+        pow(3, modulus - 2, modulus)
+for line in sys.stdin:
+    end, times = time.perf_counter() + float(line), []
+    while not times or time.perf_counter() < end:
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    print(sorted(times)[len(times) // 2], flush=True)
+"""
+
+
+@dataclass(frozen=True)
+class Caches:
+    """The bytes of the caches of a core: the largest of its own, and the one that it shares with others."""
+
+    own: int
+    shared: int
+
+    def working_set(self, kind: str) -> int:
+        """Return the bytes that a canary of a class goes over; none for one that computes in registers."""
+        streamed = min(4 * self.shared, MOST_STREAMED)
+        return {"compute": 0, "cache": int(sqrt(self.own * self.shared)), "streaming": streamed}[kind]
+
+
+def caches() -> Caches:
+    """Return the caches of this machine."""
+    levels: Any = processor_facts()["caches"]
+    sizes = {one["level"]: one["size"] for one in levels if one["type"] != "instruction"} if levels else {}
+    own = int(sizes.get(2, OWN_CACHE))
+    return Caches(own, max(int(sizes.get(3, SHARED_CACHE if not sizes else own)), own))
+
+
+def measure(leases: Sequence[Sequence[int]]) -> list[Effect]:
+    """Return how far each class slows down each class, with a job on each set of CPUs."""
+    sizes = caches()
+    now = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    effects = []
+    for subject, beside in product(CLASSES, CLASSES):
+        with ExitStack() as stack:
+            kinds = [subject, *([beside] * (len(leases) - 1))]
+            canaries = [stack.enter_context(_start(sizes.working_set(kind), cpus)) for kind, cpus in zip(kinds, leases)]
+            effects.append(Effect(len(leases), subject, beside, _slowdown(canaries), now))
+    return effects
+
+
+def _slowdown(canaries: Sequence[subprocess.Popen[str]]) -> float:
+    """Return how much longer the first canary takes next to the others, as a share of its time alone."""
+    _turn(canaries, LONGER * TURN_SECONDS)  # their memory is touched, and their clocks are up
+    ratios = []
+    for _ in range(TURNS):
+        alone = _turn(canaries[:1], TURN_SECONDS)
+        ratios.append(_turn(canaries, TURN_SECONDS) / alone)
+    return median(ratios) - 1
+
+
+def _turn(canaries: Sequence[subprocess.Popen[str]], seconds: float) -> float:
+    """Let canaries run at once; return the time that the first one took."""
+    for canary in reversed(canaries):
+        if canary.stdin is not None:
+            canary.stdin.write(f"{seconds if canary is canaries[0] else LONGER * seconds}\n")
+            canary.stdin.flush()
+    answers = [canary.stdout.readline() if canary.stdout is not None else "" for canary in canaries]
+    if not all(answers):
+        raise HarnessError("a canary of `--jobs` ended before its answer", slug="exit")
+    return float(answers[0])
+
+
+def _start(size: int, cpus: Sequence[int]) -> subprocess.Popen[str]:
+    """Start a canary; leaving it as a context closes its stdin, which ends it."""
+    command = [sys.executable, "-I", "-c", _PROGRAM, str(size), ",".join(map(str, cpus))]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)

@@ -1,0 +1,49 @@
+"""Several jobs that are stopped: every child ends, every finished outcome stays, and the run goes on where it was."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import psutil
+import pytest
+
+from opperf.parent.workers.topology import leases, usable_cores
+
+Run: TypeAlias = Callable[..., "subprocess.CompletedProcess[str]"]
+Start: TypeAlias = Callable[..., "subprocess.Popen[str]"]
+Until: TypeAlias = Callable[[Callable[[], Any]], Any]
+
+NAMES = ("null:hang", "add", "exp", "log", "sqrt")
+COMMAND = ("run", *NAMES, "--framework", "null", "--size", "small", "--direction", "forward", "--jobs", "2")
+
+pytestmark = pytest.mark.skipif(len(leases(usable_cores(), 1)) < 2, reason="two physical cores are needed")
+
+
+def test_a_signal_ends_the_children_of_all_jobs_and_each_trial_is_recorded_once(
+    start: Start, until: Until, command: Run, tmp_path: Path
+) -> None:
+    output = tmp_path / "k.json"
+    journal = output.with_name("k.json.journal")
+    run = start("-m", "opperf", *COMMAND, "--output", output)
+    # One job hangs; the other measures all the rest.
+    until(lambda: journal.exists() and len(journal.read_text().splitlines()) == 5)
+    children = psutil.Process(run.pid).children(recursive=True)
+    assert children
+    run.send_signal(signal.SIGINT)
+    _, said = run.communicate(timeout=60)
+    assert run.returncode == 130
+    assert "Traceback" not in said
+    assert not [child for child in children if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
+    assert [one["case"]["operator"] for one in json.loads(output.read_text())["records"]] == list(NAMES[1:])
+
+    done = command(*COMMAND, "--timeout", "1", "--output", output, "--resume", output)
+    assert done.returncode == 0, done.stderr
+    records = json.loads(output.read_text())["records"]
+    assert [one["case"]["operator"] for one in records] == list(NAMES)
+    assert [one["status"] for one in records] == ["failed", "ok", "ok", "ok", "ok"]
+    assert [path.name for path in tmp_path.iterdir()] == ["k.json"]

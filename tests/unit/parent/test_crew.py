@@ -1,0 +1,219 @@
+"""Jobs side by side, with pools that answer from a script: who runs next to whom, and what is told of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any, cast
+
+import pytest
+
+from opperf.catalog import operator
+from opperf.domain.company import CLASSES, Effect
+from opperf.domain.errors import HarnessError, InputError
+from opperf.domain.measurement import Measurement, Outcome, Sample, Samples
+from opperf.domain.plan import Settings, Side, Trial
+from opperf.parent import crew as module
+from opperf.parent.crew import Company, Crew, class_of, company
+from opperf.parent.workers.canaries import Caches
+from opperf.parent.workers.pool import Pool
+from opperf.parent.workers.topology import Core
+
+SIZES = Caches(1 << 20, 32 << 20)
+SMALL = [Trial(operator(name).case("small"), Side("null"), "forward") for name in ("add", "exp", "log", "sqrt")]
+LARGE = Trial(operator("add").case("large"), Side("null"), "forward")
+TWO = Company([(1,), (0,)], ("compute",), SIZES)
+#: A wait that only a defect makes fail, in seconds.
+PATIENCE = 30.0
+
+
+@dataclass
+class FakePool:
+    """The children of one job."""
+
+    cpus: tuple[int, ...]
+    interrupted: threading.Event = field(default_factory=threading.Event)
+    started: list[Side] = field(default_factory=list)
+
+    def __enter__(self) -> FakePool:
+        return self
+
+    def __exit__(self, *trouble: object) -> None:
+        pass
+
+    def worker(self, side: Side) -> None:
+        self.started.append(side)
+
+    def close(self) -> None:
+        pass
+
+    def interrupt(self) -> None:
+        self.interrupted.set()
+
+
+class Pools:
+    """Makes pools, and keeps them."""
+
+    def __init__(self) -> None:
+        self.all: list[FakePool] = []
+
+    def __call__(self, cpus: tuple[int, ...]) -> Pool:
+        self.all.append(FakePool(cpus))
+        return cast("Pool", self.all[-1])
+
+
+def measured(pool: Any, trial: Trial) -> Outcome:
+    """Return an outcome of one sample."""
+    return Outcome(trial, 0, "ok", Measurement({"time": Samples((Sample(1, 1000, 1000),))}, warnings=()))
+
+
+def jobs_of(outcome: Outcome) -> dict[str, Any]:
+    """Return what an outcome says of its job."""
+    assert outcome.measurement is not None
+    facts: dict[str, Any] = outcome.measurement.facts["jobs"]
+    return facts
+
+
+def test_two_trials_run_at_once_on_cpus_of_their_own_and_say_so() -> None:
+    together = threading.Barrier(2, timeout=PATIENCE)
+
+    def meet(pool: Pool, trial: Trial) -> Outcome:
+        together.wait()
+        return measured(pool, trial)
+
+    outcomes = list(Crew(TWO, Pools(), meet).outcomes(SMALL[:2]))
+    facts = {one.trial.case.operator: jobs_of(one) for one in outcomes}
+    assert sorted(one["cpus"] for one in facts.values()) == [[0], [1]]
+    assert facts["add"]["beside"] == ["null exp forward"]
+    assert facts["exp"]["beside"] == ["null add forward"]
+    assert facts["add"]["class"] == "compute"
+
+
+def test_each_trial_is_measured_once() -> None:
+    outcomes = list(Crew(TWO, Pools(), measured).outcomes([*SMALL, LARGE]))
+    assert sorted(one.trial.key for one in outcomes) == sorted(one.key for one in [*SMALL, LARGE])
+
+
+def test_what_bears_no_company_is_measured_when_nothing_else_runs() -> None:
+    running: set[str] = set()
+    next_to_large: list[set[str]] = []
+
+    def watch(pool: Pool, trial: Trial) -> Outcome:
+        running.add(trial.case.id)
+        if trial is LARGE:
+            next_to_large.append(running - {trial.case.id})
+        outcome = measured(pool, trial)
+        running.discard(trial.case.id)
+        return outcome
+
+    outcomes = list(Crew(TWO, Pools(), watch).outcomes([LARGE, *SMALL]))
+    assert next_to_large == [set()]
+    assert jobs_of(outcomes[-1])["beside"] == []
+    assert outcomes[-1].trial is LARGE
+
+
+def test_children_start_before_anything_is_measured() -> None:
+    pools = Pools()
+    started: list[int] = []
+
+    def watch(pool: Pool, trial: Trial) -> Outcome:
+        started.append(sum(len(one.started) for one in pools.all))
+        return measured(pool, trial)
+
+    list(Crew(TWO, pools, watch).outcomes(SMALL))
+    assert set(started) == {2}
+
+
+def test_a_gpu_serves_one_job_at_a_time() -> None:
+    trials = [Trial(one.case, Side("null", device=f"cuda:{i % 2}"), "forward") for i, one in enumerate(SMALL)]
+    busy: list[str] = []
+    at_once: list[list[str]] = []
+    lock = threading.Lock()
+
+    def watch(pool: Pool, trial: Trial) -> Outcome:
+        with lock:
+            busy.append(trial.side.device)
+            at_once.append([*busy])
+        outcome = measured(pool, trial)
+        with lock:
+            busy.remove(trial.side.device)
+        return outcome
+
+    three = Company([(2,), (1,), (0,)], CLASSES, SIZES)
+    assert len(list(Crew(three, Pools(), watch).outcomes(trials))) == 4
+    assert all(len(set(devices)) == len(devices) for devices in at_once)
+
+
+def test_a_stop_ends_the_children_of_every_job_and_keeps_nothing_of_them() -> None:
+    pools = Pools()
+
+    def hang(pool: Any, trial: Trial) -> Outcome:
+        if trial is not SMALL[0]:
+            assert pool.interrupted.wait(PATIENCE)
+        return measured(pool, trial)
+
+    with closing(Crew(TWO, pools, hang).outcomes(SMALL[:3])) as outcomes:
+        assert next(outcomes).trial is SMALL[0]
+    assert any(pool.interrupted.is_set() for pool in pools.all)
+
+
+def test_a_defect_in_a_job_is_raised_where_outcomes_are_taken() -> None:
+    def fail(pool: Pool, trial: Trial) -> Outcome:
+        raise HarnessError("the disk is full")
+
+    with pytest.raises(HarnessError, match="disk is full"):
+        list(Crew(TWO, Pools(), fail).outcomes(SMALL))
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "kind"),
+    [("add", "small", "compute"), ("add", "large", "streaming"), ("matmul", "large", "compute")],
+)
+def test_the_class_of_an_operator_follows_from_what_it_moves_and_computes(name: str, size: str, kind: str) -> None:
+    assert class_of(Trial(operator(name).case(size), Side("null"), "forward"), SIZES, 2) == kind
+
+
+@pytest.fixture
+def noted(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[tuple[str, int], float]], list[str]]:
+    """Sets what canaries found on a machine of four cores, by class and number of jobs; returns what is told."""
+
+    def set_to(slowdowns: dict[tuple[str, int], float]) -> list[str]:
+        def effects(leases: list[tuple[int, ...]], note: object) -> list[Effect]:
+            jobs = len(leases)
+            return [Effect(jobs, a, b, slowdowns.get((a, jobs), 0.0), "") for a, b in product(CLASSES, CLASSES)]
+
+        monkeypatch.setattr(module, "effects", effects)
+        monkeypatch.setattr(module, "usable_cores", lambda usable: [Core((cpu,)) for cpu in range(4)])
+        monkeypatch.setattr(module, "caches", lambda: SIZES)
+        return []
+
+    return set_to
+
+
+def test_auto_is_the_largest_number_whose_effect_is_small(noted: Callable[..., list[str]]) -> None:
+    told = noted({("compute", 4): 0.02, ("streaming", 2): 0.5})
+    chosen = company(Settings(jobs=0), 1, told.append)
+    assert len(chosen.leases) == 2
+    assert chosen.bearable == ("compute", "cache")
+    assert told == ["note: `--jobs auto` is 2 on this machine, for compute, cache work"]
+
+
+def test_auto_is_one_where_everything_disturbs(noted: Callable[..., list[str]]) -> None:
+    told = noted({("compute", 4): 0.02, ("compute", 2): 0.02})
+    assert len(company(Settings(jobs=0), 1, told.append).leases) == 1
+
+
+def test_a_number_that_the_user_chose_holds_and_what_disturbs_runs_alone(noted: Callable[..., list[str]]) -> None:
+    chosen = company(Settings(jobs=4), 1, noted({("compute", 4): 0.02, ("cache", 4): 0.04}).append)
+    assert len(chosen.leases) == 4
+    assert chosen.bearable == ("compute",)
+    assert chosen.bears(SMALL[0])
+    assert not chosen.bears(LARGE)
+
+
+def test_more_jobs_than_cores_are_refused(noted: Callable[..., list[str]]) -> None:
+    with pytest.raises(InputError, match="`--jobs` is 3, and the CPUs that may be used have room for 2 of 2 threads"):
+        company(Settings(jobs=3), 2, noted({}).append)
