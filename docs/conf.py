@@ -27,7 +27,7 @@ html_extra_path = ["site"]  # a first page that leads to `root_doc`
 
 #: The navigation, in order: a title, and the pages under it.
 NAVIGATION = {
-    "Begin": ("README", "docs/tutorial"),
+    "Begin": ("README", "docs/tutorial", "docs/tutorial-nights"),
     "How-to guides": ("docs/how-to/README", "docs/how-to/*"),
     "Reference": ("docs/reference/command-line", "docs/reference/*"),
     "Explanation": ("docs/explanation/measurement", "docs/explanation/*"),
