@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import sysconfig
+import zipfile
 from pathlib import Path
 
 import pytest
+from uv import find_uv_bin
+
+from opperf.parent.workers.installer import find_links
 
 #: A C extension that turns a loop so many times.
 EXTENSION = """
@@ -98,3 +103,52 @@ def test_a_release_that_the_index_does_not_have_is_one_message() -> None:
     done = opperf("bisect", "sum", "--framework", "numpy", "--good", "2.2.5", "--bad", "99.0")
     assert done.returncode == 2
     assert "the package index has no numpy 99.0" in done.stderr
+
+
+def wheel(folder: Path, name: str, version: str, text: str) -> None:
+    """Make a wheel of one module."""
+    info = f"{name}-{version}.dist-info"
+    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as file:
+        file.writestr(f"{name}.py", text)
+        file.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        file.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        file.writestr(f"{info}/RECORD", "")
+
+
+@pytest.fixture
+def environments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """Two environments with the same NumPy: `busy` is a half slower from 2.0 on, and `idle` differs, too."""
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
+    for version in ("1.0", "1.1", "2.0", "2.1"):
+        turns = 3000 if version >= "2" else 2000
+        wheel(wheels, "busy", version, f"def work(x):\n    for _ in range({turns}):\n        pass\n    return x\n")
+        wheel(wheels, "idle", version, "")
+    links = f"{os.environ.get('PIP_FIND_LINKS', '')} {wheels}".strip()
+    monkeypatch.setenv("PIP_FIND_LINKS", links)
+    monkeypatch.setenv("OPPERF_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text("import busy\n\ndef f(x):\n    return busy.work(x)\n")
+    folders = []
+    for name, version in (("before", "1.0"), ("after", "2.1")):
+        folder = tmp_path / name
+        packages = [f"busy=={version}", f"idle=={version}", "numpy==2.2.6"]
+        uv = [find_uv_bin(), "--quiet"]
+        subprocess.run([*uv, "venv", folder], check=True)
+        target: list[str] = ["--python", str(folder / "bin" / "python"), *find_links()]
+        subprocess.run([*uv, "pip", "install", *target, *packages], check=True)
+        folders.append(folder)
+    return folders[0], folders[1]
+
+
+def test_the_package_beside_the_framework_is_named_and_then_its_release(environments: tuple[Path, Path]) -> None:
+    before, after = environments
+    ends = ["--good", f"python={before}", "--bad", f"python={after}", "--framework", "numpy"]
+    words = ["bisect", "mine.py:f", *ends, "--input", "x=1", "--format", "json"]
+    for more, name in (([], "busy 1.0 -> 2.1"), (["--package", "busy"], "busy 2.0")):
+        done = opperf(*words, *more)
+        assert done.returncode == 0, done.stderr
+        (answer,) = json.loads(done.stdout)["bisection"]["answers"]
+        (step,) = answer["steps"]
+        assert step["after"] == name
+        assert step["ratio"] > 1.2

@@ -20,7 +20,7 @@ from opperf.domain.stats.significance import PairedTest
 from opperf.domain.stats.steps import Observation, Posterior
 from opperf.parent import request as requests
 from opperf.parent.analysis.verdict import Rule, paired_test
-from opperf.parent.bisect.builds import Builds, Commits, releases
+from opperf.parent.bisect.builds import Builds, Commits, Packages, releases
 from opperf.parent.calibration import stored_floors
 from opperf.parent.compare import sides_named
 from opperf.parent.contest import Comparing, Contest, header, outcome
@@ -49,6 +49,7 @@ class Order:
     repository: Path | None = None
     build: str | None = None
     pre: bool = False
+    package: str | None = None
     metric: str = "time"
     tolerance: float | str = 0.02
     pairs: int = 5
@@ -72,11 +73,15 @@ def bisect(
     requests.plugin_files(request, note=progress.note)
     selection = requests.selection(operators, request, note=progress.note)
     framework = _framework(selection)
+    if order.package is not None and not order.good.startswith("python="):
+        raise InputError("`--package` needs `--good python=PATH` and `--bad python=PATH`")
     if order.repository is not None:
         if order.build is None:
             raise InputError("`--repo` needs `--build COMMAND`", hint='such as `--build "pip install ."`')
         requirement = None if framework == "null" else framework
         builds: Builds = Commits(order.repository, order.good, order.bad, order.build, requirement, progress.note)
+    elif order.good.startswith("python=") and order.bad.startswith("python="):
+        builds = Packages(order.good, order.bad, order.package, progress.note)
     else:
         builds = releases(framework, order.good, order.bad, pre=order.pre, note=progress.note)
     settings = requests.settings(request)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import json
 import os
 import re
 import shlex
@@ -29,6 +30,8 @@ PATIENCE = 300.0
 BUILD_PATIENCE = 3600.0
 #: Letters of a commit that name it.
 SHORT = 10
+#: The mark of an environment that stands whole.
+READY = "opperf-ready"
 
 
 class Builds(Protocol):
@@ -123,6 +126,80 @@ def _uv_python(spec: EnvironmentSpec) -> str:
     return str(python)
 
 
+class Packages:
+    """The packages of two environments: from the good one to the bad one, one package after the other.
+
+    The framework's version may be the same on both sides and its environment not, as of JAX with jaxlib. Each build has
+    one more package as the bad environment has it, so a step names a package. With `package` the others stay as in the
+    good environment, and its releases are the builds.
+    """
+
+    def __init__(self, good: str, bad: str, package: str | None, note: Callable[[str], None]) -> None:
+        """Take two interpreters; raises `InputError` where their packages do not differ."""
+        self._good, self._note = good, note
+        before, after = (_packages(python) for python in (good, bad))
+        unlike = sorted(name for name in {*before, *after} if before.get(name) != after.get(name))
+        if package is not None:
+            self._sets = _releases_of(package, before, after)
+        else:
+            self._sets = {"good": before}
+            mixture = dict(before)
+            for name in unlike:
+                mixture = {**mixture, name: after[name]} if name in after else _without(mixture, name)
+                self._sets[f"{name} {before.get(name, 'missing')} -> {after.get(name, 'missing')}"] = mixture
+        if len(self._sets) < 2:
+            raise InputError(f"`{good}` and `{bad}` have the same packages", hint="bisect their commits with `--repo`")
+        self.names: Sequence[str] = list(self._sets)
+
+    def side(self, name: str) -> str:
+        """Return the environment with the packages of a build; builds it where it is not there."""
+        if name == "good":
+            return self._good
+        packages = [f"{package}=={version}" for package, version in sorted(self._sets[name].items())]
+        key = hashlib.sha256("\n".join([self._good, *packages]).encode()).hexdigest()[:16]
+        folder = cache_folder() / "mixtures" / key
+        if not (folder / READY).exists():
+            self._note(f"building {name}")
+            spec = EnvironmentSpec.parse("current")
+            uv(spec, "venv", "--allow-existing", "--python", _python_of(self._good), str(folder))
+            target = str(folder / "bin" / "python")
+            uv(spec, "pip", "install", "--no-deps", "--python", target, *find_links(), *packages)
+            (folder / READY).touch()
+        return f"python={folder}"
+
+    def digest(self, name: str) -> str | None:
+        """Return None: builds differ in a package."""
+        return None
+
+
+def _python_of(side: str) -> str:
+    """Return the executable that `python=PATH` means."""
+    path = Path(side.partition("=")[2]).expanduser()
+    return str(path / "bin" / "python" if path.is_dir() else path)
+
+
+def _packages(side: str) -> dict[str, str]:
+    """Return the version of each package of an environment, without what installs packages."""
+    spec = EnvironmentSpec.parse("current")
+    rows = json.loads(uv(spec, "pip", "list", "--format", "json", "--python", _python_of(side)))
+    return {row["name"]: row["version"] for row in rows if row["name"] not in ("pip", "setuptools", "wheel", "uv")}
+
+
+def _releases_of(package: str, before: dict[str, str], after: dict[str, str]) -> dict[str, dict[str, str]]:
+    """Return the packages of the good environment with each release of one of them; raises `InputError`."""
+    if package not in before or package not in after:
+        raise InputError(f"`--package {package}` is not installed on both sides", slug="unknown_release")
+    ends = sorted(Version(packages[package]) for packages in (before, after))
+    versions = sorted({Version(text) for text in _versions(package, pre=ends[1].is_prerelease)})
+    between = [str(version) for version in versions if ends[0] <= version <= ends[1]]
+    order = between if Version(before[package]) == ends[0] else between[::-1]
+    return {f"{package} {version}": {**before, package: version} for version in order}
+
+
+def _without(packages: dict[str, str], name: str) -> dict[str, str]:
+    return {other: version for other, version in packages.items() if other != name}
+
+
 class Commits:
     """Commits of a repository, each built in an environment of its own by a command, and kept."""
 
@@ -159,7 +236,7 @@ class Commits:
     def _environment(self, name: str) -> Path:
         key = f"{self._repository} {self._commits[name]} {self._command} {self._requirement}"
         folder = cache_folder() / "commits" / hashlib.sha256(key.encode()).hexdigest()[:16]
-        mark = folder / "opperf-ready"
+        mark = folder / READY
         if mark.exists():
             return folder
         if (folder / "opperf-failed").exists():

@@ -17,11 +17,14 @@ Option = typer.Option
 def bisect(
     operators: options.Operators = None,
     *,
-    good: Annotated[str, Option(metavar="BUILD", help="Build before the change, such as `1.26.4` or `v1.0`.")],
+    good: Annotated[str, Option(metavar="BUILD", help="Build before the change: `1.26.4`, a commit or `python=PATH`.")],
     bad: Annotated[str, Option(metavar="BUILD", help="Build after the change.")],
     repo: Annotated[Optional[Path], Option(metavar="DIR", help="Search the commits of this Git repository.")] = None,
     build: Annotated[
         Optional[str], Option(metavar="COMMAND", help="Command that builds a commit, such as `pip install .`.")
+    ] = None,
+    package: Annotated[
+        Optional[str], Option(metavar="NAME", help="With two interpreters, search the releases of this package.")
     ] = None,
     pre: Annotated[bool, Option("--pre", help="Include pre-releases.")] = False,
     metric: Annotated[str, Option(metavar="time|memory", help="What to compare.")] = "time",
@@ -72,6 +75,7 @@ def bisect(
         repository=repo,
         build=build,
         pre=pre,
+        package=package,
         metric=metric,
         **vars(judging),
         explain=explain,
