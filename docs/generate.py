@@ -288,6 +288,14 @@ def reason(source: str, name: str) -> str:
     return "" if found is None else " ".join(line.removeprefix("#: ") for line in found[1].splitlines())
 
 
+def benchmark(name: str) -> str:
+    """Return the command that wrote the results called `name`: `--name` called them so where no script does."""
+    script, *options = re.split(OPTION, name)
+    if not (ROOT / "benchmarks" / f"{script}.py").exists():
+        script, options = script.rpartition("_")[0], [f"name {name}"]
+    return " ".join([f"{script}.py", *(f"--{option}" for option in options)])
+
+
 def figures(name: str) -> str:
     """Return what a benchmark measured when it was last run for the documentation, with the date and the machine.
 
@@ -300,9 +308,7 @@ def figures(name: str) -> str:
     found = json.loads(results.read_text(encoding="utf-8"))
     place = found["machine"]
     guest = ", a virtual machine" if place["hypervisor"] else ""
-    script, *options = re.split(OPTION, name)
-    command = " ".join([f"{script}.py", *(f"--{option}" for option in options)])
-    made = f"`benchmarks/{command}` on {found['date']}: {place['cores_logical']} cores of {place['cpu']}{guest}."
+    made = f"`benchmarks/{benchmark(name)}` on {found['date']}: {place['cores_logical']} cores of {place['cpu']}{guest}."
     shown = found["rows"][: int(most) if most else None]
     rows = [tuple(_figure(value) for value in row.values()) for row in shown]
     judged = [_judged(figure, known) for figure, known in found["figures"].items()]

@@ -41,10 +41,11 @@ def test_generated_parts_are_what_the_code_says_now(page: Page, generate: Module
 def test_no_figure_of_our_benchmarks_is_still_missing(page: Page, generate: ModuleType) -> None:
     """Every benchmark that judges a figure shows it in the documentation, from its own results."""
     for name in re.findall(r"<!-- generated: figures (\w+)(?: \d+)? -->", page.text):
-        script, *options = re.split(generate.OPTION, name)
-        command = " ".join([f"{script}.py", *(f"--{option}" for option in options)])
+        command = generate.benchmark(name)
         assert f"`benchmarks/{command}` on " in page.text
-        assert (Path(__file__).parents[2] / "benchmarks" / "results" / f"{name}.json").is_file()
+        benchmarks = Path(__file__).parents[2] / "benchmarks"
+        assert (benchmarks / command.split()[0]).is_file()
+        assert (benchmarks / "results" / f"{name}.json").is_file()
 
 
 def test_the_readme_shows_its_command_and_output_first(root: Path) -> None:
