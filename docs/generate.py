@@ -308,7 +308,8 @@ def figures(name: str) -> str:
     found = json.loads(results.read_text(encoding="utf-8"))
     place = found["machine"]
     guest = ", a virtual machine" if place["hypervisor"] else ""
-    made = f"`benchmarks/{benchmark(name)}` on {found['date']}: {place['cores_logical']} cores of {place['cpu']}{guest}."
+    command = benchmark(name)
+    made = f"`benchmarks/{command}` on {found['date']}: {place['cores_logical']} cores of {place['cpu']}{guest}."
     shown = found["rows"][: int(most) if most else None]
     rows = [tuple(_figure(value) for value in row.values()) for row in shown]
     judged = [_judged(figure, known) for figure, known in found["figures"].items()]
