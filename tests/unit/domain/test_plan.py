@@ -128,6 +128,7 @@ CHANGED: dict[str, Any] = {
     "check": False,
     "memory_limit": 9,
     "by_share": True,
+    "jobs": 2,
 }
 
 
