@@ -140,7 +140,9 @@ def test_every_setting_is_tried_below() -> None:
 def test_a_setting_that_changes_what_is_measured_is_a_difference(name: str) -> None:
     differing = Settings().differences(Settings(**{name: CHANGED[name]}))
     assert differing == (
-        [] if name in ("timeout", "budget", "memory", "latency", "check", "memory_limit", "by_share") else [name]
+        []
+        if name in ("timeout", "budget", "memory", "latency", "check", "memory_limit", "by_share", "jobs")
+        else [name]
     )
 
 
