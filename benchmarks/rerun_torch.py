@@ -32,15 +32,15 @@ class Keeping(Watch):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Tell, call, and keep."""
-        assert isinstance(self._seen, capture.Recorder)
-        captured = len(self._seen.calls)
+        assert isinstance(self._note, capture.Recorder)
+        captured = len(self._note.calls)
         leaves = [leaf for leaf in pytree.tree_leaves((args, kwargs or {})) if isinstance(leaf, torch.Tensor)]
         given = numbers(leaves)
         result = super().__torch_dispatch__(func, types, args, kwargs)
-        if len(self._seen.calls) > captured:
+        if len(self._note.calls) > captured:
             found = backend.leaves(result)
             looks, left = [look(backend, one) for one in found], numbers(leaves)
-            call = self._seen.calls[captured]
+            call = self._note.calls[captured]
             self._taken.append(RecordedCall(call, given, looks, numbers(found), left, undecided=undecided(func)))
         return result
 
