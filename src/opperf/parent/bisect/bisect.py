@@ -258,7 +258,8 @@ class Search:
         )
         contests = [Contest(on(one.trial, sides[0]), on(one.trial, sides[1]), one.trial) for one in open_subjects]
         comparing.run(contests)
-        self._facts.update({base: comparing.facts.get("base"), new: comparing.facts.get("new")})
+        if (base, new) == self._ends:
+            self._facts = {"good": comparing.facts.get("base"), "bad": comparing.facts.get("new")}
         for subject, contest in zip(open_subjects, contests):
             self._keep(subject, contest, base, new)
 
