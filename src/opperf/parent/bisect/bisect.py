@@ -37,7 +37,7 @@ MOST_LOOKS, MOST_DIRECT = 6, 3
 #: Standard errors that a step must be from nothing in the direct comparisons of its neighbours.
 SURE = 2.5
 #: How often the two ends are compared where their difference is not clear.
-MOST_ENDS = 3
+MOST_ENDS = 4
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ class Search:
             direct = [(one, pair) for one in open_subjects for pair in self._direct(one)]
             if direct:
                 pair = direct[0][1]
-                self._measure([one for one, other in direct if other == pair], *pair)
+                self._measure([one for one, other in direct if other == pair], *pair, thorough=True)
             else:
                 build = self._most_telling(open_subjects)
                 if build is None:
