@@ -3,17 +3,80 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from opperf.catalog.param.grammar import DEFAULT_GENERATOR, DEFAULT_ITERATOR, OLD_NAMES
-from opperf.compat.param import generators, iterators  # noqa: F401  # they register opperf's own
-from opperf.compat.param.operators import OperatorInterface, operator
+from opperf.catalog.param.arguments import Checker
+from opperf.catalog.param.config import Spec
+from opperf.catalog.param.grammar import DEFAULT_GENERATOR, DEFAULT_ITERATOR, OLD_NAMES, RANGE_ITERATOR
+from opperf.catalog.param.problems import Problems, refuse
+from opperf.catalog.param.sweeps import combinations, plain
+from opperf.compat.param.operators import OperatorInterface, here, operator
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import value_of
 from opperf.domain.files.text_file import read_json
-from opperf.domain.workload import GENERATORS, ITERATORS, ConfigIterator, DataGenerator
+from opperf.domain.workload import (
+    GENERATORS,
+    ITERATORS,
+    ConfigIterator,
+    DataGenerator,
+    register_config_iterator,
+    register_data_generator,
+)
+
+
+class DefaultConfigIterator(ConfigIterator):
+    """Takes the entries as they are."""
+
+    def __init__(self, configs: dict[str, Any], key: str, device: str) -> None:
+        super().__init__(configs, key, device)
+        self._entries = iter(enumerate(configs[key]))
+
+    def __next__(self) -> tuple[Any, dict[str, Any]]:
+        return next(self._entries)
+
+
+class RangeConfigIterator(ConfigIterator):
+    """Sweeps the ranges of each entry."""
+
+    def __init__(self, configs: dict[str, Any], key: str, device: str) -> None:
+        super().__init__(configs, key, device)
+        self._entries = self._swept()
+
+    def _swept(self) -> Iterator[tuple[Any, dict[str, Any]]]:
+        for i, entry in enumerate(self.configs[self.key]):
+            spec = Spec(entry.get("args", []), entry.get("kwargs", {}))
+            for n, point in enumerate(combinations(spec)):
+                yield f"{i}_{n}", plain(point) or {}
+
+    def __next__(self) -> tuple[Any, dict[str, Any]]:
+        return next(self._entries)
+
+
+register_config_iterator(DEFAULT_ITERATOR, DefaultConfigIterator)
+register_config_iterator(RANGE_ITERATOR, RangeConfigIterator)
+
+
+class DefaultDataGenerator(DataGenerator):
+    """Makes what the entry says; the same values every time."""
+
+    def __init__(self, cache: bool = False) -> None:
+        """Start; `cache` is taken as PARAM has it, and changes nothing."""
+
+    def get_data(self, config: dict[str, Any], device: str) -> tuple[list[Any], dict[str, Any]]:
+        """Return the arguments; raises `InputError` that lists every mistake in the entry."""
+        args, kwargs = config.get("args", []), config.get("kwargs", {})
+        problems = Problems()
+        Checker(problems, sweeps=False).spec(args, kwargs, "$")
+        refuse("arguments", problems.mistakes)
+        place = here(device)
+        positional = [place.value(spec, f"args/{i}") for i, spec in enumerate(args)]
+        return positional, {name: place.value(spec, f"kwargs/{name}") for name, spec in kwargs.items()}
+
+
+register_data_generator(DEFAULT_GENERATOR, DefaultDataGenerator)
 
 
 @dataclass

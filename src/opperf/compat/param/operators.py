@@ -4,13 +4,48 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from opperf.catalog.param.names import meaning
-from opperf.compat.param.engine import here
+from opperf.catalog.param.values import argument
+from opperf.child.measure.disturbance import ProcessCounters
+from opperf.child.measure.engine import Engine
+from opperf.child.measure.host import fix_allocator
+from opperf.child.worker.arguments import Maker
 from opperf.domain.backend import Unsupported
 from opperf.domain.errors import InputError
+from opperf.domain.registry import device_named
 from opperf.domain.workload import Registry
+
+if TYPE_CHECKING:
+    from opperf.domain.backend import Backend
+
+
+@dataclass(frozen=True)
+class Here:
+    """A backend in this process, and what measures with it."""
+
+    backend: Backend
+    engine: Engine
+
+    def value(self, spec: Mapping[str, Any], place: str) -> Any:
+        """Return the value of a checked argument of a config; floating tensors ask for gradients unless told not to."""
+        value = Maker(self.backend, place).make(argument(spec, place), "value")
+        if spec["type"] == "tensor" and spec.get("requires_grad") is not False and value.is_floating_point():
+            value.requires_grad_(True)
+        return value
+
+
+@cache
+def here(device: str) -> Here:
+    """Return the engine for a device; PyTorch keeps the number of threads that it has."""
+    fix_allocator()
+    from opperf.child.backends.torch import runtime
+
+    backend = runtime.started(device_named(device))
+    return Here(backend, Engine(backend, ProcessCounters()))
 
 
 class OperatorInterface(abc.ABC):

@@ -26,10 +26,9 @@ from opperf.domain.units import (
 )
 from opperf.parent.analysis.summary import with_shares
 from opperf.parent.pages.charts import Chart
-from opperf.parent.pages.charts.bars import Bar, Bars
 from opperf.parent.pages.charts.distributions import Distributions, Spread
 from opperf.parent.pages.charts.drawing import color
-from opperf.parent.pages.charts.intervals import Intervals, Row
+from opperf.parent.pages.charts.intervals import Bar, Bars, Intervals, Row
 from opperf.parent.pages.charts.scatter import Ceiling, Point, Scatter, Series
 from opperf.parent.reports.comparison import name, reasons, side_text
 from opperf.parent.reports.run import in_order

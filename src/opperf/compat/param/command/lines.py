@@ -16,7 +16,7 @@ from typing import Any
 
 from opperf.catalog.param.cases import ConfigCase
 from opperf.catalog.param.sweeps import plain
-from opperf.compat.param.times import MILLI, fields
+from opperf.compat.param.executor import MILLI, fields
 from opperf.domain.errors import InputError, near
 from opperf.domain.files.destination import explain_errors
 from opperf.domain.measurement import Outcome, Samples
