@@ -75,7 +75,7 @@ def mxnet_report(step: Callable[[], Any]) -> tuple[Any, Totals]:
     """Return opperf's profile, and the summary that MXNet added up."""
     import mxnet as mx
 
-    from opperf.child.backends.mxnet.profile import operators
+    from opperf.child.backends.mxnet.operator_times import operators
 
     p = profiled("mxnet", step)
     told = operators(mx.profiler.dumps(format="json"))

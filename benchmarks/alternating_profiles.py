@@ -21,7 +21,7 @@ from opperf.child.measure.disturbance import ProcessCounters
 from opperf.compat.in_process import InProcess, Subject
 from opperf.domain.case import Case
 from opperf.domain.plan import Side
-from opperf.domain.profile.nesting import parents
+from opperf.domain.profile.event import parents
 from opperf.domain.stats.order import median
 
 #: Turns of both, and calls of one in each.

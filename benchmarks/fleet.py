@@ -35,9 +35,8 @@ from opperf.domain.record import Run
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.fleet.bootstrap import prepare
 from opperf.parent.fleet.dispatch import Fleet, Wishes
-from opperf.parent.fleet.engine import Joined
+from opperf.parent.fleet.engine import Answer, Joined, Order
 from opperf.parent.fleet.node import Hands
-from opperf.parent.fleet.order import Answer, Order
 from opperf.parent.fleet.ray_engine import Actor, RayEngine
 from opperf.parent.progress import Silent
 from opperf.parent.store.journal import JournalWriter

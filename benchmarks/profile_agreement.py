@@ -36,7 +36,7 @@ from opperf.catalog import operator
 from opperf.child.backends.threads import VARIABLES
 from opperf.domain.case import Case
 from opperf.domain.environment import EnvironmentSpec
-from opperf.domain.profile.nesting import parents
+from opperf.domain.profile.event import parents
 from opperf.domain.profile.watching import ONE_BY_ONE
 from opperf.domain.stats.order import median
 from opperf.domain.suite import Suite, SuiteCase

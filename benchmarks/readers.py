@@ -22,9 +22,9 @@ from opperf.catalog.param.document import read_config
 from opperf.compat.mxnet_opperf.command.plan import read_rows
 from opperf.compat.param.command.kernels import from_ncu
 from opperf.domain.case import Case, ListOf
-from opperf.domain.expectation import Expectation, document
 from opperf.domain.files.text_file import read_text
 from opperf.domain.floor import Floor
+from opperf.domain.judgement import Expectation, document
 from opperf.domain.measurement import Measurement, Memory, Outcome, Sample, Samples, compile_time
 from opperf.domain.message.requests import Prepare
 from opperf.domain.message.wire import answer_line, read_answer, read_request, request_line

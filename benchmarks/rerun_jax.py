@@ -17,7 +17,7 @@ import numpy as np
 from jax.extend.core import Jaxpr, Literal
 from rerun import RecordedCall, look, main
 
-from opperf.child.backends.jax import capture, parameters
+from opperf.child.backends.jax import capture, functions
 from opperf.child.backends.jax.equations import Equation, bodies, equations
 from opperf.child.backends.jax.runtime import JaxBackend
 from opperf.child.worker import arguments
@@ -87,7 +87,7 @@ def others(case: Case, equation: Equation) -> str:
     make = arguments.Maker(backend, "").make
     operands = [one.aval for one in equation.own.invars]
     own = {name: value for name, value in equation.own.params.items() if name not in DEVICES}
-    found = {name: parameters.decoded(make(case.attributes[name], name), operands) for name in own}
+    found = {name: functions.decoded(make(case.attributes[name], name), operands) for name in own}
     unlike = [name for name, value in own.items() if found[name] != value and str(found[name]) != str(value)]
     return f"other parameters: {', '.join(unlike)}" if unlike else ""
 

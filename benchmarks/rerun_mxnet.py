@@ -22,7 +22,7 @@ from mxnet.base import _LIB
 from rerun import RecordedCall, main
 
 from opperf.child.backends.mxnet import capture
-from opperf.child.backends.mxnet.capture import flowing
+from opperf.child.backends.mxnet.flow import flowing
 from opperf.child.backends.mxnet.runtime import MxnetBackend
 from opperf.child.backends.mxnet.specs import array_at
 from opperf.child.worker import inputs

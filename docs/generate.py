@@ -401,7 +401,7 @@ def grammar(rest: str) -> str:
 
 def param_help(_: str) -> str:
     """Return the help of PARAM's command line."""
-    from opperf.compat.param.command.flags import parser
+    from opperf.compat.param.command.tools import parser
 
     made = parser()
     made.formatter_class = lambda prog: argparse.HelpFormatter(prog, width=100, max_help_position=40)

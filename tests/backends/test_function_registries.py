@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from opperf.child.backends.jax import rules as jax_rules
-from opperf.child.backends.numpy import rules as numpy_rules
+from opperf.child.backends.numpy import functions as numpy_rules
 from opperf.domain.message.requests import Describe, Discover
 
 #: One function of so many is run.

@@ -16,7 +16,7 @@ from tests.docs.conftest import Page, of_each_page
 from opperf.catalog import DIRECTIONS, INT64, SIZES, categories, operator
 from opperf.compat.dl_operator_benchmark import benchmark_driver
 from opperf.compat.mxnet_opperf import __main__ as mxnet_opperf
-from opperf.compat.param.command import flags as param
+from opperf.compat.param.command import tools as param
 from opperf.domain.code import is_code
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.registry import FRAMEWORKS, PRESETS, framework, split_implementation

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.docs.conftest import Page, of_each_page
 
-from opperf.domain.expectation import Expectation
+from opperf.domain.judgement import Expectation
 from opperf.parent.planning.side_text import read_side
 from opperf.parent.sources.gate_file import (
     EXPECTED_KEYS,

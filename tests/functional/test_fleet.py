@@ -14,8 +14,7 @@ import pytest
 
 from opperf.domain.node import Node
 from opperf.parent.fleet import dispatch
-from opperf.parent.fleet.engine import Engine, Joined
-from opperf.parent.fleet.in_process import InProcess
+from opperf.parent.fleet.engine import Engine, InProcess, Joined
 from opperf.parent.fleet.node import Hands
 
 Opperf = Callable[..., Any]

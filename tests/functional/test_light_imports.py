@@ -36,7 +36,7 @@ def test_the_nouns_need_the_standard_library_alone(statement: str) -> None:
         "opperf.child.measure.engine",
         "opperf.child.backends.null.runtime",
         "opperf.catalog",
-        "opperf.domain.stats.student",
+        "opperf.domain.stats.significance",
     ],
 )
 def test_what_runs_in_a_child_needs_the_standard_library_alone(module: str) -> None:

@@ -9,9 +9,8 @@ from pathlib import Path
 from opperf.domain.comparison import ComparisonRun
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError, at_place
-from opperf.domain.expectation import Expectation
 from opperf.domain.floor import floor_key
-from opperf.domain.judgement import Judgement
+from opperf.domain.judgement import Expectation, Judgement
 from opperf.domain.plan import Plan, Settings
 from opperf.domain.record import Run
 from opperf.domain.registry import device_named

@@ -13,7 +13,7 @@ from pathlib import Path
 from opperf.domain.code import is_code
 from opperf.domain.environment import CURRENT, EnvironmentSpec
 from opperf.domain.errors import InputError, check_known
-from opperf.domain.files.scratch import ScratchFolder
+from opperf.domain.files.destination import ScratchFolder
 from opperf.domain.peaks import Peaks
 from opperf.domain.plan import ALLOCATORS
 from opperf.domain.profile.chrome import save

@@ -9,8 +9,7 @@ from typing import Protocol
 
 from opperf.domain.measurement import Outcome
 from opperf.domain.plan import Trial
-from opperf.parent.reports.escaping import one_line
-from opperf.parent.reports.text import trial_text
+from opperf.parent.reports.text import one_line, trial_text
 
 
 class Progress(Protocol):

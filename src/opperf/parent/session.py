@@ -33,7 +33,7 @@ from opperf.parent.crew import Company, Crew, company
 from opperf.parent.planning.cases import ChildAnswers
 from opperf.parent.planning.expand import expand
 from opperf.parent.planning.selection import Selection
-from opperf.parent.planning.sides import frameworks, sides
+from opperf.parent.planning.side_text import frameworks, sides
 from opperf.parent.planning.suites import unmeasured
 from opperf.parent.progress import Progress, Silent
 from opperf.parent.store.documents import Earlier, earlier_work

@@ -14,9 +14,9 @@ import pytest
 from opperf.catalog.param.cases import ConfigCase
 from opperf.catalog.param.config import Spec
 from opperf.catalog.param.names import Meaning
-from opperf.compat.param.command.flags import MODES, parser, quiet, warnings
 from opperf.compat.param.command.lines import Lines, Shown, between, output_path
 from opperf.compat.param.command.running import mode_of, write_trace
+from opperf.compat.param.command.tools import MODES, parser, quiet, warnings
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
 from opperf.domain.measurement import Measurement, Outcome, Quantity, Sample, Samples

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
-from opperf.domain.expectation import Expectation, document, from_document
+from opperf.domain.judgement import Expectation, document, from_document
 from opperf.domain.plan import Side, Trial
 from opperf.domain.tensor import TensorSpec
 

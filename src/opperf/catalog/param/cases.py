@@ -11,20 +11,91 @@ weighted, and the precision of the tables; the optimizer and its settings go by 
 from __future__ import annotations
 
 import json
+import math
+import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from opperf.catalog import catalog
 from opperf.catalog.param.config import ConfiguredOperator, Entry, ParamConfig, Spec
 from opperf.catalog.param.names import EMBEDDINGS, Meaning, Schema, read_schema
 from opperf.catalog.param.problems import Problems, quoted
 from opperf.catalog.param.sweeps import TooMany, axes, combinations, plain, size, uneven
-from opperf.catalog.param.values import argument
-from opperf.domain.case import Argument, Case, ListOf, tensors_of
+from opperf.domain.case import Argument, Case, Device, DType, ListOf, tensors_of
 from opperf.domain.errors import InputError
-from opperf.domain.registry import BUILT, MADE_BY, MADE_OF
-from opperf.domain.tensor import TensorSpec
+from opperf.domain.registry import BUILT, MADE_BY, MADE_OF, device_named
+from opperf.domain.tensor import TensorSpec, dtype_named
+
+REALS, WHOLES, UNSIGNED, SINGLE = (0.0, 1.0), (-10.0, 10.0), (0.0, 10.0), (-10.0, 10.0)
+#: Distributions that lie within bounds; the others have bounds of their own unless they are told.
+BOUNDED = ("uniform", "constant", "sorted", "reversed")
+
+
+def argument(spec: Mapping[str, Any], seed: str) -> Argument:
+    """Return the argument that a checked part of a config describes."""
+    kind = spec["type"]
+    if kind == "tensor":
+        return _tensor(spec)
+    if kind == "none":
+        return None
+    if kind in ("genericlist", "tuple"):
+        items = tuple(argument(inner, f"{seed}[{i}]") for i, inner in enumerate(spec["value"]))
+        return ListOf(items) if kind == "genericlist" else items
+    if "value_range" in spec:
+        return _draw(spec["value_range"], kind, seed)
+    value: Any = spec.get("value", "")  # only a string may leave it out
+    if kind == "device":
+        return Device(device_named(value))
+    if kind == "dtype":
+        return DType(dtype_named(value))
+    return float(value) if kind in ("float", "double") else value
+
+
+def _draw(bounds: Sequence[float], kind: str, seed: str) -> float:
+    generator = random.Random(seed)
+    low, high = bounds
+    return generator.randint(int(low), int(high)) if kind in ("int", "long") else generator.uniform(low, high)
+
+
+def _tensor(spec: Mapping[str, Any]) -> TensorSpec:
+    shape, dtype = tuple(spec["shape"]), dtype_named(spec["dtype"])
+    distribution = spec.get("values", "uniform")
+    plain = TensorSpec(shape, dtype)
+    bounds = spec.get("value_range")
+    if bounds is not None:
+        # A range of whole numbers has both its ends; the tensor's leaves the upper one out.
+        low, high = bounds
+        bounds = (float(low), float(high)) if plain.is_float else (float(math.ceil(low)), float(math.floor(high) + 1))
+    elif distribution.startswith(BOUNDED) or distribution.startswith("sparse"):
+        bounds = _usual(plain)
+    return TensorSpec(
+        shape,
+        dtype,
+        strides=tuple(spec["strides"]) if "strides" in spec else _strides(shape, spec.get("memory_format")),
+        values=distribution,
+        range=None if dtype == "bool" else bounds,
+        requires_grad=False if spec.get("requires_grad") is False else None,
+    )
+
+
+def _usual(tensor: TensorSpec) -> tuple[float, float]:
+    if not tensor.is_float:
+        return UNSIGNED if tensor.dtype.startswith("u") else WHOLES
+    return REALS if tensor.shape else SINGLE
+
+
+def _strides(shape: Sequence[int], memory_format: str | None) -> tuple[int, ...] | None:
+    """Return the strides of a memory format: channels, the second dimension, lie next to each other."""
+    if memory_format in (None, "contiguous_format"):
+        return None
+    order = [0, *range(2, len(shape)), 1]
+    strides, step = [0] * len(shape), 1
+    for place in reversed(order):
+        strides[place], step = step, step * max(1, shape[place])
+    return tuple(strides)
+
 
 #: Cases of one config: more than anyone waits for.
 MOST_CASES = 100_000

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from opperf.catalog.param.cases import argument
 from opperf.catalog.param.names import meaning
-from opperf.catalog.param.values import argument
 from opperf.child.measure.disturbance import ProcessCounters
 from opperf.child.measure.engine import Engine
 from opperf.child.measure.host import fix_allocator

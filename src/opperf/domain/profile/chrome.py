@@ -23,8 +23,7 @@ from typing import Annotated, Optional, Union, get_type_hints
 from opperf.domain.codec import OneOf, Unread, kind_of, read_as, wrong
 from opperf.domain.errors import InputError
 from opperf.domain.files.destination import write_parts
-from opperf.domain.profile.event import KINDS, Event, Profile, Reading, Slice, links
-from opperf.domain.profile.nesting import in_time, lanes, track
+from opperf.domain.profile.event import KINDS, Event, Profile, Reading, Slice, in_time, lanes, links, track
 
 SCHEMA_VERSION = 1
 #: The fields of a span besides its name, kind, time and place.

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from opperf.domain.profile.event import Event, Profile
-from opperf.domain.profile.nesting import in_time, parents
+from opperf.domain.profile.event import Event, Profile, in_time, parents
 
 #: Spans of PyTorch that last a step each, where a program runs its profiler with a schedule.
 STEP = re.compile(r"ProfilerStep[#*]")

@@ -14,7 +14,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from opperf.domain.stats.student import t_quantile
+from opperf.domain.stats.significance import t_quantile
 
 #: The estimate of the variance is found by halving; after so many steps it is exact to the last digit of a float.
 STEPS = 200

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from statistics import fmean, geometric_mean
 
 from opperf.domain.comparison import Comparison, PeakMemory, Verdict
-from opperf.domain.expectation import Expectation
 from opperf.domain.floor import Floor, floor_key
-from opperf.domain.judgement import Finding, Judgement
+from opperf.domain.judgement import Expectation, Finding, Judgement
 from opperf.domain.measurement import Quantity
 from opperf.domain.plan import Trial
 from opperf.domain.reason import Warning

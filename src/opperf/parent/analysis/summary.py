@@ -22,7 +22,7 @@ from opperf.domain.plan import NATIVE, Settings, Trial
 from opperf.domain.reason import Reason, Warning
 from opperf.domain.record import Record, Statistics, Value
 from opperf.domain.stats.order import median, quantile, relative_precision
-from opperf.domain.stats.student import log_interval
+from opperf.domain.stats.significance import log_interval
 
 #: Fewer samples than this make a 99th percentile that is merely the largest.
 ENOUGH_FOR_P99 = 100

@@ -19,7 +19,7 @@ from opperf.domain.measurement import Samples
 from opperf.domain.plan import Side
 from opperf.domain.reason import Warning
 from opperf.domain.record import Record, Run
-from opperf.domain.stats.student import t_quantile
+from opperf.domain.stats.significance import t_quantile
 from opperf.parent.analysis.verdict import CONFIDENCE, Rule
 
 #: How far identical code may move between two runs on a shared host, where `opperf noise` has not measured it.

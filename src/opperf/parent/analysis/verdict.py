@@ -16,8 +16,7 @@ from statistics import fmean, stdev
 
 from opperf.domain.comparison import Verdict
 from opperf.domain.floor import Floor
-from opperf.domain.stats.significance import PairedTest, discoveries
-from opperf.domain.stats.student import t_quantile
+from opperf.domain.stats.significance import PairedTest, discoveries, t_quantile
 
 #: Pairs at which stage 1 looks, relative to the first look, and the factor between later looks with `--settle`.
 LOOKS = (1.0, 1.6, 2.4)

@@ -34,7 +34,7 @@ def doctor(
     """
     from opperf.parent.calibration import stored_rates
     from opperf.parent.planning.selection import Selection
-    from opperf.parent.planning.sides import frameworks, sides
+    from opperf.parent.planning.side_text import frameworks, sides
     from opperf.parent.reports.machine import document
     from opperf.parent.request import plugin_files
     from opperf.parent.workers import machine, machine_noise

@@ -13,8 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from opperf.domain.measurement import Outcome
 from opperf.domain.plan import Trial
 from opperf.parent.cli.output import tell
-from opperf.parent.reports.escaping import one_line
-from opperf.parent.reports.text import subject
+from opperf.parent.reports.text import one_line, subject
 
 #: Seconds between two lines where there is no terminal.
 LINE_EVERY = 10.0

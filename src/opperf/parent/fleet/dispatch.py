@@ -17,8 +17,7 @@ from opperf.domain.plan import MOST, Settings, Trial
 from opperf.domain.reason import Reason
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.contest import Contest, outcome
-from opperf.parent.fleet.engine import Engine, Joined
-from opperf.parent.fleet.order import Answer, Bout, Judged, Order
+from opperf.parent.fleet.engine import Answer, Bout, Engine, Joined, Judged, Order
 from opperf.parent.fleet.scheduler import LEAST_SECONDS, Result, Scheduler, Task
 from opperf.parent.planning.selection import Selection
 from opperf.parent.progress import Progress

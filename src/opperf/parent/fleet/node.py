@@ -20,7 +20,7 @@ from opperf.parent.analysis.verdict import Rule
 from opperf.parent.calibration import stored_floors
 from opperf.parent.contest import Comparing, outcome
 from opperf.parent.explain import explain
-from opperf.parent.fleet.order import Answer, Judged, Order
+from opperf.parent.fleet.engine import Answer, Judged, Order
 from opperf.parent.workers.machine import facts
 from opperf.parent.workers.machine_noise import noise
 from opperf.parent.workers.pool import Pool

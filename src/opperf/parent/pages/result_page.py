@@ -17,7 +17,7 @@ from opperf.parent.pages.charts import STYLE, Chart, figure
 from opperf.parent.pages.figures import Result
 from opperf.parent.reports import render
 from opperf.parent.reports.document import Document
-from opperf.parent.reports.escaping import one_line
+from opperf.parent.reports.text import one_line
 
 FOLDER = Path(__file__).parent
 

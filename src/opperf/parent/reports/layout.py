@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from opperf.parent.reports.document import Column, Level, Table
-from opperf.parent.reports.escaping import one_line
+from opperf.parent.reports.text import one_line
 
 GAP = 2
 #: Columns are left out so that words up to this wide stay whole; a longer one may be broken.

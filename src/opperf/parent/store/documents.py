@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from opperf.domain.errors import InputError
-from opperf.domain.expectation import Expectation, document, from_document
 from opperf.domain.files.destination import write_text
 from opperf.domain.files.text_file import read_json
+from opperf.domain.judgement import Expectation, document, from_document
 from opperf.domain.measurement import Outcome
 from opperf.domain.plan import Settings
 from opperf.domain.profile.chrome import from_trace

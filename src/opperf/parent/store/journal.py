@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from opperf.domain.errors import InputError
-from opperf.domain.files.destination import explain_errors
+from opperf.domain.files.destination import explain_errors, scratch_file
 from opperf.domain.files.json_text import NotJSON, value_of
-from opperf.domain.files.scratch import scratch_file
 from opperf.domain.files.text_file import distinct, read_bytes
 from opperf.domain.measurement import Outcome
 from opperf.domain.record import SCHEMA_VERSION, Record, Run

@@ -19,9 +19,8 @@ from pathlib import Path
 
 from opperf.domain.codec import decode
 from opperf.domain.errors import InputError
-from opperf.domain.files.destination import explain_errors, is_regular, prove
+from opperf.domain.files.destination import explain_errors, is_regular, prove, shortened
 from opperf.domain.files.json_text import value_of
-from opperf.domain.files.scratch import shortened
 from opperf.parent.store.journal import journal_of
 
 #: The holder writes who it is once it holds the lock: how often to look for that, and the seconds between two looks.

@@ -17,7 +17,7 @@ from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.environment import CURRENT, EnvironmentSpec, preset
 from opperf.domain.errors import OperatorFailure, OpperfError, WorkerFailure
-from opperf.domain.files.scratch import ScratchFolder
+from opperf.domain.files.destination import ScratchFolder
 from opperf.domain.message.replies import Output
 from opperf.domain.message.requests import Compare, Evaluate, R, Request
 from opperf.domain.plan import Settings, Side, Trial

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from opperf.child.backends.mxnet.capture import flowing
+from opperf.child.backends.mxnet.flow import flowing
 
 
 def graph(*nodes: tuple[str, str, list[int]], heads: list[int]) -> dict[str, Any]:

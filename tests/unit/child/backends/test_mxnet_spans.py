@@ -8,8 +8,8 @@ import pytest
 
 from opperf.child.backends.mxnet import allocations
 from opperf.child.backends.mxnet.allocations import Change, changes
-from opperf.child.backends.mxnet.calls import of_bytes, of_thread
 from opperf.child.backends.mxnet.spans import readings, spans, with_memory, with_modules, with_shapes
+from opperf.child.backends.mxnet.thread_hash import of_bytes, of_thread
 from opperf.domain.profile.event import Event, Reading
 
 #: A thread as MXNet numbers it: beyond what a double holds exactly.

@@ -10,7 +10,7 @@ from opperf.child.backends import array_rules as shared
 from opperf.child.backends.jax import rules as jax_rules
 from opperf.child.backends.mxnet import array_rules, gradient_rules, layer_rules, special_rules
 from opperf.child.backends.notation import SIDES, Rule, alike, inputs, sizes, tensor
-from opperf.child.backends.numpy import rules as numpy_own
+from opperf.child.backends.numpy import functions as numpy_own
 from opperf.domain.case import Case, DType, ListOf
 from opperf.domain.tensor import TensorSpec
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from opperf.child.backends.mxnet.profile import operators, seconds
+from opperf.child.backends.mxnet.operator_times import operators, seconds
 from opperf.domain.explanation import Event
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from opperf.child.backends.jax.capture import limits
+from opperf.child.backends.jax.places import limits
 
 
 @dataclass(frozen=True)

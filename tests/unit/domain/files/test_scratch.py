@@ -10,14 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from opperf.domain.files.destination import write_text
-from opperf.domain.files.scratch import ScratchFolder, scratch_file, sweep
+from opperf.domain.files.destination import ScratchFolder, scratch_file, sweep, write_text
 
 #: A process that makes scratch in a folder, says so and waits.
 _MAKER = """
 import sys, time
 from pathlib import Path
-from opperf.domain.files.scratch import ScratchFolder, scratch_file
+from opperf.domain.files.destination import ScratchFolder, scratch_file
 folder = Path(sys.argv[1])
 with scratch_file(folder / "out.json"):
     made = ScratchFolder("check", folder)

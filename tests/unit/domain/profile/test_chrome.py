@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from opperf.domain.errors import InputError
 from opperf.domain.profile.chrome import from_trace, to_trace
-from opperf.domain.profile.event import KINDS, Event, Profile, Reading
-from opperf.domain.profile.nesting import in_time
+from opperf.domain.profile.event import KINDS, Event, Profile, Reading, in_time
 
 #: Nanoseconds since 1970 when the profiles of these tests begin.
 EPOCH = 1_795_000_000_000_000_000

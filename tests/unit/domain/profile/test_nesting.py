@@ -8,8 +8,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opperf.domain.profile.event import Event
-from opperf.domain.profile.nesting import lanes, own_times, parents, track
+from opperf.domain.profile.event import Event, lanes, own_times, parents, track
 
 EVENTS = st.lists(
     st.builds(

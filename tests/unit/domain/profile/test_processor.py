@@ -9,8 +9,7 @@ import pytest
 from opperf.domain.profile.chrome import from_trace, to_trace
 from opperf.domain.profile.columns import columns, table
 from opperf.domain.profile.event import Event, Profile, Slice, merge
-from opperf.domain.profile.processor import Processor
-from opperf.domain.profile.rows import PEAK, rows
+from opperf.domain.profile.rows import PEAK, Processor, rows
 
 CALL = Event("sqrt", "operator", 0, 10, 1, "main")
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from opperf.domain.stats.student import log_interval, t_cdf, t_quantile
+from opperf.domain.stats.significance import log_interval, t_cdf, t_quantile
 
 FREEDOMS = [1, 2, 3, 4, 7, 11, 30, 100, 2000]
 

@@ -12,8 +12,8 @@ from scipy import stats
 
 from opperf.domain.case import Case
 from opperf.domain.comparison import Comparison
-from opperf.domain.expectation import Expectation
 from opperf.domain.floor import Floor
+from opperf.domain.judgement import Expectation
 from opperf.domain.measurement import Measurement, Memory, Outcome, Sample, Samples
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason

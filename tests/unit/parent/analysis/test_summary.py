@@ -13,7 +13,7 @@ from opperf.domain.measurement import Measurement, Memory, Outcome, Quantity, Sa
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason, Warning
 from opperf.domain.record import Record, Statistics
-from opperf.domain.stats.student import log_interval
+from opperf.domain.stats.significance import log_interval
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.analysis.summary import record
 

@@ -6,8 +6,7 @@ import pytest
 
 from opperf.domain.errors import HarnessError
 from opperf.domain.node import Node
-from opperf.parent.fleet.engine import Done, Event, Joined, Left
-from opperf.parent.fleet.in_process import InProcess
+from opperf.parent.fleet.engine import Done, Event, InProcess, Joined, Left
 from opperf.parent.fleet.scheduler import Result, Scheduler, Task
 
 

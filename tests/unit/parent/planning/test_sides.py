@@ -9,7 +9,7 @@ from opperf.domain.errors import InputError
 from opperf.domain.plan import Side
 from opperf.domain.suite import Suite, SuiteCase
 from opperf.parent.planning.selection import Selection
-from opperf.parent.planning.sides import environments, frameworks, sides
+from opperf.parent.planning.side_text import environments, frameworks, sides
 
 HERE = ("torch", "numpy")
 OWN = Suite("own", "", (SuiteCase(Case("mxnet:nd.add")),))

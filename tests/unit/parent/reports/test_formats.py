@@ -22,8 +22,8 @@ from opperf.domain.measurement import Quantity
 from opperf.domain.record import Run
 from opperf.parent import reports
 from opperf.parent.reports import render
-from opperf.parent.reports.escaping import for_csv, for_markdown, one_line
 from opperf.parent.reports.formats import FORMATS, check_format
+from opperf.parent.reports.text import for_csv, for_markdown, one_line
 
 #: What formats and terminals act on, and anything else.
 MARKS = "|\\`*_<>&~[](){}#+-=!:;,\"'\n\r\t \x1b\x00\u2028\ud800aé1."

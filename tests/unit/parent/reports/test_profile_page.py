@@ -16,7 +16,7 @@ from opperf.domain.errors import InputError
 from opperf.domain.profile.event import Event, Profile, Reading
 from opperf.parent.reports import profile_page
 from opperf.parent.reports.profile_page import flame, tables, timeline
-from opperf.parent.reports.profile_page.outside import outside
+from opperf.parent.reports.profile_page.tables import outside
 
 #: Nanoseconds since 1970 when the profile of these tests begins.
 EPOCH = 1_795_000_000_000_000_000

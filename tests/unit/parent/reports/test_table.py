@@ -20,9 +20,8 @@ from opperf.parent.reports import remarks
 from opperf.parent.reports.columns import columns
 from opperf.parent.reports.comparison import side_text
 from opperf.parent.reports.document import Note, Section, Table
-from opperf.parent.reports.escaping import one_line
 from opperf.parent.reports.run import in_order, merge, table_of
-from opperf.parent.reports.text import argument_text, case_text, common_subject, first_line, trial_text
+from opperf.parent.reports.text import argument_text, case_text, common_subject, first_line, one_line, trial_text
 
 ADD = Case("add", {"lhs": TensorSpec((2,))})
 MUL = Case("mul", {"lhs": TensorSpec((2,))})

@@ -15,8 +15,7 @@ from opperf.catalog.param.document import read_config
 from opperf.catalog.param.grammar import ARGUMENTS, DEFAULT_GENERATOR, DTYPES, ITERATORS, RANGE_ITERATOR, SHARED
 from opperf.domain.errors import InputError
 from opperf.domain.suite import Suite
-from opperf.parent.reports.escaping import one_line
-from opperf.parent.reports.text import case_text
+from opperf.parent.reports.text import case_text, one_line
 from opperf.parent.sources.execution_trace.kineto import read_kineto
 from opperf.parent.sources.execution_trace.reading import read_traces
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from opperf.domain.errors import InputError
-from opperf.parent.sources.execution_trace import stream
+from opperf.parent.sources.execution_trace import node
 from opperf.parent.sources.execution_trace.kineto import read_kineto
 from opperf.parent.sources.execution_trace.node import check, nodes
 
@@ -69,7 +69,7 @@ def test_keys_that_a_parser_would_join_around_each_value_are_refused(tmp_path: P
 
 
 def test_a_gzip_that_unpacks_to_far_more_than_it_is_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "MOST_UNPACKED", 1_000_000)
+    monkeypatch.setattr(node, "MOST_UNPACKED", 1_000_000)
     path = tmp_path / "t.json.gz"
     path.write_bytes(gzip.compress(b" " * 2_000_000))
     with pytest.raises(InputError, match="it unpacks to over 1,"):

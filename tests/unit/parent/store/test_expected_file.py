@@ -8,7 +8,7 @@ import pytest
 
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
-from opperf.domain.expectation import Expectation
+from opperf.domain.judgement import Expectation
 from opperf.domain.plan import Side, Trial
 from opperf.parent.store.documents import read_expected, write_expected
 

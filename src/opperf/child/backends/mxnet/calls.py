@@ -11,42 +11,13 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from sys import byteorder
 from typing import Any
 
 import mxnet as mx
 from mxnet.ndarray import register
 
+from opperf.child.backends.mxnet.thread_hash import of_thread
 from opperf.domain.profile.event import Event
-
-MASK = (1 << 64) - 1
-MULTIPLIER = 0xC6A4A7935BD1E995
-SEED = 0xC70F6907
-
-
-def of_thread(identity: int) -> int:
-    """Return the hash of a thread's identity."""
-    return of_bytes(identity.to_bytes(8, byteorder))
-
-
-def of_bytes(data: bytes) -> int:
-    """Return the hash of bytes; MXNet numbers its categories by it.
-
-    >>> of_bytes(b"operator")
-    3060606181218273969
-    """
-    hash_value = SEED ^ (len(data) * MULTIPLIER & MASK)
-    whole = len(data) & ~7
-    for place in range(0, whole, 8):
-        block = int.from_bytes(data[place : place + 8], byteorder) * MULTIPLIER & MASK
-        hash_value = (hash_value ^ (_mix(block) * MULTIPLIER & MASK)) * MULTIPLIER & MASK
-    if whole < len(data):
-        hash_value = (hash_value ^ int.from_bytes(data[whole:], byteorder)) * MULTIPLIER & MASK
-    return _mix(_mix(hash_value) * MULTIPLIER & MASK)
-
-
-def _mix(value: int) -> int:
-    return value ^ (value >> 47)
 
 
 class Calls:

@@ -11,7 +11,8 @@ from dataclasses import replace
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
-from opperf.child.backends.mxnet.profile import Window, seconds, window
+from opperf.child.backends.mxnet.operator_times import seconds
+from opperf.child.backends.mxnet.profile import Window, window
 from opperf.child.measure.disturbance import Counters, clean
 from opperf.domain.backend import Work
 from opperf.domain.measurement import Measurement, Sample, Samples

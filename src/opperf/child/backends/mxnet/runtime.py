@@ -12,16 +12,7 @@ import numpy
 
 from opperf.child.backends import threads
 from opperf.child.backends.call import Binding, bindings
-from opperf.child.backends.mxnet import (
-    allocations,
-    blocks,
-    capture,
-    custom_add_one,
-    discovery,
-    explain,
-    gradients,
-    paths,
-)
+from opperf.child.backends.mxnet import blocks, capture, custom_add_one, discovery, explain, gradients, memory, paths
 from opperf.child.backends.mxnet.compilation import compiled
 from opperf.child.backends.mxnet.target import Target, target_of
 from opperf.child.backends.values import ATOL, RTOL, agree
@@ -209,7 +200,7 @@ class MxnetBackend(Backend):
 
     def memory(self, work: Work) -> Memory | None:
         """Return what one call allocates."""
-        return allocations.of_call(work, self.context)
+        return memory.of_call(work, self.context)
 
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return operators, and the primitives of oneDNN."""

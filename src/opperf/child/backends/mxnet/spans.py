@@ -16,9 +16,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from opperf.child.backends.mxnet.allocations import Change, allocated, peak
-from opperf.child.backends.mxnet.profile import DOMAINS, NO_OPERATORS, PYTHON_PART
-from opperf.domain.profile.event import Event, Reading
-from opperf.domain.profile.nesting import parents
+from opperf.child.backends.mxnet.operator_times import DOMAINS, NO_OPERATORS, PYTHON_PART
+from opperf.domain.profile.event import Event, Reading, parents
 
 #: Name, category, phase, time stamp and thread of one event; a frame of the program is between brackets.
 EVENT = re.compile(

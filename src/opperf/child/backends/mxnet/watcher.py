@@ -22,9 +22,10 @@ from typing import Any
 import mxnet as mx
 
 from opperf.child.backends.mxnet.allocations import Change, changes
-from opperf.child.backends.mxnet.calls import of_blocks, of_operators, of_thread
+from opperf.child.backends.mxnet.calls import of_blocks, of_operators
 from opperf.child.backends.mxnet.profile import WATCHED, configure, scratch_file
 from opperf.child.backends.mxnet.spans import MERGED, readings, spans, with_memory, with_modules, with_shapes
+from opperf.child.backends.mxnet.thread_hash import of_thread
 from opperf.child.backends.mxnet.threads import ENGINES
 from opperf.child.backends.threads import ThreadNames
 from opperf.domain.profile.event import Event, Profile, Reading, merge

@@ -26,8 +26,7 @@ from torch.autograd import DeviceType
 
 from opperf.child.backends.python_stacks import Stacks
 from opperf.child.backends.torch.modules import RANGE
-from opperf.domain.profile.event import Event, Profile, Reading
-from opperf.domain.profile.nesting import parents
+from opperf.domain.profile.event import Event, Profile, Reading, parents
 from opperf.domain.profile.watching import Watching
 
 #: Events on the CPU that are the profiler's, the allocator's or CUDA's interface, and no operators.

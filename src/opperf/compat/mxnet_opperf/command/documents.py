@@ -16,8 +16,7 @@ from opperf.compat.mxnet_opperf.command.plan import LUMPED, RowPlan
 from opperf.domain.codec import read_as
 from opperf.domain.measurement import CountedTimes, Quantity, Samples
 from opperf.domain.record import Record, Run
-from opperf.parent.reports.escaping import for_csv, for_markdown, for_markdown_line
-from opperf.parent.reports.text import first_line
+from opperf.parent.reports.text import first_line, for_csv, for_markdown, for_markdown_line
 
 Rows: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]
 

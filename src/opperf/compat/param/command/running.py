@@ -24,9 +24,8 @@ from opperf import __version__
 from opperf.catalog.param.cases import ConfigCase, cases
 from opperf.catalog.param.config import ParamConfig
 from opperf.compat.param.command.batches import Watch
-from opperf.compat.param.command.flags import quiet
 from opperf.compat.param.command.lines import Lines, Shown, between
-from opperf.compat.param.command.tools import Tool
+from opperf.compat.param.command.tools import Tool, quiet
 from opperf.domain.files.destination import write_text
 from opperf.domain.measurement import Outcome, Samples
 from opperf.domain.plan import Plan, Settings, Trial
@@ -36,7 +35,7 @@ from opperf.parent.cli.places import emit
 from opperf.parent.cli.progress import Bar
 from opperf.parent.planning.selection import Selection
 from opperf.parent.progress import Silent
-from opperf.parent.reports.escaping import one_line
+from opperf.parent.reports.text import one_line
 from opperf.parent.session import Interrupted, Options, Session
 from opperf.parent.workers import machine
 

@@ -8,7 +8,7 @@ from typing import Protocol
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from opperf.parent.pages.charts.drawing import HEADING, Drawing
-from opperf.parent.reports.escaping import one_line
+from opperf.parent.reports.text import one_line
 
 #: The widths at which a page has every chart, in pixels: for a screen, and for a phone.
 WIDE, NARROW = 760, 360

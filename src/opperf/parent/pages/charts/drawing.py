@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement
 
-from opperf.parent.reports.escaping import one_line
+from opperf.parent.reports.text import one_line
 
 #: What a character is wide, and how much an axis, a heading and a row of text need. Pixels.
 CHARACTER, AXIS, HEADING, LINE = 6.3, 26, 32, 16

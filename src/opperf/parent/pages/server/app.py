@@ -32,8 +32,8 @@ from opperf.parent.pages.server.changes import changes
 from opperf.parent.pages.server.view import Query, View
 from opperf.parent.reports import render
 from opperf.parent.reports.document import Document, Note
-from opperf.parent.reports.escaping import one_line
 from opperf.parent.reports.formats.html import piece
+from opperf.parent.reports.text import one_line
 from opperf.parent.store.database.archive import Archive
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from opperf.domain.case import Case
 from opperf.domain.comparison import ComparisonRun
 from opperf.domain.plan import Side
 from opperf.domain.record import Run
-from opperf.parent.reports.escaping import for_csv
-from opperf.parent.reports.text import case_text
+from opperf.parent.reports.text import case_text, for_csv
 
 COLUMNS = (
     *("run", "started", "labels", "operator", "case", "inputs", "direction", "framework", "implementation", "version"),

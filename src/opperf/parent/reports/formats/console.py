@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from opperf.parent.reports.document import Block, Code, Document, Legend, Note, Screen, Section, Table
-from opperf.parent.reports.escaping import one_line
 from opperf.parent.reports.layout import LEVELS, fitted, grid, paragraph, styled
+from opperf.parent.reports.text import one_line
 
 _MARKS = {"": "", "item": "- ", "hint": "hint: "}
 

@@ -13,7 +13,7 @@ import io
 from collections.abc import Iterable
 
 from opperf.parent.reports.document import Block, Column, Document, Note, Screen, Section, table
-from opperf.parent.reports.escaping import for_csv
+from opperf.parent.reports.text import for_csv
 
 _SAID = (
     Column[tuple[str, str]]("section", read=lambda row: row[0]),

@@ -8,7 +8,7 @@ https://docs.github.com/en/actions/reference/workflow-commands-for-github-action
 from __future__ import annotations
 
 from opperf.parent.reports.document import Check, Document, Screen
-from opperf.parent.reports.escaping import for_annotation, for_annotation_property
+from opperf.parent.reports.text import for_annotation, for_annotation_property
 
 
 def render(document: Document, _: Screen) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from opperf.parent.reports.document import Block, Code, Document, Legend, Note, Screen, Section, Table
-from opperf.parent.reports.escaping import one_line
+from opperf.parent.reports.text import one_line
 
 #: Characters of a cell from which on it has several lines, and from which on it is as wide as a paragraph.
 LONG, TEXT = 36, 150

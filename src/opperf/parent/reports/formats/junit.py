@@ -8,7 +8,7 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 from opperf.parent.reports.document import Check, Document, Screen
-from opperf.parent.reports.escaping import one_line
+from opperf.parent.reports.text import one_line
 
 DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
 from opperf.parent.reports.document import Block, Code, Document, Legend, Note, Screen, Section, Table
-from opperf.parent.reports.escaping import for_markdown, for_markdown_line, one_line
+from opperf.parent.reports.text import for_markdown, for_markdown_line, one_line
 
 
 def render(document: Document, _: Screen) -> str:

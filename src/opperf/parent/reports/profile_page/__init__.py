@@ -17,11 +17,10 @@ from opperf.domain.errors import InputError
 from opperf.domain.profile.event import Profile
 from opperf.domain.profile.rows import PEAK
 from opperf.domain.units import format_flop_rate, format_seconds
-from opperf.parent.reports.escaping import one_line
 from opperf.parent.reports.profile_page.flame import frames
-from opperf.parent.reports.profile_page.outside import outside
-from opperf.parent.reports.profile_page.tables import grouped
+from opperf.parent.reports.profile_page.tables import grouped, outside
 from opperf.parent.reports.profile_page.timeline import drawing, typical, windows
+from opperf.parent.reports.text import one_line
 
 FOLDER = Path(__file__).parent
 #: In the order in which they run; each declares functions for the last.

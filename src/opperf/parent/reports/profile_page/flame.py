@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from opperf.domain.profile.event import Profile
-from opperf.domain.profile.nesting import own_times
+from opperf.domain.profile.event import Profile, own_times
 from opperf.domain.units import format_percent, format_seconds
 from opperf.parent.reports.profile_page.tables import marked
 

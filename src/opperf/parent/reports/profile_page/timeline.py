@@ -12,12 +12,11 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from opperf.domain.profile.columns import shapes_text
-from opperf.domain.profile.event import KINDS, Event, Profile, Reading, links
-from opperf.domain.profile.nesting import in_time, lanes, track
+from opperf.domain.profile.event import KINDS, Event, Profile, Reading, in_time, lanes, links, track
 from opperf.domain.profile.repetition import steps
 from opperf.domain.units import format_seconds
-from opperf.parent.reports.escaping import one_line
 from opperf.parent.reports.profile_page.tables import marked
+from opperf.parent.reports.text import one_line
 
 #: Spans in the page, the longest: about 5 MB. A browser holds them easily, but draws far fewer at a time.
 MOST_SPANS = 200_000

@@ -23,8 +23,7 @@ import ijson
 
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import JsonObject
-from opperf.parent.sources.execution_trace.node import Node
-from opperf.parent.sources.execution_trace.stream import DAMAGED, describe, opened
+from opperf.parent.sources.execution_trace.node import DAMAGED, Node, describe, opened
 
 MICROSECOND = 1e-6
 #: The categories of work on a device.

@@ -18,8 +18,7 @@ from opperf.domain.code import check_name
 from opperf.domain.errors import InputError, near
 from opperf.domain.suite import LeftOut
 from opperf.domain.trace import Between, Trace, TracedCase
-from opperf.parent.sources.execution_trace.argument import Parameter, Unknown, arguments, signature
-from opperf.parent.sources.execution_trace.elements import Elements
+from opperf.parent.sources.execution_trace.argument import Elements, Parameter, Unknown, arguments, signature
 from opperf.parent.sources.execution_trace.kineto import Durations, Recording, join
 from opperf.parent.sources.execution_trace.node import Node, check, nodes
 
