@@ -333,7 +333,9 @@ def _judged(figure: str, known: dict[str, Any]) -> str:
 
 
 def _figure(value: str | float) -> str:
-    return value if isinstance(value, str) else f"{value:.4g}"
+    if isinstance(value, str):
+        return f"`{value}`" if value.startswith("opperf ") else value
+    return f"{value:.4g}"
 
 
 def groups(_: str) -> str:
