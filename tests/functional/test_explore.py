@@ -42,7 +42,9 @@ def test_a_cliff_is_found_confirmed_and_shown_again_by_its_command() -> None:
 def test_the_report_says_where_what_instead_and_how_to_see_it_again() -> None:
     done = invoke(*EXPLORE, *NARROW)
     assert "pad data.1 to 1,033" in done.out
-    assert "again: opperf explore null:cliff --framework null --dims data.0=16,data.1=1032..1033" in done.out
+    assert (
+        "again: opperf explore null:cliff --framework null --factor 1.15 --dims data.0=16,data.1=1032..1033" in done.out
+    )
     assert "1 cliff beyond a factor of 1.2" in done.out
 
 

@@ -27,7 +27,7 @@ from opperf.parent.compare import sides_named
 from opperf.parent.contest import Comparing, Contest, header, outcome
 from opperf.parent.explain import explain
 from opperf.parent.explore.meter import OBJECTIVES, Bench, Ledger, Question
-from opperf.parent.explore.search import Cliff, LevelSearch, Search, more_work
+from opperf.parent.explore.search import SHOWN, Cliff, LevelSearch, Search, more_work
 from opperf.parent.explore.space import CONTIGUOUS, LAYOUTS, Point, Space, read_dimensions
 from opperf.parent.planning.implementations import on
 from opperf.parent.planning.selection import Selection
@@ -276,7 +276,7 @@ class Expedition:
         expected = 1.0
         if other is not None:
             neighbours = bench.fresh(other, 1)
-            if not neighbours or costs[0] < self._order.factor**0.75 * neighbours[0]:
+            if not neighbours or costs[0] < self._order.factor**SHOWN * neighbours[0]:
                 return None
             expected = neighbours[0]
         interval = None if other is not None else tuple(math.exp(end) for end in test.interval())
@@ -296,7 +296,10 @@ class Expedition:
         )
 
     def _command(self, space: Space, trial: Trial, cliff: Cliff) -> str:
-        """Return the command that shows a finding again: the same search, over its two points alone."""
+        """Return the command that shows a finding again: the same search, over its two points alone.
+
+        It asks for a little less, so that a finding that is just beyond the factor shows every time.
+        """
         words = case_words(_case(space, cliff.point))
         if cliff.other is None and words is not None:
             again = ["run", *words, *self._words(trial)[1:], "--processes", str(PROCESSES)]
@@ -306,7 +309,9 @@ class Expedition:
             for one, size, other in zip(space.dimensions, cliff.point.sizes, (cliff.other or cliff.point).sizes)
         ]
         aim = [] if self._aim == "cliff" else ["--objective", self._aim]
-        return shlex.join(["opperf", "explore", *self._words(trial), *aim, "--dims", ",".join(bounds)])
+        factor = f"{self._order.factor**SHOWN:.3g}"
+        least = ["--factor", factor, "--dims", ",".join(bounds)]
+        return shlex.join(["opperf", "explore", *self._words(trial), *aim, *least])
 
     def _comparison(self, case: Case) -> str:
         """Return the comparison of a case that is not the catalog's, as far as a command line can write its inputs."""
