@@ -86,7 +86,7 @@ def jax_report(step: Callable[[], Any]) -> tuple[Any, Totals]:
     """Return opperf's profile, and what JAX wrote of it; what XLA numbers to tell it apart is one operator in both."""
     import jax
 
-    from opperf.child.backends.jax.planes import COUNTED, INSTRUCTION
+    from opperf.child.backends.jax.planes import INSTRUCTION, NUMBER_SUFFIX
 
     start, stop = jax.profiler.start_trace, jax.profiler.stop_trace
     folders: list[str] = []
@@ -102,7 +102,7 @@ def jax_report(step: Callable[[], Any]) -> tuple[Any, Totals]:
             for event in json.loads(gzip.decompress(file.read_bytes()))["traceEvents"]:
                 instruction = event.get("args", {}).get(INSTRUCTION)
                 if instruction is not None:
-                    name = COUNTED.sub("", instruction) or instruction
+                    name = NUMBER_SUFFIX.sub("", instruction) or instruction
                     calls, seconds = found.get(name, (0, 0.0))
                     found[name] = calls + 1, seconds + event["dur"] / 1e6
 

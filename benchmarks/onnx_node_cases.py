@@ -64,7 +64,7 @@ def _alike(result: Any, expected: Any) -> bool:
 
 def _captured(model: Any, made: dict[str, Any]) -> dict[str, Any]:
     try:
-        calls = ModelFile(model, {}, SIDE).captured(made)
+        calls = ModelFile(model, {}, SIDE).capture_nodes(made)
     except InputError as error:
         return {"why": error.message}
     if not calls:

@@ -87,16 +87,16 @@ def others(case: Case, equation: Equation) -> str:
     make = arguments.Maker(backend, "").make
     operands = [one.aval for one in equation.own.invars]
     own = {name: value for name, value in equation.own.params.items() if name not in DEVICES}
-    found = {name: functions.decoded(make(case.attributes[name], name), operands) for name in own}
+    found = {name: functions.decode_parameter(make(case.attributes[name], name), operands) for name in own}
     unlike = [name for name, value in own.items() if found[name] != value and str(found[name]) != str(value)]
     return f"other parameters: {', '.join(unlike)}" if unlike else ""
 
 
 def kept(function: Callable[[], Any]) -> Iterator[RecordedCall]:
     """Trace a function, and yield every primitive of its program."""
-    program = capture.traced(function)
+    program = capture.trace(function)
     for equation, (operands, results) in zip(equations(program), computed(program.jaxpr, program.consts, ())):
-        call = capture.captured(equation)
+        call = capture.capture_equation(equation)
         if call.case is None:
             yield RecordedCall(call)
             continue

@@ -130,7 +130,7 @@ def flowed(
             flow = [moves[place] and moves[entry[0]] for entry in entries]
             taken, into = added([values[entry] for entry in entries], flow)
             given = [backend.to_host(one) for one in taken]
-            made = capture.called(node, taken)
+            made = capture.call_node(node, taken)
             made, out = added(made, [moves[place]] * len(made))
             seen[node["name"]] = given, out, into
             values.update({(place, i): one for i, one in enumerate(made)})

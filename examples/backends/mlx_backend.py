@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from opperf.child.backends.call import Binding, call, composed
+from opperf.child.backends.call import Binding, call, composition
 from opperf.child.backends.threads import set_variables
 from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import Backend, Bound, HostValue, Unsupported, Work
@@ -139,5 +139,5 @@ BINDINGS: Mapping[str, Binding] = {
     "sum": call("mx.sum", "data", "axis=axis, keepdims=keepdims"),
     "matmul": call("mx.matmul", "lhs, rhs"),
     "transpose": call("mx.transpose", "data", "axes=axes"),
-    "gelu": composed(gelu, "data", note="the formula, of several calls"),
+    "gelu": composition(gelu, "data", note="the formula, of several calls"),
 }

@@ -12,7 +12,7 @@ import pytest
 
 from opperf.parent import nightly
 from opperf.parent.compare import live
-from opperf.parent.nightly import pinned
+from opperf.parent.nightly import pin
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import Address
 
@@ -172,8 +172,8 @@ def test_a_gate_leaves_the_tables_of_nights_and_databases_alone(opperf: Opperf, 
 
 
 def test_a_side_of_one_version_is_pinned_already() -> None:
-    assert pinned("python=/usr/bin/python3;framework=numpy") == "python=/usr/bin/python3;framework=numpy"
-    assert pinned("null;version=2") == "null;version=2"
+    assert pin("python=/usr/bin/python3;framework=numpy") == "python=/usr/bin/python3;framework=numpy"
+    assert pin("null;version=2") == "null;version=2"
 
 
 def test_an_index_of_nightly_wheels_is_asked_only_while_nights_are_measured(

@@ -32,6 +32,6 @@ for name, function, shapes in (
 ):
     made = 0
     case = Case("torch:own", {str(i): TensorSpec(shape) for i, shape in enumerate(shapes)})
-    best = scaling.scaled(function, case, ELEMENTS, "cpu")
+    best = scaling.scale_case(function, case, ELEMENTS, "cpu")
     found[name] = {"factor": best.factor, "elements": best.cost.elements, "made": made}
 print(json.dumps(found))

@@ -15,7 +15,7 @@ import pytest
 from opperf.domain.environment import EnvironmentSpec
 from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
-from opperf.parent.workers.vendor_tools import TOOLS, wrapped
+from opperf.parent.workers.vendor_tools import TOOLS, wrap
 
 #: How long a script here may take before it is called hung. Seconds.
 DEADLINE = 120.0
@@ -63,7 +63,7 @@ def stand_ins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("stand_ins")
 @pytest.mark.parametrize("tool", TOOLS)
 def test_a_tool_takes_its_options_runs_the_script_and_leaves_the_report(tool: str, tmp_path: Path) -> None:
-    vendor = wrapped(tool, [sys.executable, "-c", SCRIPT], tmp_path)
+    vendor = wrap(tool, [sys.executable, "-c", SCRIPT], tmp_path)
     ran = done(vendor.command)
     assert (ran.returncode, ran.stderr) == (7, f"{tool}: connected\n")
     assert ran.stdout.split()[0] == "mine"
@@ -87,7 +87,7 @@ def test_a_python_that_can_is_asked_to_name_its_functions_to_perf(
     python = tmp_path / "python"
     python.write_text(f'#!/bin/sh\ncase "$2" in *version*) echo {answer};; *) exec "{sys.executable}" "$@";; esac\n')
     python.chmod(0o755)
-    vendor = wrapped("perf", [str(python), "-c", SCRIPT], tmp_path)
+    vendor = wrap("perf", [str(python), "-c", SCRIPT], tmp_path)
     ran = done(vendor.command)
     assert (ran.returncode, ran.stdout) == (7, f"mine {asked}\n")
     assert json.loads(vendor.report.read_text())["call_graph"] == graph
@@ -95,7 +95,7 @@ def test_a_python_that_can_is_asked_to_name_its_functions_to_perf(
 
 @pytest.mark.skipif(shutil.which("perf") is None, reason="there is no `perf` on this machine")
 def test_perf_itself_samples_a_script_and_can_read_what_it_left(tmp_path: Path) -> None:
-    vendor = wrapped("perf", [sys.executable, "-c", SCRIPT], tmp_path)
+    vendor = wrap("perf", [sys.executable, "-c", SCRIPT], tmp_path)
     ran = done(vendor.command)
     if "perf_event_open" in ran.stderr or "not permitted" in ran.stderr or "No permission" in ran.stderr:
         pytest.skip(f"the machine does not let `perf` look: {ran.stderr.strip().splitlines()[0]}")

@@ -39,16 +39,16 @@ def catalog() -> dict[str, Operator]:
     """Return every operator by name, in the order of the families."""
     operators: dict[str, Operator] = {}
     for family in FAMILIES:
-        for declared in import_module(f"opperf.catalog.{family}").OPERATORS:
-            if declared.name in operators:
-                raise ValueError(f"operator `{declared.name}` is declared twice")
-            operators[declared.name] = declared
+        for operator in import_module(f"opperf.catalog.{family}").OPERATORS:
+            if operator.name in operators:
+                raise ValueError(f"operator `{operator.name}` is declared twice")
+            operators[operator.name] = operator
     return operators
 
 
 @cache
 def _aliases() -> dict[str, str]:
-    return {alias: declared.name for declared in catalog().values() for alias in declared.aliases}
+    return {alias: operator.name for operator in catalog().values() for alias in operator.aliases}
 
 
 def operator(name: str) -> Operator:
@@ -67,4 +67,4 @@ def is_known(name: str) -> bool:
 
 def categories() -> tuple[str, ...]:
     """Return the categories, in the order of the families."""
-    return tuple(dict.fromkeys(declared.category for declared in catalog().values()))
+    return tuple(dict.fromkeys(operator.category for operator in catalog().values()))

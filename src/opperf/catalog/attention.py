@@ -26,7 +26,7 @@ SIZES = {
 #: The same for a decoder that reads its own text: (batch, heads, length, head width).
 DECODERS = {"small": (1, 2, 16, 32), "common": (4, 12, 256, 64), "large": (2, 16, 1024, 64), "skewed": (1, 2, 2048, 64)}
 #: (batch, query heads, key heads, queries, keys, head width), causal: as of SIZES, four queries' heads to each key's.
-GROUPED = {
+GROUPED_QUERIES = {
     "small": ((1, 4, 2, 16, 16, 32), False),
     "common": ((4, 16, 4, 256, 256, 64), True),
     "large": ((2, 32, 8, 1024, 1024, 64), True),
@@ -136,7 +136,7 @@ _ATTENTION = (
         category="attention",
         summary="attention in which neighbouring query heads share a head of keys and values",
         inputs=("query", "key", "value"),
-        sizes={size: _group(*arguments) for size, arguments in GROUPED.items()},
+        sizes={size: _group(*arguments) for size, arguments in GROUPED_QUERIES.items()},
         outputs=_outputs,
         flops=_flops,
         differentiable=("query", "key", "value"),
@@ -198,7 +198,7 @@ def _multiplied_flops(case: Case) -> int:
     return 2 * product(case.tensor("data").shape) * case.tensor("weight").shape[-1]
 
 
-def _sent(case: Case) -> tuple[TensorSpec, ...]:
+def _dispatch(case: Case) -> tuple[TensorSpec, ...]:
     data, experts = case.tensor("data"), case.tensor("experts")
     return (like(data, (experts.elements, *data.shape[1:])),)
 
@@ -208,14 +208,14 @@ def _return(case: Case) -> tuple[TensorSpec, ...]:
     return (like(data, (whole(case, "count"), *data.shape[1:])),)
 
 
-def _routed(case: Case) -> tuple[TensorSpec, ...]:
+def _routes(case: Case) -> tuple[TensorSpec, ...]:
     logits = case.tensor("logits")
     shape = (*logits.shape[:-1], whole(case, "k"))
     return like(logits, shape), TensorSpec(shape, "int64")
 
 
 def _routed_flops(case: Case) -> int:
-    return 5 * case.tensor("logits").elements + 2 * product(_routed(case)[0].shape)
+    return 5 * case.tensor("logits").elements + 2 * product(_routes(case)[0].shape)
 
 
 def _experts_grouped(tokens: int, experts: int, each_token: int, width: int, hidden: int) -> Arguments:
@@ -258,7 +258,7 @@ _EXPERTS = (
         summary="the row of each token once per expert, sorted by expert and then by token",
         inputs=("data", "experts"),
         sizes={size: _send(*numbers) for size, numbers in EXPERTS_SIZES.items()},
-        outputs=_sent,
+        outputs=_dispatch,
         flops=none,
         differentiable=("data",),
         reads=("experts",),
@@ -279,7 +279,7 @@ _EXPERTS = (
         summary="the `k` largest softmax weights, scaled to a sum of one, and their indices",
         inputs=("logits",),
         sizes={size: _route(*numbers) for size, numbers in EXPERTS_SIZES.items()},
-        outputs=_routed,
+        outputs=_routes,
         flops=_routed_flops,
         differentiable=("logits",),
     ),

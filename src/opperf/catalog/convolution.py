@@ -234,7 +234,7 @@ def _kernel(case: Case) -> _Shape:
     return wholes(case, "kernel", len(case.tensor("data").shape) - 2)
 
 
-def _pooled(case: Case) -> tuple[TensorSpec, ...]:
+def _pool_outputs(case: Case) -> tuple[TensorSpec, ...]:
     data, kernel = case.tensor("data"), _kernel(case)
     space = windows(case, data.shape[2:], kernel, wholes(case, "stride", len(kernel), kernel))
     return (like(data, (*data.shape[:2], *space)),)
@@ -257,8 +257,8 @@ def _pool(name: str, summary: str, dimensions: int, kernel: int, stride: int, pa
         summary=summary,
         inputs=("data",),
         sizes={size: {"data": TensorSpec(shape), **attributes} for size, shape in SHAPES[dimensions].items()},
-        outputs=_pooled,
-        flops=lambda case: elements(_pooled(case)) * product(_kernel(case)),
+        outputs=_pool_outputs,
+        flops=lambda case: elements(_pool_outputs(case)) * product(_kernel(case)),
         differentiable=("data",),
     )
 
@@ -283,7 +283,7 @@ def _adapt(case: Case) -> tuple[TensorSpec, ...]:
 
 def _powers(case: Case) -> int:
     # A power of each element in each window and its addition, and a root of each sum.
-    return elements(_pooled(case)) * (2 * product(_kernel(case)) + 1)
+    return elements(_pool_outputs(case)) * (2 * product(_kernel(case)) + 1)
 
 
 _POOLING = (
@@ -322,7 +322,7 @@ _POOLING = (
             size: {"data": TensorSpec(shape, range=(0.1, 1.0)), "kernel": (2, 2), "stride": (2, 2), "power": 2}
             for size, shape in SHAPES[2].items()
         },
-        outputs=_pooled,
+        outputs=_pool_outputs,
         flops=_powers,
         differentiable=("data",),
     ),

@@ -219,7 +219,7 @@ def _weights(case: Case) -> tuple[TensorSpec, ...]:
     return (TensorSpec(wholes(case, "shape", 2), element_type(case)),)
 
 
-_DRAWN = each_output(1, _weights)
+_SAMPLER = each_output(1, _weights)
 
 
 def _decomposition(case: Case) -> int:
@@ -233,7 +233,7 @@ def _initializer(
     aliases: tuple[str, ...] = (),
     *,
     shapes: Mapping[str, _Shape] = ELEMENTWISE,
-    flops: Formula = _DRAWN,
+    flops: Formula = _SAMPLER,
     **attributes: Argument,
 ) -> Operator:
     return Operator(

@@ -66,8 +66,8 @@ class Row:
     @property
     def label(self) -> str:
         """Name the row: its first operator, and the argument."""
-        named = self.argument.names[0] if self.argument.names else str(self.argument.place)
-        return f"{self.operators[0]}:{named}"
+        name = self.argument.names[0] if self.argument.names else str(self.argument.place)
+        return f"{self.operators[0]}:{name}"
 
 
 def _row(operators: str, argument: At, domain: Domain | IndexList | Levels) -> Row:
@@ -362,8 +362,8 @@ def base_name(operator: str) -> str:
     for prefix in PREFIXES:
         name = name.removeprefix(prefix)
     name = name.strip("_")
-    named = f"{FUNCTIONAL}{name}"
-    return named if FUNCTIONAL in path and named in _rows() else name
+    identity = f"{FUNCTIONAL}{name}"
+    return identity if FUNCTIONAL in path and identity in _rows() else name
 
 
 def within(case: Case) -> Case:

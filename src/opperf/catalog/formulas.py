@@ -120,7 +120,7 @@ def _from_front(case: Case, axis: int, rank: int, name: str) -> int:
     return axis % rank
 
 
-def reduced(case: Case, shape: _Shape) -> _Shape:
+def reduce_shape(case: Case, shape: _Shape) -> _Shape:
     """Return the shape after a reduction over the attribute `axis`, with `keepdims` as given."""
     axes = axes_of(case, len(shape))
     if flag(case, "keepdims"):

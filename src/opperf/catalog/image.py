@@ -36,7 +36,7 @@ MAPS: Mapping[str, _Shape] = {
     "skewed": (8, 1024, 4, 4),
 }
 #: The same for images as they are: data, and the height and width that they get; skewed makes a thumbnail.
-RESIZED: Mapping[str, tuple[_Shape, tuple[int, int]]] = {
+RESIZES: Mapping[str, tuple[_Shape, tuple[int, int]]] = {
     "small": ((1, 3, 16, 16), (12, 20)),
     "common": ((8, 3, 256, 256), (224, 224)),
     "large": ((32, 3, 512, 512), (384, 384)),
@@ -82,7 +82,7 @@ def _tensors(case: Case) -> tuple[TensorSpec, ...]:
     return (TensorSpec((batch, channels, height, width)),)
 
 
-def _cropped(case: Case) -> tuple[TensorSpec, ...]:
+def _crop_outputs(case: Case) -> tuple[TensorSpec, ...]:
     data = case.tensor("data")
     batch, rows, columns, channels = data.shape
     top, left, height, width = (whole(case, name) for name in ("top", "left", "height", "width"))
@@ -146,7 +146,7 @@ def _normalize(shape: _Shape) -> Arguments:
 
 
 def _size() -> dict[str, Arguments]:
-    return {size: {"data": TensorSpec(shape), "size": pixels} for size, (shape, pixels) in RESIZED.items()}
+    return {size: {"data": TensorSpec(shape), "size": pixels} for size, (shape, pixels) in RESIZES.items()}
 
 
 def _maps(**attributes: Argument) -> dict[str, Arguments]:
@@ -195,7 +195,7 @@ _IMAGE = (
         "image_crop",
         "`height` x `width` pixels starting at `top` and `left` (a view in some frameworks)",
         {size: _crop(shape) for size, shape in FILES.items()},
-        _cropped,
+        _crop_outputs,
         forward_only=True,
         aliasing=FORWARD_ONLY,
     ),
@@ -279,10 +279,10 @@ TO_YIQ = (GRAY, (0.596, -0.274, -0.322), (0.211, -0.523, 0.312))
 FROM_YIQ = ((1.0, 0.956, 0.621), (1.0, -0.272, -0.647), (1.0, -1.107, 1.704))
 
 
-def turned(angle: float) -> tuple[tuple[float, ...], ...]:
+def hue_rotation(angle: float) -> tuple[tuple[float, ...], ...]:
     """Return the matrix that rotates the hue of red, green and blue by a number of full turns.
 
-    >>> [[round(part, 2) + 0.0 for part in row] for row in turned(0.0)]
+    >>> [[round(part, 2) + 0.0 for part in row] for row in hue_rotation(0.0)]
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
     cosine, sine = math.cos(2 * math.pi * angle), math.sin(2 * math.pi * angle)

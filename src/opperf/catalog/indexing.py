@@ -51,7 +51,7 @@ def _gather(case: Case) -> tuple[TensorSpec, ...]:
     return (like(case.tensor("data"), case.tensor("indices").shape),)
 
 
-def _unravelled(case: Case) -> tuple[TensorSpec]:
+def _unravel(case: Case) -> tuple[TensorSpec]:
     shape, places = wholes(case, "shape"), case.tensor("indices")
     if places.range is not None and places.range[1] > prod(shape):
         raise InputError(f"`indices` go up to {places.range[1]:g}, and a tensor of {shape} has {prod(shape)} elements")
@@ -123,12 +123,12 @@ def _indexing(
 #: Every element has an index of its own of 8 bytes, and random access is slow: smaller than elsewhere.
 _POINTWISE = {**ELEMENTWISE, "large": (2048, 2048)}
 #: As many rows picked as there are (small, common, large), few of very many (skewed).
-_PICKED = {"small": 32, "common": 1024, "large": 4096, "skewed": 1000}
+_PICKS = {"small": 32, "common": 1024, "large": 4096, "skewed": 1000}
 
 
 def _rows() -> dict[str, Arguments]:
     return {
-        size: {"data": TensorSpec(shape), "indices": indices((_PICKED[size],), shape[0]), "axis": 0}
+        size: {"data": TensorSpec(shape), "indices": indices((_PICKS[size],), shape[0]), "axis": 0}
         for size, shape in ELEMENTWISE.items()
     }
 
@@ -203,7 +203,7 @@ _INDEXING = (
             size: {"indices": indices((shape[0] * shape[1],), shape[0] * shape[1]), "shape": shape}
             for size, shape in _POINTWISE.items()
         },
-        _unravelled,
+        _unravel,
         inputs=("indices",),
         differentiable=(),
         # A division and its remainder for each coordinate.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from opperf.catalog.definition import EVERY_DIRECTION, FORWARD_ONLY, Arguments, Formula, Operator
-from opperf.catalog.formulas import ELEMENTWISE, axis_of, each, indices, like, reduced, same, whole
+from opperf.catalog.formulas import ELEMENTWISE, axis_of, each, indices, like, reduce_shape, same, whole
 from opperf.catalog.training import CLASSES
 from opperf.domain.case import Argument, Case
 from opperf.domain.tensor import ITEM_SIZES, TensorSpec
@@ -49,7 +49,7 @@ def _reduction(
 
     def outputs(case: Case) -> tuple[TensorSpec, ...]:
         tensor = case.tensor("data")
-        return (like(tensor, reduced(case, tensor.shape), result),)
+        return (like(tensor, reduce_shape(case, tensor.shape), result),)
 
     return Operator(
         name=name,

@@ -119,7 +119,7 @@ def _layout(
 ) -> Operator:
     """Declare `name`; `arguments` makes a case of a number of rows and columns; without a `new_shape` it stays."""
 
-    def changed(case: Case) -> tuple[TensorSpec, ...]:
+    def reinterpret(case: Case) -> tuple[TensorSpec, ...]:
         data = case.tensor("data")
         return (like(data, new_shape(case, data.shape) if new_shape else data.shape),)
 
@@ -129,7 +129,7 @@ def _layout(
         summary=summary,
         inputs=("data",),
         sizes={size: arguments(*shape) for size, shape in ELEMENTWISE.items()},
-        outputs=outputs or changed,
+        outputs=outputs or reinterpret,
         flops=none,
         differentiable=("data",),
         aliasing=aliasing,

@@ -38,7 +38,7 @@ ROWS: Mapping[str, tuple[int, int, int]] = {
 INDEX_BYTES = 4
 
 
-def stored(tensor: TensorSpec) -> int:
+def count_nonzero(tensor: TensorSpec) -> int:
     """Return how many elements of a tensor are not zero, as its distribution has it."""
     share = zero_share(tensor.values) if tensor.values.startswith(SPARSE) else 0.0
     return round(tensor.elements * (1 - share))
@@ -46,7 +46,7 @@ def stored(tensor: TensorSpec) -> int:
 
 def csr_bytes(tensor: TensorSpec) -> int:
     """Return the bytes of the stored elements, their columns and the ends of the rows."""
-    return stored(tensor) * (ITEM_SIZES[tensor.dtype] + INDEX_BYTES) + INDEX_BYTES * (tensor.shape[0] + 1)
+    return count_nonzero(tensor) * (ITEM_SIZES[tensor.dtype] + INDEX_BYTES) + INDEX_BYTES * (tensor.shape[0] + 1)
 
 
 def _product(case: Case) -> tuple[TensorSpec, ...]:
@@ -67,7 +67,7 @@ def _times(case: Case, left: _Shape) -> tuple[TensorSpec, ...]:
 
 
 def _pairs(case: Case) -> int:
-    return 2 * stored(case.tensor("lhs")) * case.tensor("rhs").shape[1]
+    return 2 * count_nonzero(case.tensor("lhs")) * case.tensor("rhs").shape[1]
 
 
 def _sparse(
@@ -128,7 +128,7 @@ def _moves_two(case: Case) -> int:
 def _moves_stored(case: Case) -> int:
     # Memory of zeros may come from the system without a byte being written.
     data = case.tensor("data")
-    return csr_bytes(data) + stored(data) * ITEM_SIZES[data.dtype]
+    return csr_bytes(data) + count_nonzero(data) * ITEM_SIZES[data.dtype]
 
 
 def _moves_product(outputs: Outputs) -> Formula:
@@ -202,7 +202,7 @@ _SPARSE = (
         _two(),
         same("lhs"),
         moves=_moves_two,
-        flops=lambda case: stored(case.tensor("lhs")) + stored(case.tensor("rhs")),
+        flops=lambda case: count_nonzero(case.tensor("lhs")) + count_nonzero(case.tensor("rhs")),
     ),
     _sparse(
         "csr_multiply",
@@ -210,7 +210,7 @@ _SPARSE = (
         _two(),
         same("lhs"),
         moves=lambda case: csr_bytes(case.tensor("lhs")) + csr_bytes(case.tensor("rhs")),
-        flops=lambda case: min(stored(case.tensor("lhs")), stored(case.tensor("rhs"))),
+        flops=lambda case: min(count_nonzero(case.tensor("lhs")), count_nonzero(case.tensor("rhs"))),
     ),
     _sparse(
         "csr_square",
@@ -218,7 +218,7 @@ _SPARSE = (
         _one(),
         same(),
         moves=lambda case: 2 * csr_bytes(case.tensor("data")),
-        flops=lambda case: stored(case.tensor("data")),
+        flops=lambda case: count_nonzero(case.tensor("data")),
     ),
     _sparse(
         "row_sparse_to_dense",
@@ -257,7 +257,7 @@ _SPARSE = (
         moves=lambda case: csr_bytes(case.tensor("lhs")) + case.tensor("rows").nbytes + case.tensor("values").nbytes,
         # A stored element of the left meets a stored row as often as there are such rows among all.
         flops=lambda case: (
-            2 * stored(case.tensor("lhs")) * case.tensor("values").elements // case.tensor("lhs").shape[1]
+            2 * count_nonzero(case.tensor("lhs")) * case.tensor("values").elements // case.tensor("lhs").shape[1]
         ),
         aliases=("row_sparse_dot",),
     ),

@@ -2,7 +2,7 @@
 
 A suite, a config, a trace, a record hold the names of operators, and a name is a `str`: a framework finds an operator
 of its own by it, or nothing. `Code` alone is loaded. It is made of what somebody writes on the command line or gives to
-a function of the library (`named`), and of what a plugin declares that they named; a child takes it from its parent in
+a function of the library (`read_operator`), and of what a plugin declares that they named; a child takes it from its parent in
 a field of its own. So a reader of files that forgets about code has made a name of it, whichever way it is spelled.
 """
 
@@ -36,12 +36,12 @@ class Code:
         return f"{MARK}{self.name}"
 
 
-def named(text: str) -> str | Code:
+def read_operator(text: str) -> str | Code:
     """Return the operator that a user names. Never called for a name from a file.
 
-    >>> named("add"), named("torch:aten::add"), named("mine.py:f")
+    >>> read_operator("add"), read_operator("torch:aten::add"), read_operator("mine.py:f")
     ('add', 'torch:aten::add', Code(name='mine.py:f', framework=None))
-    >>> named("torch:code:mine.py:f").framework
+    >>> read_operator("torch:code:mine.py:f").framework
     'torch'
     """
     framework, path = split_implementation(text)
@@ -57,7 +57,7 @@ def is_code(text: str) -> bool:
     >>> is_code("my_kernels:fast_softmax"), is_code("torch:torch.add"), is_code("add")
     (True, False, False)
     """
-    return isinstance(named(text), Code)
+    return isinstance(read_operator(text), Code)
 
 
 def own_name(implementation: object) -> str | None:

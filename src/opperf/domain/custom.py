@@ -58,7 +58,7 @@ def operator(
     >>> @operator(sizes={"common": {"x": (64, 64), "times": 3}})
     ... def scaled(x, times):
     ...     return x * times
-    >>> declared(scaled).sizes["common"]["times"]
+    >>> declaration_of(scaled).sizes["common"]["times"]
     3
     """
     declaration = Declaration(
@@ -80,7 +80,7 @@ def operator(
     return declare
 
 
-def declared(function: Callable[..., object]) -> Declaration:
+def declaration_of(function: Callable[..., object]) -> Declaration:
     """Return the declaration of a function; an empty one where there is none."""
     mark = getattr(function, MARK, None)
     return mark if isinstance(mark, Declaration) else Declaration()

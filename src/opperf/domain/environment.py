@@ -73,8 +73,8 @@ class EnvironmentSpec:
     def _requirement(cls, text: str) -> EnvironmentSpec:
         match = _REQUIREMENT.fullmatch(text)
         if match is None:
-            raise _malformed(text)
-        name = normalised(match["name"])
+            raise _no_environment(text)
+        name = normalize(match["name"])
         owner = next((framework.name for framework in FRAMEWORKS.values() if framework.owns(name)), None)
         if owner is None and match["url"] is None and match["versions"] is None:
             # A bare name is far more often a slip of the pen than a package, and installing a package runs its code.
@@ -110,10 +110,10 @@ def preset(name: str) -> EnvironmentSpec:
     return EnvironmentSpec(name, "preset", owner, requirements) if requirements else CURRENT
 
 
-def normalised(name: str) -> str:
+def normalize(name: str) -> str:
     """Return the name of a package as PEP 503 compares it.
 
-    >>> normalised("MXNet_mkl")
+    >>> normalize("MXNet_mkl")
     'mxnet-mkl'
     """
     return re.sub(r"[-_.]+", "-", name).lower()
@@ -126,13 +126,13 @@ def requirement_name(requirement: str) -> str:
     'jax'
     """
     match = re.match(_NAME, requirement)
-    return normalised(match[0]) if match else ""
+    return normalize(match[0]) if match else ""
 
 
 def _extras(text: str | None) -> str:
     if text is None:
         return ""
-    return f"[{','.join(sorted({normalised(extra.strip()) for extra in text.split(',')}))}]"
+    return f"[{','.join(sorted({normalize(extra.strip()) for extra in text.split(',')}))}]"
 
 
 def _constraint(text: str, url: str | None, versions: str | None) -> str:
@@ -145,11 +145,11 @@ def _constraint(text: str, url: str | None, versions: str | None) -> str:
     clauses = versions.strip().removeprefix("(").removesuffix(")").split(",")
     matches = [_VERSION.fullmatch(clause) for clause in clauses]
     if not all(matches):
-        raise _malformed(text)
+        raise _no_environment(text)
     return ",".join(clause[1] + clause[2] for clause in matches if clause)
 
 
-def _malformed(text: str) -> InputError:
+def _no_environment(text: str) -> InputError:
     if ";" in text:
         return InputError(
             f"`{text}` has a marker (`;`), which an environment cannot have", hint=_HINT, slug="unknown_environment"

@@ -55,10 +55,10 @@ def across(comparisons: Sequence[Comparison]) -> tuple[Across, ...]:
     for one in comparisons:
         if one.node is not None:
             groups.setdefault((one.case.id, one.direction, one.base.key, one.new.key), []).append(one)
-    return tuple(_merged(several) for several in groups.values() if len({one.node for one in several}) > 1)
+    return tuple(_merge(several) for several in groups.values() if len({one.node for one in several}) > 1)
 
 
-def _merged(several: Sequence[Comparison]) -> Across:
+def _merge(several: Sequence[Comparison]) -> Across:
     first = several[0]
     kinds = tuple(_kind(kind, several) for kind in dict.fromkeys(one.node.kind for one in several if one.node))
     tests = [test for one in several if (test := _test(one)) is not None]

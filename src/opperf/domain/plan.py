@@ -48,18 +48,18 @@ def check_most(option: str, value: int, kind: str) -> None:
         raise InputError(f"`{option}` is {value}, expected {MOST[kind]} at most", slug="too_many")
 
 
-def spelled(implementation: str | Code | None) -> str | None:
+def spell(implementation: str | Code | None) -> str | None:
     """Return an implementation as records spell it, code too."""
     return None if implementation is None else str(implementation)
 
 
-def _named(data: object, where: str) -> str | None:
+def _read_name(data: object, where: str) -> str | None:
     name: str | None = read_as(Optional[str], data, where)
     return name
 
 
 #: Read from a file it is a name, or a label of what was code.
-Implementation: TypeAlias = Annotated[Union[str, Code, None], Form("a string or null", spelled, _named)]
+Implementation: TypeAlias = Annotated[Union[str, Code, None], Form("a string or null", spell, _read_name)]
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Side(Fields):
     @property
     def spelling(self) -> str | None:
         """The implementation as records spell it, code too."""
-        return spelled(self.implementation)
+        return spell(self.implementation)
 
     @property
     def process(self) -> tuple[object, ...]:

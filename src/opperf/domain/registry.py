@@ -82,7 +82,7 @@ PRESETS = {
 #: How a plugin that brings a framework calls it: `FRAMEWORK = Framework("mlx", ...)`.
 FRAMEWORK = "FRAMEWORK"
 #: How an attribute is called that a layer is made with before it is called, by place or name (`build.0`, `build.bias`).
-BUILT = "build."
+BUILD_PREFIX = "build."
 #: The attributes of a case whose arguments a data generator of the user's own makes: who, and of what, as JSON. What
 #: else the case says of them describes them for plans and reports.
 MADE_BY, MADE_OF = "made.by", "made.of"
@@ -116,7 +116,7 @@ def is_argument(name: str) -> bool:
     >>> is_argument("axis"), is_argument("build.0"), is_argument("made.by")
     (True, False, False)
     """
-    return not name.startswith(BUILT) and name not in (MADE_BY, MADE_OF)
+    return not name.startswith(BUILD_PREFIX) and name not in (MADE_BY, MADE_OF)
 
 
 def split_implementation(name: str) -> tuple[str | None, str]:

@@ -26,7 +26,7 @@ _SECONDS: Scale = ((0, "s"), (-3, "ms"), (-6, "us"), (-9, "ns"))
 _DURATIONS = {"": 1.0, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 _SIZES: dict[str, int] = {"": 1, "b": 1, **{f"{prefix}b": 1000**power for power, prefix in enumerate("kmgt", 1)}}
 _SIZES |= {f"{prefix}ib": 1024**power for power, prefix in enumerate("kmgt", 1)}
-_WRITTEN = re.compile(r"\s*([0-9]+\.?[0-9]*(?:e[+-]?[0-9]+)?|\.[0-9]+(?:e[+-]?[0-9]+)?)\s*([a-z%]*)\s*", re.IGNORECASE)
+_QUANTITY = re.compile(r"\s*([0-9]+\.?[0-9]*(?:e[+-]?[0-9]+)?|\.[0-9]+(?:e[+-]?[0-9]+)?)\s*([a-z%]*)\s*", re.IGNORECASE)
 
 
 def format_seconds(value: float | None) -> str:
@@ -214,7 +214,7 @@ def parse_percent(text: str, *, name: str = "percentage") -> float:
 
 def _read(text: str) -> tuple[float | None, str]:
     """Split a number from its unit; the number is None if the text is not a number and a unit."""
-    match = _WRITTEN.fullmatch(text)
+    match = _QUANTITY.fullmatch(text)
     return (float(match[1]), match[2].lower()) if match else (None, "")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from opperf.domain import registry
 from opperf.domain.case import Argument, argument_to_json
-from opperf.domain.code import MARK, Code, named
+from opperf.domain.code import MARK, Code, read_operator
 from opperf.domain.errors import InputError, OperatorFailure
 from opperf.domain.files.json_text import JsonObject
 from opperf.domain.message import requests
@@ -64,7 +64,7 @@ def capture(
         return capture_model(Path(code), side, specs, seconds, note, named=environment is not None, plugins=plugins)
     if inputs:
         raise InputError("`--input` applies to model files only", hint="a function takes no arguments")
-    function = named(code)
+    function = read_operator(code)
     if not isinstance(function, Code):
         raise InputError(
             f"`{code}` is not a function", hint="write `module:function`, `file.py:function` or `model.onnx`"

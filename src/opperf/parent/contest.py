@@ -28,7 +28,7 @@ from opperf.domain.stats.order import median
 from opperf.parent.analysis.verdict import (
     Progress,
     Rule,
-    confirmed,
+    confirm,
     cut_short,
     outright,
     settle,
@@ -215,7 +215,7 @@ class Comparing:
             for contest, plan in plans:
                 if contest.failure is not None:
                     continue
-                verdict = confirmed(contest.ratios1, contest.ratios2, self._rule_of(contest), spending(plan)[look])
+                verdict = confirm(contest.ratios1, contest.ratios2, self._rule_of(contest), spending(plan)[look])
                 if verdict.verdict != "inconclusive" or look == len(plan) - 1:
                     self._decide(contest, verdict)
                 else:

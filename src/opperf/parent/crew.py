@@ -24,12 +24,12 @@ from opperf.parent.workers.pool import Pool
 from opperf.parent.workers.topology import leases, usable_cores
 
 #: How far jobs may slow each other down: with `--jobs auto`, and where the user chose their number.
-AUTO, CHOSEN = 0.01, 0.03
+AUTO, BY_NUMBER = 0.01, 0.03
 #: What one core computes at most, in FLOP/s, and moves at least, in bytes/s. Work that computes for longer than it
 #: moves data does not mind how fast others move theirs.
-COMPUTED, MOVED = 1e11, 1e10
+FLOP_RATE, BYTE_RATE = 1e11, 1e10
 #: How many neighbours a record names.
-NAMED = 8
+MOST_NAMES = 8
 #: Seconds between two attempts to end the children of a job that is stopped.
 STOPPING = 0.1
 
@@ -60,7 +60,7 @@ def class_of(trial: Trial, sizes: Caches, jobs: int) -> str:
             computed = definition.flop_count(trial.case, trial.direction) or 0
         except (InputError, LookupError, TypeError, ValueError, ArithmeticError):
             return CLASSES[-1]  # the formulas do not fit the case
-    if moved <= sizes.own or computed / COMPUTED > moved / MOVED:
+    if moved <= sizes.own or computed / FLOP_RATE > moved / BYTE_RATE:
         return CLASSES[0]
     return CLASSES[1] if moved <= sizes.shared / jobs else CLASSES[2]
 
@@ -77,7 +77,7 @@ def company(settings: Settings, threads: int, note: Callable[[str], None]) -> Co
         )
     if settings.jobs > 1:
         ours = every[: settings.jobs]
-        bearable = bearing(effects(ours, note), settings.jobs, CHOSEN)
+        bearable = bearing(effects(ours, note), settings.jobs, BY_NUMBER)
         if not bearable:
             note("note: jobs disturb each other on this machine, so everything is measured alone")
         return Company(ours, bearable, caches())
@@ -227,7 +227,8 @@ class Crew:
             jobs = {
                 "cpus": list(self._together.leases[place]),
                 "class": class_of(outcome.trial, self._together.caches, len(self._together.leases)),
-                "beside": beside[:NAMED] + ([f"and {len(beside) - NAMED} more"] if len(beside) > NAMED else []),
+                "beside": beside[:MOST_NAMES]
+                + ([f"and {len(beside) - MOST_NAMES} more"] if len(beside) > MOST_NAMES else []),
             }
             measurement = replace(outcome.measurement, facts={**outcome.measurement.facts, "jobs": jobs})
             outcome = replace(outcome, measurement=measurement)

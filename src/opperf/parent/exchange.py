@@ -128,7 +128,7 @@ def _own(value: object, where: str) -> Import:
     return Import(document, kind) if kind else Import(document, "run")
 
 
-def _measured(archive: Archive, keys: Iterable[str]) -> Iterator[Measured]:
+def _documents(archive: Archive, keys: Iterable[str]) -> Iterator[Measured]:
     for key in keys:
         document = archive.document(key)
         if document is not None:
@@ -143,7 +143,7 @@ def _jsonl(archive: Archive, keys: Iterable[str], output: Path) -> None:
 def _csv(archive: Archive, keys: Iterable[str], output: Path) -> None:
     def parts() -> Iterator[bytes]:
         yield csv.heading().encode()
-        for document in _measured(archive, keys):
+        for document in _documents(archive, keys):
             yield from (line.encode() for line in csv.lines(document))
 
     write_parts(output, parts())
@@ -152,7 +152,7 @@ def _csv(archive: Archive, keys: Iterable[str], output: Path) -> None:
 def _pytorch_v3(archive: Archive, keys: Iterable[str], output: Path) -> None:
     def parts() -> Iterator[bytes]:
         separator = "[\n"
-        for document in _measured(archive, keys):
+        for document in _documents(archive, keys):
             for record in pytorch_v3.records(document):
                 yield f"{separator}{json.dumps(record)}".encode()
                 separator = ",\n"
@@ -162,11 +162,11 @@ def _pytorch_v3(archive: Archive, keys: Iterable[str], output: Path) -> None:
 
 
 def _asv(archive: Archive, keys: Iterable[str], output: Path) -> None:
-    asv.write(output, (document for document in _measured(archive, keys) if isinstance(document, Run)))
+    asv.write(output, (document for document in _documents(archive, keys) if isinstance(document, Run)))
 
 
 def _bencher(archive: Archive, keys: Iterable[str], output: Path) -> None:
-    write_parts(output, (json.dumps(bencher.metrics(_measured(archive, keys)), indent=1).encode(), b"\n"))
+    write_parts(output, (json.dumps(bencher.metrics(_documents(archive, keys)), indent=1).encode(), b"\n"))
 
 
 EXPORTS: dict[str, Callable[[Archive, Iterable[str], Path], None]] = {

@@ -23,7 +23,7 @@ from opperf.parent.workers.pool import Pool
 #: Variables that make libraries print what they run, read once at first use: oneDNN in two generations.
 VARIABLES = {f"{VARIABLE}{name}": "1" for name in ("DNNL_VERBOSE", "MKLDNN_VERBOSE")}
 #: The verdicts that there is something to explain about.
-EXPLAINED = ("slower", "faster")
+CHANGES = ("slower", "faster")
 
 
 def explain(
@@ -36,7 +36,7 @@ def explain(
     pool: Callable[..., Pool] = Pool,
 ) -> None:
     """Give contests that were called slower or faster their explanation; those after `spent` is true go without."""
-    open_contests = [one for one in contests if one.verdict is not None and one.verdict.verdict in EXPLAINED]
+    open_contests = [one for one in contests if one.verdict is not None and one.verdict.verdict in CHANGES]
     trials = {trial.key: trial for one in open_contests for trial in (one.base, one.new)}
     explanations: dict[tuple[object, ...], Explanation | str] = {}
     with pool(settings, note, plugins) as children:
@@ -77,7 +77,7 @@ def _explain(children: Pool, trial: Trial, settings: Settings) -> Explanation | 
 
 
 #: Times under a profiler are rough: a name whose time changed by less than this factor counts as the same.
-MOVED = 1.25
+LEAST_CHANGE = 1.25
 #: So does a name whose time changed by less than this share of everything on the slower side.
 SHARE = 0.02
 
@@ -99,7 +99,7 @@ class Pairing:
     new: tuple[Event, ...]
 
     @property
-    def moved(self) -> float:
+    def change(self) -> float:
         """The seconds by which a call's time moved, either way."""
         return abs((_seconds(self.new) or 0.0) - (_seconds(self.base) or 0.0))
 
@@ -108,18 +108,18 @@ class Pairing:
         """Whether other implementations ran, or the same ones another number of times."""
         return _made_of(self.base) != _made_of(self.new)
 
-    def slowed(self, total: float) -> bool:
+    def is_slower(self, total: float) -> bool:
         """Whether the time moved by more than profilers do; `total` is what all took on the slower side."""
         before, after = _seconds(self.base), _seconds(self.new)
-        if before is None or after is None or self.moved <= SHARE * total:
+        if before is None or after is None or self.change <= SHARE * total:
             return False
-        return max(before, after) > MOVED * min(before, after)
+        return max(before, after) > LEAST_CHANGE * min(before, after)
 
     def sentence(self) -> str:
         """Say what differs."""
         if not self.base or not self.new:
             side, ran = ("base", self.base) if self.base else ("new", self.new)
-            return f"only {side} ran {self.name}{_by(ran)}{_measured(ran)}"
+            return f"only {side} ran {self.name}{_by(ran)}{_figures(ran)}"
         if {event.by for event in self.base} != {event.by for event in self.new}:
             return f"{self.name}: base ran {_ways(self.base)}, new ran {_ways(self.new)}"
         return f"{self.name}{_by(self.base)}: base {_numbers(self.base)}, new {_numbers(self.new)}"
@@ -134,8 +134,8 @@ def difference(base: Explanation, new: Explanation) -> Difference:
     """
     pairings = _pairings(together(base.events), together(new.events))
     total = max((_seconds(side.events) or 0.0) for side in (base, new))
-    unlike = [one for one in pairings if one.other or one.slowed(total)]
-    lines = [one.sentence() for one in sorted(unlike, key=lambda one: -one.moved)]
+    unlike = [one for one in pairings if one.other or one.is_slower(total)]
+    lines = [one.sentence() for one in sorted(unlike, key=lambda one: -one.change)]
     lines += [f"only base: {note}" for note in base.notes if note not in new.notes]
     lines += [f"only new: {note}" for note in new.notes if note not in base.notes]
     return Difference(tuple(lines), len(pairings) - len(unlike))
@@ -144,10 +144,10 @@ def difference(base: Explanation, new: Explanation) -> Difference:
 def _pairings(base: Sequence[Event], new: Sequence[Event]) -> list[Pairing]:
     names = dict.fromkeys((event.kind, event.name) for event in (*base, *new))
 
-    def named(events: Sequence[Event], kind: str, name: str) -> tuple[Event, ...]:
+    def events_named(events: Sequence[Event], kind: str, name: str) -> tuple[Event, ...]:
         return tuple(event for event in events if (event.kind, event.name) == (kind, name))
 
-    return [Pairing(name, named(base, kind, name), named(new, kind, name)) for kind, name in names]
+    return [Pairing(name, events_named(base, kind, name), events_named(new, kind, name)) for kind, name in names]
 
 
 def _made_of(events: Iterable[Event]) -> set[tuple[str | None, float]]:
@@ -166,10 +166,10 @@ def _by(events: Sequence[Event]) -> str:
 
 
 def _ways(events: Sequence[Event]) -> str:
-    return " and ".join(f"{event.by or 'no named implementation'}{_measured((event,))}" for event in events)
+    return " and ".join(f"{event.by or 'no named implementation'}{_figures((event,))}" for event in events)
 
 
-def _measured(events: Sequence[Event]) -> str:
+def _figures(events: Sequence[Event]) -> str:
     """Write calls and time after a name: ` (12.3 us)`, ` (2 times, 12.3 us)`, or nothing."""
     has_numbers = _seconds(events) is not None or _calls(events) != 1
     return f" ({_numbers(events)})" if has_numbers else ""

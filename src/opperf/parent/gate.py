@@ -15,7 +15,7 @@ from opperf.domain.plan import Plan, Settings
 from opperf.domain.record import Run
 from opperf.domain.registry import device_named
 from opperf.parent import request as requests
-from opperf.parent.analysis.gate import compare_expected, expectations_of, judged, updated
+from opperf.parent.analysis.gate import compare_expected, expectations_of, judgement_of, merge_expectations
 from opperf.parent.analysis.two_runs import FLOOR
 from opperf.parent.calibration import stored_floors
 from opperf.parent.compare import Judging, base_of, live, sides_named
@@ -223,7 +223,9 @@ def _against_base(
     words = (file.tolerance, file.pairs, file.settle, file.max_pairs, gate.explain, gate.labels, gate.command)
     judging = Judging(*words, fleet=gate.fleet)
     document, cause = live(selection, base, new, gate.settings(), judging, judging.rule(), progress)
-    return GateResult(document, judged(document.comparisons, file.tolerance, inconclusive=file.inconclusive), cause)
+    return GateResult(
+        document, judgement_of(document.comparisons, file.tolerance, inconclusive=file.inconclusive), cause
+    )
 
 
 def _against_expected(gate: Gate, selection: Selection, progress: Progress) -> GateResult | ExpectationUpdate:
@@ -253,7 +255,7 @@ def _against_expected(gate: Gate, selection: Selection, progress: Progress) -> G
     if not gate.update_expected:
         return _judge(run, expectations, gate.file, progress.note, cause)
     measured = () if cause is not None else expectations_of(run)
-    whole = updated(expectations, measured)
+    whole = merge_expectations(expectations, measured)
     if measured:
         write_expected(path, whole)
     return ExpectationUpdate(run, path, len(measured), len(whole) - len(measured), cause)
@@ -294,7 +296,7 @@ def _judge(
 ) -> GateResult:
     floors = stored_floors()
     comparisons = tuple(compare_expected(expectations, run, file.threshold, floors))
-    judgement = judged(comparisons, file.threshold, against="expected", inconclusive=file.inconclusive)
+    judgement = judgement_of(comparisons, file.threshold, against="expected", inconclusive=file.inconclusive)
     if file.threshold < FLOOR and any(floor_key(record.trial) not in floors for record in run):
         note(
             f"the threshold of {file.threshold:.0%} is below the {FLOOR:.0%} that identical code may move by between "

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, TypeVar, Union, cast, overload
 
 from opperf.domain.bisection import Bisection as BisectionDocument
-from opperf.domain.code import Code, named
+from opperf.domain.code import Code, read_operator
 from opperf.domain.comparison import ComparisonRun
 from opperf.domain.errors import HarnessError, InputError
 from opperf.domain.exploration import Exploration as ExplorationDocument
@@ -56,7 +56,7 @@ from opperf.parent.results import (
     Suite,
 )
 from opperf.parent.session import Options
-from opperf.parent.sources.live_function import code_text, written
+from opperf.parent.sources.live_function import code_text, write_source
 from opperf.parent.sources.plugin_file import framework_of
 from opperf.parent.store.output_lock import check_place, take
 from opperf.parent.workers.package import cache_folder
@@ -589,7 +589,7 @@ def profile(
     profiling.check_rows(by, sort)
     words = [str(script), *map(str, arguments)]
     if callable(script):
-        code = named(_text(script))
+        code = read_operator(_text(script))
         if isinstance(code, Code):
             framework, words = framework or framework_of(code), [str(_caller(code))]
     watching = Watching(
@@ -756,4 +756,4 @@ def _caller(code: Code) -> Path:
         if place.endswith(".py")
         else f"import {place} as module\n"
     )
-    return written(f"{load}module.{name}()\n", name, cache_folder())
+    return write_source(f"{load}module.{name}()\n", name, cache_folder())

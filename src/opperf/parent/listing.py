@@ -41,7 +41,7 @@ def listing(
         if (not categories or one.category in categories or one.name in members) and _matches(one.name, pattern)
     ]
     owners = [framework(name).name for name in dict.fromkeys(frameworks)]
-    declared = {} if categories or owners else _declared(plugins, note)
+    declared = {} if categories or owners else _declarations(plugins, note)
     lines = [] if owners else [*map(reports.line, operators), *_others(members, declared, pattern)]
     if not (operators or lines):
         if pattern is not None:
@@ -57,7 +57,7 @@ def _matches(name: str, pattern: str | None) -> bool:
     return pattern is None or fnmatchcase(name, pattern)
 
 
-def _declared(plugins: Sequence[Path], note: Callable[[str], None]) -> Mapping[str, DeclaredOperator]:
+def _declarations(plugins: Sequence[Path], note: Callable[[str], None]) -> Mapping[str, DeclaredOperator]:
     """Return the operators that plugins declare, by name, those of installed plugins last."""
     own = {name: one for path in plugins for name, one in operators_or_framework(path).items()}
     return {**own, **{name: one for name, one in installed_operators(note).items() if name not in own}}
@@ -117,13 +117,13 @@ def support(
 
 
 #: The directions to list; forward_backward follows from the other two.
-TOLD = ("forward", "backward")
+DIRECTIONS = ("forward", "backward")
 
 
 def _support(operator: Operator, framework: str, meaning: Meaning) -> Support:
     if meaning.path is None:
         return Support(None, reasons={"": meaning.reason or "there is no binding for it"})
-    directions = TOLD if FRAMEWORKS[framework].gradients else TOLD[:1]
+    directions = DIRECTIONS if FRAMEWORKS[framework].gradients else DIRECTIONS[:1]
     declared = [direction for direction in directions if direction in operator.directions]
     return Support(
         meaning.path,

@@ -188,7 +188,7 @@ class _Exploration(Fields):
     territories: tuple[Territory, ...]
 
 
-def _explored(data: JsonObject, where: str) -> Exploration:
+def _read_exploration(data: JsonObject, where: str) -> Exploration:
     check_version(data.get("schema_version"), SCHEMA_VERSION, where)
     fields = read_as(_Exploration, data.get("exploration"), f"{where}: exploration")
     run = Run.from_header(data.get("run"), f"{where}: run")
@@ -206,7 +206,7 @@ class _Bisection(Fields):
     answers: tuple[Answer, ...]
 
 
-def _bisected(data: JsonObject, where: str) -> Bisection:
+def _read_bisection(data: JsonObject, where: str) -> Bisection:
     check_version(data.get("schema_version"), SCHEMA_VERSION, where)
     fields = read_as(_Bisection, data.get("bisection"), f"{where}: bisection")
     run = Run.from_header(data.get("run"), f"{where}: run")
@@ -220,8 +220,8 @@ READERS: Mapping[str, Callable[[Any, str], Document]] = {
     "comparisons": _comparisons,
     "floors": _noise,
     "coverage": _replay,
-    "exploration": _explored,
-    "bisection": _bisected,
+    "exploration": _read_exploration,
+    "bisection": _read_bisection,
     "records": Run.from_json,
     "cases": Suite.from_json,
 }

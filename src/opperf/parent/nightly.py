@@ -16,7 +16,7 @@ from opperf.domain.comparison import Comparison, ComparisonRun
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError
 from opperf.domain.judgement import Judgement
-from opperf.parent.analysis.gate import judged
+from opperf.parent.analysis.gate import judgement_of
 from opperf.parent.analysis.ratio_graph import Closure, Edge, RatioGraph
 from opperf.parent.compare import Judging, live
 from opperf.parent.gate import Gate, selection_of
@@ -83,7 +83,7 @@ def nightly(file: NightlyFile, store: Archive, order: Order, progress: Progress)
     cause: BaseException | None = None
     with _index(file.index):
         for text in file.builds:
-            build = pinned(text, file.index)
+            build = pin(text, file.index)
             former = [entry for entry in _former(file, store) if entry.labels.get(BUILD) != build]
             if build == anchor:
                 progress.note(f"{build} is the anchor, so it gets no run of its own")
@@ -105,15 +105,15 @@ def nightly(file: NightlyFile, store: Archive, order: Order, progress: Progress)
             moved_from = None
     steps = [step for night in nights for step in night.steps]
     rule = file.gate
-    judgement = judged(steps, rule.tolerance, inconclusive=rule.inconclusive)
+    judgement = judgement_of(steps, rule.tolerance, inconclusive=rule.inconclusive)
     builds = {one.build for one in nights}
     return Nights(tuple(nights), judgement, tuple(_closures(store, steps)) if builds else (), cause)
 
 
-def pinned(text: str, index: str | None = None) -> str:
+def pin(text: str, index: str | None = None) -> str:
     """Return a side with a pinned version: the newest where the text names none.
 
-    >>> pinned("numpy==2.2.6;threads=2")
+    >>> pin("numpy==2.2.6;threads=2")
     'numpy==2.2.6;threads=2'
     """
     build, semicolon, rest = text.partition(";")

@@ -40,7 +40,7 @@ RECORDS = "torch"
 #: Said where a script has left no arguments of its operators.
 NO_SUITE = "only PyTorch records the arguments of operators; for other frameworks, use `opperf capture`"
 #: The file of all processes together, where there are several.
-MERGED = "profile.json"
+ALL_PROCESSES = "profile.json"
 #: Said where the machine's peak is not known.
 NO_PEAKS = "to see shares of peak, measure it: `opperf doctor --peaks --framework torch --threads {}`"
 
@@ -207,9 +207,9 @@ def run(
     folder = scratch.path
     try:
         if tool is not None:
-            from opperf.parent.workers.vendor_tools import wrapped
+            from opperf.parent.workers.vendor_tools import wrap
 
-            vendor = wrapped(tool, command, output)
+            vendor = wrap(tool, command, output)
             command = vendor.command
         variables = child_variables(autostart_folder(), own_path=True, bytecode=False)
         variables |= options.variables(folder, None if vendor is None else vendor.ranges)
@@ -227,7 +227,7 @@ def run(
         every_note = (*profile.notes, *options.notes(profile))
         profile = with_peaks(replace(profile, processes=processes, notes=every_note))
         if len(files) > 1:
-            files.append(output / MERGED)
+            files.append(output / ALL_PROCESSES)
             save(profile, files[-1])
     return ProfileResult(code, profile, tuple(files), (*notes, *wrong, *unread), recorded)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from opperf.catalog.param.document import read_config
-from opperf.domain.code import named
+from opperf.domain.code import read_operator
 from opperf.domain.errors import InputError
 from opperf.domain.plan import Settings, check_most
 from opperf.domain.suite import Suite
@@ -70,7 +70,7 @@ def selection(
     others = others or bool(request.get("category") or request.get("all") or suite or configs)
     inputs = request.get("inputs") or ()
     return Selection(
-        operators=with_plugins([*map(named, operators), *names], plugins, others=others, note=note),
+        operators=with_plugins([*map(read_operator, operators), *names], plugins, others=others, note=note),
         categories=_words(request.get("category")),
         every=bool(request.get("all")),
         skip=_words(request.get("skip")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from opperf.catalog import catalog, operator
-from opperf.catalog.storage import csr_bytes, stored
+from opperf.catalog.storage import count_nonzero, csr_bytes
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import TensorSpec
@@ -14,8 +14,8 @@ QUARTER = TensorSpec((4, 8), values="sparse:0.75")
 
 
 def test_stored_elements_are_those_that_the_distribution_leaves() -> None:
-    assert stored(QUARTER) == 8
-    assert stored(TensorSpec((4, 8))) == 32
+    assert count_nonzero(QUARTER) == 8
+    assert count_nonzero(TensorSpec((4, 8))) == 32
 
 
 def test_compressed_rows_are_values_columns_and_row_ends() -> None:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from opperf.compat.dl_operator_benchmark import benchmark_driver
-from opperf.compat.dl_operator_benchmark.benchmark_driver import rendered
+from opperf.compat.dl_operator_benchmark.benchmark_driver import render
 
 FOUND = {"MX_Add_Forward_Time": 0.5, "MX_Log_Forward_Backward_Time": 2e-6}
 
@@ -29,11 +29,11 @@ def test_a_format_that_is_not_there_is_refused() -> None:
 
 
 def test_json_is_seconds_by_key() -> None:
-    assert json.loads(rendered(FOUND, "json")) == FOUND
+    assert json.loads(render(FOUND, "json")) == FOUND
 
 
 def test_markdown_is_a_table_of_two_columns() -> None:
-    assert rendered(FOUND, "md").splitlines() == [
+    assert render(FOUND, "md").splitlines() == [
         "| Operator | Time (s) |",
         "| :--- | ---: |",
         "| MX_Add_Forward_Time | 0.500000000 |",
@@ -42,6 +42,6 @@ def test_markdown_is_a_table_of_two_columns() -> None:
 
 
 def test_csv_has_full_precision() -> None:
-    assert rendered({"MX_Add_Forward_Time": 0.1 + 0.2}, "csv").splitlines()[1] == (
+    assert render({"MX_Add_Forward_Time": 0.1 + 0.2}, "csv").splitlines()[1] == (
         "MX_Add_Forward_Time,0.30000000000000004"
     )

@@ -13,8 +13,8 @@ from typing import Any, cast
 import pytest
 
 from opperf.compat.mxnet_opperf.__main__ import main
-from opperf.compat.mxnet_opperf.command.documents import collected, render
-from opperf.compat.mxnet_opperf.command.plan import CommandRequest, RowPlan, names, planned, whole
+from opperf.compat.mxnet_opperf.command.documents import collect, render
+from opperf.compat.mxnet_opperf.command.plan import CommandRequest, RowPlan, names, plan_rows, whole
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
 from opperf.domain.measurement import Quantity, Sample, Samples
@@ -56,7 +56,7 @@ class Known:
 
 def rows(wanted: CommandRequest) -> list[RowPlan]:
     """Return what is planned."""
-    return list(planned(cast("Session", Known()), Selection(), wanted))
+    return list(plan_rows(cast("Session", Known()), Selection(), wanted))
 
 
 def trial(direction: str, case: Case = CASE) -> Trial:
@@ -170,7 +170,7 @@ def test_a_file_without_the_operators_asked_for_leaves_nothing_to_measure() -> N
 
 def test_a_native_row_has_the_keys_and_units_of_the_original_and_more() -> None:
     run = run_of(ok("forward", 1.0, 3.0, peak=65536), ok("backward", 4.0, peak=131072))
-    (row,) = collected([dot("forward", "backward")], run, lumped=False)["dot"]
+    (row,) = collect([dot("forward", "backward")], run, lumped=False)["dot"]
     assert row["inputs"] == ROW
     assert row["avg_time_forward_dot"] == pytest.approx(2.0)
     assert row["max_time_forward_dot"] == pytest.approx(3.0)
@@ -181,7 +181,7 @@ def test_a_native_row_has_the_keys_and_units_of_the_original_and_more() -> None:
 
 def test_a_python_row_is_of_both_directions_together() -> None:
     run = run_of(ok("forward_backward", 5.0), ok("forward", 1.0))
-    (row,) = collected([dot("forward_backward", "forward")], run, lumped=True)["dot"]
+    (row,) = collect([dot("forward_backward", "forward")], run, lumped=True)["dot"]
     assert row["avg_time_dot"] == pytest.approx(5.0)
     assert row["samples_dot"] == 1
     assert not any(key.startswith("max_storage") for key in row)
@@ -189,36 +189,36 @@ def test_a_python_row_is_of_both_directions_together() -> None:
 
 def test_without_a_gradient_forward_stands_alone_and_the_row_says_why() -> None:
     both = Record(trial("forward_backward"), "skipped", NO_GRADIENT)
-    (row,) = collected([dot("forward_backward", "forward")], run_of(both, ok("forward", 1.0)), lumped=True)["dot"]
+    (row,) = collect([dot("forward_backward", "forward")], run_of(both, ok("forward", 1.0)), lumped=True)["dot"]
     assert row["avg_time_dot"] == pytest.approx(1.0)
     assert row["no_backward"] == "MXNet has no gradient of it"
     backward = Record(trial("backward"), "skipped", NO_GRADIENT)
-    (row,) = collected([dot("forward", "backward")], run_of(ok("forward", 1.0), backward), lumped=False)["dot"]
+    (row,) = collect([dot("forward", "backward")], run_of(ok("forward", 1.0), backward), lumped=False)["dot"]
     assert row["no_backward"] == "MXNet has no gradient of it"
 
 
 def test_an_operator_that_fails_costs_its_row_alone() -> None:
     failed = Record(trial("forward"), "failed", Reason("crash", "the child died", None))
     for lumped in (False, True):
-        (row,) = collected([dot("forward")], run_of(failed), lumped=lumped)["dot"]
+        (row,) = collect([dot("forward")], run_of(failed), lumped=lumped)["dot"]
         assert row == {"inputs": ROW, "error": "the child died"}
 
 
 def test_an_operator_that_fails_both_ways_says_so_once() -> None:
     failed = [Record(trial(direction), "failed", Reason("crash", "it died", None)) for direction in DEFAULT_DIRECTIONS]
-    (row,) = collected([dot(*DEFAULT_DIRECTIONS)], run_of(*failed), lumped=False)["dot"]
+    (row,) = collect([dot(*DEFAULT_DIRECTIONS)], run_of(*failed), lumped=False)["dot"]
     assert row == {"inputs": ROW, "error": "it died"}
 
 
 def test_two_names_of_one_trial_have_a_row_each_in_the_order_of_names() -> None:
     other = RowPlan("also", ROW, (trial("forward"),))
-    found = collected([dot("forward"), other, dot("forward")], run_of(ok("forward", 1.0)), lumped=False)
+    found = collect([dot("forward"), other, dot("forward")], run_of(ok("forward", 1.0)), lumped=False)
     assert list(found) == ["also", "dot"]
     assert len(found["dot"]) == 2
 
 
 def test_rows_that_were_not_reached_are_left_out() -> None:
-    assert collected([dot("forward")], run_of(), lumped=False) == {}
+    assert collect([dot("forward")], run_of(), lumped=False) == {}
 
 
 # Documents ------------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import pytest
 from opperf.catalog.param.cases import ConfigCase
 from opperf.catalog.param.config import Spec
 from opperf.catalog.param.names import Meaning
-from opperf.compat.param.command.lines import Lines, Shown, between, output_path
+from opperf.compat.param.command.lines import Lines, LineStyle, between, output_path
 from opperf.compat.param.command.running import mode_of, write_trace
 from opperf.compat.param.command.tools import MODES, parser, quiet, warnings
 from opperf.domain.case import Case
@@ -192,7 +192,7 @@ def test_an_id_that_is_not_there_is_refused_with_those_that_are(
 def test_a_line_has_params_fields_and_units_and_statistics_beside_them() -> None:
     spec = Spec([{"type": "int", "value": 3, "__range__": ["value"]}], {})
     known = replace(IDS[3], call=spec)
-    line = Shown(Settings(runs=2), discrete=True).line(known, "torch.mm", {"forward": outcome()})
+    line = LineStyle(Settings(runs=2), discrete=True).line(known, "torch.mm", {"forward": outcome()})
     metric = line["metric"]["forward"]
     assert (line["op_name"], line["id"], line["run_id"], line["status"]) == ("torch.mm", "0|0|2_1", known.run_id, "ok")
     assert metric["measure.time"] == pytest.approx([2.0, 4.0])
@@ -205,7 +205,7 @@ def test_a_line_has_params_fields_and_units_and_statistics_beside_them() -> None
 
 
 def test_the_continuous_modes_time_blocks_of_calls() -> None:
-    metric = Shown(Settings(runs=2), discrete=False).line(IDS[0], "torch.add", {"forward": outcome()})["metric"][
+    metric = LineStyle(Settings(runs=2), discrete=False).line(IDS[0], "torch.add", {"forward": outcome()})["metric"][
         "forward"
     ]
     assert metric["measure.time"] == pytest.approx([1.0, 2.0])
@@ -213,13 +213,15 @@ def test_the_continuous_modes_time_blocks_of_calls() -> None:
 
 
 def test_the_memory_of_a_device_stands_beside_each_time() -> None:
-    metric = Shown(Settings(), discrete=True).line(IDS[0], "torch.add", {"forward": outcome(device="cuda:0")})["metric"]
+    metric = LineStyle(Settings(), discrete=True).line(IDS[0], "torch.add", {"forward": outcome(device="cuda:0")})[
+        "metric"
+    ]
     assert metric["forward"]["measure.gpu.memory"] == [3.0, 3.0]
 
 
 def test_what_was_not_measured_has_its_reason() -> None:
     failed = Outcome(outcome().trial, 0, "failed", reason=Reason("operator_error", "no"))
-    line = Shown(Settings(), discrete=True).line(IDS[0], "torch.add", {"forward": outcome(), "backward": failed})
+    line = LineStyle(Settings(), discrete=True).line(IDS[0], "torch.add", {"forward": outcome(), "backward": failed})
     assert (line["status"], line["metric"]["backward"]) == ("failed", {})
     assert line["reasons"]["backward"]["slug"] == "operator_error"
 
@@ -258,7 +260,7 @@ def test_a_case_whose_forward_was_measured_is_not_skipped_because_it_has_no_back
     skipped = Outcome(
         Trial(Case("add"), Side("torch"), "backward"), 0, "skipped", reason=Reason("no_gradient", "it has none")
     )
-    shown = Shown(Settings(runs=2), discrete=True)
+    shown = LineStyle(Settings(runs=2), discrete=True)
     line = shown.line(IDS[0], "torch.add", {"forward": outcome(), "backward": skipped})
     assert line["status"] == "ok"
     assert line["reasons"]["backward"]["slug"] == "no_gradient"

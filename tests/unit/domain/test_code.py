@@ -10,7 +10,7 @@ import pytest
 
 import opperf
 from opperf.catalog import operator
-from opperf.domain.code import Code, check_name, named, own_name, refusal
+from opperf.domain.code import Code, check_name, own_name, read_operator, refusal
 from opperf.domain.errors import InputError
 from opperf.domain.message.requests import read_name, telling_trial, told_trial
 from opperf.domain.plan import Side, Trial
@@ -43,7 +43,7 @@ def makers(function: str) -> set[str]:
 
 def test_code_is_made_of_what_a_user_names_of_plugins_and_of_the_parents_word_alone() -> None:
     assert makers("Code") == {"domain/code.py", "domain/message/requests.py", "parent/sources/plugin_file.py"}
-    assert makers("named") == {
+    assert makers("read_operator") == {
         "domain/code.py",
         "parent/capture.py",
         "parent/library.py",
@@ -97,7 +97,7 @@ def test_what_a_file_spells_as_code_is_refused_with_what_to_write(name: str) -> 
 @pytest.mark.parametrize("name", ["add", "torch:aten::add.Tensor", "aten::add", "mxnet:nd.dot", "opinfo::svd", "x::y"])
 def test_names_of_operators_are_not_code(name: str) -> None:
     assert refusal(name) is None
-    assert named(name) == name
+    assert read_operator(name) == name
 
 
 def test_a_side_of_a_file_is_never_code_and_one_that_a_user_names_may_be() -> None:

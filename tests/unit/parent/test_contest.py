@@ -13,7 +13,7 @@ from opperf.domain.case import Case
 from opperf.domain.comparison import PairValue
 from opperf.domain.measurement import Sample, Samples
 from opperf.domain.plan import Side, Trial
-from opperf.parent.analysis.verdict import Rule, confirmed, settle
+from opperf.parent.analysis.verdict import Rule, confirm, settle
 from opperf.parent.contest import Contest, outcome
 from opperf.parent.workers.duel import pair_value
 
@@ -35,7 +35,7 @@ def contest(stage1: list[PairValue], stage2: list[PairValue]) -> Contest:
     trial = Trial(Case("add"), Side("torch"), "forward")
     made = Contest(trial, trial, trial, stage1, stage2)
     rule = Rule()
-    made.verdict = confirmed(made.ratios1, made.ratios2, rule) if stage2 else settle(made.ratios1, rule)
+    made.verdict = confirm(made.ratios1, made.ratios2, rule) if stage2 else settle(made.ratios1, rule)
     return made
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from opperf.catalog.param.grammar import ARGUMENTS, COPY, LIST, RANGE, SHARED, TEXT, ZIP, ArgumentType, is_range
-from opperf.catalog.param.problems import Problems, key, quoted
+from opperf.catalog.param.problems import Problems, key, quote
 
 #: A list in a list in a list: more than any framework takes.
 DEEPEST = 16
@@ -34,7 +34,7 @@ class Checker:
         for name, argument in kwargs.items():
             inside = key(key(place, "kwargs"), name)
             if not name.isidentifier() or keyword.iskeyword(name):
-                self.problems.add(inside, f"{quoted(name)} cannot be the name of an argument")
+                self.problems.add(inside, f"{quote(name)} cannot be the name of an argument")
             self.argument(argument, inside)
             self._copies(argument, (), inside)
 
@@ -46,7 +46,7 @@ class Checker:
         if not isinstance(argument, dict):
             self.problems.unexpected(place, argument, 'an argument, as in {"type": "int", "value": 1}')
             return
-        self.problems.repeated(argument, place)
+        self.problems.note_repeats(argument, place)
         kind = argument.get("type")
         if not isinstance(kind, str) or kind not in ARGUMENTS:
             if "type" not in argument:
@@ -115,16 +115,16 @@ class Checker:
 
     def _names(self, argument: Mapping[str, object], macro: str, kind_type: ArgumentType, place: str) -> Sequence[str]:
         """Return the keys that `__range__` or `__list__` names, after checking them."""
-        named = argument.get(macro, [])
+        values = argument.get(macro, [])
         able = [name for name, one in kind_type.keys.items() if one.ranged is not None]
-        if not isinstance(named, list):
-            self.problems.unexpected(key(place, macro), named, "a list of keys", able)
+        if not isinstance(values, list):
+            self.problems.unexpected(key(place, macro), values, "a list of keys", able)
             return ()
-        for name in named:
+        for name in values:
             if name not in able or name not in argument:
                 expected = f"a key to sweep: {', '.join(able)}" if able else "nothing: this type has nothing to sweep"
                 self.problems.unexpected(key(place, macro), name, expected, able)
-        return [name for name in named if name in able]
+        return [name for name in values if name in able]
 
     def _copies(self, argument: object, args: Sequence[object], place: str) -> None:
         """Check `__copy__`: sizes of this tensor that are sizes of others."""
@@ -181,8 +181,8 @@ def copy_of(copy: object) -> tuple[int, int, int] | None:
 def _in_reach(copy: tuple[int, int, int], argument: Mapping[str, object], args: Sequence[object]) -> bool:
     """Whether the places that a copy names exist."""
     dimension, source, other = copy
-    copied = args[source] if 0 <= source < len(args) else None
-    here, there = argument.get("shape"), copied.get("shape") if isinstance(copied, dict) else None
+    source_argument = args[source] if 0 <= source < len(args) else None
+    here, there = argument.get("shape"), source_argument.get("shape") if isinstance(source_argument, dict) else None
     if not isinstance(here, list) or not isinstance(there, list):
         return False
     return 0 <= dimension < len(here) and 0 <= other < len(there)

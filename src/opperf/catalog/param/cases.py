@@ -21,16 +21,16 @@ from typing import Any
 from opperf.catalog import catalog
 from opperf.catalog.param.config import ConfiguredOperator, Entry, ParamConfig, Spec
 from opperf.catalog.param.names import EMBEDDINGS, Meaning, Schema, read_schema
-from opperf.catalog.param.problems import Problems, quoted
+from opperf.catalog.param.problems import Problems, quote
 from opperf.catalog.param.sweeps import TooMany, axes, combinations, plain, size, uneven
 from opperf.domain.case import Argument, Case, Device, DType, ListOf, tensors_of
 from opperf.domain.errors import InputError
-from opperf.domain.registry import BUILT, MADE_BY, MADE_OF, device_named
+from opperf.domain.registry import BUILD_PREFIX, MADE_BY, MADE_OF, device_named
 from opperf.domain.tensor import TensorSpec, dtype_named
 
 REALS, WHOLES, UNSIGNED, SINGLE = (0.0, 1.0), (-10.0, 10.0), (0.0, 10.0), (-10.0, 10.0)
 #: Distributions that lie within bounds; the others have bounds of their own unless they are told.
-BOUNDED = ("uniform", "constant", "sorted", "reversed")
+WITH_BOUNDS = ("uniform", "constant", "sorted", "reversed")
 
 
 def argument(spec: Mapping[str, Any], seed: str) -> Argument:
@@ -68,7 +68,7 @@ def _tensor(spec: Mapping[str, Any]) -> TensorSpec:
         # A range of whole numbers has both its ends; the tensor's leaves the upper one out.
         low, high = bounds
         bounds = (float(low), float(high)) if plain.is_float else (float(math.ceil(low)), float(math.floor(high) + 1))
-    elif distribution.startswith(BOUNDED) or distribution.startswith("sparse"):
+    elif distribution.startswith(WITH_BOUNDS) or distribution.startswith("sparse"):
         bounds = _usual(plain)
     return TensorSpec(
         shape,
@@ -159,7 +159,7 @@ def check(operator: ConfiguredOperator, problems: Problems) -> None:
             counts.append(sum(_count(spec, f"{place}.{part}[{i}]", problems) for i, spec in enumerate(specs)))
             twice = [name for name, times in Counter(spec.id for spec in specs if spec.id).items() if times > 1]
             for name in twice:
-                problems.add(f"{place}.{part}", f"two entries have the id {quoted(name)}")
+                problems.add(f"{place}.{part}", f"two entries have the id {quote(name)}")
         total += counts[1] * (counts[0] if entry.builds else 1)
     if total > MOST_CASES:
         problems.add(operator.place, f"the ranges make {total} cases, expected {MOST_CASES} at most")
@@ -173,7 +173,7 @@ def check(operator: ConfiguredOperator, problems: Problems) -> None:
             problems.add(f"{operator.place}.config[{number}]", getattr(mistake, "message", str(mistake)))
             continue
         for name in [name for name, times in ids.items() if times > 1][:1]:
-            problems.add(f"{operator.place}.config[{number}]", f"two cases have the id {quoted(name)}")
+            problems.add(f"{operator.place}.config[{number}]", f"two cases have the id {quote(name)}")
 
 
 def _count(spec: Spec, place: str, problems: Problems) -> int:
@@ -187,7 +187,7 @@ def _count(spec: Spec, place: str, problems: Problems) -> int:
         return 0
     group = uneven(swept)
     if group is not None:
-        problems.add(place, f"the sweeps of {quoted(group)} go on together, but are not equally long")
+        problems.add(place, f"the sweeps of {quote(group)} go on together, but are not equally long")
     return size(swept)
 
 
@@ -242,17 +242,17 @@ def _case(
         case, names = _neutral(meaning.path, build, call)
         return case, meaning, names
     name = f"{meaning.framework}:{meaning.path}"
-    built = {} if build is None else _build(build)
+    parameters = {} if build is None else _build(build)
     if operator.name == EMBEDDINGS:
         args = () if build is None else build.args
         wrong = mistake(args, call.args)
         if wrong is not None:
             raise Mistake(wrong)
-        return bags_case(name, args, call.args, built), meaning, ()
+        return bags_case(name, args, call.args, parameters), meaning, ()
     if operator.name.startswith("aten::") and build is not None and (build.args or build.kwargs):
         return _with_schema(operator.name, build, call)
     inputs = _by_place(call.args)
-    return Case(name, inputs, {**built, **(call.kwargs or {})}), meaning, list(inputs)
+    return Case(name, inputs, {**parameters, **(call.kwargs or {})}), meaning, list(inputs)
 
 
 def _by_place(args: Sequence[Argument]) -> dict[str, Argument]:
@@ -261,7 +261,7 @@ def _by_place(args: Sequence[Argument]) -> dict[str, Argument]:
 
 def _build(build: ArgumentSet) -> dict[str, Argument]:
     """Return the arguments of a build among the attributes of a case; what takes none is built all the same."""
-    return {f"{BUILT}{name}": value for name, value in {**_by_place(build.args), **(build.kwargs or {})}.items()}
+    return {f"{BUILD_PREFIX}{name}": value for name, value in {**_by_place(build.args), **(build.kwargs or {})}.items()}
 
 
 def _neutral(name: str, build: ArgumentSet | None, call: ArgumentSet) -> tuple[Case, Sequence[str]]:
@@ -309,7 +309,7 @@ def _with_schema(name: str, build: ArgumentSet, call: ArgumentSet) -> tuple[Case
     text = build.args[0] if len(build.args) == 1 and not build.kwargs else None
     schema = read_schema(text) if isinstance(text, str) else None
     if schema is None or schema.path.partition(".")[0] != name.partition(".")[0]:
-        text_of_schema = quoted(text) if isinstance(text, str) else "other arguments"
+        text_of_schema = quote(text) if isinstance(text, str) else "other arguments"
         raise Mistake(f"found {text_of_schema} in `build`, expected the schema string of `{name}` alone")
     case, names = _call(schema, call)
     return case, Meaning("torch", schema.path), names
@@ -318,12 +318,12 @@ def _with_schema(name: str, build: ArgumentSet, call: ArgumentSet) -> tuple[Case
 def _call(schema: Schema, call: ArgumentSet) -> tuple[Case, Sequence[str]]:
     if len(call.args) > len(schema.names):
         raise Mistake(f"found {len(call.args)} arguments, expected {len(schema.names)} at most, as the schema says")
-    named = dict(zip(schema.names[schema.positional :], call.args[schema.positional :]))
-    twice = [word for word in call.kwargs or {} if word in named]
+    keywords = dict(zip(schema.names[schema.positional :], call.args[schema.positional :]))
+    twice = [word for word in call.kwargs or {} if word in keywords]
     if twice:
         raise Mistake(f"`{twice[0]}` stands among `args` too")
     inputs = _by_place(call.args[: schema.positional])
-    return Case(f"torch:{schema.path}", inputs, {**named, **(call.kwargs or {})}), [*inputs, *named]
+    return Case(f"torch:{schema.path}", inputs, {**keywords, **(call.kwargs or {})}), [*inputs, *keywords]
 
 
 #: What the build takes by position, and the input.

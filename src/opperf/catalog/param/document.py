@@ -10,7 +10,7 @@ from opperf.catalog.param import grammar, names
 from opperf.catalog.param.arguments import Checker
 from opperf.catalog.param.cases import check
 from opperf.catalog.param.config import ConfiguredOperator, Entry, ParamConfig, Spec, Way, Workloads
-from opperf.catalog.param.problems import Problems, did_you_mean, key, quoted, refuse
+from opperf.catalog.param.problems import Problems, did_you_mean, key, quote, refuse
 from opperf.domain.code import refusal
 from opperf.domain.files.text_file import read_json
 
@@ -26,12 +26,12 @@ def read_config(path: Path, own: Workloads = NONE, *, lenient: bool = False) -> 
     `lenient` passes over names that are not known, as PARAM does, with a note on each. Raises `InputError` that lists
     everything that is wrong with it.
     """
-    config, problems = examined(path, own, lenient=lenient)
+    config, problems = examine(path, own, lenient=lenient)
     refuse(str(path), problems.mistakes)
     return config
 
 
-def examined(path: Path, own: Workloads = NONE, *, lenient: bool = False) -> tuple[ParamConfig, Problems]:
+def examine(path: Path, own: Workloads = NONE, *, lenient: bool = False) -> tuple[ParamConfig, Problems]:
     """Return what a file says and what is wrong with it; raises `InputError` for one that is no JSON."""
     data = read_json(path, object_pairs_hook=_object)
     reading = _Reading(own, lenient=lenient)
@@ -71,7 +71,7 @@ class _Reading:
         if not isinstance(data, dict):
             self.problems.unexpected("$", data, "an object of operators by name")
             return ()
-        self.problems.repeated(data, "$")
+        self.problems.note_repeats(data, "$")
         if "op_name" in data and "op_info" in data:
             return self._batch(data)
         if not data:
@@ -97,13 +97,13 @@ class _Reading:
 
     def _operator(self, name: str, info: object, place: str, batch: str | None = None) -> ConfiguredOperator | None:
         meaning = names.meaning(name) or self._own.operators.get(name)
-        refused = refusal(name)
-        if refused is not None:
-            self.problems.add(place, *refused)
+        reason = refusal(name)
+        if reason is not None:
+            self.problems.add(place, *reason)
         elif meaning is None:
             hint = did_you_mean(self.problems.near(name, [*names.known_names(), *self._own.operators]))
             expected = "a name of PARAM, PyTorch or the catalog, or one as `mxnet:nd.dot`"
-            self.problems.unknown("operator", place, f"no operator {quoted(name)}", hint or expected)
+            self.problems.unknown("operator", place, f"no operator {quote(name)}", hint or expected)
             if self.problems.passed_over is not None:
                 return None
         if not isinstance(info, dict):
@@ -114,18 +114,18 @@ class _Reading:
 
     def _entries(self, name: str, info: Mapping[str, object], place: str) -> tuple[Entry, ...]:
         info = self._current(info, place)
-        self.problems.repeated(info, place)
+        self.problems.note_repeats(info, place)
         for word in info:
             if word not in grammar.OPERATOR_KEYS:
                 self.problems.no_such(place, "key", word, grammar.OPERATOR_KEYS, of="an operator")
         choices = (*grammar.GENERATORS, *self._own.generators)
-        inputs = self._named(info, "input_data_generator", choices, place, required=True)
-        builds = self._named(info, "build_data_generator", choices, place)
+        inputs = self._by_name(info, "input_data_generator", choices, place, required=True)
+        builds = self._by_name(info, "build_data_generator", choices, place)
         generators = [info.get(word) for word in GENERATOR_KEYS]
         if self.problems.passed_over is not None and any(isinstance(n, str) and n not in choices for n in generators):
             return ()  # its arguments are never made
         choices = (*grammar.ITERATORS, *self._own.iterators)
-        iterators = [self._named(info, f"{part}_iterator", choices, place) for part in grammar.CONFIG_KEYS]
+        iterators = [self._by_name(info, f"{part}_iterator", choices, place) for part in grammar.CONFIG_KEYS]
         if name != names.EMBEDDINGS and grammar.EMBEDDING_ITERATOR in iterators:
             self.problems.add(key(place, "input_iterator"), f"it is made for `{names.EMBEDDINGS}` alone")
         if name == names.EMBEDDINGS and not {inputs, builds} <= set(grammar.GENERATORS):
@@ -155,13 +155,13 @@ class _Reading:
                 if old is not now and old != now:
                     self.notes.append(f"`{old}` is read as `{now}`")
             if word in current:
-                self.problems.add(place, f"found both of {quoted(name)} and `{word}`, expected one")
+                self.problems.add(place, f"found both of {quote(name)} and `{word}`, expected one")
             current[word] = new
         if isinstance(info, _Object) and isinstance(current, _Object):
             current.repeated = info.repeated
         return current
 
-    def _named(
+    def _by_name(
         self, info: Mapping[str, object], word: str, names: Sequence[str], place: str, *, required: bool = False
     ) -> str:
         """Return the iterator or generator that a key names; the default one for a key that is not there."""
@@ -182,7 +182,7 @@ class _Reading:
         if not isinstance(entry, dict):
             self.problems.unexpected(place, entry, "an object with `input`, and `build` where something is built")
             return Entry(None, ())
-        self.problems.repeated(entry, place)
+        self.problems.note_repeats(entry, place)
         for word in entry:
             if word not in grammar.CONFIG_KEYS:
                 self.problems.no_such(place, "key", word, grammar.CONFIG_KEYS, of="an entry of `config`")
@@ -216,21 +216,21 @@ def read_spec(spec: object, place: str, problems: Problems, *, sweeps: bool, way
     if not isinstance(spec, dict):
         problems.unexpected(place, spec, "an object with `args`, `kwargs` or both")
         return Spec()
-    problems.repeated(spec, place)
+    problems.note_repeats(spec, place)
     more = {word: value for word, value in spec.items() if word not in grammar.SPEC_KEYS}
     for word in more if way.generator is None else ():
         problems.no_such(place, "key", word, grammar.SPEC_KEYS)
-    named = spec.get("id")
-    if named is not None and not _is_id(named):
-        problems.unexpected(key(place, "id"), named, "a short name without `|`")
+    identifier = spec.get("id")
+    if identifier is not None and not _is_id(identifier):
+        problems.unexpected(key(place, "id"), identifier, "a short name without `|`")
     args, kwargs = spec.get("args", []), spec.get("kwargs", {})
     if sweeps or way.generator is None:
         Checker(problems, sweeps).spec(args, kwargs, place)
     elif not isinstance(args, list) or not isinstance(kwargs, dict):
         problems.unexpected(place, spec, "a list of `args` and an object of `kwargs`")
-    return Spec(args, kwargs, named, more) if isinstance(args, list) else Spec()
+    return Spec(args, kwargs, identifier, more) if isinstance(args, list) else Spec()
 
 
-def _is_id(named: object) -> bool:
+def _is_id(value: object) -> bool:
     """Whether a value can be a part of a run id."""
-    return isinstance(named, str) and named.isprintable() and 0 < len(named) < 100 and "|" not in named
+    return isinstance(value, str) and value.isprintable() and 0 < len(value) < 100 and "|" not in value

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from opperf.domain.errors import InputError, near
-from opperf.domain.files.json_text import SHOWN, show
+from opperf.domain.files.json_text import MOST_CHARACTERS, show
 
 #: Maximum number of mistakes to list; the others are counted.
 MOST = 20
 #: Names that a hint lists where none is near.
-LISTED = 12
+MOST_NAMES = 12
 
 
 #: What PARAM passes over where it does not know its name.
@@ -56,8 +56,8 @@ class Problems:
         """Take a name that is not known; `of` says what should have it."""
         names = list(choices)
         close = self.near(name, names)
-        hint = f"known: {', '.join(names[:LISTED])}{', ...' if len(names) > LISTED else ''}" if names else None
-        self.unknown(kind, place, f"no {kind} {quoted(name)}{of and f' of {of}'}", did_you_mean(close) or hint)
+        hint = f"known: {', '.join(names[:MOST_NAMES])}{', ...' if len(names) > MOST_NAMES else ''}" if names else None
+        self.unknown(kind, place, f"no {kind} {quote(name)}{of and f' of {of}'}", did_you_mean(close) or hint)
 
     def unknown(self, kind: str, place: str, text: str, hint: str | None) -> None:
         """Take a name that is not known, as a mistake or as one to pass over."""
@@ -68,9 +68,9 @@ class Problems:
 
     def near(self, name: str, names: Iterable[str]) -> list[str]:
         """Return the names that resemble one; none if the mistake would not be shown."""
-        return near(name, names) if len(name) < SHOWN and len(self.mistakes) < MOST else []
+        return near(name, names) if len(name) < MOST_CHARACTERS and len(self.mistakes) < MOST else []
 
-    def repeated(self, pairs: Mapping[str, object], place: str) -> None:
+    def note_repeats(self, pairs: Mapping[str, object], place: str) -> None:
         """Take the keys that an object of the file has twice."""
         for name in getattr(pairs, "repeated", ()):
             self.add(key(place, name), "it is there twice", "put the entries into one list")
@@ -105,6 +105,6 @@ def key(place: str, name: str) -> str:
     return f"{place}[{show(name)}]"
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Return a name as a message shows it: short, and with nothing that a terminal would act on."""
     return f"`{show(text)[1:-1]}`"

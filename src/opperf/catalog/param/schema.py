@@ -16,11 +16,11 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 def schema() -> dict[str, object]:
     """Return the schema."""
-    named = {"args": _list({"$ref": "#/$defs/argument"}), "kwargs": _named({"$ref": "#/$defs/argument"})}
+    properties = {"args": _list({"$ref": "#/$defs/argument"}), "kwargs": _object_of({"$ref": "#/$defs/argument"})}
     return {
         "$schema": DRAFT,
         "title": "PARAM benchmark config, as opperf reads it",
-        "anyOf": [{**_named({"$ref": "#/$defs/operator"}), "minProperties": 1}, {"$ref": "#/$defs/batch"}],
+        "anyOf": [{**_object_of({"$ref": "#/$defs/operator"}), "minProperties": 1}, {"$ref": "#/$defs/batch"}],
         "$defs": {
             "operator": {
                 **_object(
@@ -47,7 +47,7 @@ def schema() -> dict[str, object]:
                 ),
                 "minProperties": 1,
             },
-            "spec": _object({**named, "id": {"type": "string"}}, grammar.SPEC_KEYS),
+            "spec": _object({**properties, "id": {"type": "string"}}, grammar.SPEC_KEYS),
             "batch": {
                 **_object(
                     {
@@ -97,7 +97,7 @@ def _list(items: dict[str, object]) -> dict[str, object]:
     return {"type": "array", "items": items}
 
 
-def _named(values: dict[str, object]) -> dict[str, object]:
+def _object_of(values: dict[str, object]) -> dict[str, object]:
     return {"type": "object", "additionalProperties": values}
 
 

@@ -59,17 +59,17 @@ def axes(spec: Spec) -> list[Axis]:
     return several
 
 
-def together(swept: Sequence[Axis]) -> list[list[Axis]]:
+def together(swept_axes: Sequence[Axis]) -> list[list[Axis]]:
     """Return axes sorted by group, each group at the place of its first axis."""
     groups: dict[object, list[Axis]] = {}
-    for i, axis in enumerate(swept):
+    for i, axis in enumerate(swept_axes):
         groups.setdefault(i if axis.group is None else axis.group, []).append(axis)
     return list(groups.values())
 
 
-def uneven(swept: Sequence[Axis]) -> str | None:
+def uneven(axes_swept: Sequence[Axis]) -> str | None:
     """Return the name of a group whose sweeps are not equally long."""
-    for group in together(swept):
+    for group in together(axes_swept):
         if len({len(axis.values) for axis in group}) > 1:
             return group[0].group
     return None
@@ -126,9 +126,9 @@ def _with(container: Any, path: Path, value: Any) -> Any:
     """Return a container with another value at a path, copied along the way there."""
     if not path:
         return value
-    changed: Any = dict(container) if isinstance(container, Mapping) else list(container)
-    changed[path[0]] = _with(container[path[0]], path[1:], value)
-    return changed
+    copy: Any = dict(container) if isinstance(container, Mapping) else list(container)
+    copy[path[0]] = _with(container[path[0]], path[1:], value)
+    return copy
 
 
 def _copy(args: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
-from opperf.catalog.image import GRAY, turned
-from opperf.child.backends.call import Binding, Derive, composed
+from opperf.catalog.image import GRAY, hue_rotation
+from opperf.child.backends.call import Binding, Derive, composition
 
 
 def lerp(start: Any, end: Any, weight: Any) -> Any:
@@ -30,9 +30,9 @@ def addcdiv(data: Any, lhs: Any, rhs: Any, value: float = 1.0) -> Any:
     return data + value * (lhs / rhs)
 
 
-LERP = composed(lerp, "start, end, weight", note="a difference, a product and a sum")
-ADDCMUL = composed(addcmul, "data, lhs, rhs", "value=value", note="two products and a sum")
-ADDCDIV = composed(addcdiv, "data, lhs, rhs", "value=value", note="a quotient, a product and a sum")
+LERP = composition(lerp, "start, end, weight", note="a difference, a product and a sum")
+ADDCMUL = composition(addcmul, "data, lhs, rhs", "value=value", note="two products and a sum")
+ADDCDIV = composition(addcdiv, "data, lhs, rhs", "value=value", note="a quotient, a product and a sum")
 
 
 def image_to_gray(data: Any, weights: Any) -> Any:
@@ -81,7 +81,7 @@ def derived(like: Callable[[Any, Any], Any]) -> dict[str, Derive]:
     """Return how what changes need is made before anything is timed; `like` makes an array like another, of numbers."""
     return {
         "weights": lambda arguments: like(arguments["data"], GRAY),
-        "turn": lambda arguments: like(arguments["data"], turned(arguments["angle"])),
+        "turn": lambda arguments: like(arguments["data"], hue_rotation(arguments["angle"])),
     }
 
 
@@ -89,7 +89,7 @@ def change(name: str, like: Callable[[Any, Any], Any]) -> Binding:
     """Return the binding of one; `like` makes an array like another, of numbers."""
     function, note = CHANGES[name]
     derive = {own: make for own, make in derived(like).items() if own in signature(function).parameters}
-    return composed(function, derive=derive, note=note)
+    return composition(function, derive=derive, note=note)
 
 
 def depth_to_space(data: Any, factor: int) -> Any:
@@ -134,7 +134,7 @@ class Updates:
     def binding(self, name: str) -> Binding:
         """Return the binding of one."""
         into = "into new arrays" if self.immutable else "in place"
-        return composed(getattr(self, name), note=f"{MADE_OF[name]} of {self.np.__name__}, {into}")
+        return composition(getattr(self, name), note=f"{MADE_OF[name]} of {self.np.__name__}, {into}")
 
     def sgd_update(self, weight: Any, gradient: Any, learning_rate: float) -> Any:
         """Take `learning_rate` times the gradient from the weight."""

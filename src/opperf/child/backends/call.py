@@ -93,18 +93,18 @@ def parameters(text: str) -> tuple[Parameter, ...]:
     >>> parameters("input=lhs, ret_typ='both'")[1]
     Parameter(own='ret_typ', neutral=None, constant='both', spread=False)
     """
-    parsed = ast.parse(f"f({text})", mode="eval").body
-    if not isinstance(parsed, ast.Call):
+    tree = ast.parse(f"f({text})", mode="eval").body
+    if not isinstance(tree, ast.Call):
         raise ValueError(f"not an argument list: {text!r}")
     result = []
-    for argument in parsed.args:
+    for argument in tree.args:
         spread = isinstance(argument, ast.Starred)
         name = argument.value if isinstance(argument, ast.Starred) else argument
         if isinstance(name, ast.Name):
             result.append(Parameter(name.id, neutral=name.id, spread=spread))
         else:
             result.append(Parameter("", constant=ast.literal_eval(name)))
-    for keyword in parsed.keywords:
+    for keyword in tree.keywords:
         if isinstance(keyword.value, ast.Name):
             result.append(Parameter(keyword.arg or "", neutral=keyword.value.id))
         else:
@@ -117,7 +117,7 @@ def call(path: str, positional: str, keywords: str = "", **more: Any) -> Call:
     return Call(path, parameters(positional), parameters(keywords), **more)
 
 
-def composed(
+def composition(
     function: Callable[..., Any], positional: str | None = None, keywords: str = "", *, note: str, **more: Any
 ) -> Call:
     """Write down a function made from several of the framework's; `note` says of which.
@@ -135,7 +135,7 @@ def compositions(**functions: tuple[Callable[..., Any], str]) -> dict[str, Bindi
     'composition:square'
     """
     return {
-        name: replace(composed(function, note=note), path=f"composition:{name}")
+        name: replace(composition(function, note=note), path=f"composition:{name}")
         for name, (function, note) in functions.items()
     }
 

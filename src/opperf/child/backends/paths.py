@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 
-class Refused(LookupError):
+class Refusal(LookupError):
     """There is something at a path, and no name leads to it: `why` says what keeps it back."""
 
     def __init__(self, path: str, why: str) -> None:
@@ -21,7 +21,7 @@ class Refused(LookupError):
 
 
 def function_at(path: str, roots: Mapping[str, Any], package: str) -> Callable[..., Any]:
-    """Return the callable at `path`, whose first word is one of `roots`; raises `LookupError`, or `Refused`.
+    """Return the callable at `path`, whose first word is one of `roots`; raises `LookupError`, or `Refusal`.
 
     Words that begin with an underscore are refused, but for the framework's registered internal operators.
     """
@@ -33,14 +33,14 @@ def function_at(path: str, roots: Mapping[str, Any], package: str) -> Callable[.
         if not hasattr(value, word):
             raise LookupError(path)
         if word.startswith("__"):
-            raise Refused(path, f"`{word}` is Python's own")
+            raise Refusal(path, f"`{word}` is Python's own")
         value = getattr(value, word)
         if isinstance(value, ModuleType) and not _inside(value.__name__, package):
-            raise Refused(path, f"the module {value.__name__} is not {package}'s")
+            raise Refusal(path, f"the module {value.__name__} is not {package}'s")
     if not callable(value) or inspect.ismodule(value):
         raise LookupError(path)
-    if not _owned(value, package):
-        raise Refused(path, f"it is not {package}'s")
+    if not _is_owned(value, package):
+        raise Refusal(path, f"it is not {package}'s")
     function: Callable[..., Any] = value
     return function
 
@@ -49,7 +49,7 @@ def _inside(module: str, package: str) -> bool:
     return module == package or module.startswith(f"{package}.")
 
 
-def _owned(value: Any, package: str) -> bool:
+def _is_owned(value: Any, package: str) -> bool:
     """Whether a callable belongs to the framework; C functions often do not say where they are from."""
     module = getattr(value, "__module__", None)
     if module is None:  # a class of the framework may have methods from elsewhere

@@ -32,7 +32,7 @@ MOMENT = 20
 PROBE = 2000
 #: The place outside of every function, and of what is not known.
 NOWHERE = 0
-TAKEN = "the script set its own profile function; Python lines in its thread are missing from then on"
+PROFILE_FUNCTION_SET = "the script set its own profile function; Python lines in its thread are missing from then on"
 
 
 class Moments:
@@ -63,7 +63,7 @@ class Tree:
         self._places: dict[tuple[int, int], int] = {}
         self._line = lru_cache(None)(_Line())
 
-    def entered(self, caller: int, code: CodeType) -> int:
+    def enter(self, caller: int, code: CodeType) -> int:
         """Return the place that a call leads to."""
         key = caller, id(code)
         place = self._places.get(key)
@@ -134,7 +134,7 @@ def _read(tree: Tree, moments: Moments) -> tuple[array[int], array[int]]:
         if code is None:
             place = NOWHERE
         elif when >= 0:
-            place = tree.entered(place, code)
+            place = tree.enter(place, code)
         else:
             place = tree.left(place, code)
             times[number] = -when
@@ -282,11 +282,11 @@ def _watch_changes() -> None:
     global _watching
     if not _watching:
         _watching = True
-        sys.addaudithook(_changed)
+        sys.addaudithook(_on_change)
         os.register_at_fork(after_in_child=_running.clear)
 
 
-def _changed(event: str, arguments: tuple[Any, ...]) -> None:
+def _on_change(event: str, arguments: tuple[Any, ...]) -> None:
     if event == "sys.setprofile" and _running and not getattr(_setting, "own", False):
         lose = getattr(sys.getprofile(), "lose", None)
         if lose is not None:

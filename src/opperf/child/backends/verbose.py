@@ -76,7 +76,7 @@ def _number(text: str) -> float | None:
     return value if math.isfinite(value) and value >= 0 else None
 
 
-def repeated(
+def repeat(
     work: Work, calls: int, wait: Callable[[Any], None], watched: Callable[[], AbstractContextManager[Any]]
 ) -> None:
     """Call `calls` times, each within `watched()`, at whose end nothing is outstanding."""

@@ -34,7 +34,7 @@ from pathlib import Path
 from opperf.child import backends
 from opperf.child.measure.host import fix_allocator, free_bytes
 from opperf.child.profiling.hook import Calls, Imports, when_bound
-from opperf.child.profiling.recording import Recording, at_beginning, at_end, imported, watcher
+from opperf.child.profiling.recording import Recording, at_beginning, at_end, loaded_frameworks, watcher
 from opperf.domain.errors import InputError, OpperfError, check_known
 from opperf.domain.profile.chrome import save
 from opperf.domain.profile.event import Profile
@@ -104,7 +104,7 @@ class Options:
 
 def autostart() -> None:
     """Arm the profiler for the frameworks that the script is going to import, or has imported."""
-    _guarded(_arm)
+    _try(_arm)
 
 
 def _arm() -> None:
@@ -142,19 +142,19 @@ class AutoProfiler:
             os.environ.update(ONE_BY_ONE)
         modules = {*self._frameworks, *([self._module] if self._module not in ("", MAIN) else [])}
         there = [name for name in modules if name in sys.modules]
-        sys.meta_path.insert(0, Imports(modules.difference(there), self._imported))
+        sys.meta_path.insert(0, Imports(modules.difference(there), self._on_import))
         if self._module == MAIN:
             first = self._function.partition(".")[0]
-            when_bound(vars(sys.modules[MAIN]), first, lambda: self._imported(MAIN))
+            when_bound(vars(sys.modules[MAIN]), first, lambda: self._on_import(MAIN))
         for name in there:
-            self._imported(name)
+            self._on_import(name)
         os.register_at_fork(before=self._before_copy, after_in_parent=self._after_copy, after_in_child=self._in_copy)
 
-    def _imported(self, module: str) -> None:
+    def _on_import(self, module: str) -> None:
         if module in self._frameworks:
-            _guarded(lambda: self._watch(self._frameworks[module]))
+            _try(lambda: self._watch(self._frameworks[module]))
         if module == self._module:
-            _guarded(lambda: self._calls.put_around(sys.modules[module]))
+            _try(lambda: self._calls.put_around(sys.modules[module]))
 
     def _watch(self, framework: str) -> None:
         if self._recording.state == "stopped":
@@ -166,7 +166,7 @@ class AutoProfiler:
         at_end(self._finish)
         main = threading.current_thread() is threading.main_thread()
         if main and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
-            signal.signal(signal.SIGTERM, self._terminated)
+            signal.signal(signal.SIGTERM, self._on_terminate)
 
     def _create(self, framework: str, watching: Watching) -> Watcher:
         kind = self._options.ranges
@@ -177,12 +177,12 @@ class AutoProfiler:
         return Marking(framework, ranges) if framework == "torch" else watcher(framework, watching)
 
     def _begin(self) -> bool:
-        return self._recording.state == "paused" and _guarded(self._recording.resume)
+        return self._recording.state == "paused" and _try(self._recording.resume)
 
     def _end(self, name: str) -> None:
         if self._recording.state == "running":  # else the process is being ended within the call
-            _guarded(lambda: self._recording.step(name))
-            _guarded(self._recording.pause)
+            _try(lambda: self._recording.step(name))
+            _try(self._recording.pause)
 
     def _before_copy(self) -> None:
         """Pause where a copy of the process can be profiled."""
@@ -191,11 +191,11 @@ class AutoProfiler:
         allowed = main and not self._done and self._recording.allows_copies and state != "waiting"
         self._copied = state if allowed else ""
         if self._copied == "running":
-            _guarded(self._recording.pause)
+            _try(self._recording.pause)
 
     def _after_copy(self) -> None:
         if self._copied == "running":
-            _guarded(self._recording.resume)
+            _try(self._recording.resume)
 
     def _in_copy(self) -> None:
         if self._copied:
@@ -207,7 +207,7 @@ class AutoProfiler:
             return
         self._process, self._is_copy = os.getpid(), True
         if self._copied != "stopped":
-            _guarded(self._begin_anew)
+            _try(self._begin_anew)
         if self._recording.state != "stopped":
             at_end(self._finish)
 
@@ -218,7 +218,7 @@ class AutoProfiler:
         self._recording.include(*frameworks)
         self._recording.start(paused=self._copied == "paused")
 
-    def _terminated(self, number: int, frame: object) -> None:
+    def _on_terminate(self, number: int, frame: object) -> None:
         """Save, and leave as the script would have."""
         self._signal = number
         if not self._finishing:  # else the process leaves once it has saved
@@ -234,8 +234,8 @@ class AutoProfiler:
             return
         self._done = self._finishing = True
         try:
-            _guarded(self._recording.stop)
-            _guarded(self._save)
+            _try(self._recording.stop)
+            _try(self._save)
         finally:
             self._finishing = False
         if self._signal:
@@ -309,10 +309,10 @@ def own_watchers(plugins: Sequence[str]) -> dict[str, Callable[[Watching], Watch
 def _names(framework: str | None, own: Collection[str]) -> tuple[str, ...]:
     if framework is None:
         return (*WATCHED, *own)
-    return (framework,) if framework in own else imported(framework)
+    return (framework,) if framework in own else loaded_frameworks(framework)
 
 
-def _guarded(action: Callable[[], object]) -> bool:
+def _try(action: Callable[[], object]) -> bool:
     """Do something, or print in one line why it failed: nothing is raised, because the script must go on."""
     try:
         action()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from opperf.child.profiling.recording import Recording, imported
+from opperf.child.profiling.recording import Recording, loaded_frameworks
 from opperf.child.profiling.summary import document
 from opperf.domain.errors import InputError
 from opperf.domain.profile.chrome import save
@@ -54,7 +54,7 @@ class Profiling:
         self._step = 0
 
     def __enter__(self) -> Profiling:
-        self._recording.include(*imported(self._framework))
+        self._recording.include(*loaded_frameworks(self._framework))
         self._recording.start(paused=True)
         self._step = 0
         try:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from opperf.child.profiling.recording import Recording, imported
+from opperf.child.profiling.recording import Recording, loaded_frameworks
 from opperf.child.profiling.summary import document
 from opperf.domain.errors import InputError, ProfilerError, check_known, unknown
 from opperf.domain.profile.chrome import save
@@ -45,7 +45,7 @@ class ScriptProfiler:
         if state == "stop":
             self._recording.stop()
         else:
-            self._recording.include(*imported(self._framework))
+            self._recording.include(*loaded_frameworks(self._framework))
             self._recording.start()
 
     def pause(self, *more: object, **options: object) -> None:
@@ -230,7 +230,7 @@ def _choose() -> Functions:
 
 def _functions(config: Config) -> Functions:
     settings = config.settings or {}
-    if imported(config.framework) == ("mxnet",):
+    if loaded_frameworks(config.framework) == ("mxnet",):
         if config.shapes or config.stacks or config.modules:
             raise InputError(
                 "MXNet's own profiler records no shapes, stacks or modules",

@@ -102,7 +102,7 @@ class Calls:
 
     def _around(self, function: Callable[..., object]) -> Callable[..., object]:
         @wraps(function)
-        def called(*arguments: object, **keywords: object) -> object:
+        def call(*arguments: object, **keywords: object) -> object:
             if not self._outermost.acquire(blocking=False):
                 return function(*arguments, **keywords)
             try:
@@ -116,7 +116,7 @@ class Calls:
             finally:
                 self._outermost.release()
 
-        return called
+        return call
 
     def _is_wanted(self, number: int) -> bool:
         return number >= self._skip and (self._calls is None or number < self._skip + self._calls)

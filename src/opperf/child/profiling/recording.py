@@ -38,7 +38,7 @@ GAVE_WAY = "the script profiles parts of itself, which are not in this profile"
 _started: list[Recording] = []
 
 
-def imported(framework: str | None = None) -> tuple[str, ...]:
+def loaded_frameworks(framework: str | None = None) -> tuple[str, ...]:
     """Return the frameworks that the script has imported, or the one that is named.
 
     Raises `InputError` for a name that is not known, `ProfilerError` where nothing is imported.

@@ -80,7 +80,7 @@ def document(profile: Profile, *, memory: bool) -> dict[str, object]:
     ledger = Ledger()
     ledger.add(_changes(profile.readings) if memory else None)
     result: dict[str, object] = {
-        "Time": {kind: {name: _added(spans) for name, spans in names.items()} for kind, names in times.items()},
+        "Time": {kind: {name: _sums(spans) for name, spans in names.items()} for kind, names in times.items()},
         "Memory": ledger.summary(),
         "Unit": {"Time": "ms", "Memory": "B"},
     }
@@ -89,7 +89,7 @@ def document(profile: Profile, *, memory: bool) -> dict[str, object]:
     return result
 
 
-def _added(spans: Sequence[float]) -> dict[str, float]:
+def _sums(spans: Sequence[float]) -> dict[str, float]:
     total = sum(spans)
     return {
         "Count": len(spans), "Total": total, "Min": min(spans), "Max": max(spans), "Avg": total / len(spans)

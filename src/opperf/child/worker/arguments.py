@@ -13,7 +13,7 @@ from opperf.child.backends.call import Call, Parameter
 from opperf.child.worker import inputs
 from opperf.domain.backend import Backend, Bound, Layer
 from opperf.domain.case import Argument, Case, Device, DType, ListOf, tensors_of
-from opperf.domain.registry import BUILT, is_argument
+from opperf.domain.registry import BUILD_PREFIX, is_argument
 from opperf.domain.tensor import TensorSpec
 
 
@@ -103,7 +103,9 @@ def _build(call: Call, case: Case, backend: Backend, values: dict[str, object]) 
     """Return what is built at the path of a call before it is called; None for a function."""
     if call.function is not None:
         return None
-    settings = {name.removeprefix(BUILT): values[name] for name in case.attributes if name.startswith(BUILT)}
+    settings = {
+        name.removeprefix(BUILD_PREFIX): values[name] for name in case.attributes if name.startswith(BUILD_PREFIX)
+    }
     places = sorted((name for name in settings if name.isdecimal()), key=int)
     named = {name: value for name, value in settings.items() if not name.isdecimal()}
     return backend.layer(call.path, [settings[place] for place in places], named)

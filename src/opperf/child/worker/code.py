@@ -17,7 +17,7 @@ from opperf.child.backends.call import Call, Parameter
 from opperf.domain.backend import Backend, Unsupported
 from opperf.domain.case import Argument, Case
 from opperf.domain.code import Code
-from opperf.domain.custom import Declaration, declared
+from opperf.domain.custom import Declaration, declaration_of
 from opperf.domain.errors import InputError
 from opperf.domain.plan import Side
 from opperf.domain.registry import FRAMEWORK, FRAMEWORKS, Framework, is_argument, register
@@ -178,7 +178,7 @@ def call(code: Code, function: Callable[..., object], case: Case, framework: str
     A function that implements an operator gets the operator's arguments by position; an attribute that it does not take
     must have the value of the operator's own cases, since it can only compute that.
     """
-    declaration = declared(function)
+    declaration = declaration_of(function)
     if declaration.frameworks and framework not in declaration.frameworks:
         raise Unsupported(
             f"`{code.name}` is declared for {', '.join(declaration.frameworks)}, not {framework}",
@@ -217,7 +217,7 @@ def _by_place(function: Callable[..., object], case: Case) -> dict[str, str]:
 
 def examples(code: Code, function: Callable[..., object], size: str) -> list[Case]:
     """Return the case of a size class as the function's declaration has it, if it has one."""
-    arguments = declared(function).sizes.get(size)
+    arguments = declaration_of(function).sizes.get(size)
     if arguments is None:
         return []
     read = {name: _argument(value) for name, value in arguments.items()}
@@ -236,7 +236,7 @@ def _argument(value: object) -> Argument:
 
 def flop_count(function: Callable[..., object], case: Case) -> int | None:
     """Return the declared floating-point operations of one call; None where nothing is declared."""
-    counted = declared(function).flops
+    counted = declaration_of(function).flops
     if counted is None:
         return None
     values: Mapping[str, object] = {**case.inputs, **case.attributes}

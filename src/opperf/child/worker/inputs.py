@@ -101,7 +101,7 @@ def _values(backend: Backend, spec: TensorSpec, seed: str) -> Any:
     low, high = spec.range or spec.default_range
     if spec.values in ("zeros", "ones", "constant"):
         middle = (low + high) / 2 if spec.is_float else (int(low) + int(high)) // 2
-        return backend.host(values.filled(spec, {"zeros": 0.0, "ones": 1.0}.get(spec.values, middle)), "float64")
+        return backend.host(values.fill(spec, {"zeros": 0.0, "ones": 1.0}.get(spec.values, middle)), "float64")
     if spec.values in ("sorted", "reversed"):
         return values.ramp(backend, spec, down=spec.values == "reversed")
     if spec.values == SPD:

@@ -13,7 +13,7 @@ from typing import Any
 from opperf.catalog import catalog
 from opperf.child.backends import native_clock
 from opperf.child.backends.call import Call
-from opperf.child.backends.paths import Refused
+from opperf.child.backends.paths import Refusal
 from opperf.child.measure.block import Block
 from opperf.child.measure.calibrate import LONG_NS
 from opperf.child.measure.disturbance import Counters
@@ -150,7 +150,7 @@ class Jobs:
             return
         try:
             self._names.resolve(call.path)
-        except Refused as refused:
+        except Refusal as refused:
             raise Unsupported(f"`{call.path}` is not called: {refused.why}", slug="refused_function") from refused
         except LookupError as error:
             raise Unsupported(
@@ -308,7 +308,7 @@ def _is_out_of_memory(error: BaseException, text: str) -> bool:
 
 def _trace(tracers: Tracers) -> list[Warning]:
     """Return the warning for an operator that leaves a Python profile or trace function set."""
-    added = tracers.added()
+    added = tracers.new_hook()
     if added is None:
         return []
     return [

@@ -13,7 +13,7 @@ from opperf.child.worker import arguments, code
 from opperf.domain.backend import Backend, Unsupported
 from opperf.domain.case import Case
 from opperf.domain.code import Code
-from opperf.domain.custom import declared
+from opperf.domain.custom import declaration_of
 from opperf.domain.message.replies import Discovery, Example, Meaning
 from opperf.domain.plan import Trial
 
@@ -168,7 +168,7 @@ class Names:
         definition = catalog().get(trial.case.operator)
         case = self._small(path, function, trial, definition)
         own = code.call(path, function, case, self._backend.name)
-        reference = declared(function).reference
+        reference = declaration_of(function).reference
         if reference is not None:
             return Peers(case, own, replace(own, function=reference), "its reference")
         binding = self._backend.bindings().get(trial.case.operator)
@@ -191,7 +191,7 @@ class Names:
         """Describe the user's code: what it implements and its parameters; or what is wrong with it."""
         try:
             function = self._load(path)
-            declaration = declared(function)
+            declaration = declaration_of(function)
             return Meaning(str(path), declaration.implements, code.neutral_names(function, declaration))
         except code.CodeError as error:
             return _wrong(error)

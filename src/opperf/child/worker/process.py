@@ -43,14 +43,14 @@ class Tracers:
     def __init__(self) -> None:
         self._first = _tracers()
 
-    def added(self) -> str | None:
+    def new_hook(self) -> str | None:
         """Return the name of a hook that has been set since, or None."""
         now = _tracers()
         return next((name for name, tracer in now.items() if tracer is not self._first[name]), None)
 
     def restore(self) -> None:
         """Set the tracers that were set at first, and no others."""
-        if self.added() is not None:
+        if self.new_hook() is not None:
             sys.settrace(self._first["sys.settrace"])
             sys.setprofile(self._first["sys.setprofile"])
             threading.settrace(self._first["threading.settrace"])

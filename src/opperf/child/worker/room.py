@@ -27,7 +27,7 @@ def check_room(
     """
     on_device = backend.free_memory()
     free = free_bytes() if on_device is None else on_device
-    parts = needed(case, definition, direction)
+    parts = bytes_needed(case, definition, direction)
     if on_device is not None:
         parts.pop("making them")  # that happens in the machine's memory
     total = sum(parts.values())
@@ -47,7 +47,7 @@ def check_room(
         )
 
 
-def needed(case: Case, definition: Operator | None, direction: str) -> dict[str, int]:
+def bytes_needed(case: Case, definition: Operator | None, direction: str) -> dict[str, int]:
     """Return the bytes that a trial takes, by what takes them; the outputs of an unknown operator are not counted."""
     making = max((making_bytes(tensor) for tensor in case.tensors()), default=0)
     outputs = _outputs(case, definition)

@@ -24,7 +24,7 @@ ENTRIES = 1 << 16
 DEVIATIONS = 6
 
 
-def filled(spec: TensorSpec, value: float) -> bytearray:
+def fill(spec: TensorSpec, value: float) -> bytearray:
     """Return the bytes of float64 elements of one value; complex ones get no imaginary part."""
     element = struct.pack("<d", value) + (bytes(8) if spec.dtype.startswith("complex") else b"")
     return bytearray(element * spec.elements)

@@ -48,7 +48,7 @@ class Workload:
     def descriptions(self, request: Generate) -> Descriptions:
         """Return how the arguments look that a generator makes of each entry, or what is wrong with it."""
         try:
-            return Descriptions(tuple(self._described(request.generator, entry) for entry in request.entries))
+            return Descriptions(tuple(self._describe(request.generator, entry) for entry in request.entries))
         except (InputError, Unsupported) as error:
             return Descriptions(wrong=getattr(error, "message", str(error)), hint=error.hint)
 
@@ -60,7 +60,7 @@ class Workload:
         args, kwargs = self._data(str(case.attributes[MADE_BY]), of["entry"])
         return {**dict(zip(of["names"], args)), **kwargs}
 
-    def _described(self, generator: str, entry: Mapping[str, object]) -> Arguments:
+    def _describe(self, generator: str, entry: Mapping[str, object]) -> Arguments:
         args, kwargs = self._data(generator, entry)
         return Arguments(
             tuple(argument_to_json(self._argument(value, generator)) for value in args),

@@ -40,7 +40,7 @@ class BenchmarkSpec(Protocol):
 class Varying(Protocol):
     """What has inputs of several sizes."""
 
-    def sized(self, size: str) -> BenchmarkSpec:
+    def with_size(self, size: str) -> BenchmarkSpec:
         """Return it with the inputs of a size."""
 
 
@@ -107,7 +107,7 @@ class OperatorBenchmark(MXNetOperatorBenchmarkBase):
         """
         if not isinstance(cls.declared, Varying):
             raise ValueError(f"{cls.__name__} has inputs of one size; give others: `inputs={{...}}`")
-        classes = {size: benchmark_class(cls.__name__, cls.declared.sized(size), cls.__module__) for size in SIZES}
+        classes = {size: benchmark_class(cls.__name__, cls.declared.with_size(size), cls.__module__) for size in SIZES}
         return {size: one(ctx, warmup, runs) for size, one in classes.items()}
 
     def run_benchmark(self) -> None:

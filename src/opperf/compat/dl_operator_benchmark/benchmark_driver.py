@@ -56,7 +56,7 @@ def _run(options: argparse.Namespace) -> int:
     import mxnet as mx
 
     from opperf.compat.dl_operator_benchmark import gluon, nd
-    from opperf.compat.dl_operator_benchmark.runners import choose, measured
+    from opperf.compat.dl_operator_benchmark.runners import choose, measure_classes
     from opperf.domain.errors import InputError
     from opperf.domain.files.destination import prove, write_text
     from opperf.domain.registry import device_named
@@ -71,9 +71,9 @@ def _run(options: argparse.Namespace) -> int:
     classes = choose(options.category, nd.CLASSES, gluon.CLASSES)
     inputs = {"dtype": dtype_named(options.dtype)}
     times: dict[str, float] = {}
-    for results in measured(classes, context, inputs, warmup=options.warmup, runs=options.runs):
+    for results in measure_classes(classes, context, inputs, warmup=options.warmup, runs=options.runs):
         times.update(results)
-        write_text(file, rendered(times, options.output_format))
+        write_text(file, render(times, options.output_format))
     if not times:
         print(f"none of {len(classes)} operators was measured, and nothing was written", file=sys.stderr)
         return 3
@@ -81,10 +81,10 @@ def _run(options: argparse.Namespace) -> int:
     return 0
 
 
-def rendered(results: Mapping[str, float], format: str) -> str:
+def render(results: Mapping[str, float], format: str) -> str:
     r"""Return results in one of `FORMATS`, with a line break at the end.
 
-    >>> rendered({"MX_Add_Forward_Time": 0.5}, "csv")
+    >>> render({"MX_Add_Forward_Time": 0.5}, "csv")
     'Operator,Time (s)\nMX_Add_Forward_Time,0.5\n'
     """
     if format == "json":

@@ -7,7 +7,7 @@ from typing import Any
 
 from opperf.compat.dl_operator_benchmark import gluon, nd
 from opperf.compat.dl_operator_benchmark.benchmark import RUNS, WARMUP
-from opperf.compat.dl_operator_benchmark.runners import choose, measured
+from opperf.compat.dl_operator_benchmark.runners import choose, measure_classes
 
 
 def run_all_mxnet_operator_benchmarks(
@@ -20,6 +20,6 @@ def run_all_mxnet_operator_benchmarks(
     """
     classes = choose(None, nd.CLASSES, gluon.CLASSES)
     times: dict[str, float] = {}
-    for results in measured(classes, ctx, inputs or {}, warmup=warmup, runs=runs):
+    for results in measure_classes(classes, ctx, inputs or {}, warmup=warmup, runs=runs):
         times |= results
     return times

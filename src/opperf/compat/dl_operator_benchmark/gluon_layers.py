@@ -16,7 +16,7 @@ nn, rnn, loss = mx.gluon.nn, mx.gluon.rnn, mx.gluon.loss
 #: Images, signals and volumes, all with the channels in front.
 IMAGES, SIGNALS, VOLUMES = (32, 3, 256, 256), (32, 3, 256), (8, 3, 32, 64, 64)
 SCORES, SEQUENCES = (32, 1000, 1), (25, 32, 256)
-FILLED = "data_initializer"
+INITIALIZER = "data_initializer"
 SHAPES = {1: ("NCW", SIGNALS), 2: ("NCHW", IMAGES), 3: ("NCDHW", VOLUMES)}
 
 
@@ -60,7 +60,7 @@ def _activations() -> dict[str, BenchmarkSpec]:
     }
     for name, neutral, title in (("Softmax", "softmax", "Softmax"), ("LogSoftmax", "log_softmax", "Log_Softmax")):
         specs[name] = Spelling(
-            neutral, title, f"nd.{neutral}", attributes={"data": IMAGES}, backward=True, filled=FILLED
+            neutral, title, f"nd.{neutral}", attributes={"data": IMAGES}, backward=True, filled=INITIALIZER
         )
     return specs
 

@@ -56,7 +56,7 @@ class Layer:
         block.cast(dtype_named(str(parameters["dtype"])))
         if parameters.get("hybridize"):
             block.hybridize(static_alloc=True, static_shape=True)
-        arrays = {name: filled(here, name, parameters, context) for name in self.data}
+        arrays = {name: fill_parameter(here, name, parameters, context) for name in self.data}
         arguments: list[Any] = list(arrays.values())
         arguments += states_of(block, arguments[0], context)
         block(*arguments)  # the shapes of weights are known after this
@@ -69,7 +69,7 @@ class Layer:
         )
 
 
-def filled(here: InProcess, name: str, parameters: Mapping[str, Any], context: Any) -> Any:
+def fill_parameter(here: InProcess, name: str, parameters: Mapping[str, Any], context: Any) -> Any:
     """Return the array that a parameter gives the shape of, and `NAME_initializer` the values; a copy of an array."""
     value, initializer = parameters[name], parameters[f"{name}_initializer"]
     dtype = dtype_named(str(parameters["dtype"]))

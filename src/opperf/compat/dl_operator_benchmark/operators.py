@@ -16,7 +16,7 @@ from opperf.catalog import catalog
 from opperf.child.backends.call import Call, bindings
 from opperf.child.backends.mxnet.custom_add_one import NAME
 from opperf.compat.dl_operator_benchmark.benchmark import BenchmarkSpec
-from opperf.compat.dl_operator_benchmark.layers import filled
+from opperf.compat.dl_operator_benchmark.layers import fill_parameter
 from opperf.compat.dl_operator_benchmark.spelling import Spelling
 from opperf.compat.in_process import InProcess, Subject
 
@@ -59,9 +59,9 @@ def original() -> dict[str, BenchmarkSpec]:
         "Log": ("log", "nd.log"),
         "Exp": ("exp", "nd.exp"),
     }.items():
-        result[name] = Spelling(neutral, worded(name), path, backward=True)
+        result[name] = Spelling(neutral, words_of(name), path, backward=True)
     for name, neutral in (("LogicalNot", "logical_not"), ("Sqrt", "sqrt"), ("Square", "square")):
-        result[name] = Spelling(neutral, worded(name), f"nd.{neutral}", backward=True, filled="data_initializer")
+        result[name] = Spelling(neutral, words_of(name), f"nd.{neutral}", backward=True, filled="data_initializer")
     result["Power"] = Spelling("power", "Power", "nd.power", {"lhs": "base", "rhs": "exp"}, backward=True)
     for name, neutral, key in (
         ("IAdd", "add_inplace", "Inplace_Add"),
@@ -116,26 +116,26 @@ def every() -> dict[str, BenchmarkSpec]:
     """Return the classes of all operators on arrays: those of the catalog that MXNet has, and the original's."""
     by_name = bindings("mxnet")
     specs: dict[str, BenchmarkSpec] = {
-        classed(name): Spelling(name, "_".join(part.title() for part in name.split("_")))
+        class_name(name): Spelling(name, "_".join(part.title() for part in name.split("_")))
         for name in catalog()
         if isinstance(by_name.get(name), Call)
     }
     return {**specs, **original()}
 
 
-def classed(name: str) -> str:
+def class_name(name: str) -> str:
     """Return the name of an operator's class.
 
-    >>> classed("log_softmax"), classed("conv2d")
+    >>> class_name("log_softmax"), class_name("conv2d")
     ('LogSoftmax', 'Conv2D')
     """
     return "".join(part.title() for part in name.split("_"))
 
 
-def worded(name: str) -> str:
+def words_of(name: str) -> str:
     """Return the name of a class with its words apart, as the original's keys have them.
 
-    >>> worded("LesserEqual"), worded("Add")
+    >>> words_of("LesserEqual"), words_of("Add")
     ('Lesser_Equal', 'Add')
     """
     return "".join(f"_{char}" if char.isupper() and place else char for place, char in enumerate(name))
@@ -157,9 +157,9 @@ class CustomAddition:
 
     def subject(self, here: InProcess, parameters: Mapping[str, Any], context: Any) -> Subject:
         """Return what is measured."""
-        return here.of_function(added, [filled(here, "data", parameters, context)])
+        return here.of_function(add_seven, [fill_parameter(here, "data", parameters, context)])
 
 
-def added(data: Any) -> Any:
+def add_seven(data: Any) -> Any:
     """Return data to which one was added seven times, the fourth time by the custom operator."""
     return mx.nd.Custom(data + 1 + 1 + 1, op_type=NAME) + 1 + 1 + 1

@@ -12,7 +12,7 @@ from typing import Any
 from opperf.catalog import catalog
 from opperf.child.worker.jobs import failure
 from opperf.compat.dl_operator_benchmark.benchmark import RUNS, WARMUP, OperatorBenchmark
-from opperf.compat.dl_operator_benchmark.operators import classed
+from opperf.compat.dl_operator_benchmark.operators import class_name
 from opperf.domain.errors import check_known, unknown
 from opperf.domain.plan import Settings
 
@@ -21,7 +21,7 @@ def _category(*names: str, without: str = "") -> str:
     """Return the classes of whole categories of the catalog."""
     left_out = without.split()
     return " ".join(
-        classed(name) for name, operator in catalog().items() if operator.category in names and name not in left_out
+        class_name(name) for name, operator in catalog().items() if operator.category in names and name not in left_out
     )
 
 
@@ -92,7 +92,7 @@ def _runner(name: str, classes: Sequence[type[OperatorBenchmark]]) -> Callable[.
     def run(
         ctx: Any = None, inputs: Mapping[str, Any] | None = None, warmup: int = WARMUP, runs: int = RUNS
     ) -> list[dict[str, float]]:
-        return list(measured(classes, ctx, inputs or {}, warmup=warmup, runs=runs))
+        return list(measure_classes(classes, ctx, inputs or {}, warmup=warmup, runs=runs))
 
     run.__name__ = name
     run.__doc__ = (
@@ -101,7 +101,7 @@ def _runner(name: str, classes: Sequence[type[OperatorBenchmark]]) -> Callable[.
     return run
 
 
-def measured(
+def measure_classes(
     classes: Sequence[type[OperatorBenchmark]], ctx: Any, inputs: Mapping[str, Any], *, warmup: int, runs: int
 ) -> Iterator[dict[str, float]]:
     """Print and yield the results of each class; failures are reported on stderr.

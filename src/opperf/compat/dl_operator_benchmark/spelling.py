@@ -57,7 +57,7 @@ class Spelling:
         result["run_backward"] = "backward" in directions if self.backward is None else self.backward
         return {**result, "dtype": result.get("dtype", "float32")}
 
-    def sized(self, size: str) -> Spelling:
+    def with_size(self, size: str) -> Spelling:
         """Return the operator with the inputs of a size class of the catalog."""
         inputs, _ = self._arguments()
         return replace(
@@ -73,7 +73,7 @@ class Spelling:
         own = {
             name: copy
             for name, value in case.inputs.items()
-            if (copy := copied(parameters[self.words.get(name, name)], value, context)) is not None
+            if (copy := copy_of(parameters[self.words.get(name, name)], value, context)) is not None
         }
         subject = here.of_case(case, self.path, own)
         if initializer not in (None, mx.nd.normal):
@@ -120,10 +120,10 @@ def _show(value: Argument) -> Any:
     return value.name if isinstance(value, DType) else value
 
 
-def copied(value: Any, described: Argument, context: Any) -> Any:
+def copy_of(value: Any, described: Argument, context: Any) -> Any:
     """Return a copy of an array or of a list of them, in the element type that is described; None for shapes."""
     if isinstance(described, ListOf):
-        copies = [copied(one, item, context) for one, item in zip(value, described.items)]
+        copies = [copy_of(one, item, context) for one, item in zip(value, described.items)]
         return copies if any(one is not None for one in copies) else None
     if isinstance(value, mx.nd.NDArray) and isinstance(described, TensorSpec):
         return value.astype(described.dtype).as_in_context(context)

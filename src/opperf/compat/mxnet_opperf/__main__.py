@@ -15,7 +15,7 @@ try:
     import typer
 
     from opperf.parent.cli import options
-    from opperf.parent.cli.exit import debuggable, obeyed
+    from opperf.parent.cli.exit import debuggable, obey
 except KeyboardInterrupt:
     raise SystemExit(130) from None
 except ModuleNotFoundError:  # MXNet's own Python, with opperf on its path and nothing that opperf requires
@@ -99,7 +99,7 @@ def benchmark(
 ) -> None:
     """Benchmark MXNet's operators, as MXNet's opperf does: `{operator: [row, ...]}`, times in ms, memory in kB."""
     from opperf.compat.mxnet_opperf.command.documents import FORMATS
-    from opperf.compat.mxnet_opperf.command.plan import CommandRequest, names, read_rows, spelled
+    from opperf.compat.mxnet_opperf.command.plan import CommandRequest, names, read_rows, spell
     from opperf.compat.mxnet_opperf.default_inputs import is_large
     from opperf.domain.errors import check_known
     from opperf.domain.plan import NATIVE, Settings
@@ -114,7 +114,7 @@ def benchmark(
         names(operator or (), category or (), rows), rows, dtype, is_large(int64_tensor), profiler == "python"
     )
     selection = Selection(
-        operators=[spelled(name) for name in operator or ()],
+        operators=[spell(name) for name in operator or ()],
         frameworks=("mxnet",),
         environments=() if environment is None else (environment,),
         devices=(ctx,),
@@ -170,13 +170,13 @@ def _measured(
     selection: Selection, settings: Settings, choice: CommandRequest, output: Path, *, resume: bool
 ) -> tuple[list[RowPlan], Run, BaseException | None]:
     """Return the rows, the run, and what stopped it before its end."""
-    from opperf.compat.mxnet_opperf.command.plan import planned, whole
+    from opperf.compat.mxnet_opperf.command.plan import plan_rows, whole
     from opperf.parent.cli.progress import Bar
     from opperf.parent.session import Interrupted, Options, Session
 
     bar = Bar()
     with Session(selection, settings, bar) as session:
-        plans = list(planned(session, selection, choice))
+        plans = list(plan_rows(session, selection, choice))
         how = Options(output=output, resume=output if resume else None, command=tuple(sys.argv))
         try:
             return plans, session.run(whole(plans, settings), how), None
@@ -189,12 +189,12 @@ def _measured(
 def _write(
     plans: Sequence[RowPlan], run: Run, format: str, output: Path, records: Path | None, *, lumped: bool
 ) -> None:
-    from opperf.compat.mxnet_opperf.command.documents import collected, render
+    from opperf.compat.mxnet_opperf.command.documents import collect, render
     from opperf.domain.files.destination import write_text
     from opperf.parent.cli.output import tell
     from opperf.parent.reports import render as render_records
 
-    table_rows = collected(plans, run, lumped=lumped)
+    table_rows = collect(plans, run, lumped=lumped)
     write_text(output, render(table_rows, run, format, lumped=lumped))
     if records is not None:
         write_text(records, render_records(run, "json"))
@@ -223,7 +223,7 @@ debuggable(app)
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    obeyed(app)
+    obey(app)
 
 
 if __name__ == "__main__":

@@ -148,11 +148,11 @@ def _pools() -> list[Inputs]:
 _GATES = ("relu", "sigmoid", "softrelu", "softsign", "tanh")
 _LEAKS = ("leaky", "elu", "selu", "gelu")
 _ALONG = _over(DATA, axis=0)
-_REDUCED = [*_ALONG, {"data": SQUARE, "axis": ()}, {"data": SQUARE, "axis": (0, 1)}]
+_REDUCTION = [*_ALONG, {"data": SQUARE, "axis": ()}, {"data": SQUARE, "axis": (0, 1)}]
 _SPREAD = [*_over(PAIRS, "lhs", "rhs"), {"lhs": (10000, 1), "rhs": (10000, 100)}]
-_PICKED = [{"data": shape, "index": (1, shape[1]), "axis": 0} for shape in DATA]
-_SLICED = _over(DATA, begin=0, end=1)
-_LABELLED = [{"data": shape, "label": shape[:-1]} for shape in IMAGES]
+_PICK = [{"data": shape, "index": (1, shape[1]), "axis": 0} for shape in DATA]
+_SLICE = _over(DATA, begin=0, end=1)
+_WITH_LABELS = [{"data": shape, "label": shape[:-1]} for shape in IMAGES]
 _PRODUCTS: list[Inputs] = [
     {"lhs": SQUARE, "rhs": SQUARE},
     {"lhs": (1000, 10), "rhs": (1000, 10), "transpose_b": True},
@@ -191,7 +191,7 @@ TABLE: Mapping[str, list[Inputs]] = {
     "clip": _over(DATA, a_min=0.1, a_max=0.9),
     "where": [{"condition": shape[:1], "x": shape, "y": shape} for shape in DATA],
     # Reductions, sorting, shapes and indices --------------------------------------------------------------------------
-    **_all("max max_axis mean min min_axis nanprod nansum norm prod sum sum_axis", _REDUCED),
+    **_all("max max_axis mean min min_axis nanprod nansum norm prod sum sum_axis", _REDUCTION),
     **_all("SequenceLast SequenceMask SequenceReverse argmax argmin flip sort", _ALONG),
     "argsort": _each(_ALONG, dtype=TYPES),
     "topk": _each(_over(DATA, axis=0, k=1), dtype=TYPES),
@@ -200,12 +200,12 @@ TABLE: Mapping[str, list[Inputs]] = {
     "swapaxes": _over(DATA, dim1=0, dim2=1),
     **_all("depth_to_space space_to_depth", _DEPTH),
     "squeeze": [{"data": (1, *SQUARE), "axis": 0}, {"data": (32, 1, 256, 256), "axis": 1}],
-    **_all("choose_element_0index pick", _PICKED),
+    **_all("choose_element_0index pick", _PICK),
     "gather_nd": _over(DATA, indices=(1, 1)),
     "one_hot": _each(_over([(1, 1)] * 3, "indices", depth=0), dtype=TYPES),
     "ravel_multi_index": [{"data": (2, 1024), "shape": shape} for shape in DATA],
-    "slice": [*_SLICED, {"data": SQUARE, "begin": (0, 0), "end": (512, 512)}],
-    "slice_axis": [{**row, "axis": 0} for row in _SLICED],
+    "slice": [*_SLICE, {"data": SQUARE, "begin": (0, 0), "end": (512, 512)}],
+    "slice_axis": [{**row, "axis": 0} for row in _SLICE],
     "slice_like": _each(_over(DATA, axes=(0, 1)), shape_like=((100, 100), (10, 1), (100, 10))),
     "take": [{"a": SQUARE, "indices": (1, 1), "axis": 0}],
     "fill_element_0index": [{"lhs": shape, "mhs": shape[:1], "rhs": shape[:1]} for shape in DATA],
@@ -271,8 +271,8 @@ TABLE: Mapping[str, list[Inputs]] = {
         "LinearRegressionOutput LogisticRegressionOutput MAERegressionOutput",
         _over(IMAGES, "data", "label", grad_scale=0.5),
     ),
-    "SVMOutput": [{**row, "margin": 0.5, "regularization_coefficient": 0.5} for row in _LABELLED],
-    "SoftmaxOutput": [{**row, "grad_scale": 0.5, "normalization": "batch"} for row in _LABELLED],
+    "SVMOutput": [{**row, "margin": 0.5, "regularization_coefficient": 0.5} for row in _WITH_LABELS],
+    "SoftmaxOutput": [{**row, "grad_scale": 0.5, "normalization": "batch"} for row in _WITH_LABELS],
     "RNN": [
         {"data": (32, 4, 4), "parameters": (7,), "state": (1, 4, 1), "state_size": 1, "num_layers": 1,
          "mode": "rnn_relu", "p": 0.5},

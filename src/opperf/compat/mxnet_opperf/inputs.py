@@ -32,7 +32,7 @@ INITIALIZER = "_initializer"
 
 
 @dataclass(frozen=True)
-class Given:
+class CallArguments:
     """The arguments of one call; `differentiable` are the arrays that a gradient may flow to."""
 
     positional: tuple[Any, ...]
@@ -67,7 +67,7 @@ class Signature:
         return cls(frozenset(signature.arrays) | {"out"}, others, specs, many)
 
 
-def sized(function: Callable[..., Any], size: tuple[int, ...]) -> dict[str, Any]:
+def default_arrays(function: Callable[..., Any], size: tuple[int, ...]) -> dict[str, Any]:
     """Return the default arrays of a function, each of one size.
 
     Those that an operator takes only where an attribute asks for them are left out; of any number there are two.
@@ -83,7 +83,7 @@ def sized(function: Callable[..., Any], size: tuple[int, ...]) -> dict[str, Any]
     return {own: size for own in signature.arrays if case is None or own in case.inputs}
 
 
-def named(function: Callable[..., Any]) -> frozenset[str]:
+def argument_names(function: Callable[..., Any]) -> frozenset[str]:
     """Return the names of a function's arguments."""
     name = registered_name(function)
     if name is None:
@@ -132,17 +132,17 @@ class Maker:
         """Return the array described by a value: a shape, its elements, or the array itself."""
         if isinstance(value, mx.nd.NDArray):
             # A copy: gradients and updates must not change the script's own arrays.
-            return value if name == "out" else self._noted(value.as_in_context(self._context).copy(), True)
+            return value if name == "out" else self._note(value.as_in_context(self._context).copy(), True)
         if isinstance(value, (list, numpy.ndarray)):
-            return self._noted(mx.nd.array(value, ctx=self._context, dtype=self._dtype), name != "out")
+            return self._note(mx.nd.array(value, ctx=self._context, dtype=self._dtype), name != "out")
         initializer = self._inputs.get(f"{name}{INITIALIZER}", self._inputs.get("initializer"))
         if initializer is not None:
             array = _initialize(initializer, value, self._context, self._dtype)
-            return self._noted(array, name != "out")
+            return self._note(array, name != "out")
         spec = replace(example or TensorSpec(()), shape=tuple(value), dtype=self._dtype)
-        return self._noted(self._here.tensor(spec, name), spec.requires_grad is not False and name != "out")
+        return self._note(self._here.tensor(spec, name), spec.requires_grad is not False and name != "out")
 
-    def _noted(self, array: Any, differentiable: bool) -> Any:
+    def _note(self, array: Any, differentiable: bool) -> Any:
         if differentiable and numpy.dtype(array.dtype).name in FLOATS:
             self.differentiable.append(array)
         return array
@@ -156,7 +156,7 @@ def arguments_of(
     *,
     dtype: str,
     signature: Signature | None = None,
-) -> Given:
+) -> CallArguments:
     """Return the arguments described by a dictionary; raises `InputError`."""
     signature = signature or Signature.of(function)
     own_dtype = inputs.get("dtype") if "dtype" not in signature.others else None
@@ -178,7 +178,7 @@ def arguments_of(
     # MXNet has no gradient of what writes into arrays that exist, and recording some of it ends the process.
     writes = "out" in keywords or registered_name(function) in registry.CHANGING
     differentiable = () if writes else tuple(make.differentiable)
-    return Given(tuple(positional), keywords, differentiable)
+    return CallArguments(tuple(positional), keywords, differentiable)
 
 
 def _dtype(value: Any) -> str:

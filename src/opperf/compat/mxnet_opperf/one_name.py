@@ -7,7 +7,7 @@ from typing import Any
 
 import mxnet as mx
 
-from opperf.compat.mxnet_opperf.inputs import named, sized
+from opperf.compat.mxnet_opperf.inputs import argument_names, default_arrays
 from opperf.compat.mxnet_opperf.performance import Row, run_performance_test
 from opperf.domain.errors import InputError
 
@@ -34,11 +34,11 @@ def run_benchmark_operator(
     if not functions:
         raise InputError(f"`{name}` is in none of mx.nd, mx.np and mx.npx", slug="unknown_operator")
     additional = additional_inputs or {}
-    names = frozenset[str]().union(*map(named, functions.values()))
+    names = frozenset[str]().union(*map(argument_names, functions.values()))
     results: list[dict[str, list[Row]]] = []
     for module, function in functions.items():
-        own = {one: value for one, value in additional.items() if one in named(function) or one not in names}
-        inputs = {**sized(function, size), **own}
+        own = {one: value for one, value in additional.items() if one in argument_names(function) or one not in names}
+        inputs = {**default_arrays(function, size), **own}
         print(module)
         measured = run_performance_test(function, [inputs], run_backward, dtype, ctx, profiler, warmup, runs)
         print(measured)

@@ -13,7 +13,7 @@ from opperf.child.worker.jobs import failure
 from opperf.compat.cell_states import states_of
 from opperf.compat.in_process import InProcess, Subject, in_process
 from opperf.compat.mxnet_opperf import rows
-from opperf.compat.mxnet_opperf.inputs import Given, Signature, arguments_of, show
+from opperf.compat.mxnet_opperf.inputs import CallArguments, Signature, arguments_of, show
 from opperf.domain.backend import Unsupported
 from opperf.domain.errors import InputError
 
@@ -25,7 +25,9 @@ def is_block(operator: Any) -> bool:
     return isinstance(operator, mx.gluon.Block)
 
 
-def called(operator: Any, inputs: Mapping[str, Any], here: InProcess, context: Any, dtype: str) -> tuple[Any, Given]:
+def call_block(
+    operator: Any, inputs: Mapping[str, Any], here: InProcess, context: Any, dtype: str
+) -> tuple[Any, CallArguments]:
     """Return a block that has run once, and the arguments of its call, in the order of the dictionary.
 
     A class is constructed with the keys that its constructor knows. Your own blocks stay as they are. A
@@ -48,7 +50,7 @@ def called(operator: Any, inputs: Mapping[str, Any], here: InProcess, context: A
     flows = values.differentiable
     if isinstance(block, mx.gluon.nn.Embedding):  # its data are places in a table: the gradient is the table's
         flows = (block.weight.data(),)
-    return block, Given(arguments, {}, flows)
+    return block, CallArguments(arguments, {}, flows)
 
 
 def _constructor(operator: type) -> frozenset[str]:
@@ -151,7 +153,7 @@ class Bench:
 
     def _subject(self, operator: Any, inputs: Mapping[str, Any], *, training: bool) -> Subject:
         if is_block(operator):
-            function, values = called(operator, inputs, self._here, self._context, self._dtype)
+            function, values = call_block(operator, inputs, self._here, self._context, self._dtype)
         else:
             function, values = operator, arguments_of(operator, inputs, self._here, self._context, dtype=self._dtype)
         return self._here.of_function(
@@ -160,11 +162,11 @@ class Bench:
 
     def _native(self, row: Row, name: str, subject: Subject, backward: bool) -> None:
         """Fill a row with the two directions apart, and what both take of memory."""
-        forward = self._measured(subject, "forward")
+        forward = self._measure(subject, "forward")
         row.update(rows.times(self._here.seconds(forward), name, "forward"))
         peak = forward.quantity("memory_peak")
         if backward:
-            with_backward = self._backward(row, lambda: self._measured(subject, "backward"))
+            with_backward = self._backward(row, lambda: self._measure(subject, "backward"))
             if with_backward is not None:
                 row.update(rows.times(self._here.seconds(with_backward), name, "backward"))
                 ready = self._here.ready(subject, "forward_backward")
@@ -177,8 +179,8 @@ class Bench:
         """Fill a row with both directions together, or with forward alone where there is no backward."""
         measurement = None
         if backward:
-            measurement = self._backward(row, lambda: self._measured(subject, "forward_backward"))
-        row.update(rows.times(self._here.seconds(measurement or self._measured(subject, "forward")), name))
+            measurement = self._backward(row, lambda: self._measure(subject, "forward_backward"))
+        row.update(rows.times(self._here.seconds(measurement or self._measure(subject, "forward")), name))
 
     def _backward(self, row: Row, measure: Callable[[], Any]) -> Any:
         """Return a measurement with a backward pass in it; where there is none, say why in the row."""
@@ -188,7 +190,7 @@ class Bench:
             row["no_backward"] = failure(error).reason.message
             return None
 
-    def _measured(self, subject: Subject, direction: str) -> Any:
+    def _measure(self, subject: Subject, direction: str) -> Any:
         return self._here.measure(
             subject,
             direction,

@@ -9,14 +9,14 @@ from pathlib import Path
 try:
     import typer
 
-    from opperf.parent.cli.exit import obeyed
+    from opperf.parent.cli.exit import obey
 except KeyboardInterrupt:
     raise SystemExit(130) from None
 
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    obeyed(benchmark)
+    obey(benchmark)
 
 
 def benchmark() -> None:

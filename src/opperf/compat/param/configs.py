@@ -43,9 +43,9 @@ class RangeConfigIterator(ConfigIterator):
 
     def __init__(self, configs: dict[str, Any], key: str, device: str) -> None:
         super().__init__(configs, key, device)
-        self._entries = self._swept()
+        self._entries = self._sweep()
 
-    def _swept(self) -> Iterator[tuple[Any, dict[str, Any]]]:
+    def _sweep(self) -> Iterator[tuple[Any, dict[str, Any]]]:
         for i, entry in enumerate(self.configs[self.key]):
             spec = Spec(entry.get("args", []), entry.get("kwargs", {}))
             for n, point in enumerate(combinations(spec)):

@@ -48,12 +48,12 @@ class OpExecutor:
     def run(self, input_args: Sequence[Any], input_kwargs: Mapping[str, Any], op_run_id: str) -> dict[str, Any]:
         """Return the metrics of each pass, by PARAM's names and in its units. Raises what the operator raises."""
         place = here(self.device)
-        result = {"forward": self._measured(place, self._forward(place, input_args, input_kwargs))}
+        result = {"forward": self._measure(place, self._forward(place, input_args, input_kwargs))}
         if self.backward:
-            result["backward"] = self._measured(place, self._backward(place, input_args, input_kwargs, op_run_id))
+            result["backward"] = self._measure(place, self._backward(place, input_args, input_kwargs, op_run_id))
         return result
 
-    def _measured(self, place: Here, work: Ready) -> dict[str, Any]:
+    def _measure(self, place: Here, work: Ready) -> dict[str, Any]:
         measured = place.engine.measure(work.work, self.settings, output_bytes=work.output_bytes, took=work.took)
         samples = measured.samples("latency" if self.discrete else "time") or measured.time
         numbers = fields(

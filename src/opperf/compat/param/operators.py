@@ -44,7 +44,7 @@ def here(device: str) -> Here:
     fix_allocator()
     from opperf.child.backends.torch import runtime
 
-    backend = runtime.started(device_named(device))
+    backend = runtime.running_backend(device_named(device))
     return Here(backend, Engine(backend, ProcessCounters()))
 
 

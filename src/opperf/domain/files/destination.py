@@ -23,7 +23,7 @@ from pathlib import Path
 from opperf.domain.errors import HarnessError, InputError
 
 #: Bytes of a file's name that the name of its scratch file repeats: a name ends at 255.
-REPEATED = 180
+NAME_BYTES = 180
 _NAME = re.compile(r"(?:\..*\.)?opperf-(?:[a-z]+-)?(\d{1,10})-[0-9a-f]{8}", re.DOTALL)
 
 
@@ -34,7 +34,7 @@ def scratch_file(beside: Path) -> Iterator[tuple[int, Path]]:
     Yields its descriptor and its path. No link that lies there is followed.
     """
     sweep(beside.parent)
-    path = beside.with_name(f".{shortened(beside.name)}.{_own_name()}")
+    path = beside.with_name(f".{shorten(beside.name)}.{_own_name()}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(path, flags, 0o666)
     try:
@@ -65,9 +65,9 @@ class ScratchFolder:
             self._descriptor = -1
 
 
-def shortened(name: str) -> str:
+def shorten(name: str) -> str:
     """Return a file's name, shortened to leave room for a suffix."""
-    return os.fsdecode(os.fsencode(name)[:REPEATED])
+    return os.fsdecode(os.fsencode(name)[:NAME_BYTES])
 
 
 def sweep(folder: Path) -> None:

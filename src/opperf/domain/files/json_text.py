@@ -23,7 +23,7 @@ LONGEST_KEY = 1024
 #: Digits in a row. A float has 17 and a whole number of 64 bits 20; a float takes whole numbers of up to 308.
 LONGEST_NUMBER = 100
 #: Letters of a value that a message shows.
-SHOWN = 60
+MOST_CHARACTERS = 60
 #: Bytes that are looked through at once: larger pieces leave the processor's cache.
 PIECE = 1 << 16
 
@@ -46,10 +46,10 @@ def show(value: object) -> str:
     >>> show(["a", 1.5]), show(list(range(1000)))
     ('["a", 1.5]', 'a list of 1000')
     """
-    if isinstance(value, (list, dict)) and len(value) > SHOWN:
+    if isinstance(value, (list, dict)) and len(value) > MOST_CHARACTERS:
         return f"{'a list' if isinstance(value, list) else 'an object'} of {len(value)}"
     text = json.dumps(value)
-    return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."
+    return text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 3]}..."
 
 
 class NotJSON(ValueError):

@@ -71,9 +71,9 @@ def entries(profile: Profile, stacks: Frames) -> Iterator[dict[str, object]]:
     # Threads are numbered: the system's own numbers may be beyond what a double holds, as MXNet's are.
     threads = {place: number for number, place in enumerate(dict.fromkeys(places), 1)}
     processes = {*profile.processes, *(event.process for event in events), *(one.process for one in profile.readings)}
-    yield from (_named("process_name", number, 0, name=_title(profile, number)) for number in sorted(processes))
+    yield from (_metadata("process_name", number, 0, name=_title(profile, number)) for number in sorted(processes))
     for (process, thread, lane), number in threads.items():
-        yield _named("thread_name", process, number, name=track(thread, lane), thread=thread)
+        yield _metadata("thread_name", process, number, name=track(thread, lane), thread=thread)
     yield from (_span(event, threads[place], epoch, stacks) for event, place in zip(events, places))
     yield from _arrows(events, [threads[place] for place in places], epoch)
     yield from (_counter(reading, epoch) for reading in profile.readings)
@@ -199,7 +199,7 @@ def _title(profile: Profile, number: int) -> str:
     return " ".join(str(word) for word in (facts.get("framework"), facts.get("name"), number) if word)
 
 
-def _named(what: str, process: int, number: int, **names: str) -> dict[str, object]:
+def _metadata(what: str, process: int, number: int, **names: str) -> dict[str, object]:
     return {"ph": "M", "name": what, "pid": process, "tid": number, "args": names}
 
 

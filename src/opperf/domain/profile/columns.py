@@ -78,11 +78,11 @@ TELLING = 0.01
 def columns(by: str, rows: Sequence[Row] = ()) -> tuple[Column, ...]:
     """Return the columns of rows with a grouping; the first names the row."""
     first = Column("operator" if by in ("name", "shape") else by, lambda row: row.name)
-    without = {*NOT_OF.get(by, ()), *(() if any(map(_waited, rows)) else ("CPU share",))}
+    without = {*NOT_OF.get(by, ()), *(() if any(map(_has_waits, rows)) else ("CPU share",))}
     return first, *(column for column in COLUMNS if column.title not in without)
 
 
-def _waited(row: Row) -> bool:
+def _has_waits(row: Row) -> bool:
     """Whether a row's share of CPU time differs from its share of wall time."""
     return abs((row.cpu_share or 0.0) - (row.share or 0.0)) >= TELLING and row.cpu_share is not None
 

@@ -23,7 +23,7 @@ LEAST_ERROR = 1e-12
 
 
 @dataclass(frozen=True)
-class Merged:
+class OverallEffect:
     """The overall effect with its interval, both logs of ratios; `between` is the standard deviation of machines.
 
     `heterogeneity` is the share of what machines differ by that their own errors do not explain, from 0 to 1.
@@ -35,7 +35,7 @@ class Merged:
     heterogeneity: float
 
 
-def merge(effects: Sequence[float], errors: Sequence[float], *, confidence: float = 0.95) -> Merged:
+def merge(effects: Sequence[float], errors: Sequence[float], *, confidence: float = 0.95) -> OverallEffect:
     """Return what effects with their standard errors say together; at least two are needed.
 
     >>> alike, apart = merge([0.10, 0.11, 0.10], [0.01] * 3), merge([0.00, 0.10, 0.20], [0.01] * 3)
@@ -53,7 +53,7 @@ def merge(effects: Sequence[float], errors: Sequence[float], *, confidence: floa
     half = t_quantile((1 + confidence) / 2, freedom) * math.sqrt(scale / sum(weights))
     spread = _spread(effects, variances, 0.0)
     heterogeneity = max(0.0, 1 - freedom / spread) if spread > 0 else 0.0
-    return Merged(mean, (mean - half, mean + half), math.sqrt(between), heterogeneity)
+    return OverallEffect(mean, (mean - half, mean + half), math.sqrt(between), heterogeneity)
 
 
 def _between(effects: Sequence[float], variances: Sequence[float], freedom: int) -> float:

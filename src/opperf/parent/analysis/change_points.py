@@ -87,16 +87,16 @@ def points(edges: Sequence[Edge]) -> tuple[str, list[Point]]:
     for edge in edges:
         pairs.setdefault((edge.base, edge.new), []).append(edge)
 
-    def compared(base: str, new: str) -> Estimate | None:
+    def estimate(base: str, new: str) -> Estimate | None:
         return RatioGraph(pairs.get((base, new), [])).between(base, new)
 
     series = [Point(anchor, Estimate(0.0, LEAST_ERROR))] if edges[0].base == anchor else []
     for build in dict.fromkeys(edge.new for edge in edges if edge.new != anchor):
-        level = compared(anchor, build) or graph.between(anchor, build)
+        level = estimate(anchor, build) or graph.between(anchor, build)
         if level is None:
             continue
         before = series[-1].build if series else anchor
-        step = compared(before, build) if before != anchor else None
+        step = estimate(before, build) if before != anchor else None
         series.append(Point(build, level, step))
     return anchor, series
 

@@ -26,7 +26,7 @@ from opperf.domain.units import format_bound, format_bytes, format_ratios
 from opperf.parent.analysis.two_runs import MACHINE, PROCESSES, Welch, machine_differences, process_logs
 
 
-def judged(
+def judgement_of(
     comparisons: Sequence[Comparison], tolerance: float, *, against: str = "base", inconclusive: str = "fail"
 ) -> Judgement:
     """Return what the gate says of comparisons; the tolerance holds for time and memory."""
@@ -80,7 +80,7 @@ def _limit(verdict: Verdict) -> str | None:
 
 
 #: Reasons of a skip that say nothing of the framework: the trial was not reached.
-UNREACHED = ("budget", "not_run")
+NOT_REACHED = ("budget", "not_run")
 
 
 def expectations_of(run: Run) -> tuple[Expectation, ...]:
@@ -101,7 +101,7 @@ def expectations_of(run: Run) -> tuple[Expectation, ...]:
     )
 
 
-def updated(old: Sequence[Expectation], new: Sequence[Expectation]) -> tuple[Expectation, ...]:
+def merge_expectations(old: Sequence[Expectation], new: Sequence[Expectation]) -> tuple[Expectation, ...]:
     """Return the old expectations with the new ones in their places; what was not measured this time stays."""
     by_key = {expectation.trial.key: expectation for expectation in old}
     return tuple((by_key | {expectation.trial.key: expectation for expectation in new}).values())
@@ -168,7 +168,7 @@ def _verdict(expected: Expectation | None, record: Record | None, limits: _Limit
         return none("skipped", "expected, but not measured this time")
     if record.status != "ok":
         text = "no reason is recorded" if record.reason is None else record.reason.message
-        if record.reason is not None and record.reason.slug in UNREACHED:
+        if record.reason is not None and record.reason.slug in NOT_REACHED:
             return none("ok", text, record.reason.hint)
         is_skipped = record.status == "skipped" and expected is not None
         return none("failed" if is_skipped else record.status, f"{record.status}: {text}")

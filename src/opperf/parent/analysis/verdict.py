@@ -169,7 +169,7 @@ def settle(ratios: Sequence[float], rule: Rule) -> Verdict:
     return _undecided(test, ratios, f"the interval is wider than {_share(rule.band)}", rule)
 
 
-def confirmed(stage1: Sequence[float], stage2: Sequence[float], rule: Rule, share: float = 1.0) -> Verdict:
+def confirm(stage1: Sequence[float], stage2: Sequence[float], rule: Rule, share: float = 1.0) -> Verdict:
     """Return the verdict on an operator that stage 1 flagged, from the fresh pairs of stage 2.
 
     `share` is what the look may spend of the error.
@@ -229,10 +229,10 @@ def _verdict(
 
 
 def _undecided(test: PairedTest, ratios: Sequence[float], reason: str, rule: Rule) -> Verdict:
-    return _verdict("inconclusive", test, ratios, reason, _needed(test, ratios, rule))
+    return _verdict("inconclusive", test, ratios, reason, _pairs_needed(test, ratios, rule))
 
 
-def _needed(test: PairedTest, ratios: Sequence[float], rule: Rule) -> str:
+def _pairs_needed(test: PairedTest, ratios: Sequence[float], rule: Rule) -> str:
     """Say how many pairs would make the interval narrow enough to tell this mean from the nearer bound."""
     margin = abs(abs(test.mean) - rule.band)
     spread = test.error * math.sqrt(len(ratios))

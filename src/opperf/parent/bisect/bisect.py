@@ -31,7 +31,7 @@ from opperf.parent.progress import Progress, planning
 from opperf.parent.request import Request
 
 #: The probability at which steps are named, and the one at which they are compared directly.
-NAMED, DIRECT = 0.95, 0.9
+LIKELY_ENOUGH, DIRECT = 0.95, 0.9
 #: How often one build, and a pair of neighbours, is measured at most.
 MOST_LOOKS, MOST_DIRECT = 6, 3
 #: Standard errors that a step must be from nothing in the direct comparisons of its neighbours.
@@ -361,7 +361,7 @@ class Search:
             return subject.answer
         best = self._posterior(subject).best
         pairs = [self._neighbours(step) for step in best.steps]
-        if best.probability < NAMED or any(subject.between(*pair) is None for pair in pairs):
+        if best.probability < LIKELY_ENOUGH or any(subject.between(*pair) is None for pair in pairs):
             return None
         plain = replace(self._plain(subject), probability=best.probability)
         if not best.steps:
@@ -405,7 +405,7 @@ class Search:
             return replace(plain, kind="failed", reason="the two ends could not be compared")
         if not self._differs(subject):
             return replace(plain, reason="the two ends do not differ clearly; more `--pairs` would settle it")
-        low, high = self._posterior(subject).between(NAMED)
+        low, high = self._posterior(subject).between(LIKELY_ENOUGH)
         place = (self._names[low], self._names[high])
         test = subject.between(*self._ends)
         assert test is not None
@@ -431,14 +431,14 @@ class Search:
     def document(self) -> Bisection:
         """Return what is said of all subjects."""
         order = self._order
-        answers = [self._explained(one, one.answer or self._open(one)) for one in self._subjects]
+        answers = [self._explain(one, one.answer or self._open(one)) for one in self._subjects]
         run = header(self._settings, self._started, self._facts, labels=order.labels, command=order.command)
         built = tuple(name for name in self._builds.names if self._built.get(name))
         side = self._side
         assert side is not None
         return Bisection(run, side, tuple(self._builds.names), built, tuple(self._left_out), tuple(answers))
 
-    def _explained(self, subject: Subject, answer: Answer) -> Answer:
+    def _explain(self, subject: Subject, answer: Answer) -> Answer:
         """Return an answer with all that was measured, and what ran before and after its steps."""
         steps = tuple(
             replace(one, explanation=contest.explanation)

@@ -21,7 +21,7 @@ from opperf.domain.environment import EnvironmentSpec, requirement_name
 from opperf.domain.errors import EnvironmentFailure, InputError
 from opperf.domain.registry import FRAMEWORKS
 from opperf.parent.workers.environments import create
-from opperf.parent.workers.installer import find_links, heard, surroundings, uv
+from opperf.parent.workers.installer import find_links, listen, surroundings, uv
 from opperf.parent.workers.package import cache_folder
 
 #: How long the index, or a command of git, may take to answer, in seconds.
@@ -105,7 +105,7 @@ def _versions(package: str, *, pre: bool) -> list[str]:
         folder = EnvironmentSpec.parse(f"{package}")
         python = [_uv_python(folder), "-m", "pip"]
     command = [*python, "index", "versions", package, *(["--pre"] if pre else [])]
-    done = heard(command, PATIENCE)
+    done = listen(command, PATIENCE)
     match = re.search(r"Available versions: (.*)", done.stdout)
     if done.returncode != 0 or match is None:
         last = (done.stderr.strip().splitlines() or ["no answer"])[-1]
@@ -301,7 +301,7 @@ class Commits:
 
 
 def _git(repository: Path, *words: str) -> str:
-    done = heard(["git", "-C", str(repository), *words], PATIENCE)
+    done = listen(["git", "-C", str(repository), *words], PATIENCE)
     if done.returncode != 0:
         last = (done.stderr.strip().splitlines() or ["git says nothing"])[-1]
         raise InputError(f"`git {shlex.join(words[:2])}` in {repository}: {last[:200]}", slug="repository")

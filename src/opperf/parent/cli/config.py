@@ -50,13 +50,13 @@ def check(
 def _check(file: Path, pool: Pool, own: Workloads) -> str:
     """Return what to say of a sound config; raises `InputError` for another."""
     from opperf.catalog.param.config import notes
-    from opperf.catalog.param.document import examined
+    from opperf.catalog.param.document import examine
     from opperf.catalog.param.problems import refuse
     from opperf.domain.plan import Side
     from opperf.parent.planning.configs import unknown_operators
     from opperf.parent.workers.interpreters import settled_side
 
-    config, problems = examined(file, own)
+    config, problems = examine(file, own)
     for note in notes([config]):
         tell(f"note: {note}")
     frameworks = (operator.meaning.framework for operator in config.operators if not operator.meaning.certain)

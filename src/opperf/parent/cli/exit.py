@@ -29,7 +29,7 @@ from opperf.parent.cli.output import tell
 DEBUG = "OPPERF_DEBUG"
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 #: Maximum length of an unexpected error's text.
-TOLD = 500
+LONGEST_ERROR = 500
 
 _debug = False
 
@@ -57,22 +57,22 @@ def _with_debug(command: Callable[..., object]) -> Callable[..., object]:
     option = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Debug)
 
     @wraps(command)
-    def debugged(*words: object, debug: bool, **options: object) -> object:
+    def debug_call(*words: object, debug: bool, **options: object) -> object:
         if debug:
             show_tracebacks()
         return command(*words, **options)
 
-    vars(debugged)["__signature__"] = signature.replace(parameters=[*signature.parameters.values(), option])
-    return debugged
+    vars(debug_call)["__signature__"] = signature.replace(parameters=[*signature.parameters.values(), option])
+    return debug_call
 
 
-def obeyed(command: Callable[[], object]) -> None:
+def obey(command: Callable[[], object]) -> None:
     """Run a command line, tell its errors, and exit with its code."""
     global _debug
     _debug = os.environ.get(DEBUG, "0") not in ("", "0")
     closed = _open_closed_descriptors()
     _never_fail_to_talk()
-    signal.signal(signal.SIGTERM, _terminated)
+    signal.signal(signal.SIGTERM, _on_terminate)
     sys.exit(_flush(_code(command) if 1 not in closed else _stdout_closed()))
 
 
@@ -115,7 +115,7 @@ def _unexpected(error: Exception) -> str:
         if _debug
         else "\n\nhint: `--debug` or `OPPERF_DEBUG=1` shows where it failed; please report it if opperf is at fault"
     )
-    return f"{' '.join(text.split())[:TOLD]}{hint}"
+    return f"{' '.join(text.split())[:LONGEST_ERROR]}{hint}"
 
 
 def _show_traceback() -> None:
@@ -170,6 +170,6 @@ def _never_fail_to_talk() -> None:
         sys.stderr = io.TextIOWrapper(buffer, encoding="utf-8", errors="backslashreplace", line_buffering=True)
 
 
-def _terminated(number: int, frame: FrameType | None) -> None:
+def _on_terminate(number: int, frame: FrameType | None) -> None:
     """Leave as Ctrl-C does, with every finished record kept."""
     sys.exit(128 + number)

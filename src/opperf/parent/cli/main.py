@@ -30,7 +30,7 @@ from opperf.parent.cli import (
     serve,
     show,
 )
-from opperf.parent.cli.exit import Debug, debuggable, obeyed, show_tracebacks
+from opperf.parent.cli.exit import Debug, debuggable, obey, show_tracebacks
 from opperf.parent.cli.options import with_values
 from opperf.parent.cli.profile import ScriptCommand
 
@@ -79,4 +79,4 @@ def version(
 def main() -> None:
     """Run the command line and exit with its code."""
     sys.argv[1:] = with_values(sys.argv[1:])
-    obeyed(app)
+    obey(app)

@@ -15,7 +15,7 @@ from opperf.domain.files.destination import explain_errors, is_regular
 from opperf.parent.store.passwords import hide_passwords
 
 #: The mark of a report stands within this many bytes from the start.
-MARKED = 100
+MARK_WITHIN = 100
 #: What the running command holds.
 _locks = ExitStack()
 
@@ -34,7 +34,7 @@ def check_report(place: Path | None, mark: str, *, force: bool, inputs: Iterable
         if not is_regular(place) or not place.exists():
             return
         with place.open("rb") as file:
-            start = file.read(MARKED)
+            start = file.read(MARK_WITHIN)
     if start and mark.encode() not in start:
         raise InputError(
             f"`{place}` exists, and is not a report of opperf",

@@ -22,7 +22,7 @@ Option = typer.Option
 #: The page that `--html` writes.
 PAGE = "profile.html"
 #: The exit code of a script that was killed by SIGKILL, and the one where nothing was measured.
-KILLED, NOTHING = 137, 3
+KILL_CODE, NOTHING = 137, 3
 
 
 def profile(
@@ -139,8 +139,8 @@ def profile(
         watching, framework, granularity, function, skip, calls, save_suite is not None, allocator, plugins
     )
     command = words_for_python(words or (), module=module)
-    if context.meta[TAKEN]:
-        script_words = " ".join(context.meta[TAKEN])
+    if context.meta[OPTIONS_KEY]:
+        script_words = " ".join(context.meta[OPTIONS_KEY])
         typer.echo(f"note: `{script_words}` was read as opperf's own; put the script's options after `--`", err=True)
     _run(command, environment, options, output or Path(), tool, format, report, save_suite)
 
@@ -168,7 +168,7 @@ def _run(
         tell(line)
     if suite is not None:
         _save_suite(done.recorded, suite)
-    if done.code == KILLED:
+    if done.code == KILL_CODE:
         typer.echo(
             "the script was killed (SIGKILL), most likely because it ran out of memory; its profile is lost\n\n"
             "hint: `--memory-limit` stops recording sooner, and `--function` profiles only a part; without `--stacks`, "
@@ -246,7 +246,7 @@ def _report(profile: Profile, *, format: str | None, by: str, sort: str, top: in
 #: What a script's user asks the script for.
 NOT_TAKEN = "--help"
 #: The key of the options that were given after the script.
-TAKEN = "opperf.taken"
+OPTIONS_KEY = "opperf.taken"
 
 
 class ScriptCommand(TyperCommand):
@@ -270,7 +270,7 @@ class ScriptCommand(TyperCommand):
             words.append(word)
             if not flags[name] and not equals and behind:
                 words.append(behind.pop(0))
-        ctx.meta[TAKEN] = tuple(words)
+        ctx.meta[OPTIONS_KEY] = tuple(words)
         return super().parse_args(ctx, [*before, *words, *script, *own])
 
 

@@ -27,7 +27,7 @@ from opperf.parent.compare import sides_named
 from opperf.parent.contest import Comparing, Contest, header, outcome
 from opperf.parent.explain import explain
 from opperf.parent.explore.meter import OBJECTIVES, Bench, Ledger, Question
-from opperf.parent.explore.search import SHOWN, Cliff, LevelSearch, Search, more_work
+from opperf.parent.explore.search import SUSPICION, Cliff, LevelSearch, Search, more_work
 from opperf.parent.explore.space import CONTIGUOUS, LAYOUTS, Point, Space, read_dimensions
 from opperf.parent.planning.implementations import on
 from opperf.parent.planning.selection import Selection
@@ -218,7 +218,7 @@ class Expedition:
     ) -> list[Anomaly]:
         """Return what fresh processes show again, as a finding each."""
         if self._aim == "memory" or self._aim == "peak-share":
-            return [one for cliff in cliffs if (one := self._measured(bench, space, question, cliff)) is not None]
+            return [one for cliff in cliffs if (one := self._measure(bench, space, question, cliff)) is not None]
         contests = [Contest(*self._sides(space, question, cliff)) for cliff in cliffs]
         rule = Rule(tolerance=self._order.factor - 1)
         settings = replace(self._settings, budget=budget, check=False)
@@ -266,7 +266,7 @@ class Expedition:
             explanation=contest.explanation or Explanations(),
         )
 
-    def _measured(self, bench: Bench, space: Space, question: Question, cliff: Cliff) -> Anomaly | None:
+    def _measure(self, bench: Bench, space: Space, question: Question, cliff: Cliff) -> Anomaly | None:
         """Return a finding of memory, or of a share of the limit, as fresh processes show it."""
         case, other = _case(space, cliff.point), None if cliff.other is None else space.case(cliff.other)
         costs = bench.fresh(case, PROCESSES)
@@ -276,7 +276,7 @@ class Expedition:
         expected = 1.0
         if other is not None:
             neighbours = bench.fresh(other, 1)
-            if not neighbours or costs[0] < self._order.factor**SHOWN * neighbours[0]:
+            if not neighbours or costs[0] < self._order.factor**SUSPICION * neighbours[0]:
                 return None
             expected = neighbours[0]
         interval = None if other is not None else tuple(math.exp(end) for end in test.interval())
@@ -309,7 +309,7 @@ class Expedition:
             for one, size, other in zip(space.dimensions, cliff.point.sizes, (cliff.other or cliff.point).sizes)
         ]
         aim = [] if self._aim == "cliff" else ["--objective", self._aim]
-        factor = f"{self._order.factor**SHOWN:.3g}"
+        factor = f"{self._order.factor**SUSPICION:.3g}"
         least = ["--factor", factor, "--dims", ",".join(bounds)]
         return shlex.join(["opperf", "explore", *self._words(trial), *aim, *least])
 

@@ -28,7 +28,7 @@ FEW = 80
 #: How far apart two sizes of a run may be to be neighbours.
 REACH = 16
 #: A look shows a cliff from this power of the factor on: looks are noisier than pairs.
-SHOWN = 0.75
+SUSPICION = 0.75
 #: Random points whose work lies within this factor tell how cost grows with work.
 VICINITY = 3.0
 #: Points that differ by more than this factor in a size are not compared.
@@ -195,7 +195,7 @@ class Search:
                 if other is point or distance is None or (best is not None and distance >= best[0]):
                     continue
                 excess = self.excess(point, other)
-                if excess is not None and excess >= self._bar * SHOWN:
+                if excess is not None and excess >= self._bar * SUSPICION:
                     best = (distance, other)
             if best is not None:
                 excess = self.excess(point, best[1]) or 0.0
@@ -240,7 +240,7 @@ class Search:
         for remedy in remedies(place, point.sizes[place]):
             other = remedy.of(point)
             excess = None if other is None else self.excess(point, other)
-            if excess is not None and excess >= self._bar * SHOWN:
+            if excess is not None and excess >= self._bar * SUSPICION:
                 excesses[remedy] = excess
         more = {remedy: excess for remedy, excess in excesses.items() if remedy.shift >= 0}
         return max(more or excesses, key=lambda remedy: excesses[remedy], default=None)
@@ -292,7 +292,7 @@ class Search:
         """Whether a look says that a point costs more than its neighbour."""
         other = remedy.of(point)
         excess = None if other is None else self.excess(point, other)
-        return excess is not None and excess >= self._bar * SHOWN
+        return excess is not None and excess >= self._bar * SUSPICION
 
     def _surely(self, point: Point, remedy: Remedy) -> bool:
         """Whether turns say so as well; what is inconclusive is a no."""
@@ -315,7 +315,7 @@ class Search:
         for other, one in enumerate(self._dimensions):
             if (step and other == place) or kinds[other].alone or point.sizes[other] <= one.low:
                 continue
-            moved = self._moved(point, remedy, other) if step else None
+            moved = self._follow(point, remedy, other) if step else None
             if moved is not None:
                 point, proportion = moved
             else:
@@ -363,7 +363,7 @@ class Search:
                 low = middle
         return point
 
-    def _moved(self, point: Point, remedy: Remedy, other: int) -> tuple[Point, Proportion] | None:
+    def _follow(self, point: Point, remedy: Remedy, other: int) -> tuple[Point, Proportion] | None:
         """Return the point with the least size in another dimension, and how the step follows that dimension.
 
         None where the step stays where it is, or does not move in proportion.
@@ -428,7 +428,7 @@ class LevelSearch(Search):
 
     def _surely(self, point: Point, remedy: Remedy) -> bool:
         interval = self._meter.level(point) if self._shows(point, remedy) else None
-        return interval is not None and interval[0] >= self._least_level(self._bar * SHOWN)
+        return interval is not None and interval[0] >= self._least_level(self._bar * SUSPICION)
 
     def _least_level(self, bar: float) -> float:
         return max(0.0, self.typical) + bar

@@ -102,7 +102,7 @@ class Space:
             if len(dimension.places) > 1:
                 sizes = dict(numbers(self._base))
                 for place in dimension.places:
-                    case = self._checked(with_numbers(self._base, {**sizes, place: sizes[place] + NUDGE}))
+                    case = self._check(with_numbers(self._base, {**sizes, place: sizes[place] + NUDGE}))
                     if case is not None and accepts(case):
                         alone.append(place)
             rest = [place for place in dimension.places if place not in alone]
@@ -133,14 +133,14 @@ class Space:
             first = {self._template.values(place): size for place, size in reversed(sizes.items())}
             varied = {values: first[values] for values in self._template.variables}
             base = self._template.case(varied, self._template.common).with_dtype(self._dtype)
-        case = self._checked(with_numbers(base, {**dict(numbers(base)), **sizes}))
+        case = self._check(with_numbers(base, {**dict(numbers(base)), **sizes}))
         return case if case is None or point.layout == CONTIGUOUS else _laid_out(case, point.layout)
 
     def holds(self, point: Point) -> bool:
         """Whether a point lies within the bounds."""
         return all(one.low <= size <= one.high for one, size in zip(self.dimensions, point.sizes))
 
-    def _checked(self, case: Case) -> Case | None:
+    def _check(self, case: Case) -> Case | None:
         if sum(tensor.elements for tensor in case.tensors()) > MOST_ELEMENTS:
             return None
         return case if self._definition is None or fits(self._definition, case) else None

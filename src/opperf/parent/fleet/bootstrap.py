@@ -1,6 +1,6 @@
 """Make opperf run on a node that has only Python and the engine: standard library alone.
 
-opperf's own files travel with the engine. What they import there besides is in `NEEDED`: a node whose Python has all
+opperf's own files travel with the engine. What they import there besides is in `PACKAGES`: a node whose Python has all
 of it is used as it is; for another one, pip puts what the head has of it into a folder of the cache, once.
 """
 
@@ -19,12 +19,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 #: The libraries that measuring needs beside the standard one; each is imported by its own name.
-NEEDED = ("filelock", "platformdirs", "psutil", "uv")
+PACKAGES = ("filelock", "platformdirs", "psutil", "uv")
 
 
 def requirements() -> list[str]:
     """Return what a node needs, as it is here."""
-    return [f"{name}=={importlib.metadata.version(name)}" for name in NEEDED]
+    return [f"{name}=={importlib.metadata.version(name)}" for name in PACKAGES]
 
 
 def prepare(needed: Sequence[str]) -> None:

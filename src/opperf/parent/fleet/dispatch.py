@@ -31,7 +31,7 @@ PROCESS_START, WORTH = 2.0, 4.0
 #: is so long that children are started for several of them.
 PAIR_SECONDS, PAIR_START = 1.2, 8.0
 #: Seconds between two lines that say how the nodes are getting on, and how many of them a line names.
-LINE_EVERY, NAMED = 10.0, 6
+LINE_EVERY, MOST_NAMES = 10.0, 6
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Fleet:
         starts = WORTH * PROCESS_START * settings.processes if settings.processes > 1 else LEAST_SECONDS
         for result in self._results(tasks, order, least_seconds=starts):
             if result.node is None:
-                yield [one for place in result.tasks for one in _lost(trials[place], settings, result.reason)]
+                yield [one for place in result.tasks for one in _lose(trials[place], settings, result.reason)]
             else:
                 yield [replace(one, node=result.node) for one in self._answer(result).outcomes]
 
@@ -169,12 +169,12 @@ class Fleet:
             return
         self._last_line = now
         counts = [f"{name} {count}" for name, count in scheduler.done.items()]
-        more = f" and {len(counts) - NAMED} more" if len(counts) > NAMED else ""
+        more = f" and {len(counts) - MOST_NAMES} more" if len(counts) > MOST_NAMES else ""
         about = f"about {scheduler.left:.0f} s left"
-        self._progress.note(f"{scheduler.nodes} nodes, {about}; done: {', '.join(counts[:NAMED])}{more}")
+        self._progress.note(f"{scheduler.nodes} nodes, {about}; done: {', '.join(counts[:MOST_NAMES])}{more}")
 
 
-def _lost(trial: Trial, settings: Settings, reason: str | None) -> Sequence[Outcome]:
+def _lose(trial: Trial, settings: Settings, reason: str | None) -> Sequence[Outcome]:
     why = Reason("node_lost", reason or "its node was lost", "look at the nodes' logs: the trial may have ended them")
     return [Outcome(trial, process, "failed", reason=why) for process in range(settings.processes)]
 

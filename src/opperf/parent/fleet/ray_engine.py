@@ -133,14 +133,14 @@ class RayEngine:
                 .remote(requirements())
             )
             self._actors[name] = actor
-            self._when_ready(actor.introduce.remote(), partial(self._introduced, name, actor))
+            self._when_ready(actor.introduce.remote(), partial(self._on_introduction, name, actor))
 
     def _when_ready(self, reference: Any, tell: Callable[[Future[str]], None]) -> None:
         reference.future().add_done_callback(tell)
 
     # These two are called by a thread of Ray's, and only write down what they are told.
 
-    def _introduced(self, name: str, actor: object, future: Future[str]) -> None:
+    def _on_introduction(self, name: str, actor: object, future: Future[str]) -> None:
         error = future.exception()
         if error is None:
             facts = json.loads(future.result())
@@ -148,7 +148,7 @@ class RayEngine:
         else:
             self._messages.put((actor, Left(name, _first_line(error))))
 
-    def _ended(self, ticket: int, name: str, actor: object, future: Future[str]) -> None:
+    def _on_end(self, ticket: int, name: str, actor: object, future: Future[str]) -> None:
         error = future.exception()
         if error is None:
             self._messages.put((actor, Done(ticket, future.result())))
@@ -162,7 +162,7 @@ class RayEngine:
         actor = self._actors.get(node)
         if actor is None:
             return  # its `Left` is on the way
-        self._when_ready(actor.carry_out.remote(order), partial(self._ended, ticket, node, actor))
+        self._when_ready(actor.carry_out.remote(order), partial(self._on_end, ticket, node, actor))
 
     def events(self, seconds: float) -> Sequence[Event]:
         """Return what happened; every few seconds nodes are looked for that came."""

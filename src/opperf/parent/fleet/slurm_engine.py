@@ -142,12 +142,12 @@ class SlurmEngine:
         """Return what the jobs have written, and which of them are gone."""
         limit = time.monotonic() + seconds
         while True:
-            events = [*self._written(), *self._ended()]
+            events = [*self._read_events(), *self._read_ends()]
             if events or time.monotonic() >= limit:
                 return events
             time.sleep(LOOK_EVERY)
 
-    def _written(self) -> list[Event]:
+    def _read_events(self) -> list[Event]:
         events: list[Event] = []
         for path in sorted((self._home / "out").iterdir()):
             if path.suffix not in (".joined", ".done", ".broken"):
@@ -155,14 +155,14 @@ class SlurmEngine:
             text = path.read_text(encoding="utf-8")
             path.unlink()
             if path.suffix == ".joined":
-                events.append(self._joined(path.stem, json.loads(text)))
+                events.append(self._join(path.stem, json.loads(text)))
             elif path.suffix == ".done":
                 events.append(Done(int(path.stem), text))
             else:
                 events.append(Broken(int(path.stem), text))
         return events
 
-    def _joined(self, job: str, facts: JsonDict) -> Joined:
+    def _join(self, job: str, facts: JsonDict) -> Joined:
         """Name the node of a job after its host; several jobs of one host are numbered."""
         name, number = f"node-{facts['host']}", 1
         while name in self._nodes.values():
@@ -171,7 +171,7 @@ class SlurmEngine:
         self._nodes[job] = name
         return Joined(Node(name, kind_of(facts["machine"])), facts["machine"], facts["noise"])
 
-    def _ended(self) -> list[Event]:
+    def _read_ends(self) -> list[Event]:
         """Return the nodes whose jobs have ended by themselves; they are submitted again."""
         if time.monotonic() - self._last_question < ASK_EVERY:
             return []

@@ -83,7 +83,7 @@ def cases(
     if not rows:
         results = list({case.id: (case, origin) for case, origin in results}.values())
     for case, origin in results:
-        yield from ((one, origin) for one in dict.fromkeys(varied(selection, case)))
+        yield from ((one, origin) for one in dict.fromkeys(vary(selection, case)))
 
 
 def _foreign(selection: Selection, choice: OperatorChoice, row: Row) -> Case:
@@ -106,7 +106,7 @@ def _foreign(selection: Selection, choice: OperatorChoice, row: Row) -> Case:
         return foreign_case(choice.name, inputs, {**attributes, **selection.attributes})
 
 
-def varied(selection: Selection, case: Case) -> Iterator[Case]:
+def vary(selection: Selection, case: Case) -> Iterator[Case]:
     """Yield a case in every requested element type and distribution of values."""
     for dtype in dict.fromkeys(map(dtype_named, selection.dtypes or ("float32",))):
         typed = within(case.with_dtype(dtype))

@@ -127,7 +127,7 @@ def unknown_operators(config: ParamConfig, framework: str, describe: Callable[[s
     return problems
 
 
-def configured(
+def config_cases(
     configs: Sequence[ParamConfig], framework: str, seed: int, describe: Callable[[str], replies.Meaning], ask: Ask
 ) -> Iterator[ConfigCase]:
     """Yield the cases of configs that one framework measures, each once, with all of its run ids.

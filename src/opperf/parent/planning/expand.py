@@ -21,11 +21,11 @@ from opperf.domain.errors import InputError, OpperfError, check_known, unknown
 from opperf.domain.plan import Plan, Settings, Side, Trial, check_most
 from opperf.domain.registry import MADE_BY, split_implementation
 from opperf.domain.tensor import distribution_named, dtype_named
-from opperf.parent.planning.cases import ChildAnswers, OperatorChoice, cases, varied
-from opperf.parent.planning.configs import ORIGIN, configured
+from opperf.parent.planning.cases import ChildAnswers, OperatorChoice, cases, vary
+from opperf.parent.planning.configs import ORIGIN, config_cases
 from opperf.parent.planning.implementations import as_implemented, own_meaning
 from opperf.parent.planning.selection import Selection
-from opperf.parent.planning.suites import check_suite, entries, merged, not_in_suite, suite_name
+from opperf.parent.planning.suites import check_suite, entries, merge, not_in_suite, suite_name
 
 #: Called with a framework, how many of its own operators have been asked for their cases, and their number.
 Progress: TypeAlias = Callable[[str, int, int], None]
@@ -61,7 +61,7 @@ def expand(
             by_name = _choose(selection, side, answers)
             own = _suite_operators(selection)
             missing -= {name for name, one in by_name.items() if one.name in own}
-            trials += merged(_suite_trials(selection, side, by_name))
+            trials += merge(_suite_trials(selection, side, by_name))
         trials += {trial.key: trial for trial in _config_trials(selection, side, answers, settings.seed)}.values()
         for choice in _choices(selection, side, answers) if selection.suite is None else ():
             trials += _trials(selection, choice, side, answers, settings.seed)
@@ -139,13 +139,13 @@ def _text(name: str | Code) -> str:
 def _choices(selection: Selection, side: Side, answers: ChildAnswers) -> Iterator[OperatorChoice]:
     """Yield what the selection asks of one side, each once, however many names mean it."""
     keys = set()
-    for choice in (_meant(name, side, answers) for name in _names(selection)):
+    for choice in (_choice(name, side, answers) for name in _names(selection)):
         if choice is not None and (choice.name, choice.path) not in keys:
             keys.add((choice.name, choice.path))
             yield choice
 
 
-def _meant(name: str | Code, side: Side, answers: ChildAnswers) -> OperatorChoice | None:
+def _choice(name: str | Code, side: Side, answers: ChildAnswers) -> OperatorChoice | None:
     """Return what a name means on a side; None for an operator of another framework's own."""
     if isinstance(name, Code):
         return _code(name, side, answers) if name.framework in (None, side.framework) else None
@@ -153,7 +153,7 @@ def _meant(name: str | Code, side: Side, answers: ChildAnswers) -> OperatorChoic
     if prefix is None:
         definition = operator(rest)
         return OperatorChoice(definition.name, definition)
-    return _named(name, rest, side, answers) if prefix == side.framework else None
+    return _choice_by_name(name, rest, side, answers) if prefix == side.framework else None
 
 
 def _registered(selection: Selection, side: Side, answers: ChildAnswers) -> Iterator[OperatorChoice]:
@@ -168,7 +168,7 @@ def _registered(selection: Selection, side: Side, answers: ChildAnswers) -> Iter
             yield OperatorChoice(name, None, side.framework, path)
 
 
-def _named(name: str, path: str, side: Side, answers: ChildAnswers) -> OperatorChoice:
+def _choice_by_name(name: str, path: str, side: Side, answers: ChildAnswers) -> OperatorChoice:
     """Return what a framework's own name means to it."""
     meaning = answers.describe(side, path)
     if meaning.path is None and meaning.operator is None:
@@ -227,7 +227,7 @@ def _choose(selection: Selection, side: Side, answers: ChildAnswers) -> dict[str
     """Return the operators that are named in addition to a suite, by name."""
     own = _suite_operators(selection)
     meant = {
-        _text(name): OperatorChoice(_text(name), None) if _is_of(name, own) else _meant(name, side, answers)
+        _text(name): OperatorChoice(_text(name), None) if _is_of(name, own) else _choice(name, side, answers)
         for name in _names(selection)
     }
     return {name: choice for name, choice in meant.items() if choice is not None}
@@ -247,7 +247,7 @@ def _suite_trials(selection: Selection, side: Side, by_name: Mapping[str, Operat
         definition = catalog().get(rest) if prefix is None else None
         here = replace(side, implementation=code or (path if prefix is None else rest))
         own = _directions(selection, definition, entry.case, tried=True)
-        for case in varied(selection, entry.case):
+        for case in vary(selection, entry.case):
             for direction in own if selection.directions else entry.directions or own:
                 yield Trial(case, here, direction, entry.origin, entry.count)
 
@@ -255,13 +255,13 @@ def _suite_trials(selection: Selection, side: Side, by_name: Mapping[str, Operat
 def _config_trials(selection: Selection, side: Side, answers: ChildAnswers, seed: int) -> Iterator[Trial]:
     """Yield the trials of PARAM's configs; the origin of each is its run id."""
     questions = partial(answers.describe, side), partial(answers.workload, side)
-    for row in configured(selection.configs, side.framework, seed, *questions):
+    for row in config_cases(selection.configs, side.framework, seed, *questions):
         code = row.meaning.code
         whole = row.case if code is None else as_implemented(row.case, own_meaning(code, side, answers))
         definition = catalog().get(whole.operator)
         path = code or row.meaning.implementation
         here = side if path is None else replace(side, implementation=path)
         # A user's data generator chooses the element type itself.
-        for case in [whole] if MADE_BY in whole.attributes else varied(selection, whole):
+        for case in [whole] if MADE_BY in whole.attributes else vary(selection, whole):
             for direction in _directions(selection, definition, case, tried=False):
                 yield Trial(case, here, direction, f"{ORIGIN}{row.run_id}")

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from opperf.catalog.groups import GROUPS
-from opperf.domain.code import Code, check_name, named
+from opperf.domain.code import Code, check_name, read_operator
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError, check_known, unknown
 from opperf.domain.plan import ALLOCATORS, ENGINES, HOW, MODES, VARIABLE, Side, check_most
@@ -50,7 +50,7 @@ def side_named(text: str, usual: Callable[[Code], str | None] = lambda code: Non
     `usual` says which framework code is for, where the side does not.
     """
     first, *rest = text.split(";")
-    own = named(first.strip())
+    own = read_operator(first.strip())
     if isinstance(own, Code) and own.framework is None:
         keys = dict(_pair(word.strip(), text) for word in rest if word.strip())
         owner = keys.get("framework") or usual(own)
@@ -59,7 +59,7 @@ def side_named(text: str, usual: Callable[[Code], str | None] = lambda code: Non
         text = ";".join([f"{framework(owner).name}:{own}", *rest])
     words = _read(text)
     name = words.side.implementation
-    code = None if name is None else named(f"{words.side.framework}:{name}")
+    code = None if name is None else read_operator(f"{words.side.framework}:{name}")
     return replace(words, side=replace(words.side, implementation=code)) if isinstance(code, Code) else words
 
 

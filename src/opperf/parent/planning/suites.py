@@ -62,7 +62,7 @@ def entries(
             yield place, entry, implementation
 
 
-def merged(trials: Iterable[Trial]) -> list[Trial]:
+def merge(trials: Iterable[Trial]) -> list[Trial]:
     """Return the trials of a suite, equal ones as one that occurs as often as all of them."""
     alike: dict[tuple[object, ...], list[Trial]] = {}
     for trial in trials:

@@ -18,7 +18,7 @@ def document(bisection: Bisection) -> Document:
     """Return the report."""
     blocks: list[Block] = [table(_columns(bisection), bisection.answers)]
     blocks += [
-        Section(f"{subject(answer.case, bisection.side)} {answer.direction}", [_probes(answer), *_explained(answer)])
+        Section(f"{subject(answer.case, bisection.side)} {answer.direction}", [_probes(answer), *_explanations(answer)])
         for answer in bisection.answers
         if answer.probes
     ]
@@ -78,7 +78,7 @@ def _probes(answer: Answer) -> Block:
     )
 
 
-def _explained(answer: Answer) -> Iterator[Note]:
+def _explanations(answer: Answer) -> Iterator[Note]:
     for step in answer.steps:
         yield from (Note(f"{step.before} to {step.after}: {line}") for line in step.explanation.get("difference", ()))
 

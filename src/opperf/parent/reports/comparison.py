@@ -27,7 +27,7 @@ from opperf.parent.reports.text import case_text, common_subject, own_function
 #: A median or a 90th percentile has moved when it did by this much more than the minimum.
 TAIL_MOVED = 0.10
 #: No more differences of a comparison are shown; the JSON document has all.
-SHOWN = 12
+MOST_DIFFERENCES = 12
 RAN = "what ran: self times per call, profiled in a separate process; they show where time goes, not how much"
 LEGEND = Legend(
     {
@@ -164,7 +164,7 @@ ACROSS: tuple[Column[Across], ...] = (
     Column("finding", "finding", lambda one: one.finding, least=30),
 )
 #: Said below the table of machines.
-MERGED = (
+ACROSS_MACHINES = (
     "merged by random effects (Paule-Mandel, Hartung-Knapp), never as times; heterogeneity: the share of what machines"
     " differ by that their own errors do not explain"
 )
@@ -173,7 +173,7 @@ MERGED = (
 def machines(comparisons: Sequence[Comparison]) -> list[Section]:
     """Return what several machines say together of each comparison; none where none was made on several."""
     merged = across(comparisons)
-    return [Section("across machines", [table(ACROSS, merged), Note(MERGED)])] if merged else []
+    return [Section("across machines", [table(ACROSS, merged), Note(ACROSS_MACHINES)])] if merged else []
 
 
 def explanations(comparisons: Sequence[Comparison]) -> list[Section]:
@@ -195,8 +195,8 @@ def _differences(comparison: Comparison) -> Iterator[Note]:
     if explanation["failures"]:
         yield from (Note(f"{side} could not be explained: {why}") for side, why in explanation["failures"].items())
         return
-    yield from map(Note, explanation["difference"][:SHOWN])
-    more = len(explanation["difference"]) - SHOWN
+    yield from map(Note, explanation["difference"][:MOST_DIFFERENCES])
+    more = len(explanation["difference"]) - MOST_DIFFERENCES
     if more > 0:
         yield Note(f"{more} more differences are in the JSON document")
     if not explanation["difference"]:

@@ -233,15 +233,15 @@ class Document:
 
     def tables(self) -> list[Table]:
         """Return all tables, those of sections too."""
-        return [block for block in flattened(self.blocks) if isinstance(block, Table)]
+        return [block for block in flatten(self.blocks) if isinstance(block, Table)]
 
 
-def flattened(blocks: Iterable[Block]) -> Iterable[Block]:
+def flatten(blocks: Iterable[Block]) -> Iterable[Block]:
     """Yield blocks, each section's own behind it."""
     for block in blocks:
         yield block
         if isinstance(block, Section):
-            yield from flattened(block.blocks)
+            yield from flatten(block.blocks)
 
 
 @dataclass(frozen=True)

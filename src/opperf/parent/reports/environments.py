@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from opperf.parent.reports.document import Column, Document, pick, plain, table
 
 if TYPE_CHECKING:
-    from opperf.parent.workers.environments import Built
+    from opperf.parent.workers.environments import BuiltEnvironment
 
 
-def document(here: Sequence[str], built: Sequence[Built], presets: Mapping[str, str]) -> Document:
+def document(here: Sequence[str], built: Sequence[BuiltEnvironment], presets: Mapping[str, str]) -> Document:
     """Return the report: what can be imported here, what is built, and presets that are not, with their frameworks."""
     rows: list[Mapping[str, object]] = [
         {"environment": "current", "status": "current", "frameworks": here},
@@ -21,7 +21,7 @@ def document(here: Sequence[str], built: Sequence[Built], presets: Mapping[str, 
     return Document("opperf env", [table(COLUMNS, rows)])
 
 
-def _row(built: Built) -> dict[str, object]:
+def _row(built: BuiltEnvironment) -> dict[str, object]:
     facts = {name: getattr(built, name) for name in ("frameworks", "python", "size", "age", "name")}
     return {"environment": built.text, "status": "built", **facts}
 

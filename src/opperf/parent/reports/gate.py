@@ -44,13 +44,13 @@ TITLES = {
     "same": "same",
 }
 #: The findings that are listed below the table.
-LISTED = ("slower", "memory", "failed", "inconclusive", "skipped")
+FINDINGS = ("slower", "memory", "failed", "inconclusive", "skipped")
 #: A regression is a failed test, a failed measurement an error, an inconclusive verdict skipped.
 OUTCOMES: dict[str, Outcome] = {
     "slower": "failure",
     "memory": "failure",
     "failed": "error",
-    **dict.fromkeys(LISTED[3:], "skipped"),
+    **dict.fromkeys(FINDINGS[3:], "skipped"),
 }
 #: The annotation of each kind; others get none.
 ANNOTATIONS: dict[str, Annotation] = {
@@ -70,7 +70,7 @@ def document(run: ComparisonRun, judgement: Judgement) -> Document:
     """Return the report."""
     notes = [
         Note(f"{comparison.name(finding.comparison)} ({_sides(finding, judgement)}): {_sentence(finding)}", kind="item")
-        for finding in judgement.of_kind(*LISTED)
+        for finding in judgement.of_kind(*FINDINGS)
     ]
     return Document(
         TITLE,
@@ -147,7 +147,7 @@ def _page(run: ComparisonRun, judgement: Judgement) -> Document:
     blocks += _fold(f"{len(rest)} without a regression", _table(rest, judgement)) if rest else []
     ran = comparison.explanations([finding.comparison for finding in judgement.regressions[:MOST_COMMANDS]])
     blocks += _fold("What ran", *ran) if ran else []
-    blocks += _fold("How this was measured", *_measured(run, judgement))
+    blocks += _fold("How this was measured", *_conditions(run, judgement))
     blocks += _fold("How to repeat it", Code(_commands(run, judgement)))
     return Document(TITLE, blocks, heading=f"{TITLE}: {headline(judgement)}")
 
@@ -176,7 +176,7 @@ def _table(findings: Sequence[Finding], judgement: Judgement) -> Table:
     return table(columns, findings, whole="the report of `--output` has them", characters=MOST_OF_TABLE)
 
 
-def _measured(run: ComparisonRun, judgement: Judgement) -> list[Block]:
+def _conditions(run: ComparisonRun, judgement: Judgement) -> list[Block]:
     """Say on what, with which versions and by which rule."""
     settings, machine = run.run.settings, run.run.machine
     lines = [f"{machine.get('cores_usable')} cores of {machine.get('cpu')}, kernel {machine.get('kernel')}"]

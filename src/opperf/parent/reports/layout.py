@@ -21,7 +21,7 @@ WORD = 20
 #: The width below which no text is folded.
 NARROWEST = 6
 #: Maximum number of rows to name for a text that moved below the table.
-NAMED = 5
+MOST_NAMES = 5
 #: Select graphic rendition, ECMA-48.
 _STYLES = {"bold": 1, "dim": 2, "red": 31, "yellow": 33}
 LEVELS: Mapping[Level, str] = {"": "", "failed": "red", "skipped": "dim", "warning": "yellow"}
@@ -62,15 +62,15 @@ def paragraph(words: str, width: int | None = None, indent: int = 0) -> list[str
     words = one_line(words)
     if width is None or _cells(words) + indent <= width:
         return [" " * indent + words]
-    first, *others = wrapped(words, max(NARROWEST, width - indent))
-    rest = wrapped(" ".join(others), max(NARROWEST, width - indent - 2)) if others else []
+    first, *others = wrap(words, max(NARROWEST, width - indent))
+    rest = wrap(" ".join(others), max(NARROWEST, width - indent - 2)) if others else []
     return [" " * indent + first, *(" " * (indent + 2) + line for line in rest)]
 
 
-def wrapped(words: str, width: int) -> list[str]:
+def wrap(words: str, width: int) -> list[str]:
     """Return a text as lines of a width, broken between words; within a word only where it alone is wider.
 
-    >>> wrapped("torch 2.13.0+cpu", 10), wrapped("python=/opt/venv/bin/python", 12)
+    >>> wrap("torch 2.13.0+cpu", 10), wrap("python=/opt/venv/bin/python", 12)
     (['torch', '2.13.0+cpu'], ['python=/opt/', 'venv/bin/', 'python'])
     """
     lines = [""]
@@ -128,7 +128,7 @@ class TableFit:
             lines += [f"{title}:"]
             lines += [line for names, text in texts for line in paragraph(f"{names}: {text}", width, 2)]
         words = [f"left out at this width: {', '.join(self.left_out)}"] if self.left_out else []
-        cells = (wrapped(cell, w) for row in self.grid.rows for cell, w in zip(row, self.widths))
+        cells = (wrap(cell, w) for row in self.grid.rows for cell, w in zip(row, self.widths))
         limits = [heading.lines for _ in self.grid.rows for heading in self.grid.columns]
         if width is not None and any(most and len(cell) > most for cell, most in zip(cells, limits)):
             words.append("… marks shortened text")
@@ -137,7 +137,7 @@ class TableFit:
     def _row(self, row: Sequence[str], style: str, color: bool, *, limited: bool = False) -> Iterator[str]:
         cells = []
         for cell, heading, width in zip(row, self.grid.columns, self.widths, strict=True):
-            lines = [cell] if _cells(cell) <= width else wrapped(cell, width)
+            lines = [cell] if _cells(cell) <= width else wrap(cell, width)
             if limited and heading.lines is not None and len(lines) > heading.lines:
                 lines = [*lines[: heading.lines - 1], "…"]
             cells.append(lines)
@@ -147,7 +147,7 @@ class TableFit:
                 part = lines[i] if i < len(lines) else ""
                 space = " " * (width - _cells(part))
                 parts.append(space + part if heading.align == "right" else part + space)
-            yield styled((" " * GAP).join(parts).rstrip(), style, color)
+            yield style_line((" " * GAP).join(parts).rstrip(), style, color)
 
 
 def _keep(grid: Grid, places: Sequence[int]) -> Grid:
@@ -156,7 +156,7 @@ def _keep(grid: Grid, places: Sequence[int]) -> Grid:
     return replace(grid, columns=[grid.columns[i] for i in places], rows=rows)
 
 
-def fitted(grid: Grid, width: int | None) -> TableFit:
+def fit_table(grid: Grid, width: int | None) -> TableFit:
     """Move columns elsewhere or leave them out until the rest fits into the width."""
     if width is None or _total(_naturals(grid)) <= width:
         return TableFit(grid, _naturals(grid))
@@ -226,8 +226,8 @@ def _group(grid: Grid, place: int) -> list[tuple[str, str]]:
     result = []
     for text, names in groups.items():
         unique = list(dict.fromkeys(names))
-        more = [f"{len(unique) - NAMED} more"] if len(unique) > NAMED else []
-        result.append((", ".join([*unique[:NAMED], *more]), text))
+        more = [f"{len(unique) - MOST_NAMES} more"] if len(unique) > MOST_NAMES else []
+        result.append((", ".join([*unique[:MOST_NAMES], *more]), text))
     return result
 
 
@@ -286,6 +286,6 @@ def _cells(words: str) -> int:
     return cell_len(words)
 
 
-def styled(line: str, style: str, color: bool) -> str:
+def style_line(line: str, style: str, color: bool) -> str:
     """Return a line in a style, where colours are wanted."""
     return f"\x1b[{_STYLES[style]}m{line}\x1b[0m" if color and style and line else line

@@ -11,7 +11,7 @@ from opperf.domain.units import format_byte_rate, format_bytes, format_flop_rate
 from opperf.parent.reports.document import Document, Note, Section
 
 #: Facts of an environment that fit on a line; the whole of them is in every result file.
-TOLD = ("version", "blas", "isa", "engine", "threads", "threads_seen", "allocator", "import_seconds")
+FACTS = ("version", "blas", "isa", "engine", "threads", "threads_seen", "allocator", "import_seconds")
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def _visit(visit: Visit) -> Note:
         first, *others = (line for line in visit.error.splitlines() if line)
         below = [Note(f"cannot be used: {first}"), *map(Note, others)]
     else:
-        facts = (f"{name}: {visit.facts[name]}" for name in TOLD if visit.facts.get(name) is not None)
+        facts = (f"{name}: {visit.facts[name]}" for name in FACTS if visit.facts.get(name) is not None)
         below = [Note(f"devices: {', '.join(visit.devices)}"), *map(Note, facts)]
     return Note(f"{visit.framework} in `{visit.environment}`", below)
 

@@ -21,7 +21,7 @@ SCHEMA_VERSION = 1
 #: What rows can be sorted by, the largest first: titles of columns, and where the row has it.
 SORTS = {"self": "own", "total": "total", "calls": "calls", "mean": "mean"}
 #: What a narrow terminal goes without, the least telling first.
-RANKED = ("min", "max", "p50", "FLOPs", "module", "of peak", "FLOP/s", "total", "mean", "allocated", "peak")
+DROP_ORDER = ("min", "max", "p50", "FLOPs", "module", "of peak", "FLOP/s", "total", "mean", "allocated", "peak")
 #: What a column says, where its title does not; of the columns that are shown.
 LEGEND = {
     "total": "total, mean, p50, min, max: with the operators called inside",
@@ -44,7 +44,7 @@ UNITS = {
     "flop_rate": "FLOP/s",
 }
 #: No more processes are named.
-NAMED = 4
+MOST_PROCESSES = 4
 #: A row of a smaller share is not explained below the table.
 TELLING = 0.01
 
@@ -57,7 +57,7 @@ def document(profile: Profile, by: str = "name", sort: str = "self", top: int | 
     check_known("order", sort, SORTS)
     ordered_rows = sorted(rows(profile, by), key=lambda row: -getattr(row, SORTS[sort]))
     first, *others = columns(by, ordered_rows[:top])
-    declared = [*_NAMED, Column(None, first.title, first.value, least=20), *map(_show, others)]
+    declared = [*_NAME_COLUMNS, Column(None, first.title, first.value, least=20), *map(_show, others)]
     words = _caption(profile, first.title, ordered_rows)
     words += [
         f"note: {note}"
@@ -69,7 +69,7 @@ def document(profile: Profile, by: str = "name", sort: str = "self", top: int | 
 
 def _show(column: profiled.Column) -> Column[Row]:
     """Return a column for people."""
-    rank = RANKED.index(column.title) if column.title in RANKED else None
+    rank = DROP_ORDER.index(column.title) if column.title in DROP_ORDER else None
     show = column.text or str
     return Column(None, column.title, column.value, show, rank=rank, least=12 if column.text is None else None)
 
@@ -77,8 +77,8 @@ def _show(column: profiled.Column) -> Column[Row]:
 def _caption(profile: Profile, subject: str, table_rows: Sequence[Row]) -> list[str]:
     """Say what was run, and how much of it was seen."""
     named = [_process(number, facts) for number, facts in profile.processes.items()]
-    if len(named) > NAMED:
-        named = [*named[:NAMED], f"{len(named) - NAMED} more processes"]
+    if len(named) > MOST_PROCESSES:
+        named = [*named[:MOST_PROCESSES], f"{len(named) - MOST_PROCESSES} more processes"]
     if not table_rows:
         return [*named, f"no {subject} was seen"]
     calls = format_count(sum(row.calls for row in table_rows))
@@ -96,9 +96,13 @@ def _long_calls(profile: Profile, table_rows: Sequence[Row]) -> list[str]:
     words = [
         f"{row.long_calls:,} of {row.calls:,} calls of `{row.name}` took {format_percent(row.long_share, digits=2)} of "
         f"its self time: {cause} made them long"
-        for row in telling[:NAMED]
+        for row in telling[:MOST_PROCESSES]
     ]
-    return [*words, f"few long calls make up {len(telling) - NAMED} more rows"] if len(telling) > NAMED else words
+    return (
+        [*words, f"few long calls make up {len(telling) - MOST_PROCESSES} more rows"]
+        if len(telling) > MOST_PROCESSES
+        else words
+    )
 
 
 def _waits(table_rows: Sequence[Row]) -> list[str]:
@@ -107,9 +111,13 @@ def _waits(table_rows: Sequence[Row]) -> list[str]:
     words = [
         f"the process waited for a CPU for {format_percent((row.waited or 0.0) / row.own, digits=2)} of the self "
         f"time of `{row.name}`: other programs were running"
-        for row in telling[:NAMED]
+        for row in telling[:MOST_PROCESSES]
     ]
-    return [*words, f"waiting makes up much of {len(telling) - NAMED} more rows"] if len(telling) > NAMED else words
+    return (
+        [*words, f"waiting makes up much of {len(telling) - MOST_PROCESSES} more rows"]
+        if len(telling) > MOST_PROCESSES
+        else words
+    )
 
 
 def _process(number: int, facts: Mapping[str, object]) -> str:
@@ -131,10 +139,10 @@ def _document(profile: Profile, by: str, table_rows: Sequence[Row]) -> dict[str,
     }
 
 
-def _named(name: str, field: str) -> Column[Row]:
+def _name_column(name: str, field: str) -> Column[Row]:
     """Return a column for programs."""
     read = (lambda row: shapes_text(row.shapes)) if name == "shapes" else attrgetter(field)
     return Column(f"{name}_{UNITS[name]}" if name in UNITS else name, None, read)
 
 
-_NAMED = tuple(_named(name, field) for name, field in NAMES.items())
+_NAME_COLUMNS = tuple(_name_column(name, field) for name, field in NAMES.items())

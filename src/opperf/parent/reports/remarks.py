@@ -21,13 +21,13 @@ from opperf.parent.reports.document import Level, Note, Section
 from opperf.parent.reports.text import first_line, trial_text
 
 #: Maximum number of trials, and of wordings of one warning, to name; the others are counted.
-NAMED = 5
+MOST_NAMES = 5
 WORDINGS = 3
 #: More records than this are summed up: one trial of each cause, one wording of each warning, this many of both.
 MANY = 20
 CAUSES = 8
 #: Within these shares of the program's own time its operators explain it.
-EXPLAINED = (0.7, 1.3)
+EXPLAINED_SHARE = (0.7, 1.3)
 #: Maximum number of reasons for left-out calls to list, by number of calls.
 REASONS = 5
 
@@ -40,7 +40,7 @@ class Remark:
     messages: tuple[str, ...]
     hints: tuple[str, ...]
     trials: tuple[str, ...]
-    most_named: int = NAMED
+    most_named: int = MOST_NAMES
     most_wordings: int = WORDINGS
 
     @property
@@ -214,9 +214,9 @@ def _sum(name: str, records: Sequence[Record], suite: Suite) -> str:
         f"; `{suite.name}` took {format_seconds(whole)} when it was captured ({program.framework} "
         f"{program.version}, threads {program.threads}): {total / whole:.2f} of it"
     )
-    if total / whole > EXPLAINED[1]:
+    if total / whole > EXPLAINED_SHARE[1]:
         return f"{text}. In the program they overlap, are fused, or are called without Python"
-    if total / whole >= EXPLAINED[0]:
+    if total / whole >= EXPLAINED_SHARE[0]:
         return text
     return f"{text}. {_rest(whole - total, calls, everything - calls - left_out, left_out)}"
 

@@ -10,7 +10,7 @@ from opperf.domain.trace import Replay, ReplayedCase, Trace
 from opperf.domain.units import format_seconds
 from opperf.parent.reports.columns import spelling, spread
 from opperf.parent.reports.document import Block, Column, Document, Legend, Note, table
-from opperf.parent.reports.layout import NAMED
+from opperf.parent.reports.layout import MOST_NAMES
 from opperf.parent.reports.run import checks
 from opperf.parent.reports.text import case_text, first_line
 
@@ -24,7 +24,7 @@ LEGEND = {
     "share": "share: of the sum of totals",
 }
 #: What a recorded time is, by the clock that it was taken with.
-RECORDED = {
+CLOCKS = {
     "host": "recorded: all calls inside the program, including profiler overhead",
     "device": "recorded: device time of all calls inside the program",
 }
@@ -34,7 +34,7 @@ def document(replay: Replay, top: int | None = None) -> Document:
     """Return the report; `top` bounds the rows that people are shown."""
     trace = replay.trace
     recorded = f"recorded ({trace.clock})"
-    legend = {**LEGEND, recorded: RECORDED[trace.clock]} if trace.has_recorded else LEGEND
+    legend = {**LEGEND, recorded: CLOCKS[trace.clock]} if trace.has_recorded else LEGEND
     lines = list(zip(replay.calls, replay.rows(), strict=True))
     words = [*(() if top is None else _reasons(replay.calls[top:])), *summary(replay)]
     blocks: list[Block] = [table(_columns(trace.clock, recorded), lines, top=top), *map(Note, words), Legend(legend)]
@@ -80,7 +80,9 @@ def _reasons(hidden: Sequence[ReplayedCase]) -> list[str]:
     texts = []
     for note, names in groups.items():
         several = dict.fromkeys(names)
-        texts.append(f"{note} ({len(names)}): {', '.join([*several][:NAMED])}{', ...' if len(several) > NAMED else ''}")
+        texts.append(
+            f"{note} ({len(names)}): {', '.join([*several][:MOST_NAMES])}{', ...' if len(several) > MOST_NAMES else ''}"
+        )
     more = [f"{len(texts) - REASONS} more reasons are in `--format csv`"] if len(texts) > REASONS else []
     return texts[:REASONS] + more
 

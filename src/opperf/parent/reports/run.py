@@ -141,8 +141,8 @@ def merge(runs: Sequence[Run]) -> Run:
         last,
         id="+".join(run.id for run in runs),
         started=min(run.started for run in runs),
-        labels=_agreed([run.labels for run in runs]),
-        environment={**_agreed([run.environment for run in runs]), "merged": [run.header() for run in runs]},
+        labels=_agreement([run.labels for run in runs]),
+        environment={**_agreement([run.environment for run in runs]), "merged": [run.header() for run in runs]},
         records=tuple(every.values()),
     )
 
@@ -165,7 +165,7 @@ def _places(values: Iterable[Hashable]) -> dict[Hashable, int]:
     return {value: place for place, value in enumerate(dict.fromkeys(values))}
 
 
-def _agreed(mappings: Sequence[Mapping[str, T]]) -> dict[str, T]:
+def _agreement(mappings: Sequence[Mapping[str, T]]) -> dict[str, T]:
     first, *others = mappings
     return {
         name: value for name, value in first.items() if all(name in other and other[name] == value for other in others)

@@ -96,7 +96,7 @@ def for_annotation_property(text: str) -> str:
 
 
 #: From this count on, repetitions in a list are written once: `[32x32]*200`, `[32x32,32]*21`.
-REPEATED = 4
+REPEATS = 4
 
 
 def first_line(text: str) -> str:
@@ -204,6 +204,6 @@ def _items(items: tuple[Argument, ...], opening: str, closing: str) -> str:
     texts = [argument_text(item) for item in items]
     for period in (1, 2):  # parameters come as weights, or as weights and biases
         times, rest = divmod(len(texts), period)
-        if times >= REPEATED and not rest and texts == texts[:period] * times:
+        if times >= REPEATS and not rest and texts == texts[:period] * times:
             return f"{opening}{','.join(texts[:period])}{closing}*{times}"
     return f"{opening}{','.join(texts)}{closing}"

@@ -50,10 +50,10 @@ def code_text(function: Callable[..., object], folder: Path) -> str:
         return f"{MARK}{place}:{function.__qualname__}"
     text = _Source(function).text()
     stem = Path(file).stem if file.endswith(".py") else NOTEBOOK
-    return f"{MARK}{written(text, stem, folder)}:{function.__name__}"
+    return f"{MARK}{write_source(text, stem, folder)}:{function.__name__}"
 
 
-def written(text: str, stem: str, folder: Path) -> Path:
+def write_source(text: str, stem: str, folder: Path) -> Path:
     """Return the file of a text of Python, the same one for the same text."""
     path = folder / "functions" / hashlib.sha256(text.encode()).hexdigest()[:16] / f"{stem}.py"
     if not path.exists():

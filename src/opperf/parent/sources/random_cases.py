@@ -290,7 +290,7 @@ def large_case(definition: Operator) -> Case | None:
     if not list(definition.case("small").tensors()):
         return None
     grown = (_grow(template, values) for values in template.variables)
-    fitting = [case for case in grown if case is not None and _indexed(case) and fits(definition, case)]
+    fitting = [case for case in grown if case is not None and _indices_fit(case) and fits(definition, case)]
     return min(fitting, key=lambda case: _elements(definition, case), default=None)
 
 
@@ -321,7 +321,7 @@ def _elements(definition: Operator, case: Case) -> int:
     return sum(tensor.elements for tensor in (*case.tensors(), *definition.outputs(case)))
 
 
-def _indexed(case: Case) -> bool:
+def _indices_fit(case: Case) -> bool:
     """Whether the case's indices fit their element type."""
     ends = ((tensor.range[1], ITEM_SIZES[tensor.dtype]) for tensor in case.tensors() if tensor.range is not None)
     return all(end <= 1 << (8 * size - 1) for end, size in ends)

@@ -31,7 +31,7 @@ def read_suite(path: Path) -> Suite:
 
 
 #: Where an array was printed instead of written down.
-PRINTED = re.compile(r"<NDArray ([\dx]+) @[\w()]+>")
+ARRAY_TEXT = re.compile(r"<NDArray ([\dx]+) @[\w()]+>")
 #: Attributes that are tuples of whole numbers; any other list is an array.
 TUPLES = frozenset(
     [
@@ -52,7 +52,7 @@ TUPLES = frozenset(
 #: A list of arrays, for operators that take any number of them.
 MANY = "args"
 #: Where an operator writes its result: opperf sees to that itself.
-WRITTEN = "out"
+OUTPUT_ARGUMENT = "out"
 ORIGIN = "mxnet_opperf"
 #: Indices and labels that MXNet refuses a gradient of.
 FIXED = frozenset({("Embedding", "data"), ("softmax_cross_entropy", "label")})
@@ -80,8 +80,8 @@ def _case(operator: str, row: Mapping[str, object], where: str) -> Case:
     inputs: dict[str, Argument] = {}
     attributes: dict[str, Argument] = {}
     for name, value in row.items():
-        printed = PRINTED.fullmatch(value) if isinstance(value, str) else None
-        if name == WRITTEN:
+        printed = ARRAY_TEXT.fullmatch(value) if isinstance(value, str) else None
+        if name == OUTPUT_ARGUMENT:
             continue
         if printed is not None:
             inputs[name] = TensorSpec(tuple(map(int, printed[1].split("x"))))
@@ -114,12 +114,12 @@ def _arrays(name: str, value: list[Any], lengths: set[int], where: str) -> Itera
 
 def _lengths(row: Mapping[str, object]) -> set[int]:
     """Return how many fractions stand in lists of a row: as many whole numbers beside them are values too."""
-    return {len(value) for value in row.values() if isinstance(value, list) and any(map(_broken, value))}
+    return {len(value) for value in row.values() if isinstance(value, list) and any(map(_is_fraction, value))}
 
 
 def _whole(value: Sequence[object]) -> bool:
     return all(isinstance(item, int) and not isinstance(item, bool) for item in value)
 
 
-def _broken(value: object) -> bool:
+def _is_fraction(value: object) -> bool:
     return isinstance(value, float)

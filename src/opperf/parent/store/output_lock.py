@@ -19,14 +19,14 @@ from pathlib import Path
 
 from opperf.domain.codec import decode
 from opperf.domain.errors import InputError
-from opperf.domain.files.destination import explain_errors, is_regular, prove, shortened
+from opperf.domain.files.destination import explain_errors, is_regular, prove, shorten
 from opperf.domain.files.json_text import value_of
 from opperf.parent.store.journal import journal_of
 
 #: The holder writes who it is once it holds the lock: how often to look for that, and the seconds between two looks.
-ASKED, BETWEEN = 20, 0.01
+ATTEMPTS, BETWEEN = 20, 0.01
 #: The most characters of the holder's command to show.
-TOLD = 200
+LONGEST_COMMAND = 200
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class OutputLock:
 
     def __init__(self, output: Path, command: Sequence[str]) -> None:
         target = Path(os.path.realpath(output))
-        self.path = target.with_name(f".{shortened(target.name)}.lock")
+        self.path = target.with_name(f".{shorten(target.name)}.lock")
         with explain_errors(output):
             self._descriptor = self._take(output)
             now = datetime.now(timezone.utc).isoformat(timespec="seconds")
@@ -138,7 +138,7 @@ class OutputLock:
 
 def _holder(descriptor: int) -> str:
     """Say who holds a lock, as its file has it."""
-    for _ in range(ASKED):
+    for _ in range(ATTEMPTS):
         with suppress(ValueError, InputError, OSError):
             holder = decode(Holder, value_of(os.pread(descriptor, 1 << 16, 0)), "lock")
             return f"process {holder.pid} (`{_printable(holder.command)}`), since {_printable(holder.since)}"
@@ -147,4 +147,4 @@ def _holder(descriptor: int) -> str:
 
 
 def _printable(text: str) -> str:
-    return "".join(letter if letter.isprintable() else "?" for letter in text[:TOLD])
+    return "".join(letter if letter.isprintable() else "?" for letter in text[:LONGEST_COMMAND])

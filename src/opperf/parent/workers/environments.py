@@ -33,7 +33,7 @@ from opperf.domain.errors import EnvironmentFailure, InputError, unknown
 from opperf.domain.files.destination import write_text
 from opperf.domain.files.json_text import value_of
 from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS
-from opperf.parent.workers.installer import BUILD_LIMIT, find_links, heard, uv
+from opperf.parent.workers.installer import BUILD_LIMIT, find_links, listen, uv
 from opperf.parent.workers.package import cache_folder, ensure_folder
 
 #: Told what is going on, a line at a time.
@@ -42,7 +42,7 @@ _MARK = "ready.json"
 
 
 @dataclass(frozen=True)
-class Built:
+class BuiltEnvironment:
     """An environment that opperf built: what its mark says.
 
     `name` is the folder's, unique; `text` what was asked for. `created` is in seconds since 1970, `size` in bytes
@@ -70,7 +70,7 @@ def quiet(text: str) -> None:
     """Discard a line of progress."""
 
 
-def create(spec: EnvironmentSpec, *, progress: Progress = quiet) -> Built:
+def create(spec: EnvironmentSpec, *, progress: Progress = quiet) -> BuiltEnvironment:
     """Return the environment that was built for a spec; builds it unless that was done before.
 
     Raises `InputError` for one that opperf does not build, `EnvironmentFailure` for one that cannot be built.
@@ -89,7 +89,7 @@ def create(spec: EnvironmentSpec, *, progress: Progress = quiet) -> Built:
         return _read(folder) or _build(spec, folder, progress)
 
 
-def environments() -> list[Built]:
+def environments() -> list[BuiltEnvironment]:
     """Return the environments that can be used, by name."""
     home = _home()
     result = [_read(folder) for folder in sorted(home.iterdir())] if home.is_dir() else []
@@ -159,7 +159,7 @@ def _file_state(requirement: str) -> list[int] | None:
 def _python_request(spec: EnvironmentSpec) -> str:
     """Say which Python uv shall use: this one, or the newest that the framework still has packages for."""
     newest = spec.newest_python
-    return sys.executable if newest is None or sys.version_info[:2] <= newest else dotted(newest)
+    return sys.executable if newest is None or sys.version_info[:2] <= newest else version_text(newest)
 
 
 @contextlib.contextmanager
@@ -193,10 +193,10 @@ def _lock(folder: Path, text: str, progress: Progress) -> Iterator[None]:
         lock.release()
 
 
-def _read(folder: Path) -> Built | None:
+def _read(folder: Path) -> BuiltEnvironment | None:
     """Return what the mark says; None unless the environment is whole."""
     try:
-        built = decode(Built, value_of((folder / _MARK).read_bytes()), str(folder), name=folder.name)
+        built = decode(BuiltEnvironment, value_of((folder / _MARK).read_bytes()), str(folder), name=folder.name)
     except (OSError, ValueError, InputError):
         return None
     # It is a link to the Python that uv took, which may have been removed since.
@@ -204,7 +204,7 @@ def _read(folder: Path) -> Built | None:
     return replace(built, executable=str(executable)) if executable.exists() else None
 
 
-def _build(spec: EnvironmentSpec, folder: Path, progress: Progress) -> Built:
+def _build(spec: EnvironmentSpec, folder: Path, progress: Progress) -> BuiltEnvironment:
     """Build an environment, the lock being held."""
     started = time.monotonic()
     progress(f"building environment {spec.text} ...")
@@ -220,19 +220,19 @@ def _build(spec: EnvironmentSpec, folder: Path, progress: Progress) -> Built:
     return built
 
 
-def _install(spec: EnvironmentSpec, folder: Path, attempt: Path) -> Built:
+def _install(spec: EnvironmentSpec, folder: Path, attempt: Path) -> BuiltEnvironment:
     """Have uv make the environment in `attempt`, and return what became of it."""
     uv(spec, "venv", "--python", _python_request(spec), "--allow-existing", str(attempt))
     python = attempt / PYTHON
     uv(spec, "pip", "install", "--python", str(python), *find_links(), "--", *spec.requirements)
     packages = uv(spec, "pip", "freeze", "--python", str(python)).splitlines()
     version, frameworks = probe(python, spec.text)
-    return Built(
+    return BuiltEnvironment(
         name=folder.name,
         text=spec.text,
         requirements=spec.requirements,
         executable=str(python),
-        python=dotted(version),
+        python=version_text(version),
         frameworks=frameworks,
         packages=tuple(packages),
         size=sum(path.lstat().st_size for path in attempt.rglob("*")),
@@ -241,7 +241,7 @@ def _install(spec: EnvironmentSpec, folder: Path, attempt: Path) -> Built:
     )
 
 
-def _write_mark(folder: Path, built: Built) -> None:
+def _write_mark(folder: Path, built: BuiltEnvironment) -> None:
     fields = asdict(built) | {"executable": Path(built.executable).relative_to(folder).as_posix()}
     write_text(folder / _MARK, json.dumps(fields, indent=2))
 
@@ -272,7 +272,7 @@ def probe(python: Path, text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """
     modules = {framework.module: name for name, framework in FRAMEWORKS.items() if name != "null"}
     try:
-        answer = heard([str(python), "-c", _PROBE, *modules], PROBE_LIMIT)
+        answer = listen([str(python), "-c", _PROBE, *modules], PROBE_LIMIT)
     except subprocess.TimeoutExpired as problem:
         raise EnvironmentFailure(
             f"`{text}` has not answered in {PROBE_LIMIT:.0f} s", hint=f"try `{python} -c ''`", slug="python_path"
@@ -291,6 +291,6 @@ def probe(python: Path, text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
         ) from problem
 
 
-def dotted(version: tuple[int, ...]) -> str:
+def version_text(version: tuple[int, ...]) -> str:
     """Return a version as it is written."""
     return ".".join(str(part) for part in version)

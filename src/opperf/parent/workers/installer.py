@@ -33,7 +33,7 @@ _MISLEADING = ("VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME", "UV_PY
 def uv(spec: EnvironmentSpec, *arguments: str) -> str:
     """Run uv and return what it printed; raises `EnvironmentFailure` with its last words."""
     try:
-        done = heard([_uv_executable(), "--quiet", "--color=never", *arguments], BUILD_LIMIT)
+        done = listen([_uv_executable(), "--quiet", "--color=never", *arguments], BUILD_LIMIT)
     except subprocess.TimeoutExpired as problem:
         raise EnvironmentFailure(
             f"environment `{spec.text}` was not built in {BUILD_LIMIT:.0f} s",
@@ -91,7 +91,7 @@ def find_links() -> list[str]:
     return [option for place in dict.fromkeys([*own, *there]) for option in ("--find-links", place)]
 
 
-def heard(command: Sequence[str], limit: float) -> subprocess.CompletedProcess[str]:
+def listen(command: Sequence[str], limit: float) -> subprocess.CompletedProcess[str]:
     """Run a program that gets no input and is not misled; return what it said, within `limit` seconds."""
     return subprocess.run(
         command,

@@ -16,7 +16,7 @@ from opperf.domain.environment import CURRENT, EnvironmentSpec, preset
 from opperf.domain.errors import EnvironmentFailure, InputError
 from opperf.domain.plan import Side
 from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS
-from opperf.parent.workers.environments import PYTHON, Progress, create, dotted, probe, quiet
+from opperf.parent.workers.environments import PYTHON, Progress, create, probe, quiet, version_text
 
 #: The oldest Python that a worker runs in.
 OLDEST_PYTHON = (3, 10)
@@ -95,13 +95,14 @@ def _own_python(text: str, framework: str) -> Path:
     version, modules = probe(path, text)
     if version < OLDEST_PYTHON:
         raise InputError(
-            f"`python={text}` is Python {dotted(version)}, and a worker needs {dotted(OLDEST_PYTHON)} or newer",
+            f"`python={text}` is Python {version_text(version)}, "
+            f"and a worker needs {version_text(OLDEST_PYTHON)} or newer",
             hint="use a newer Python that has the framework",
             slug="python_version",
         )
     if framework != "null" and framework not in modules:
         raise EnvironmentFailure(
-            f"`python={text}` has no {framework} (Python {dotted(version)}; it has {_packages(modules)})",
+            f"`python={text}` has no {framework} (Python {version_text(version)}; it has {_packages(modules)})",
             hint=f"install it there, or leave out `python=` to let opperf build the environment `{framework}`",
             slug="framework_missing",
         )

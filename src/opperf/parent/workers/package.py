@@ -27,7 +27,7 @@ import platformdirs
 from opperf.domain.errors import EnvironmentFailure
 
 #: Copies that no command has asked for in this long are removed when a new one is made. Seconds.
-KEPT = 30 * 24 * 3600.0
+KEEP_FOR = 30 * 24 * 3600.0
 #: Length of the content's digest in the folder's name: 64 bits, far beyond chance.
 DIGEST = 16
 
@@ -122,7 +122,7 @@ def _write(contents: dict[str, bytes], home: Path, folder: Path) -> None:
 
 
 def _prune(home: Path, *, keep: Path) -> None:
-    limit = time.time() - KEPT
+    limit = time.time() - KEEP_FOR
     for folder in home.iterdir():
         # Another process may be pruning as well.
         with contextlib.suppress(FileNotFoundError):

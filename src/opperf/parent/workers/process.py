@@ -167,7 +167,7 @@ class Worker:
             self._write(request_line(self._replies, request), deadline)
             reply = self._read(deadline, verb(request), timeout)
         except BrokenPipeError:
-            raise self._died() from None
+            raise self._death() from None
         except (KeyboardInterrupt, SystemExit):
             self.kill()  # its answer is still to come, and would be taken for that of the next request
             raise
@@ -203,7 +203,7 @@ class Worker:
                 raise self._fail(f"no answer to `{verb}` within {timeout:g} s; the child was ended", "timeout")
             chunk = os.read(self._answers, 1 << 20)
             if not chunk:
-                raise self._died()
+                raise self._death()
             self._buffer += chunk
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
@@ -212,7 +212,7 @@ class Worker:
         except MessageError as error:
             raise self._fail(f"garbage on the child's pipe: {error.message}", "protocol") from error
 
-    def _died(self) -> WorkerFailure:
+    def _death(self) -> WorkerFailure:
         """Say how a child ended that closed its pipe by itself."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(GRACE)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from opperf.domain.errors import InputError, check_known
-from opperf.parent.workers.installer import heard
+from opperf.parent.workers.installer import listen
 
 #: Kernels that Nsight Compute looks at. It runs each several times over; all of a program's would take hours.
 MOST_KERNELS = 200
@@ -27,7 +27,7 @@ FREQUENCY = 499
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 MOST_PARANOID = 2
 #: How long an interpreter may take to say its version, in seconds.
-ASKED = 60.0
+ANSWER_WITHIN = 60.0
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ TOOLS = {
 }
 
 
-def wrapped(tool: str, command: Sequence[str], output: Path) -> Vendor:
+def wrap(tool: str, command: Sequence[str], output: Path) -> Vendor:
     """Return a command under a tool that leaves its report in the folder `output`, which must be there.
 
     The command begins with the interpreter. Raises `InputError` for a tool that is not known, is missing, or may not
@@ -110,17 +110,17 @@ def wrapped(tool: str, command: Sequence[str], output: Path) -> Vendor:
     """
     check_known("tool", tool, TOOLS)
     tool_facts = TOOLS[tool]
-    program = located(tool, option=f"--with {tool}", package=tool_facts.package, hint=tool_facts.hint)
+    program = locate(tool, option=f"--with {tool}", package=tool_facts.package, hint=tool_facts.hint)
     report = output.absolute() / tool_facts.report
     if tool == "vtune":
-        report = _unused(report)
+        report = _free_name(report)
     words = [word.format(report=report, stem=report.with_suffix("")) for word in tool_facts.words]
     words += _stacks(command[0]) if tool == "perf" else []
     note = tool_facts.read.format(report=shlex.quote(str(report)))
     return Vendor((program, *words, *command), tool_facts.ranges, report, note)
 
 
-def located(program: str, *, option: str, package: str, hint: str) -> str:
+def locate(program: str, *, option: str, package: str, hint: str) -> str:
     """Return the path of a program; raises `InputError` with the option that needs it and how to get its package."""
     path = shutil.which(program)
     if path is None:
@@ -142,7 +142,7 @@ def _names_its_functions(python: str) -> bool:
     """Whether an interpreter can name its functions to `perf`, as Python can from 3.12 on."""
     command = [python, "-c", "import sys; print(sys.version_info >= (3, 12))"]
     try:
-        done = heard(command, ASKED)
+        done = listen(command, ANSWER_WITHIN)
     except (OSError, subprocess.TimeoutExpired):
         return False  # what is wrong with it shows when it runs
     return done.stdout.split()[-1:] == ["True"]
@@ -162,7 +162,7 @@ def _check_allowed() -> None:
         )
 
 
-def _unused(report: Path) -> Path:
+def _free_name(report: Path) -> Path:
     """Return a name that no folder has: VTune writes into none that holds something."""
     number = 1
     path = report

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from opperf.child.backends.call import Call, Parameter, call, composed, parameters
+from opperf.child.backends.call import Call, Parameter, call, composition, parameters
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_composition_is_called_by_its_function() -> None:
     def softmax(data: object) -> None:
         """Do nothing."""
 
-    made = composed(softmax, "data", note="exp and sum")
+    made = composition(softmax, "data", note="exp and sum")
     assert (made.path, made.function, made.note) == ("composition:softmax", softmax, "exp and sum")
 
 
@@ -53,8 +53,8 @@ def test_a_composition_takes_its_own_arguments_by_their_names_where_no_others_ar
     def scale(data: object, factor: float) -> None:
         """Do nothing."""
 
-    assert composed(scale, note="a product") == composed(scale, "data, factor", note="a product")
-    assert composed(scale, "", note="a product").positional == ()
+    assert composition(scale, note="a product") == composition(scale, "data, factor", note="a product")
+    assert composition(scale, "", note="a product").positional == ()
 
 
 def test_the_own_path_of_a_binding_is_the_binding() -> None:

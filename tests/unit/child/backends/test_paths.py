@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from opperf.child.backends.paths import Refused, canonical, function_at, listing
+from opperf.child.backends.paths import Refusal, canonical, function_at, listing
 
 
 def module(name: str, **content: Any) -> ModuleType:
@@ -130,7 +130,7 @@ def test_a_path_that_leaves_the_framework_finds_nothing(path: str, roots: dict[s
     ],
 )
 def test_a_path_that_is_refused_says_so_and_why(path: str, why: str, roots: dict[str, Any]) -> None:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(Refusal) as caught:
         function_at(path, roots, "fake")
     assert caught.value.why == why
 

@@ -15,7 +15,7 @@ from opperf.child.worker.code import CodeError, argument_names, call, examples, 
 from opperf.domain.backend import Unsupported
 from opperf.domain.case import Case
 from opperf.domain.code import Code
-from opperf.domain.custom import declared
+from opperf.domain.custom import declaration_of
 from opperf.domain.tensor import TensorSpec
 
 PATH = Code("mine:f")
@@ -75,7 +75,7 @@ def test_parameters_take_the_inputs_of_the_operator_in_order() -> None:
     def product(a, b, *, fast=True):  # type: ignore[no-untyped-def]
         return a @ b
 
-    assert neutral_names(product, declared(product)) == {"a": "lhs", "b": "rhs"}
+    assert neutral_names(product, declaration_of(product)) == {"a": "lhs", "b": "rhs"}
 
 
 def test_a_parameter_with_a_neutral_name_is_that_argument() -> None:
@@ -83,7 +83,7 @@ def test_a_parameter_with_a_neutral_name_is_that_argument() -> None:
     def softmax(axis, x):  # type: ignore[no-untyped-def]
         return x
 
-    assert neutral_names(softmax, declared(softmax)) == {"axis": "axis", "x": "data"}
+    assert neutral_names(softmax, declaration_of(softmax)) == {"axis": "axis", "x": "data"}
 
 
 def test_a_parameter_that_is_nothing_of_the_operator_is_told() -> None:
@@ -92,7 +92,7 @@ def test_a_parameter_that_is_nothing_of_the_operator_is_told() -> None:
         return x
 
     with pytest.raises(CodeError, match="no argument of `softmax` matches the parameter `temperature`"):
-        neutral_names(softmax, declared(softmax))
+        neutral_names(softmax, declaration_of(softmax))
 
 
 def test_a_declared_name_that_the_operator_does_not_take_is_told() -> None:
@@ -101,7 +101,7 @@ def test_a_declared_name_that_the_operator_does_not_take_is_told() -> None:
         return x
 
     with pytest.raises(CodeError, match="`dota`"):
-        neutral_names(softmax, declared(softmax))
+        neutral_names(softmax, declaration_of(softmax))
 
 
 def test_an_operator_that_nobody_knows_cannot_be_implemented() -> None:
@@ -110,7 +110,7 @@ def test_an_operator_that_nobody_knows_cannot_be_implemented() -> None:
         return x
 
     with pytest.raises(CodeError, match="no operator `softmaxx`"):
-        neutral_names(softmax, declared(softmax))
+        neutral_names(softmax, declaration_of(softmax))
 
 
 def test_leading_parameters_go_by_position_and_the_others_by_name() -> None:

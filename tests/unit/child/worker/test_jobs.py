@@ -133,8 +133,8 @@ def bound_jobs(monkeypatch: pytest.MonkeyPatch) -> Jobs:
         "log": Call("not.in.this.version", parameters("data"), unsupported={"backward": "no gradient here"}),
     }
     monkeypatch.setattr(backend, "bindings", lambda: bindings)
-    scripts = backend.scripts.named()
-    monkeypatch.setattr(backend.scripts, "named", lambda: {**scripts, "same": scripts["steady"]})
+    scripts = backend.scripts.behaviours()
+    monkeypatch.setattr(backend.scripts, "behaviours", lambda: {**scripts, "same": scripts["steady"]})
     return Jobs(backend, NoCounters(), Path())
 
 
@@ -180,9 +180,9 @@ def test_a_function_that_constants_make_several_operators_of_is_none_of_them(
         "tanh": Call("steady", parameters("data, 'tanh'")),
         "exp": Call("noisy", parameters("data, 1")),
     }
-    scripts = backend.scripts.named()
+    scripts = backend.scripts.behaviours()
     monkeypatch.setattr(backend, "bindings", lambda: bindings)
-    monkeypatch.setattr(backend.scripts, "named", lambda: scripts)
+    monkeypatch.setattr(backend.scripts, "behaviours", lambda: scripts)
     jobs = Jobs(backend, NoCounters(), Path())
     assert jobs.answer(Describe("steady")).operator is None
     assert jobs.answer(Describe("noisy")).operator == "exp"

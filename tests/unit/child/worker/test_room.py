@@ -19,30 +19,30 @@ CASE = Case("add", {"lhs": TensorSpec((10, 10)), "rhs": TensorSpec((10, 10))})
 
 
 def test_a_forward_needs_its_inputs_and_outputs_and_what_making_the_largest_input_takes() -> None:
-    assert room.needed(CASE, operator("add"), "forward") == {"inputs": 800, "making them": 1200, "outputs": 400}
+    assert room.bytes_needed(CASE, operator("add"), "forward") == {"inputs": 800, "making them": 1200, "outputs": 400}
 
 
 @pytest.mark.parametrize("direction", ["backward", "forward_backward"])
 def test_a_backward_needs_cotangents_and_gradients_too(direction: str) -> None:
-    found = room.needed(CASE, operator("add"), direction)
+    found = room.bytes_needed(CASE, operator("add"), direction)
     assert (found["cotangents"], found["gradients"]) == (400, 800)
 
 
 def test_of_an_unknown_operator_only_inputs_and_their_gradients_are_counted() -> None:
     whole = Case("f", {"data": TensorSpec((10,)), "index": TensorSpec((10,), "int64")})
-    assert room.needed(whole, None, "backward") == {
+    assert room.bytes_needed(whole, None, "backward") == {
         "inputs": 120, "making them": 240, "outputs": 0, "cotangents": 0, "gradients": 40,
     }  # fmt: skip
 
 
 def test_shapes_that_do_not_fit_together_are_left_to_the_framework() -> None:
     case = Case("matmul", {"lhs": TensorSpec(()), "rhs": TensorSpec((4,))})
-    assert room.needed(case, operator("matmul"), "forward")["outputs"] == 0
+    assert room.bytes_needed(case, operator("matmul"), "forward")["outputs"] == 0
 
 
 def test_an_output_that_is_its_own_cotangent_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "MOST_COTANGENT", 399)
-    assert room.needed(CASE, operator("add"), "backward")["cotangents"] == 0
+    assert room.bytes_needed(CASE, operator("add"), "backward")["cotangents"] == 0
 
 
 @pytest.mark.parametrize("free", ["1200", "1999"])

@@ -19,7 +19,7 @@ from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.record import Record, Run
 from opperf.domain.tensor import TensorSpec
-from opperf.parent.analysis.gate import compare_expected, expectations_of, updated
+from opperf.parent.analysis.gate import compare_expected, expectations_of, merge_expectations
 from opperf.parent.analysis.summary import record
 
 TRIAL = Trial(Case("add", {"lhs": TensorSpec((4,)), "rhs": TensorSpec((4,))}), Side("torch"), "forward")
@@ -155,7 +155,7 @@ def test_an_update_replaces_what_was_measured_and_keeps_the_rest_in_place() -> N
     first, second = Expectation(TRIAL, (1.0,)), Expectation(OTHER, (2.0,))
     third = Expectation(replace(TRIAL, direction="forward_backward"), (4.0,))
     newer = replace(first, times=(3.0,))
-    assert updated([first, second], [newer, third]) == (newer, second, third)
+    assert merge_expectations([first, second], [newer, third]) == (newer, second, third)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from opperf.domain.case import Case
 from opperf.domain.comparison import Comparison, Verdict
 from opperf.domain.judgement import Finding
 from opperf.domain.plan import Side
-from opperf.parent.analysis.gate import judged
+from opperf.parent.analysis.gate import judgement_of
 
 
 def found(word: str, *, tolerance: float = 0.02, against: str = "base", **parts: Any) -> Finding:
@@ -18,7 +18,7 @@ def found(word: str, *, tolerance: float = 0.02, against: str = "base", **parts:
     settle = "more pairs" if word == "inconclusive" else None
     verdict = Verdict(word, 1.1, (1.09, 1.11), "both stages agree", 5, settle)
     comparison = Comparison(Case("add"), "forward", Side("null"), Side("null"), verdict, **parts)
-    (finding,) = judged([comparison], tolerance, against=against).findings
+    (finding,) = judgement_of([comparison], tolerance, against=against).findings
     return finding
 
 

@@ -11,7 +11,7 @@ from opperf.domain.comparison import PairValue
 from opperf.domain.floor import Floor, floor_key
 from opperf.domain.plan import Side, Trial
 from opperf.domain.tensor import TensorSpec
-from opperf.parent.analysis.verdict import Rule, confirmed
+from opperf.parent.analysis.verdict import Rule, confirm
 from opperf.parent.noise import floor_of
 
 TRIAL = Trial(Case("exp", {"data": TensorSpec((4,))}), Side("torch"), "forward")
@@ -68,8 +68,8 @@ def test_a_noisy_operator_gets_more_pairs_and_a_quiet_one_does_not() -> None:
 
 def test_a_change_under_the_floor_is_not_called_and_the_reason_names_it() -> None:
     change = [math.log(1.05) + 0.001 * i for i in range(5)]
-    assert confirmed(change, change, Rule()).verdict == "slower"
-    under = confirmed(change, change, Rule().knowing(noisy(0.01, moved=math.log(1.08))))
+    assert confirm(change, change, Rule()).verdict == "slower"
+    under = confirm(change, change, Rule().knowing(noisy(0.01, moved=math.log(1.08))))
     assert under.verdict == "inconclusive"
     assert under.reason == "a change is seen, but identical code moves by 8.0% here"
 

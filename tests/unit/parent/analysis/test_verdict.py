@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from opperf.parent.analysis.verdict import Rule, confirmed, outright, settle, sort_out, spending
+from opperf.parent.analysis.verdict import Rule, confirm, outright, settle, sort_out, spending
 
 RULE = Rule(tolerance=0.02, pairs=5)
 
@@ -46,7 +46,7 @@ def test_many_operators_make_a_weak_finding_unbelievable() -> None:
 
 @pytest.mark.parametrize(("centre", "word"), [(0.05, "slower"), (-0.05, "faster")])
 def test_a_change_that_both_stages_see_is_called(centre: float, word: str) -> None:
-    verdict = confirmed(around(centre), around(centre), RULE)
+    verdict = confirm(around(centre), around(centre), RULE)
     assert verdict.verdict == word
     assert verdict.ratio == pytest.approx(math.exp(centre))
     assert verdict.interval is not None
@@ -54,7 +54,7 @@ def test_a_change_that_both_stages_see_is_called(centre: float, word: str) -> No
 
 
 def test_the_reported_ratio_is_that_of_the_second_stage() -> None:
-    assert confirmed(around(0.10), around(0.05), RULE).ratio == pytest.approx(math.exp(0.05))
+    assert confirm(around(0.10), around(0.05), RULE).ratio == pytest.approx(math.exp(0.05))
 
 
 @pytest.mark.parametrize(("centre", "pairs"), [(0.03, 12), (0.10, 12), (0.15, 7), (0.30, 5)])
@@ -63,29 +63,29 @@ def test_a_large_change_needs_fewer_pairs_to_be_told_from_none(centre: float, pa
 
 
 def test_a_change_that_the_second_stage_does_not_see_is_the_same() -> None:
-    assert confirmed(around(0.05), around(0.001), RULE).verdict == "same"
+    assert confirm(around(0.05), around(0.001), RULE).verdict == "same"
 
 
 def test_stages_that_disagree_settle_nothing() -> None:
-    verdict = confirmed(around(0.05), around(-0.05), RULE)
+    verdict = confirm(around(0.05), around(-0.05), RULE)
     assert (verdict.verdict, verdict.reason) == ("inconclusive", "the two stages disagree")
 
 
 def test_a_change_within_the_tolerance_is_not_called_slower() -> None:
-    verdict = confirmed(around(0.018), around(0.018, spread=0.004), RULE)
+    verdict = confirm(around(0.018), around(0.018, spread=0.004), RULE)
     assert verdict.verdict == "inconclusive"
     assert verdict.settle is not None
 
 
 def test_a_noisy_second_stage_is_inconclusive_and_says_what_would_settle_it() -> None:
-    verdict = confirmed(around(0.05), around(0.05, spread=0.06), RULE)
+    verdict = confirm(around(0.05), around(0.05, spread=0.06), RULE)
     assert verdict.verdict == "inconclusive"
     assert "`--settle --max-pairs 50`" in (verdict.settle or "")
 
 
 def test_too_few_pairs_are_inconclusive() -> None:
     assert settle([0.01], RULE).verdict == "inconclusive"
-    assert confirmed(around(0.05), [0.05], RULE).verdict == "inconclusive"
+    assert confirm(around(0.05), [0.05], RULE).verdict == "inconclusive"
 
 
 def test_an_interval_inside_the_tolerance_is_the_same() -> None:
@@ -125,8 +125,8 @@ def test_one_stage_is_not_enough_within_what_identical_code_moves_by() -> None:
 
 def test_a_look_of_the_second_stage_spends_its_share_of_the_error() -> None:
     pairs = around(0.05, spread=0.025)
-    assert confirmed(around(0.05), pairs, RULE).verdict == "slower"
-    assert confirmed(around(0.05), pairs, RULE, share=0.2).verdict == "inconclusive"
+    assert confirm(around(0.05), pairs, RULE).verdict == "slower"
+    assert confirm(around(0.05), pairs, RULE, share=0.2).verdict == "inconclusive"
 
 
 def test_one_pair_far_off_hardly_moves_what_eight_others_say() -> None:
@@ -145,4 +145,4 @@ def test_what_is_inconclusive_says_how_large_a_change_may_still_be() -> None:
     verdict = settle(around(0.0, spread=0.02), RULE)
     assert verdict.interval is not None
     assert verdict.bound == pytest.approx(max(1 - verdict.interval[0], verdict.interval[1] - 1))
-    assert confirmed(around(0.10), around(0.10), RULE).bound is None
+    assert confirm(around(0.10), around(0.10), RULE).bound is None

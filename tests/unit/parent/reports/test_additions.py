@@ -21,14 +21,14 @@ from opperf.domain.suite import Suite, SuiteCase
 from opperf.parent import reports
 from opperf.parent.listing import Support
 from opperf.parent.reports import environments, machine, operators, profile_change, run
-from opperf.parent.reports.document import Check, Column, Document, Legend, Note, Screen, Section, flattened, table
+from opperf.parent.reports.document import Check, Column, Document, Legend, Note, Screen, Section, flatten, table
 from opperf.parent.reports.formats import FORMATS, Format, check_format
 
 
 def render(document: Document, _: Screen) -> str:
     """Return every text of a document in capitals: a format."""
     texts = [cell.text for table in document.tables() for row in table.rows for cell in row.cells]
-    texts += [block.text for block in flattened(document.blocks) if isinstance(block, Note)]
+    texts += [block.text for block in flatten(document.blocks) if isinstance(block, Note)]
     return " ".join(texts).upper() + "\n"
 
 

@@ -10,7 +10,7 @@ from opperf.domain.case import Case
 from opperf.domain.comparison import Comparison, Verdict
 from opperf.domain.plan import Side
 from opperf.parent.reports import render
-from opperf.parent.reports.comparison import SHOWN, explanations
+from opperf.parent.reports.comparison import MOST_DIFFERENCES, explanations
 from opperf.parent.reports.document import Document
 
 
@@ -60,9 +60,9 @@ def test_a_search_without_a_find_says_so() -> None:
 
 
 def test_many_differences_are_cut_and_counted() -> None:
-    found = console([comparison(difference=[f"line {i}" for i in range(SHOWN + 3)])])
-    assert f"  line {SHOWN - 1}" in found
-    assert f"  line {SHOWN}" not in found
+    found = console([comparison(difference=[f"line {i}" for i in range(MOST_DIFFERENCES + 3)])])
+    assert f"  line {MOST_DIFFERENCES - 1}" in found
+    assert f"  line {MOST_DIFFERENCES}" not in found
     assert "  3 more differences are in the JSON document" in found
 
 

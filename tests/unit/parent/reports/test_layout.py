@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 from opperf.parent.reports import render
 from opperf.parent.reports.document import Block, Cell, Column, Document, Legend, Level, Note, Row, Table
-from opperf.parent.reports.layout import paragraph, wrapped
+from opperf.parent.reports.layout import paragraph, wrap
 
 COLUMNS: tuple[Column[object], ...] = (
     Column(title="operator", least=10),
@@ -70,7 +70,7 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
 
 @given(WORDS, st.integers(8, 60))
 def test_words_stay_whole_unless_one_alone_is_wider(words: str, width: int) -> None:
-    lines = wrapped(words, width)
+    lines = wrap(words, width)
     assert max(map(len, lines)) <= width
     assert "".join(lines).replace(" ", "") == words.replace(" ", "")
     pieces = " ".join(lines).split()
@@ -85,7 +85,7 @@ def test_no_line_begins_as_a_workflow_command_however_it_is_wrapped(words: str, 
 
 
 def test_a_word_that_is_too_wide_breaks_after_a_separator() -> None:
-    assert wrapped("torch:code:/home/me/kernels.py:softmax", 16) == ["torch:code:/", "home/me/kernels.", "py:softmax"]
+    assert wrap("torch:code:/home/me/kernels.py:softmax", 16) == ["torch:code:/", "home/me/kernels.", "py:softmax"]
 
 
 def test_what_all_rows_share_is_said_once_where_the_table_is_too_wide() -> None:

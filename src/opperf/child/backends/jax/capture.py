@@ -14,7 +14,7 @@ import jax
 import numpy as np
 
 from opperf.child.backends.jax.equations import Equation, equations, is_own
-from opperf.child.backends.jax.functions import KEYS, PREFIX, encoded
+from opperf.child.backends.jax.functions import KEYS, PREFIX, encode_parameter
 from opperf.child.backends.jax.places import limits
 from opperf.child.backends.values import bounds
 from opperf.domain.backend import CapturedCall, Unsupported
@@ -22,7 +22,7 @@ from opperf.domain.case import Argument, Case
 from opperf.domain.tensor import ITEM_SIZES, TensorSpec
 
 #: What tracing raises where a function asks for a value. It waits for one as for an attribute, which is missing.
-ASKED = (
+VALUE_ERRORS = (
     jax.errors.ConcretizationTypeError,
     jax.errors.NonConcreteBooleanIndexError,
     jax.errors.TracerArrayConversionError,
@@ -33,10 +33,10 @@ ASKED = (
 
 def of_call(function: Callable[[], Any]) -> list[CapturedCall]:
     """Trace a function and return every primitive of its program, in forward and backward, in order."""
-    return [captured(equation) for equation in equations(traced(function))]
+    return [capture_equation(equation) for equation in equations(trace(function))]
 
 
-def traced(function: Callable[[], Any]) -> Any:
+def trace(function: Callable[[], Any]) -> Any:
     """Return the program of a function that takes nothing; raises `Unsupported` for one that asks for values."""
 
     def arrays() -> list[Any]:
@@ -44,7 +44,7 @@ def traced(function: Callable[[], Any]) -> Any:
 
     try:
         return jax.make_jaxpr(arrays)()
-    except ASKED as error:
+    except VALUE_ERRORS as error:
         raise Unsupported(
             f"it reads an array or waits for one, which tracing does not allow: {str(error).partition(chr(10))[0]}",
             slug="no_capture",
@@ -52,7 +52,7 @@ def traced(function: Callable[[], Any]) -> Any:
         ) from error
 
 
-def captured(equation: Equation) -> CapturedCall:
+def capture_equation(equation: Equation) -> CapturedCall:
     """Return an equation as a case of its primitive, or why there is none."""
     name, place = str(equation.own.primitive.name), equation.place
     case, why = None, ""
@@ -71,7 +71,7 @@ def _case(name: str, equation: Equation) -> Case:
     inputs: dict[str, Argument] = {
         f"operand{i}": _spec(kind, value, bounds.get(i)) for i, (kind, value) in enumerate(zip(kinds, equation.values))
     }
-    attributes = {own: encoded(value) for own, value in equation.own.params.items()}
+    attributes = {own: encode_parameter(value) for own, value in equation.own.params.items()}
     if any(map(_is_key, kinds)):
         attributes[KEYS] = tuple(kind.dtype._impl.name if _is_key(kind) else None for kind in kinds)
     return Case(f"jax:{PREFIX}{name}", inputs, attributes)

@@ -8,7 +8,7 @@ JAX keeps no registry that a user could name an operator from: its primitives st
 
 JAX's primitives, what a traced program consists of: each a function `primitive.<name>` of arrays and parameters.
 They stand below the functions that users call, and take no defaults. Parameters come as a case holds them
-(see `decoded`). Keys of random numbers, which no case holds, come as the unsigned numbers below them, and go so.
+(see `decode_parameter`). Keys of random numbers, which no case holds, come as the unsigned numbers below them, and go so.
 """
 
 from __future__ import annotations
@@ -46,24 +46,24 @@ COMBINING: Mapping[str, Callable[..., Any]] = {
 }
 
 
-def encoded(value: Any) -> Argument:
+def encode_parameter(value: Any) -> Argument:
     """Return a parameter as an argument; raises `Unsupported` for one that no case holds."""
     if value is None or type(value) in (bool, int, float, str):
         return value  # type: ignore[no-any-return]
     if isinstance(value, np.generic):
-        return encoded(value.item())
+        return encode_parameter(value.item())
     if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
         return DType(_element_type(value))
     if _is_one_device(value):
         return None  # the one that is measured on
     if type(value) is tuple:
-        return tuple(map(encoded, value))
+        return tuple(map(encode_parameter, value))
     if type(value) is list:
-        return ListOf(tuple(map(encoded, value)))
-    written = _write(value)
-    if written is None:
+        return ListOf(tuple(map(encode_parameter, value)))
+    text = _write(value)
+    if text is None:
         raise Unsupported(f"a parameter that is {type(value).__name__}")
-    return written
+    return text
 
 
 def _is_one_device(value: Any) -> bool:
@@ -98,7 +98,7 @@ def _write(value: Any) -> str | None:
 
 def _literal(value: Any) -> str:
     """Return how a field of a named tuple is written; raises `Unsupported` for what is no literal."""
-    text = repr(encoded(value))
+    text = repr(encode_parameter(value))
     try:
         if ast.literal_eval(text) == value:
             return text
@@ -117,10 +117,10 @@ def _operation(function: Jaxpr) -> str:
     raise Unsupported("a parameter that is a function")
 
 
-def decoded(value: Any, operands: Sequence[Any]) -> Any:
+def decode_parameter(value: Any, operands: Sequence[Any]) -> Any:
     """Return a parameter as a primitive takes it; a function of two numbers is made for those of the first operand."""
     if isinstance(value, tuple):
-        return tuple(decoded(item, operands) for item in value)
+        return tuple(decode_parameter(item, operands) for item in value)
     if not isinstance(value, str):
         return value
     kind, _, name = value.partition(".")
@@ -152,7 +152,7 @@ ROOTS = {"jax": jax, "jnp": jnp, "lax": jax.lax, "nn": jax.nn}
 #: Where operators are; the rest of JAX sets up profilers, servers and transformations.
 SPACES = ("numpy", "nn", "lax", "random", "scipy", "image", "ops")
 #: Functions of files and of foreign memory: no operators.
-REFUSED = frozenset(
+REFUSALS = frozenset(
     {"load", "save", "savez", "fromfile", "frombuffer", "from_dlpack", "tofile", "dump", "dumps", "set_printoptions"}
 )
 #: Modules whose functions can be named, as the bindings write them; importing them lets `resolve` find them.
@@ -172,7 +172,7 @@ def resolve(path: str) -> Callable[..., Any]:
     if path.startswith(PREFIX):
         return primitive(path.removeprefix(PREFIX))
     words = canonical(path, ROOTS).split(".")
-    if REFUSED.intersection(words) or (words[0] == "jax" and words[1:2] not in [[space] for space in SPACES]):
+    if REFUSALS.intersection(words) or (words[0] == "jax" and words[1:2] not in [[space] for space in SPACES]):
         raise LookupError(path)
     return function_at(path, ROOTS, "jax")
 
@@ -217,8 +217,8 @@ class Function:
             jax.random.wrap_key_data(operand, impl=kinds[i]) if i < len(kinds) and kinds[i] else operand
             for i, operand in enumerate(operands)
         ]
-        decoded = {name: decoded(value, keyed) for name, value in keywords.items()}
-        return jax.tree_util.tree_map(_plain, self.primitive.bind(*keyed, **decoded))
+        values = {name: decode_parameter(value, keyed) for name, value in keywords.items()}
+        return jax.tree_util.tree_map(_plain, self.primitive.bind(*keyed, **values))
 
 
 def primitive(name: str) -> Function:

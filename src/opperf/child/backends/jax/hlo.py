@@ -22,7 +22,7 @@ from opperf.domain.explanation import Event
 HEAD = re.compile(r"^(ENTRY )?%?([\w.\-]+) .*\{$")
 #: An instruction: its name, its type (a tuple of types stands in brackets), its operation.
 INSTRUCTION = re.compile(r"^\s+(?:ROOT )?%?[\w.\-]+ = (?:\(.*?\)|\S+) ([\w\-]+)\(")
-CALLED = re.compile(r"(?:calls|to_apply)=%?([\w.\-]+)")
+CALLEE = re.compile(r"(?:calls|to_apply)=%?([\w.\-]+)")
 #: An instruction: its name, its type, its operands.
 DEFINITION = re.compile(r"^\s+(?:ROOT )?%?([\w.\-]+) = (\(.*?\)|\S+) [\w\-]+\((.*?)\)")
 #: The type of one tensor: its element type, its extents.
@@ -31,7 +31,7 @@ OPERAND = re.compile(r"%([\w.\-]+)")
 #: Where an instruction comes from: the scopes of the program around it, and the primitive.
 ORIGIN = re.compile(r'metadata=\{[^}]*?op_name="([^";]*)')
 #: A transformation of JAX's that a scope stands in: `transpose(jvp(MLP))`.
-TRANSFORMED = re.compile(r"^(\w+)\((.*)\)$")
+TRANSFORM = re.compile(r"^(\w+)\((.*)\)$")
 #: Scopes that JAX itself makes of loops, branches and calls.
 OWN_SCOPES = frozenset({"while", "body", "cond", "closed_call", "checkpoint", "rematted_computation"})
 #: How an instruction is carried out, the most telling word first.
@@ -41,7 +41,7 @@ IDLE = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcas
 #: Instructions that stand for the computation that they call.
 CALLERS = frozenset({"fusion", "call"})
 #: A fusion is named by no more operations than these.
-NAMED = 6
+MOST_NAMES = 6
 
 
 def read(text: str) -> list[Event]:
@@ -52,8 +52,8 @@ def read(text: str) -> list[Event]:
         operation = _operation(line)
         if operation is None or operation in IDLE:
             continue
-        called = CALLED.search(line)
-        name = _fuse(bodies.get(called[1], []), operation) if operation in CALLERS and called else operation
+        callee = CALLEE.search(line)
+        name = _fuse(bodies.get(callee[1], []), operation) if operation in CALLERS and callee else operation
         events.append(Event(name, "kernel", 1, None, _way(line)))
     return events
 
@@ -63,11 +63,11 @@ def shapes(text: str) -> dict[str, tuple[tuple[int, ...], ...]]:
     results: dict[str, tuple[int, ...]] = {}
     operands: dict[str, list[str]] = {}
     for line in text.splitlines():
-        defined = DEFINITION.match(line)
-        if defined is not None:
-            tensor = TENSOR.match(defined[2])
-            results[defined[1]] = tuple(map(int, filter(None, tensor[1].split(",")))) if tensor else ()
-            operands[defined[1]] = OPERAND.findall(defined[3])
+        definition = DEFINITION.match(line)
+        if definition is not None:
+            tensor = TENSOR.match(definition[2])
+            results[definition[1]] = tuple(map(int, filter(None, tensor[1].split(",")))) if tensor else ()
+            operands[definition[1]] = OPERAND.findall(definition[3])
     return {name: tuple(results.get(operand, ()) for operand in names) for name, names in operands.items()}
 
 
@@ -85,9 +85,9 @@ def _scope(origin: str) -> tuple[str, bool]:
     *around, _ = origin.split("/")
     names, backward = [], False
     for name in around:
-        while transformed := TRANSFORMED.match(name):
-            backward = backward or transformed[1] == "transpose"
-            name = "" if transformed[1] in ("jit", "pjit") else transformed[2]
+        while transform := TRANSFORM.match(name):
+            backward = backward or transform[1] == "transpose"
+            name = "" if transform[1] in ("jit", "pjit") else transform[2]
         if name and name not in OWN_SCOPES and not name.startswith("branch_"):
             names.append(name)
     return ".".join(names), backward
@@ -120,7 +120,7 @@ def _fuse(body: list[str], operation: str) -> str:
     telling = [one for one in operations if one != "broadcast"] or list(operations)
     if not telling:
         return operation
-    return "+".join([*telling[:NAMED], *(["..."] if len(telling) > NAMED else [])])
+    return "+".join([*telling[:MOST_NAMES], *(["..."] if len(telling) > MOST_NAMES else [])])
 
 
 def _way(line: str) -> str | None:

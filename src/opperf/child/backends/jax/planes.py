@@ -40,13 +40,13 @@ INSTRUCTION, PROGRAM, PRODUCED, CONSUMED = "hlo_op", "hlo_module", "_p", "_c"
 #: Said of the steps that a program marks by `jax.profiler.StepTraceAnnotation`, and which one it is.
 STEP, NUMBER = "_r", "step_num"
 #: The mark at an operator's end.
-ENDED = "end: "
+END_MARK = "end: "
 #: A call of a jitted function.
 CALL = "PjitFunction("
 #: What JAX puts before the name of a jitted function.
 JITTED = "jit_"
 #: What XLA puts behind an instruction's name to tell it from others of the name.
-COUNTED = re.compile(r"(?:\.\d+|\.clone|\.remat\d*)+$")
+NUMBER_SUFFIX = re.compile(r"(?:\.\d+|\.clone|\.remat\d*)+$")
 
 
 @dataclass(frozen=True)
@@ -77,23 +77,27 @@ class Reader:
         return events
 
     def _of_host(self, plane: Any, beginning: int) -> Iterator[Event]:
-        lines = [(thread, list(_spans(line, beginning))) for thread, line in self._named(plane.lines)]
+        lines = [(thread, list(_spans(line, beginning))) for thread, line in self._with_thread_names(plane.lines)]
         ends = {
             event.stats[CONSUMED]: event.end
             for _, events in lines
             for event in events
-            if event.name.startswith(ENDED) and CONSUMED in event.stats
+            if event.name.startswith(END_MARK) and CONSUMED in event.stats
         }
         for thread, events in lines:
-            called = ("", 0)
+            last_call = ("", 0)
             for event in events:
                 if INSTRUCTION in event.stats:
                     yield self._operator(event, thread, max(event.end, ends.get(event.stats.get(PRODUCED), 0)))
                 elif STEP in event.stats:
                     name = f"{event.name} {event.stats.get(NUMBER, '')}".rstrip()
                     yield Event(name, "step", event.begin, event.end - event.begin, self.process, thread)
-                elif self.api and event.name.startswith(CALL) and (event.name != called[0] or event.begin >= called[1]):
-                    called = event.name, event.end  # it is marked twice, one right within the other
+                elif (
+                    self.api
+                    and event.name.startswith(CALL)
+                    and (event.name != last_call[0] or event.begin >= last_call[1])
+                ):
+                    last_call = event.name, event.end  # it is marked twice, one right within the other
                     yield Event(event.name, "api", event.begin, event.end - event.begin, self.process, thread)
 
     def _of_device(self, plane: Any, beginning: int) -> Iterator[Event]:
@@ -115,7 +119,7 @@ class Reader:
         instruction = str(event.stats[INSTRUCTION])
         facts = self.instructions.get((str(event.stats.get(PROGRAM, "")), instruction), Instruction())
         return Event(
-            COUNTED.sub("", instruction) or instruction,
+            NUMBER_SUFFIX.sub("", instruction) or instruction,
             "operator",
             event.begin,
             end - event.begin,
@@ -128,7 +132,7 @@ class Reader:
             device=device,
         )
 
-    def _named(self, lines: Iterable[Any]) -> Iterator[tuple[str, Any]]:
+    def _with_thread_names(self, lines: Iterable[Any]) -> Iterator[tuple[str, Any]]:
         """Return the lines with the names of their threads; a pool gives all of its own the same, or a long number."""
         counts: Counter[str] = Counter()
         for line in lines:

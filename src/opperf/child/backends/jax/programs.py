@@ -66,8 +66,8 @@ def over_tensors(
         filled = list(static)
         for i, tensor in zip(places, tensors, strict=True):
             filled[i] = tensor
-        positional, named = jax.tree_util.tree_unflatten(structure, filled)
-        return function(*positional, **named)
+        positional, keywords = jax.tree_util.tree_unflatten(structure, filled)
+        return function(*positional, **keywords)
 
     return call, tensors
 
@@ -83,8 +83,12 @@ def _plan(compiled: Any) -> Memory | None:
 
 def of_eager_call(work: Work) -> Memory | None:
     """Return what the call would take under jit."""
-    planned = program(*over_tensors(work.function, work.arguments, dict(work.keywords))).memory
-    return None if planned is None else replace(planned, source=f"{planned.source}, of the eager call under jit")
+    memory_plan = program(*over_tensors(work.function, work.arguments, dict(work.keywords))).memory
+    return (
+        None
+        if memory_plan is None
+        else replace(memory_plan, source=f"{memory_plan.source}, of the eager call under jit")
+    )
 
 
 READ = "read from the compiled program, which has no times"

@@ -114,7 +114,7 @@ class JaxBackend(Backend):
     def to_host(self, tensor: Any) -> HostValue:
         """Return the elements of an array."""
         values = np.asarray(tensor.todense() if _is_sparse(tensor) else tensor)
-        return values.tobytes(), values.shape, _named(values.dtype)
+        return values.tobytes(), values.shape, _dtype_name(values.dtype)
 
     def leaves(self, value: Any) -> list[Any]:
         """Return the arrays in a result; a sparse one, which holds several, is one."""
@@ -123,7 +123,7 @@ class JaxBackend(Backend):
 
     def spec(self, tensor: Any) -> TensorSpec:
         """Return shape and dtype."""
-        return TensorSpec(tuple(tensor.shape), _named(tensor.dtype))
+        return TensorSpec(tuple(tensor.shape), _dtype_name(tensor.dtype))
 
     def bindings(self) -> Mapping[str, Binding]:
         """Return the spelling of each neutral operator."""
@@ -215,7 +215,7 @@ def _spell(device: Any) -> str:
     return "cuda" if device.platform == "gpu" else str(device.platform)
 
 
-def _named(dtype: Any) -> str:
+def _dtype_name(dtype: Any) -> str:
     name = str(dtype)
     if name not in ITEM_SIZES:
         raise Unsupported(f"opperf has no dtype for {name} arrays", slug="unknown_dtype")

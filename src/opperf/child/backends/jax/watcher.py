@@ -69,7 +69,7 @@ class NnxScopes:
         here = self._here
 
         @wraps(call)
-        def scoped(module: Any, *arguments: Any, **keywords: Any) -> Any:
+        def call_in_scope(module: Any, *arguments: Any, **keywords: Any) -> Any:
             outer = here.inside[-1] if here.inside else ()
             if not outer:
                 top = type(module).__name__
@@ -85,7 +85,7 @@ class NnxScopes:
             finally:
                 here.inside.pop()
 
-        return scoped
+        return call_in_scope
 
 
 def _below(kind: Any) -> Iterator[Any]:
@@ -104,7 +104,7 @@ STACKS = "JAX's profiler does not report the Python lines of operators"
 SHAPES = "shapes come from programs that still exist; a function compiled for several shapes has none"
 #: What was found.
 NAMES = "operators are instructions of compiled programs, as XLA names them; a `fusion` is what XLA runs as one"
-ENDED = "the program stopped JAX's profiler itself, so the rest was not recorded"
+PROFILER_STOPPED = "the program stopped JAX's profiler itself, so the rest was not recorded"
 
 
 class Watcher:
@@ -154,7 +154,7 @@ class Watcher:
         try:
             jax.profiler.stop_trace()
         except RuntimeError:
-            self._notes[ENDED] = None
+            self._notes[PROFILER_STOPPED] = None
         self._recorded.append((self._recording, _instructions(self._watching)))
         self._recording = None
 

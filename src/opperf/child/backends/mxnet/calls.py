@@ -60,13 +60,13 @@ class Calls:
 
     def _around(self, before: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(before)
-        def call(*inputs: Any, **named: Any) -> Any:
+        def call(*inputs: Any, **keywords: Any) -> Any:
             details = self._enter(inputs) if self._on else None
             if details is None:
-                return before(*inputs, **named)
+                return before(*inputs, **keywords)
             began = time.time_ns()
             try:
-                return before(*inputs, **named)
+                return before(*inputs, **keywords)
             finally:
                 took, thread = time.time_ns() - began, str(of_thread(threading.get_ident()))
                 self._leave()

@@ -83,24 +83,26 @@ class Recorder:
     def entering(self, call: Any) -> Any:
         """Return what calls a block and knows that it is inside."""
 
-        def watched(block: Any, *args: Any, **kwargs: Any) -> Any:
+        def watch_call(block: Any, *args: Any, **kwargs: Any) -> Any:
             self._blocks.append(block)
             try:
                 return call(block, *args, **kwargs)
             finally:
                 self._blocks.pop()
 
-        return watched
+        return watch_call
 
     def invoking(self, invoke: Any) -> Any:
         """Return what calls an operator and takes it; described before, as it may change its inputs."""
 
-        def watched(handle: Any, count: Any, inputs: Any, output_count: Any, outputs: Any, *attributes: Any) -> Any:
+        def watch_invoke(
+            handle: Any, count: Any, inputs: Any, output_count: Any, outputs: Any, *attributes: Any
+        ) -> Any:
             arrays = [inputs[i] for i in range(count.value)]
-            written = [outputs._obj[i] for i in range(output_count._obj.value)]
+            output_arrays = [outputs._obj[i] for i in range(output_count._obj.value)]
             number, keys, values, _ = attributes
-            named = {keys[i].decode(): values[i].decode() for i in range(number.value)}
-            call = self._described(registry.named(handle.value), arrays, named, written)
+            attributes_by_name = {keys[i].decode(): values[i].decode() for i in range(number.value)}
+            call = self._describe(registry.name_at(handle.value), arrays, attributes_by_name, output_arrays)
             status = invoke(handle, count, inputs, output_count, outputs, *attributes)
             if not status:
                 self.calls.append(call)
@@ -110,35 +112,35 @@ class Recorder:
                     self._recorded[node] = call
             return status
 
-        return watched
+        return watch_invoke
 
     def walking(self, walk: Any) -> Any:
         """Return what computes gradients and takes them."""
 
-        def watched(count: Any, heads: Any, *rest: Any) -> Any:
+        def watch_backward(count: Any, heads: Any, *rest: Any) -> Any:
             graph = graph_behind(list(heads))
             status = walk(count, heads, *rest)
             if not status:
                 self.calls += self._gradients(graph)
             return status
 
-        return watched
+        return watch_backward
 
     def viewing(self, view: Any) -> Any:
         """Return what makes a view and remembers of what, for its gradient."""
 
-        def watched(handle: Any, *rest: Any) -> Any:
+        def watch_view(handle: Any, *rest: Any) -> Any:
             status = view(handle, *rest)
             if not status and autograd.is_recording():
-                self._viewed(handle.value, rest[-1]._obj.value)
+                self._note_view(handle.value, rest[-1]._obj.value)
             return status
 
-        return watched
+        return watch_view
 
     def running(self, run: Any) -> Any:
         """Return what runs a cached graph operator by operator."""
 
-        def watched(cached: Any, *arrays: Any, **written: Any) -> Any:
+        def watch_cached(cached: Any, *arrays: Any, **written: Any) -> Any:
             block = next((one for one in reversed(self._blocks) if getattr(one, "_cached_op", None) is cached), None)
             results = None if block is None or written else self._run(block, arrays)
             if results is None:
@@ -146,17 +148,17 @@ class Recorder:
                 return run(cached, *arrays, **written)
             return results[0] if len(results) == 1 else results
 
-        return watched
+        return watch_cached
 
     # What is made of it ----------------------------------------------------------------------------------------------
 
-    def _described(
-        self, name: str, arrays: Sequence[int], attributes: dict[str, str], written: Sequence[int]
+    def _describe(
+        self, name: str, arrays: Sequence[int], attributes: dict[str, str], outputs: Sequence[int]
     ) -> CapturedCall:
         """Return a call of an operator with arrays at some addresses."""
         try:
             tensors = [spec(array_at(address)) for address in arrays]
-            case = case_of(name, tensors, attributes, [array_at(address) for address in written])
+            case = case_of(name, tensors, attributes, [array_at(address) for address in outputs])
         except Unsupported as error:
             return CapturedCall(name, why=str(error), module=self._here)
         return CapturedCall(name, case, module=self._here)
@@ -165,13 +167,13 @@ class Recorder:
         """Return the results of a block's graph; None where it cannot be run operator by operator."""
         prefixes = list(_prefixes(block))
 
-        def entered(node: str) -> None:
+        def enter(node: str) -> None:
             owners = [prefix for prefix in prefixes if prefix and node.startswith(prefix)]
             self._within = max(owners, key=len, default=block.prefix).rstrip("_")
 
         before = len(self.calls)
         try:
-            results = run(block._cached_graph[1], arrays, entered)
+            results = run(block._cached_graph[1], arrays, enter)
         except mx.MXNetError:  # a shape that is known to the whole graph only
             del self.calls[before:]
             results = None
@@ -195,7 +197,7 @@ class Recorder:
                         uses.setdefault((entry[0], entry[1]), []).append(replace(tensor, range=None))
         return gradients + [one for tensors in uses.values() if len(tensors) > 1 for one in _sums(tensors)]
 
-    def _viewed(self, source: int, target: int) -> None:
+    def _note_view(self, source: int, target: int) -> None:
         """Remember what each operator reads that autograd takes a view for: a row is a slice of one row, reshaped."""
         try:
             view, whole = spec(array_at(target)), spec(array_at(source))
@@ -282,10 +284,10 @@ def _symbol(address: int) -> Any:
     return None if failed else mx.sym.Symbol(symbol)
 
 
-def run(graph: Any, arrays: Sequence[Any], entered: Callable[[str], None]) -> list[Any] | None:
+def run(graph: Any, arrays: Sequence[Any], enter: Callable[[str], None]) -> list[Any] | None:
     """Return the results of a graph, a symbol, from the arrays of its inputs; None where it has graphs within.
 
-    `entered` is told the name of each operator before that is called. Raises `MXNetError` where a shape is known only
+    `enter` is told the name of each operator before that is called. Raises `MXNetError` where a shape is known only
     to the graph as a whole.
     """
     document = json.loads(graph.tojson(remove_amp_cast=False))
@@ -298,15 +300,15 @@ def run(graph: Any, arrays: Sequence[Any], entered: Callable[[str], None]) -> li
         if node["op"] == "null":
             outputs = [inputs[node["name"]]]
         else:
-            entered(node["name"])
-            outputs = called(node, [values[entry[0], entry[1]] for entry in node["inputs"]])
+            enter(node["name"])
+            outputs = call_node(node, [values[entry[0], entry[1]] for entry in node["inputs"]])
         values.update({(place, i): array for i, array in enumerate(outputs)})
     numpy = isinstance(graph, mx.sym.np._Symbol)
     results = [values[head[0], head[1]] for head in document["heads"]]
     return [array.as_np_ndarray() if numpy else array.as_nd_ndarray() for array in results]
 
 
-def called(node: Any, arrays: Sequence[Any]) -> list[Any]:
+def call_node(node: Any, arrays: Sequence[Any]) -> list[Any]:
     """Return what an operator of a graph makes of arrays; raises `MXNetError` for one that is not registered."""
     operator = registry.find(node["op"])
     if operator is None:

@@ -33,12 +33,12 @@ def examples(path: str, size: str) -> list[Case]:
         return []
     side = notation.SIDES[size]
     signature = registry.signature(name)
-    written = _rule(name) or _rule(signature.real)
-    arrays, settings = written if written is not None else ("", {})
+    rule = _rule(name) or _rule(signature.real)
+    arrays, settings = rule if rule is not None else ("", {})
     inputs = notation.inputs(arrays, side)
-    if written is None:
+    if rule is None:
         inputs = {own: notation.tensor(ARRAYS.get(own, MATRIX), side) for own in signature.arrays}
-    attributes = notation.attributes({**_needed(signature), **settings}, side)
+    attributes = notation.attributes({**_required_attributes(signature), **settings}, side)
     # MXNet ends the process for some gradients of gradients, and has none of what it writes into its inputs.
     if "backward" in name or name in registry.CHANGING:
         inputs = {own: map_tensors(value, _fixed) for own, value in inputs.items()}
@@ -56,12 +56,12 @@ def _rule(name: str) -> notation.Rule | None:
     return next((RULES[stem] for stem in stems if stem in RULES), None)
 
 
-def _needed(signature: registry.Signature) -> dict[str, Any]:
+def _required_attributes(signature: registry.Signature) -> dict[str, Any]:
     """Return the attributes that an operator cannot do without, or hardly."""
     arguments = {}
     for own, text in signature.attributes:
-        if own in SPOKEN and not signature.arrays:
-            arguments[own] = SPOKEN[own]
+        if own in LARGER_DEFAULTS and not signature.arrays:
+            arguments[own] = LARGER_DEFAULTS[own]
         elif "optional" not in text and own in ATTRIBUTES:
             arguments[own] = ATTRIBUTES[own]
         elif own == "scalar":
@@ -151,4 +151,4 @@ ATTRIBUTES: Mapping[str, Any] = {
     "block_size": 2,
 }
 #: Attributes that have a default with which an operator without arrays would do next to nothing.
-SPOKEN: Mapping[str, Any] = {"shape": lambda side: (side, side)}
+LARGER_DEFAULTS: Mapping[str, Any] = {"shape": lambda side: (side, side)}

@@ -13,7 +13,7 @@ from typing import Any
 
 from opperf.child.backends import verbose
 from opperf.child.backends.mxnet.profile import window
-from opperf.child.backends.verbose import OutputCapture, repeated
+from opperf.child.backends.verbose import OutputCapture, repeat
 from opperf.domain.backend import Work
 from opperf.domain.explanation import Event, Explanation
 
@@ -23,10 +23,10 @@ SWITCHES = ("DNNL_VERBOSE", "MKLDNN_VERBOSE")
 
 def of_calls(work: Work, calls: int, wait: Callable[[Any], None]) -> list[Explanation]:
     """Return what ran in each of `calls` calls."""
-    printed = OutputCapture()
-    repeated(work, calls, wait, printed.catch)
+    output = OutputCapture()
+    repeat(work, calls, wait, output.catch)
     notes = () if any(name in os.environ for name in SWITCHES) else ("oneDNN was not told to print what it runs",)
-    events = zip(_profile(work, calls, wait), map(verbose.read, printed.texts), strict=True)
+    events = zip(_profile(work, calls, wait), map(verbose.read, output.texts), strict=True)
     return [Explanation((*operators, *primitives), notes) for operators, primitives in events]
 
 
@@ -40,5 +40,5 @@ def _profile(work: Work, calls: int, wait: Callable[[Any], None]) -> list[list[E
                 yield
             several.append(profiler.read())
 
-        repeated(work, calls + 1, wait, running)
+        repeat(work, calls + 1, wait, running)
     return several[1:]

@@ -40,7 +40,7 @@ SQUARE: tuple[tuple[int, int, str, Mapping[str, Any]], ...] = (
 WINDOW: Mapping[str, Any] = {"kernel": (3, 3), "num_filter": 16, "pad": (1, 1)}
 REGIONS: Mapping[str, Any] = {"pooled_size": (2, 2), "spatial_scale": 1.0}
 #: What a norm over batches kept of its forward, and what it was given.
-NORMED = "mean: 8 | var: 8 1..2 | data: 4,8,n,n | gamma: 8 | beta: 8 | moving_mean: 8 | moving_var: 8 0..1"
+NORMALIZATION = "mean: 8 | var: 8 1..2 | data: 4,8,n,n | gamma: 8 | beta: 8 | moving_mean: 8 | moving_var: 8 0..1"
 NORMED_GRADIENTS = "out0: 4,8,n,n | out1: 8 | out2: 8"
 #: Random numbers, made of noise and of one parameter or two: the gradients of the numbers and of the noise come first.
 DRAWN_OF_ONE = "ograd0: n,n | ograd1: n,n | parameter: n,n 1..2 | sample: n,n | noise: n,n 0.1..0.9 | out: n,n"
@@ -114,9 +114,9 @@ OTHER: Mapping[str, tuple[str, int, Mapping[str, Any]]] = {
     "_backward_backward_FullyConnected": (
         "ograd0: n,n | ograd1: 64,n | ograd: n,64 | out0: n,64 | out1: n,n | out2: 64,n", 3,
         {"num_hidden": 64, "no_bias": True}),
-    "_backward_BatchNorm": (f"ograd: 4,8,n,n | {NORMED} | {NORMED_GRADIENTS}", 8, {}),
+    "_backward_BatchNorm": (f"ograd: 4,8,n,n | {NORMALIZATION} | {NORMED_GRADIENTS}", 8, {}),
     "_backward_contrib_BatchNormWithReLU": (
-        f"ograd: 4,8,n,n | {NORMED} | workspace: 4,8,n,n | {NORMED_GRADIENTS}", 9, {}),
+        f"ograd: 4,8,n,n | {NORMALIZATION} | workspace: 4,8,n,n | {NORMED_GRADIENTS}", 9, {}),
     "_backward_GroupNorm": (
         "ograd: 4,8,n,n | data: 4,8,n,n | gamma: 2 | mean: 4,2 | std: 4,2 1..2 | out0: 4,8,n,n | out1: 2 | out2: 2",
         5, {"num_groups": 2}),
@@ -187,8 +187,8 @@ def _square(inputs: int, outputs: int) -> str:
 def _density(name: str) -> tuple[str, int, Mapping[str, Any]]:
     """Return the arrays of a density's gradient: those of the density between the gradient of its result and that."""
     inputs = special_rules.RULES[f"random_pdf_{name}"][0].split(" | ")
-    written = [f"out{i}: {array.split()[1]}" for i, array in enumerate(inputs)]
-    return " | ".join(["ograd: n,n", *inputs, "result: n,n 0.1..1", *written]), len(inputs) + 2, {}
+    outputs = [f"out{i}: {array.split()[1]}" for i, array in enumerate(inputs)]
+    return " | ".join(["ograd: n,n", *inputs, "result: n,n 0.1..1", *outputs]), len(inputs) + 2, {}
 
 
 #: Every gradient that has a rule: its arrays, how many of them are inputs, and its attributes.

@@ -12,7 +12,7 @@ from typing import Any
 import mxnet as mx
 
 from opperf.child.backends.mxnet.allocations import allocated, peak, steps
-from opperf.child.backends.mxnet.profile import WATCHED, configure, scratch_file
+from opperf.child.backends.mxnet.profile import SWITCHES, configure, scratch_file
 from opperf.domain.backend import Work
 from opperf.domain.measurement import Memory
 
@@ -26,7 +26,7 @@ class Counter:
     def steps(self, work: Work, arguments: tuple[Any, ...]) -> dict[str, list[int]]:
         """Return what each allocation and release of one call changed, by device."""
         # The process has one profiler, and others may have used it since.
-        configure({"filename": str(self._file), **WATCHED, "profile_memory": True})
+        configure({"filename": str(self._file), **SWITCHES, "profile_memory": True})
         for state in ("run", "stop"):  # it writes nothing before it has run
             mx.profiler.set_state(state)
         self._read()  # what a script's own use of the profiler has left

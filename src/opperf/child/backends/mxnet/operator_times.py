@@ -40,8 +40,8 @@ def seconds(events: Sequence[Event], *, nested: bool) -> float:
     3.0
     """
     custom = {event.name.removesuffix(PYTHON_PART) for event in events if event.name.endswith(PYTHON_PART)}
-    counted = (event for event in events if not (nested and _inner(event.name, custom)))
-    return sum(event.seconds or 0.0 for event in counted)
+    outer_events = (event for event in events if not (nested and _inner(event.name, custom)))
+    return sum(event.seconds or 0.0 for event in outer_events)
 
 
 def _inner(name: str, custom: set[str]) -> bool:

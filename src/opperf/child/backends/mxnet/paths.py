@@ -20,22 +20,22 @@ from opperf.domain.backend import Unsupported
 
 ROOTS = {"nd": mx.nd, "np": mx.np, "npx": mx.npx}
 #: Where `listing` looks, below the roots.
-LISTED = ("nd", "nd.contrib", "nd.linalg", "nd.random", "nd.image", "np", "np.random", "np.linalg", "npx")
+NAMESPACES = ("nd", "nd.contrib", "nd.linalg", "nd.random", "nd.image", "np", "np.random", "np.linalg", "npx")
 #: The operators below this module have names that begin with an underscore.
 INTERNAL = "nd._internal"
 #: What a path may lead through.
-HOMES = (*LISTED, INTERNAL, "nd.sparse", "nd.NDArray", "np.ndarray", "npx.random", "npx.image")
+HOMES = (*NAMESPACES, INTERNAL, "nd.sparse", "nd.NDArray", "np.ndarray", "npx.random", "npx.image")
 #: Modules that operators say they are from; `ndarray` are the generated ones.
 OWN_MODULES = ("mxnet", "ndarray")
 FILE_FUNCTIONS = ("load", "load_frombuffer", "save", "savez", "genfromtxt", "imread", "_cvimread", "_npi_cvimread")
 #: A wrong address ends the process, or worse.
-ADDRESSED = ("_NDArray", "_Native", "_backward__NDArray", "_backward__Native")
+WITH_ADDRESSES = ("_NDArray", "_Native", "_backward__NDArray", "_backward__Native")
 #: Registered with one array fewer than they read: what lies behind it decides whether the process survives.
 OVERREADING = ("_backward_npi_copysign_scalar", "_backward_npi_rcopysign_scalar")
 #: What no path reaches, and why.
-REFUSED = {
+REFUSALS = {
     **dict.fromkeys(FILE_FUNCTIONS, "it reads or writes files"),
-    **dict.fromkeys(ADDRESSED, "it takes the address of a Python function as a number"),
+    **dict.fromkeys(WITH_ADDRESSES, "it takes the address of a Python function as a number"),
     **dict.fromkeys(OVERREADING, "it reads past the end of its arrays"),
 }
 
@@ -62,8 +62,8 @@ def function_at(path: str) -> Callable[..., Any]:
         if parent not in HOMES:
             raise NoSuchFunction(path)
         hidden = word.startswith("_") and parent != INTERNAL and f"{parent}.{word}" != INTERNAL
-        if hidden or word.startswith("__") or word in REFUSED:
-            raise NoSuchFunction(path, REFUSED.get(word))
+        if hidden or word.startswith("__") or word in REFUSALS:
+            raise NoSuchFunction(path, REFUSALS.get(word))
         value = _below(parent, value, word)
         if value is None:
             raise NoSuchFunction(path)
@@ -84,7 +84,7 @@ def _below(parent: str, module: Any, word: str) -> Any:
     value = getattr(module, word, None)
     if parent in ("nd", INTERNAL) and word in registry.names():
         is_operator = value is not None and registry.signature(word).arrays
-        if registry.places(word) is not None or word in registry.STATED or (parent == INTERNAL and not is_operator):
+        if registry.places(word) is not None or word in registry.WITH_STATE or (parent == INTERNAL and not is_operator):
             return registry.find(word)
     return value if _own(value) else None
 
@@ -92,7 +92,7 @@ def _below(parent: str, module: Any, word: str) -> Any:
 def listing() -> list[str]:
     """Return the paths of the functions right below the modules that users know."""
     names = []
-    for parent in LISTED:
+    for parent in NAMESPACES:
         module: Any = mx
         for word in parent.split("."):
             module = getattr(module, word, None)

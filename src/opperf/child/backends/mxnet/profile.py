@@ -25,7 +25,7 @@ own = mx.profiler
 #: Waits for outstanding work: the profiler drops what is unfinished when it stops.
 wait = mx.nd.waitall
 #: What the profiler can watch, each switched on where it is needed.
-WATCHED = dict.fromkeys(("profile_imperative", "profile_symbolic", "profile_memory", "profile_api"), False)
+SWITCHES = dict.fromkeys(("profile_imperative", "profile_symbolic", "profile_memory", "profile_api"), False)
 
 
 def scratch_file() -> Path:
@@ -89,5 +89,5 @@ def window() -> Iterator[Window]:
     """Configure the profiler to record operators only."""
     with tempfile.TemporaryDirectory(prefix="opperf-mxnet-") as folder:
         file = str(Path(folder) / "profile.json")
-        configure({"filename": file, **WATCHED, "profile_imperative": True, "profile_symbolic": True})
+        configure({"filename": file, **SWITCHES, "profile_imperative": True, "profile_symbolic": True})
         yield Window()

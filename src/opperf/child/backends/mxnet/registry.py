@@ -19,7 +19,7 @@ from opperf.child.backends.mxnet.gradient_rules import inputs_of
 #: Operators whose names begin so take and return arrays of the class with NumPy's names.
 NUMPY_PREFIXES = ("_np_", "_npi_", "_npx_")
 #: Operators that write into arrays they are given, and which of them: the weights among weights, gradients and states.
-WRITTEN = {
+OUTPUT_ARGUMENTS = {
     "_copyto": slice(1, None),
     "_npi_copyto": slice(1, None),
     "_set_value": slice(0, None),
@@ -41,9 +41,11 @@ WRITTEN = {
     "_multi_mp_lamb_update": slice(0, 10, 5),
 }
 #: Operators that change their inputs, and so have no gradient.
-CHANGING = frozenset({name for name, written in WRITTEN.items() if written.stop is not None} | {"reset_arrays"})
+CHANGING = frozenset(
+    {name for name, written in OUTPUT_ARGUMENTS.items() if written.stop is not None} | {"reset_arrays"}
+)
 #: Operators whose function in Python does not take the states that they keep, so that it cannot be called.
-STATED = frozenset({"BatchNorm_v1", "IdentityAttachKLSparseReg"})
+WITH_STATE = frozenset({"BatchNorm_v1", "IdentityAttachKLSparseReg"})
 #: Arguments of these types are arrays; the rest are attributes.
 ARRAYS = ("NDArray", "Symbol")
 
@@ -96,7 +98,7 @@ class RegisteredOperator:
             self.handle, inputs, list(attributes), list(attributes.values()), out, self.numpy, False
         )
 
-    def completed(self, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
+    def complete(self, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the arrays with one to write into, like the first, where none was given."""
         if self.places is None or self.places.stop is not None or len(arrays) > self.places.start:
             return arrays
@@ -121,7 +123,7 @@ def find(name: str) -> RegisteredOperator | None:
 def places(name: str) -> slice | None:
     """Return which of the arrays given to an operator it writes into; None where it makes its results."""
     inputs = inputs_of(name)
-    return WRITTEN.get(name) if inputs is None else slice(inputs, None)
+    return OUTPUT_ARGUMENTS.get(name) if inputs is None else slice(inputs, None)
 
 
 @cache
@@ -144,7 +146,7 @@ def signature(name: str) -> Signature:
 
 
 @cache
-def named(handle: int) -> str:
+def name_at(handle: int) -> str:
     """Return the name of the operator at an address; for an alias, the name of its target."""
     name = ctypes.c_char_p()
     check_call(_LIB.MXSymbolGetAtomicSymbolName(OpHandle(handle), ctypes.byref(name)))

@@ -28,7 +28,7 @@ DTYPES = frozenset({"bool", "int8", "uint8", "int32", "int64", "float16", "float
 #: What a build without large tensors can count.
 MOST_ELEMENTS = (1 << 31) - 1
 #: Elements that are compared at once.
-COMPARED = 1 << 20
+CHUNK = 1 << 20
 BLAS = {"BLAS_OPEN": "openblas", "BLAS_MKL": "mkl", "BLAS_ATLAS": "atlas", "BLAS_APPLE": "accelerate"}
 
 
@@ -226,8 +226,6 @@ def _close(left: HostValue, right: HostValue) -> bool:
     ours, theirs = (numpy.frombuffer(value[0], dtype=value[2]) for value in (left, right))
     # Piece by piece: what NumPy makes of two whole arrays to compare them is several times as large.
     return all(
-        numpy.allclose(
-            ours[start : start + COMPARED], theirs[start : start + COMPARED], rtol=RTOL, atol=ATOL, equal_nan=True
-        )
-        for start in range(0, len(ours), COMPARED)
+        numpy.allclose(ours[start : start + CHUNK], theirs[start : start + CHUNK], rtol=RTOL, atol=ATOL, equal_nan=True)
+        for start in range(0, len(ours), CHUNK)
     )

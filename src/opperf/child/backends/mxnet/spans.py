@@ -32,7 +32,7 @@ OF_THE_ENGINE = NO_OPERATORS | {"DeleteOperator", "WaitForVar"}
 #: Several operators that the threaded engine ran as one; it does not tell which.
 BULK = "ImperativeBulk"
 #: Operators that take the place of several: of oneDNN, and of pointwise ones on a GPU.
-MERGED = ("_sg_", "_FusedOp")
+FUSION_PREFIXES = ("_sg_", "_FusedOp")
 #: How the operators of a backward pass are called.
 BACKWARD = "_backward_"
 
@@ -64,7 +64,7 @@ def _kinds(name: str) -> tuple[bool, bool]:
     """Return whether an operator is fused and whether it belongs to a backward pass, by its name."""
     # A bulk of a compiled graph is named by its operators; of a symbolic one, between brackets.
     parts = name.strip("[]").split(",")
-    fused = len(parts) > 1 or name == BULK or name.startswith(MERGED)
+    fused = len(parts) > 1 or name == BULK or name.startswith(FUSION_PREFIXES)
     # Passes are run apart; a bulk of a backward one also has what adds gradients up and copies them.
     return fused, any(part.startswith(BACKWARD) for part in parts)
 

@@ -52,7 +52,7 @@ def adjust(path: str, positional: str, keywords: str = "", *, settle: Callable[.
     return Call(path, parameters(positional), parameters(keywords), CallAdjustment(settle), **more)
 
 
-def composed(
+def composition(
     function: Callable[..., Any],
     positional: str,
     keywords: str = "",

@@ -44,7 +44,7 @@ class Target:
         Without the latter MXNet takes no dimensions, and a dimension of zero, for ones that are not yet known.
         """
 
-        def opened() -> AbstractContextManager[Any]:
+        def open_stack() -> AbstractContextManager[Any]:
             stack = ExitStack()
             if self.np_shape:
                 stack.enter_context(mx.util.np_shape(True))
@@ -52,7 +52,7 @@ class Target:
                 stack.enter_context(mx.autograd.train_mode())
             return stack
 
-        return opened
+        return open_stack
 
 
 def target_of(bound: Bound) -> Target:
@@ -70,7 +70,7 @@ def target_of(bound: Bound) -> Target:
     else:  # no operator takes `training`: MXNet is told so beside the call
         keywords = {name: value for name, value in keywords.items() if name != "training"}
     if isinstance(function, RegisteredOperator):
-        arguments = function.completed(arguments)
+        arguments = function.complete(arguments)
     numpy = takes_numpy(function)
     if numpy:
         arguments = as_numpy(arguments)

@@ -23,8 +23,8 @@ import mxnet as mx
 
 from opperf.child.backends.mxnet.allocations import Change, changes
 from opperf.child.backends.mxnet.calls import of_blocks, of_operators
-from opperf.child.backends.mxnet.profile import WATCHED, configure, scratch_file
-from opperf.child.backends.mxnet.spans import MERGED, readings, spans, with_memory, with_modules, with_shapes
+from opperf.child.backends.mxnet.profile import SWITCHES, configure, scratch_file
+from opperf.child.backends.mxnet.spans import FUSION_PREFIXES, readings, spans, with_memory, with_modules, with_shapes
 from opperf.child.backends.mxnet.thread_hash import of_thread
 from opperf.child.backends.mxnet.threads import ENGINES
 from opperf.child.backends.threads import ThreadNames
@@ -41,7 +41,7 @@ ELSEWHERE = (
     "set MXNET_ENGINE_TYPE=NaiveEngine"
 )
 #: What was found.
-BULKED = (
+BULK_NOTE = (
     "MXNet ran several operators as one (`ImperativeBulk`, and names with commas): "
     "set MXNET_EXEC_BULK_EXEC_INFERENCE=0 and MXNET_EXEC_BULK_EXEC_TRAIN=0 to have each by itself"
 )
@@ -76,7 +76,7 @@ class Watcher:
         self._memory = watching.memory
         self._file = scratch_file()
         self._settings: dict[str, Any] = {
-            **WATCHED,
+            **SWITCHES,
             "filename": str(self._file),
             "profile_imperative": watching.imperative,
             "profile_symbolic": watching.symbolic and not (naive and watching.imperative),
@@ -167,8 +167,8 @@ class Watcher:
             events = with_modules(events, window.modules)
         if window.calls:
             events = with_shapes(events, window.calls)
-        if any(event.fused and not event.name.startswith(MERGED) for event in events):
-            self._notes[BULKED] = None
+        if any(event.fused and not event.name.startswith(FUSION_PREFIXES) for event in events):
+            self._notes[BULK_NOTE] = None
         named = (
             replace(event, thread=self._threads.of(event.thread, window.threads.get(event.thread, "thread")))
             for event in (*window.modules, *events)

@@ -98,7 +98,7 @@ class NullBackend(Backend):
 
     def resolve(self, path: str) -> Callable[..., Any]:
         """Return a script, or what stands for a neutral operator."""
-        scripts = self.scripts.named()
+        scripts = self.scripts.behaviours()
         if path in scripts:
             return scripts[path]
         if path in catalog():
@@ -107,7 +107,7 @@ class NullBackend(Backend):
 
     def names(self) -> list[str]:
         """Return the scripts."""
-        return list(self.scripts.named())
+        return list(self.scripts.behaviours())
 
     def _neutral(self, name: str) -> Callable[..., Any]:
         def run(*tensors: Any) -> Any:
@@ -171,7 +171,7 @@ class NullBackend(Backend):
     def _capture(self, name: str) -> CapturedCall:
         if name in catalog():
             return CapturedCall(name, catalog()[name].case("small"), module="Net")
-        if name in self.scripts.named():
+        if name in self.scripts.behaviours():
             return CapturedCall(name, Case(f"null:{name}"), backward=True)
         return CapturedCall(name, why="not known here")
 

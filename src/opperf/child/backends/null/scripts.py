@@ -41,7 +41,7 @@ class Scripts:
         self._random = random.Random(int(settings.get("seed", "0")))
         self._calls = 0
 
-    def named(self) -> dict[str, Callable[..., Any]]:
+    def behaviours(self) -> dict[str, Callable[..., Any]]:
         """Return every behaviour by the name that users write."""
         return {
             "steady": self.steady,

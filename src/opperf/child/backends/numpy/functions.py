@@ -20,7 +20,7 @@ import numpy as np
 
 from opperf.child.backends import array_rules
 from opperf.child.backends.notation import Rule, alike
-from opperf.child.backends.paths import Refused, canonical, function_at, listing
+from opperf.child.backends.paths import Refusal, canonical, function_at, listing
 from opperf.child.backends.signatures import Functions, Rules
 
 #: The parameters of each distribution that have no default.
@@ -83,7 +83,7 @@ OWN: Mapping[str, Rule] = {
     "row_stack": ("tup: [n,n; n,n]", {}),
 }
 #: Functions whose arguments older versions of NumPy do not name.
-UNNAMED: Mapping[str, Rule] = {
+RULES_WITHOUT_NAMES: Mapping[str, Rule] = {
     **alike("a: n,n", {}, "array", "asanyarray", "asarray", "asfortranarray", "empty_like"),
     **alike("a: n,n | b: n,n", {}, "inner", "may_share_memory", "shares_memory"),
     "empty": ("", {"shape": lambda side: (side, side)}),
@@ -91,7 +91,7 @@ UNNAMED: Mapping[str, Rule] = {
 #: By the beginning of a path; what it ends in is the name that a rule stands under.
 AREAS: Mapping[str, Rules] = {
     "numpy.random.Generator.": Rules(RULES, array_rules.ATTRIBUTES),
-    "numpy.": Rules({**array_rules.RULES, **OWN, **UNNAMED}, array_rules.ATTRIBUTES),
+    "numpy.": Rules({**array_rules.RULES, **OWN, **RULES_WITHOUT_NAMES}, array_rules.ATTRIBUTES),
 }
 
 #: Why functions are not measured, and their names.
@@ -125,7 +125,7 @@ SEED = 0
 #: Modules whose functions can be named, as users write them.
 MODULES = ("numpy", "numpy.linalg", "numpy.fft", "numpy.random", "numpy.ma", "numpy.lib.stride_tricks")
 #: Names that touch files, unpickle, run tests or change how NumPy works.
-REFUSED = frozenset(
+REFUSALS = frozenset(
     {
         "load", "save", "savez", "savez_compressed", "loadtxt", "savetxt", "genfromtxt", "fromfile", "fromregex",
         "memmap", "DataSource", "tofile", "dump", "dumps", "test", "source", "lookfor", "info", "show_config",
@@ -142,13 +142,13 @@ def generator() -> np.random.Generator:
 
 
 def resolve(path: str) -> Callable[..., Any]:
-    """Return the function at a path, or raise `LookupError`, or `Refused` for one that does not compute."""
+    """Return the function at a path, or raise `LookupError`, or `Refusal` for one that does not compute."""
     path = canonical(path, ROOTS)
-    if REFUSED.intersection(path.split(".")):
-        raise Refused(path, "it touches files, runs tests or changes NumPy's behaviour")
+    if REFUSALS.intersection(path.split(".")):
+        raise Refusal(path, "it touches files, runs tests or changes NumPy's behaviour")
     function = function_at(path, ROOTS, "numpy")
     if not _computes(path):
-        raise Refused(path, "its module does more than compute")
+        raise Refusal(path, "its module does more than compute")
     if path.startswith(f"{GENERATOR}."):
         function = getattr(generator(), path.removeprefix(f"{GENERATOR}."))
     return function
@@ -162,7 +162,7 @@ def names() -> list[str]:
 
 def _computes(path: str) -> bool:
     words = path.split(".")
-    if REFUSED.intersection(words):
+    if REFUSALS.intersection(words):
         return False
     deepest = max((i for i in range(1, len(words) + 1) if _module(".".join(words[:i])) is not None), default=0)
     return ".".join(words[:deepest]) in MODULES

@@ -19,7 +19,7 @@ from onnx import checker, helper, inliner
 from opperf.child.backends.onnxruntime import graphs
 from opperf.child.backends.onnxruntime.node import CONSTANT, IR_VERSION, OPSET, OUTER, OUTPUTS, STANDARD, Node, in_files
 from opperf.child.backends.onnxruntime.program import REFUSALS, newest, session
-from opperf.child.backends.onnxruntime.specs import DTYPES, Undescribed, array, attribute, described
+from opperf.child.backends.onnxruntime.specs import DTYPES, NoDescription, array, attribute, describe
 from opperf.domain.backend import CapturedCall, Unsupported
 from opperf.domain.case import Argument, Case, ListOf
 from opperf.domain.errors import InputError, unknown
@@ -97,7 +97,7 @@ class ModelFile:
                 notes.append(f"input {name}: {open_sizes} set to 1; choose another shape with `--input {name}={shape}`")
         return notes
 
-    def captured(self, inputs: Mapping[str, Any]) -> list[CapturedCall]:
+    def capture_nodes(self, inputs: Mapping[str, Any]) -> list[CapturedCall]:
         """Run the model on inputs that were made, and return each of its nodes.
 
         Raises `InputError` with what ONNX Runtime says of a model that it does not run.
@@ -142,7 +142,7 @@ class ModelFile:
         place = node.name or next(filter(None, node.output), "")
         try:
             case = self._case(kind, node, values)
-        except Undescribed as error:
+        except NoDescription as error:
             return CapturedCall(kind.path, None, str(error), place)
         return CapturedCall(kind.path, case, "", place)
 
@@ -156,16 +156,16 @@ class ModelFile:
         elif len(outputs) != kind.usual_outputs(opset):
             attributes[OUTPUTS] = len(outputs)
         for name in filter(None, node.output):
-            values.described(name)  # a result that opperf cannot name could not be measured
+            values.describe(name)  # a result that opperf cannot name could not be measured
         names = list(node.input)
         while names and not names[-1]:
             names.pop()
         constant = tuple(place for place, name in enumerate([*names, *outer]) if name in self._constants)
         if constant:
             attributes[CONSTANT] = constant
-        inputs = _inputs(kind, opset, [values.described(name) if name else None for name in names])
+        inputs = _inputs(kind, opset, [values.describe(name) if name else None for name in names])
         if outer:
-            inputs[OUTER] = ListOf(tuple(map(values.described, outer)))
+            inputs[OUTER] = ListOf(tuple(map(values.describe, outer)))
         return Case(f"onnxruntime:{kind.path}", inputs, {**attributes, OPSET: opset})
 
     def _version(self, domain: str) -> int:
@@ -175,14 +175,14 @@ class ModelFile:
     def _outer(self, kind: Node, node: Any) -> list[str]:
         """Return the names of what the graphs of a node use from around it.
 
-        Raises `Undescribed` for graphs that would mean something else in a model of this node alone.
+        Raises `NoDescription` for graphs that would mean something else in a model of this node alone.
         """
         for domain in sorted(set(map(in_files, graphs.domains(node))) - {kind.domain}):
             if self._version(domain) != newest(domain):
-                raise Undescribed(f"a graph with operators of `{domain or STANDARD}` in an older version")
+                raise NoDescription(f"a graph with operators of `{domain or STANDARD}` in an older version")
         outer = graphs.outer(node)
         if outer and OUTER not in kind.names(self._version(kind.domain)):
-            raise Undescribed("a graph that uses values from around it, in an operator that ONNX does not define")
+            raise NoDescription("a graph that uses values from around it, in an operator that ONNX does not define")
         return outer
 
 
@@ -194,11 +194,11 @@ class Values:
         self._results = results
         self._described: dict[str, TensorSpec | ListOf] = {}
 
-    def described(self, name: str) -> TensorSpec | ListOf:
-        """Return the description of a value; raises `Undescribed`."""
+    def describe(self, name: str) -> TensorSpec | ListOf:
+        """Return the description of a value; raises `NoDescription`."""
         if name not in self._described:
             constant = self._constants.get(name)
-            self._described[name] = described(self._results.get(name) if constant is None else array(constant))
+            self._described[name] = describe(self._results.get(name) if constant is None else array(constant))
         return self._described[name]
 
 

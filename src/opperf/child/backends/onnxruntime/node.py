@@ -32,7 +32,7 @@ STANDARD = "ai.onnx"
 #: Where ONNX Runtime adds operators: this domain and those below it, which nobody but itself has a list of, and among
 #: ONNX's own, the names that exported models have.
 OWN = "com.microsoft"
-ADDED = ("SimplifiedLayerNormalization",)
+CONTRIB = ("SimplifiedLayerNormalization",)
 #: The attributes of a case that are not the operator's.
 OPSET, OUTPUTS, CONSTANT = "opset", "outputs", "constant"
 #: The input of a case that holds what the graphs of an operator use from around it.
@@ -65,7 +65,7 @@ class Node:
         node = cls(in_files(domain), op_type)
         if not domain or not op_type.isidentifier():
             raise LookupError(path)
-        if domain.startswith(OWN) or (not node.domain and op_type in ADDED) or defs.has(op_type, node.domain):
+        if domain.startswith(OWN) or (not node.domain and op_type in CONTRIB) or defs.has(op_type, node.domain):
             return node
         raise LookupError(path)
 

@@ -25,21 +25,21 @@ MOST_GRAPH = 1 << 18
 MOST_DIGITS = 18
 
 
-class Undescribed(Exception):
+class NoDescription(Exception):
     """A value that no case can hold; the message says what it is."""
 
 
-def described(value: Any) -> TensorSpec | ListOf:
-    """Return the description of a tensor, or of those of a sequence; raises `Undescribed`."""
+def describe(value: Any) -> TensorSpec | ListOf:
+    """Return the description of a tensor, or of those of a sequence; raises `NoDescription`."""
     if isinstance(value, list):
         if not value:
-            raise Undescribed("an empty sequence")
+            raise NoDescription("an empty sequence")
         return ListOf(tuple(map(spec, value)))
     return spec(value)
 
 
 def spec(value: Any) -> TensorSpec:
-    """Return the description of a tensor that stands for the values of others too; raises `Undescribed`."""
+    """Return the description of a tensor that stands for the values of others too; raises `NoDescription`."""
     value = np.asarray(value) if isinstance(value, np.generic) else value
     dtype = element_type(value)
     most = FRACTIONS_KEPT if dtype in FLOATS else WHOLE_KEPT
@@ -47,35 +47,35 @@ def spec(value: Any) -> TensorSpec:
 
 
 def exact(value: Any) -> TensorSpec:
-    """Return the description of a tensor with its values; raises `Undescribed`, for one that is too large as well."""
+    """Return the description of a tensor with its values; raises `NoDescription`, for one that is too large as well."""
     if value.size > MOST_LITERAL:
-        raise Undescribed(f"a tensor of {value.size} values")
+        raise NoDescription(f"a tensor of {value.size} values")
     dtype, flat = element_type(value), value.ravel()
     return TensorSpec(value.shape, dtype, literal=tuple(map(_shortest, flat) if dtype == "float32" else flat.tolist()))
 
 
 def element_type(value: Any) -> str:
-    """Return the name of a value's element type; raises `Undescribed` for what is no tensor, and for other types."""
+    """Return the name of a value's element type; raises `NoDescription` for what is no tensor, and for other types."""
     if value is None:
-        raise Undescribed("a value that a run does not expose")
+        raise NoDescription("a value that a run does not expose")
     if not isinstance(value, np.ndarray):
-        raise Undescribed("a map")
+        raise NoDescription("a map")
     name: str = STRING if value.dtype.kind in "OU" else value.dtype.name
     if name not in DTYPES:
-        raise Undescribed(f"a tensor of {name}")
+        raise NoDescription(f"a tensor of {name}")
     return name
 
 
 def array(value: Any) -> Any:
-    """Return the array that a tensor in a file is; raises `Undescribed` for strings of bytes that are no text."""
+    """Return the array that a tensor in a file is; raises `NoDescription` for strings of bytes that are no text."""
     try:
         return numpy_helper.to_array(value)
     except UnicodeDecodeError as error:
-        raise Undescribed("bytes in a tensor that are not text") from error
+        raise NoDescription("bytes in a tensor that are not text") from error
 
 
 def attribute(proto: Any) -> Argument:
-    """Return the argument that an attribute is; raises `Undescribed` for types, and for what is too large."""
+    """Return the argument that an attribute is; raises `NoDescription` for types, and for what is too large."""
     kind, name = proto.type, proto.name
     if kind == AttributeProto.TENSOR:
         return exact(array(proto.t))
@@ -93,13 +93,13 @@ def attribute(proto: Any) -> Argument:
         return tuple(map(int, proto.ints))
     if kind == AttributeProto.GRAPH:
         return _graph(proto.g, name)
-    raise Undescribed(f"`{name}`, which is neither numbers, text, a tensor nor a graph")
+    raise NoDescription(f"`{name}`, which is neither numbers, text, a tensor nor a graph")
 
 
 def _graph(graph: Any, name: str) -> Graph:
     content = graph.SerializeToString(deterministic=True)
     if len(content) > MOST_GRAPH:
-        raise Undescribed(f"a graph of {len(content)} bytes as `{name}`")
+        raise NoDescription(f"a graph of {len(content)} bytes as `{name}`")
     return Graph(content)
 
 
@@ -107,7 +107,7 @@ def _text(raw: bytes, name: str) -> str:
     try:
         return raw.decode()
     except UnicodeDecodeError as error:
-        raise Undescribed(f"bytes that are not text as `{name}`") from error
+        raise NoDescription(f"bytes that are not text as `{name}`") from error
 
 
 def _shortest(value: float) -> float:

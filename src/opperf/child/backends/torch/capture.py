@@ -19,7 +19,7 @@ from torch.nn.modules.module import register_module_forward_hook, register_modul
 
 from opperf.child.backends.torch.functions import Watch, parameters
 from opperf.child.backends.torch.modules import Modules
-from opperf.child.backends.torch.specs import Undescribed, called_with, case_of, spec, tensors
+from opperf.child.backends.torch.specs import NoDescription, called_with, case_of, spec, tensors
 from opperf.domain.backend import CapturedCall
 from opperf.domain.case import Argument, Case, Device, tensors_of
 from opperf.domain.tensor import MOST_LITERAL, TensorSpec, row_major
@@ -89,7 +89,7 @@ def _case(path: str, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) 
         case = case_of(f"torch:{path}", parameters(func), args, {**kwargs, **formats}, exact)
         if not _same_by_bounds(case, func):
             case = case_of(f"torch:{path}", parameters(func), args, {**kwargs, **formats}, spec_with_values)
-    except Undescribed as error:
+    except NoDescription as error:
         return None, str(error)
     return replace(case, attributes={name: _anywhere(value) for name, value in case.attributes.items()}), ""
 
@@ -100,7 +100,7 @@ def _anywhere(value: Argument) -> Argument:
 
 
 def exact(tensor: torch.Tensor) -> TensorSpec:
-    """Return the description of a tensor with its strides as they are; raises `Undescribed`."""
+    """Return the description of a tensor with its strides as they are; raises `NoDescription`."""
     described = spec(tensor)
     strides = tuple(tensor.stride())
     return replace(
@@ -112,7 +112,7 @@ def exact(tensor: torch.Tensor) -> TensorSpec:
 
 
 def spec_with_values(tensor: torch.Tensor) -> TensorSpec:
-    """Return the description of a tensor, with the values of whole numbers and masks; raises `Undescribed`."""
+    """Return the description of a tensor, with the values of whole numbers and masks; raises `NoDescription`."""
     described = exact(tensor)
     if described.is_float or described.elements > MOST_LITERAL:
         return described

@@ -89,7 +89,7 @@ def _refusal(error: Exception) -> Unsupported:
 CALLS = 3
 
 
-def captured(bound: Bound, make: Callable[[Bound], Work], device: Any) -> Work:
+def capture_graph(bound: Bound, make: Callable[[Bound], Work], device: Any) -> Work:
     """Return the work that `make` makes, replayed from a graph; raises `Unsupported` where there can be none."""
     if device.type != "cuda":
         raise Unsupported("only a CUDA device runs CUDA graphs", slug="no_device", hint="`--device cuda`")

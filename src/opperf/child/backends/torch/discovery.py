@@ -16,8 +16,8 @@ from typing import Any
 import torch
 
 from opperf.child.backends.torch import functions, layers, opinfo
-from opperf.child.backends.torch.scaling import ScaledCase, cost, scaled
-from opperf.child.backends.torch.specs import Undescribed, called_with, case_of, counted, parameters_of
+from opperf.child.backends.torch.scaling import ScaledCase, cost, scale_case
+from opperf.child.backends.torch.specs import NoDescription, called_with, case_of, describe_row, parameters_of
 from opperf.domain.backend import Unsupported
 from opperf.domain.case import Case, map_tensors
 from opperf.domain.tensor import TensorSpec
@@ -25,7 +25,7 @@ from opperf.domain.tensor import TensorSpec
 #: Elements of the largest tensor at each size; the small one is the sample as it is, or hardly larger.
 ELEMENTS = {"small": 64, "common": 1 << 16, "large": 1 << 20}
 #: The most samples of an operator to scale up, the largest first, until one has as many elements.
-TRIED = 3
+MOST_TRIES = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ def resolve(path: str, device: str) -> Callable[..., Any]:
     """
     opinfo.info_at(path)
     name = path.removeprefix(opinfo.PREFIX)
-    _described(name, device)
+    _describe_samples(name, device)
     return _function(name)
 
 
@@ -130,7 +130,7 @@ def _sample(name: str, size: str, device: str) -> ScaledCase | None:
     if name not in opinfo.database():
         return None
     try:
-        cases = _described(name, device)
+        cases = _describe_samples(name, device)
     except Unsupported:  # its trial says so
         return ScaledCase(Case(f"torch:{opinfo.PREFIX}{name}"))
     function = opinfo.database()[name].op
@@ -139,7 +139,7 @@ def _sample(name: str, size: str, device: str) -> ScaledCase | None:
     sizes = {number: example.elements for number, example in costs.items() if example is not None}
     likely = sorted(sizes or cases, key=lambda number: -sizes.get(number, 0))
     best: ScaledCase | None = None
-    for number in likely[:TRIED]:
+    for number in likely[:MOST_TRIES]:
         example = _scale(name, number, size, device)
         if example is not None and (best is None or example.cost.elements > best.cost.elements):
             best = example
@@ -152,30 +152,30 @@ def _sample(name: str, size: str, device: str) -> ScaledCase | None:
 def _scale(name: str, number: int, size: str, device: str) -> ScaledCase | None:
     """Return the scaled case of one sample of an OpInfo; None where no case can hold it."""
     try:
-        case = _described(name, device)[number]
+        case = _describe_samples(name, device)[number]
     except (Unsupported, KeyError):
         return None
     with opinfo.seeded():
-        return scaled(opinfo.database()[name].op, case, ELEMENTS[size], device)
+        return scale_case(opinfo.database()[name].op, case, ELEMENTS[size], device)
 
 
 @cache
-def _described(name: str, device: str) -> Mapping[int, Case]:
+def _describe_samples(name: str, device: str) -> Mapping[int, Case]:
     """Return the samples of an OpInfo that a case can hold, by number; raises `Unsupported` where there is none."""
     info = opinfo.database()[name]
     arguments, what = {}, "it has none with elements"
     schemas = torch._C._jit_get_schemas_for_operator(f"aten::{info.aten_name}")
     adding_up = name in opinfo.ADDING_UP
     for number, sample in enumerate(opinfo.samples(name, device)):
-        if adding_up and sample.kwargs.get(opinfo.UNCHECKED):
+        if adding_up and sample.kwargs.get(opinfo.UNSAFE):
             continue
         args = (sample.input, *sample.args)
         parameters = parameters_of(info.op, args, sample.kwargs, schemas)
         try:
             arguments[number] = case_of(
-                f"torch:{opinfo.PREFIX}{name}", parameters, args, sample.kwargs, counted if adding_up else None
+                f"torch:{opinfo.PREFIX}{name}", parameters, args, sample.kwargs, describe_row if adding_up else None
             )
-        except Undescribed as error:
+        except NoDescription as error:
             what = str(error)
     if not arguments:
         raise Unsupported(f"no case can hold the samples of `{name}`: {what}", slug="no_sample")

@@ -17,7 +17,7 @@ from torch.profiler import ProfilerActivity, profile, record_function
 
 from opperf.child.backends import verbose
 from opperf.child.backends.torch.spans import NO_OPERATORS, plain
-from opperf.child.backends.verbose import OutputCapture, repeated
+from opperf.child.backends.verbose import OutputCapture, repeat
 from opperf.domain.backend import Work
 from opperf.domain.explanation import Event, Explanation
 
@@ -36,7 +36,7 @@ def _profile(work: Work, calls: int, device: Any, wait: Callable[[Any], None]) -
     if device.type == "cuda":
         activities.append(ProfilerActivity.CUDA)
     with _levels(on=False), profile(activities=activities) as session:
-        repeated(work, calls + 1, wait, lambda: record_function(MARK))
+        repeat(work, calls + 1, wait, lambda: record_function(MARK))
     raw_events = sorted(session.events(), key=lambda one: one.time_range.start)
     marks = [one.time_range for one in raw_events if one.name == MARK and one.device_type == DeviceType.CPU]
     pairs = [(one.time_range.start, event) for one in raw_events if (event := _event(one)) is not None]
@@ -57,11 +57,11 @@ def _print(work: Work, calls: int, wait: Callable[[Any], None]) -> list[list[Eve
     printed = OutputCapture()
 
     @contextmanager
-    def watched() -> Iterator[None]:
+    def watch() -> Iterator[None]:
         with printed.catch(), _levels(on=True):
             yield
 
-    repeated(work, calls, wait, watched)
+    repeat(work, calls, wait, watch)
     return [verbose.read(text) for text in printed.texts]
 
 

@@ -23,7 +23,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from opperf.child.backends.paths import Refused, function_at
+from opperf.child.backends.paths import Refusal, function_at
 from opperf.child.backends.torch.specs import Parameter
 from opperf.domain.backend import Unsupported
 
@@ -40,11 +40,11 @@ HOMES = {
 }
 #: Where `HOMES` import what helps their Python code from.
 FOREIGN = ("typing", "torch._C", "torch._jit_internal", "torch.overrides")
-GENERATED = torch._C._VariableFunctions
+VARIABLE_FUNCTIONS = torch._C._VariableFunctions
 REGISTERED = (torch._ops.OpOverload, torch._ops.OpOverloadPacket)
 #: Registered operators that open the file they are given the name of; with `shared`, the first makes it. TorchScript's
 #: `save` writes one. The last two write past their arrays unless the lengths that they are given add up exactly.
-REFUSED = ("from_file", "load_tensor", "aten::save", "aten::segment_reduce", "aten::_segment_reduce_backward")
+REFUSALS = ("from_file", "load_tensor", "aten::save", "aten::segment_reduce", "aten::_segment_reduce_backward")
 
 #: The packages that register the operators of a namespace when they are imported, and an environment that has each.
 PACKAGES = {
@@ -70,8 +70,8 @@ def resolve(path: str) -> Callable[..., Any]:
     if candidate is None and namespace in PACKAGES:
         _import_package(path, *PACKAGES[namespace])
         candidate = _registered(namespace, name)
-    if refused(path):
-        raise Refused(path, "it reads or writes files, or memory outside its arrays")
+    if is_refused(path):
+        raise Refusal(path, "it reads or writes files, or memory outside its arrays")
     if not _operator(path, candidate):
         raise LookupError(path)
     function: Callable[..., Any] = candidate
@@ -88,7 +88,7 @@ def names() -> list[str]:
         if not name.startswith("_") and _operator(f"{home}.{name}", getattr(module, name))
     ]
     registered = {name.partition(".")[0] for name in torch._C._dispatch_get_all_op_names()}
-    aten = {name for name in registered if name.startswith("aten::") and name.removeprefix("aten::") not in REFUSED}
+    aten = {name for name in registered if name.startswith("aten::") and name.removeprefix("aten::") not in REFUSALS}
     return sorted(functions) + sorted(aten)
 
 
@@ -98,9 +98,9 @@ def overload(path: str) -> Any:
     return packet if isinstance(packet, torch._ops.OpOverload) else getattr(packet, packet.overloads()[0])
 
 
-def refused(path: str) -> bool:
+def is_refused(path: str) -> bool:
     """Whether a path is one that files are read or written by."""
-    return any(word in path for word in REFUSED)
+    return any(word in path for word in REFUSALS)
 
 
 def _import_package(path: str, package: str, hint: str) -> None:
@@ -122,12 +122,12 @@ def _registered(namespace: str, name: str) -> Any:
 def _operator(path: str, function: Any) -> bool:
     """Whether the object at a path computes on tensors."""
     home, _, name = path.rpartition(".")
-    if not callable(function) or inspect.isclass(function) or refused(path):
+    if not callable(function) or inspect.isclass(function) or is_refused(path):
         return False
     if isinstance(function, REGISTERED):
-        return not refused(str(getattr(function, "overloadpacket", function)._qualified_op_name))
+        return not is_refused(str(getattr(function, "overloadpacket", function)._qualified_op_name))
     if home == "torch":
-        return hasattr(GENERATED, name) or getattr(function, "__module__", None) == "torch.functional"
+        return hasattr(VARIABLE_FUNCTIONS, name) or getattr(function, "__module__", None) == "torch.functional"
     return home in HOMES and getattr(function, "__module__", None) not in FOREIGN
 
 

@@ -25,13 +25,13 @@ HOME, PREFIX = "torch.nn.modules.", "torch.nn."
 def names() -> list[str]:
     """Return the paths of all that can be built."""
     own = [f"{PREFIX}{name}" for name in dir(nn) if _module(name) is not None]
-    return [*own, *NAMED, NAME]
+    return [*own, *MODELS, NAME]
 
 
 def maker(path: str) -> Callable[..., Any] | None:
     """Return what builds the layer at a path, None for another path."""
-    if path in NAMED:
-        return NAMED[path]
+    if path in MODELS:
+        return MODELS[path]
     if path == NAME:
         return build
     return _module(path.removeprefix(PREFIX)) if path.startswith(PREFIX) else None
@@ -161,4 +161,4 @@ class _Bottleneck(nn.Module):  # type: ignore[misc]  # without PyTorch's types i
 
 
 #: What is called by PARAM's names.
-NAMED: Mapping[str, Callable[..., Any]] = {"pytorch.model.alex_net": alex_net, "pytorch.model.resnet": resnet}
+MODELS: Mapping[str, Callable[..., Any]] = {"pytorch.model.alex_net": alex_net, "pytorch.model.resnet": resnet}

@@ -93,7 +93,7 @@ class MemoryGuard:
         self._base = size - self._tensors
         if self._first is None:
             self._first = self._base
-        if self._needed(size) > self.limit:
+        if self._bytes_at(size) > self.limit:
             return False
         self._on = True
         if self._thread is None:
@@ -130,11 +130,11 @@ class MemoryGuard:
         modules = self._modules()
         if modules and GROWTH * RECORDED * OF_MODULE * modules <= self.limit:
             return False
-        if grows_evenly(readings) and self._needed(readings[-1]) > self.limit:
+        if grows_evenly(readings) and self._bytes_at(readings[-1]) > self.limit:
             return True
-        return len(readings) == looks and self._needed(min(readings)) > self.limit
+        return len(readings) == looks and self._bytes_at(min(readings)) > self.limit
 
-    def _needed(self, size: int) -> int:
+    def _bytes_at(self, size: int) -> int:
         """Return the bytes needed to read and write the profile at a memory size."""
         calls = self._calls()
         recorded = max(0, size - self._tensors - self._base - calls)

@@ -24,8 +24,8 @@ from typing import Any
 
 import torch
 
-from opperf.child.backends.torch.functions import Seen, Watch, parameters, refused
-from opperf.child.backends.torch.specs import Undescribed, case_of, tensors
+from opperf.child.backends.torch.functions import Seen, Watch, is_refused, parameters
+from opperf.child.backends.torch.specs import NoDescription, case_of, tensors
 from opperf.domain.backend import Unsupported
 from opperf.domain.case import Case
 
@@ -36,11 +36,11 @@ SAMPLES, LOOKED_AT = 16, 100
 ALIKE = 4
 #: Operators of lengths that must add up, or their gradient writes past its arrays: a case of one holds each length. A
 #: sample that asks PyTorch not to look at the sum is none for them.
-ADDING_UP, UNCHECKED = ("_segment_reduce.lengths",), "unsafe"
+ADDING_UP, UNSAFE = ("_segment_reduce.lengths",), "unsafe"
 #: Drawn from for every sample, so that cases are the same in every process.
 SEED = 0
 #: The element types that an operator is asked for, the first that it has.
-PREFERRED = (torch.float32, torch.float64, torch.complex64, torch.int64, torch.bool)
+DTYPE_ORDER = (torch.float32, torch.float64, torch.complex64, torch.int64, torch.bool)
 
 
 def names() -> list[str]:
@@ -76,7 +76,7 @@ def element_type(info: Any, device: str) -> torch.dtype:
     dtypes = info.supported_dtypes(kind)
     if not dtypes:
         raise Unsupported(f"PyTorch lists no element type of `{info.full_name}` on {kind}", slug="no_such_device")
-    return next((dtype for dtype in PREFERRED if dtype in dtypes), sorted(dtypes, key=str)[0])
+    return next((dtype for dtype in DTYPE_ORDER if dtype in dtypes), sorted(dtypes, key=str)[0])
 
 
 def samples(name: str, device: str) -> list[Any]:
@@ -162,7 +162,7 @@ def index(device: str) -> Mapping[str, Where]:
             result.here = Where(name, number)
             with seeded():
                 run(result, info.op, (sample.input, *sample.args), sample.kwargs)
-    return {path: where for path, where in sorted(result.places.items()) if not refused(path)}
+    return {path: where for path, where in sorted(result.places.items()) if not is_refused(path)}
 
 
 def run(note: Seen, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
@@ -186,7 +186,7 @@ def first_case(path: str, function: Callable[..., Any], args: Sequence[Any], kwa
         if called == path and not cases:
             try:
                 cases.append(case_of(f"torch:{path}", parameters(func), arguments, named))
-            except Undescribed:
+            except NoDescription:
                 return
 
     run(note, function, args, kwargs)

@@ -13,7 +13,7 @@ from opperf.catalog import catalog
 from opperf.child.backends import threads
 from opperf.child.backends.call import Binding, Missing, Parameter, bindings
 from opperf.child.backends.torch import capture, costs, discovery, explain, functions, gradients, layers, opinfo
-from opperf.child.backends.torch.specs import DTYPES, NAMES, computed, tensors
+from opperf.child.backends.torch.specs import DTYPES, NAMES, tensors, to_compute_type
 from opperf.child.backends.values import ATOL, RTOL, agree
 from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import Backend, Bound, CapturedCall, DeviceTimer, HostValue, Layer, Unsupported, Work
@@ -32,7 +32,7 @@ def start(side: Side) -> TorchBackend:
     return TorchBackend(side)
 
 
-def started(device: str) -> TorchBackend:
+def running_backend(device: str) -> TorchBackend:
     """Return the backend of a process that has imported PyTorch itself; its threads stay as many as they are."""
     return TorchBackend(Side("torch", device=device, threads=torch.get_num_threads()))
 
@@ -173,7 +173,7 @@ class TorchBackend(Backend):
         from opperf.child.backends.torch import compilation  # the compiler takes seconds to import
 
         if self.side.mode == "cuda_graph":
-            return compilation.captured(bound, make, self.device)
+            return compilation.capture_graph(bound, make, self.device)
         return compilation.compiled(bound, make)
 
     def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
@@ -231,7 +231,7 @@ def _forward(bound: Bound) -> Work:
 
 def _close(left: HostValue, right: HostValue) -> bool:
     dtype = DTYPES[left[2]]
-    one, other = (computed(torch.frombuffer(bytearray(value[0]), dtype=dtype)) for value in (left, right))
+    one, other = (to_compute_type(torch.frombuffer(bytearray(value[0]), dtype=dtype)) for value in (left, right))
     close: bool = torch.allclose(one, other, rtol=RTOL, atol=ATOL, equal_nan=True)
     return close
 

@@ -106,7 +106,7 @@ class ScaledCase:
     cost: Cost = Cost(0, 0, 0.0)
 
 
-def scaled(function: Callable[..., Any], case: Case, elements: int, device: str) -> ScaledCase:
+def scale_case(function: Callable[..., Any], case: Case, elements: int, device: str) -> ScaledCase:
     """Return the case with its largest tensor of at least this many elements, else as large as it may grow.
 
     One that the function does not take is returned as it is, at no cost.
@@ -119,7 +119,7 @@ def scaled(function: Callable[..., Any], case: Case, elements: int, device: str)
     for growth in _growths(case):
         if best.cost.elements >= elements or process_time() > deadline:
             break
-        result = _climbed(function, case, growth, elements, start, device)
+        result = _climb(function, case, growth, elements, start, device)
         if result.cost.elements > best.cost.elements:
             best = result
     return best
@@ -142,7 +142,7 @@ def cost(function: Callable[..., Any], case: Case, device: str) -> Cost | None:
     return Cost(max([*returned, *sizes], default=0), sum(returned), seconds)
 
 
-def _climbed(
+def _climb(
     function: Callable[..., Any], case: Case, growth: Growth, elements: int, start: Cost, device: str
 ) -> ScaledCase:
     """Return the largest case that a growth leads to."""

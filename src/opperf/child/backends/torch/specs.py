@@ -22,7 +22,7 @@ from opperf.domain.tensor import FLOAT8, ITEM_SIZES, SPD, TensorSpec
 DTYPES = {name: getattr(torch, name) for name in ITEM_SIZES if hasattr(torch, name)}
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 #: What holds the elements of types that PyTorch stores and hardly computes in.
-COMPUTED = {
+COMPUTE_TYPES = {
     DTYPES[name]: wide
     for name, wide in (
         *((name, torch.float32) for name in FLOAT8), ("complex32", torch.complex64), ("uint16", torch.int32),
@@ -38,7 +38,7 @@ UNEVEN = 1e-5
 PLAIN = (torch.strided, torch.preserve_format, torch.contiguous_format)
 
 
-class Undescribed(Exception):
+class NoDescription(Exception):
     """A value that no case can hold; the message says what it is."""
 
 
@@ -61,7 +61,7 @@ def case_of(
 ) -> Case:
     """Return the case of a call: its inputs go by place, up to the last that holds tensors or can go by place alone.
 
-    `tensor` describes a tensor, in place of `spec`. Raises `Undescribed`.
+    `tensor` describes a tensor, in place of `spec`. Raises `NoDescription`.
     """
     places = [parameter for parameter in parameters if not parameter.keyword_only]
     arguments = {**{place.name: value for place, value in zip(places, args)}, **kwargs}
@@ -70,7 +70,7 @@ def case_of(
     inputs = {}
     for place in places[: max(by_place, default=-1) + 1]:
         if place.name not in arguments and place.default is inspect.Parameter.empty:
-            raise Undescribed(f"a call without `{place.name}`")
+            raise NoDescription(f"a call without `{place.name}`")
         inputs[place.name] = described[place.name] if place.name in described else argument(place.default)
     attributes = {name: value for name, value in described.items() if name not in inputs}
     return Case(operator, inputs, attributes)
@@ -112,12 +112,12 @@ def _number(count: int) -> list[str]:
 
 
 def argument(value: Any, tensor: Callable[[torch.Tensor], TensorSpec] | None = None) -> Argument:
-    """Return the argument that describes a value; raises `Undescribed`."""
+    """Return the argument that describes a value; raises `NoDescription`."""
     if isinstance(value, torch.Tensor):
         return (tensor or spec)(value)
     if isinstance(value, torch.dtype):
         if value not in NAMES:
-            raise Undescribed(f"the element type {value}")
+            raise NoDescription(f"the element type {value}")
         return DType(NAMES[value])
     if isinstance(value, torch.device):
         return Device(str(value))
@@ -127,18 +127,18 @@ def argument(value: Any, tensor: Callable[[torch.Tensor], TensorSpec] | None = N
         return tuple(argument(item, tensor) for item in value)
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    raise Undescribed(f"a value of type `{type(value).__name__}`")
+    raise NoDescription(f"a value of type `{type(value).__name__}`")
 
 
 def spec(tensor: torch.Tensor) -> TensorSpec:
-    """Return the description of a tensor; raises `Undescribed` for one that is not strided, or of an unknown type."""
+    """Return the description of a tensor; raises `NoDescription` for one that is not strided, or of an unknown type."""
     if tensor.is_nested:  # of the strided kind too, which has no shape to ask for
-        raise Undescribed("a tensor that is nested")
+        raise NoDescription("a tensor that is nested")
     if tensor.layout != torch.strided or type(tensor) not in (torch.Tensor, torch.nn.Parameter):
-        raise Undescribed(f"a tensor that is {tensor.layout}".replace("torch.", ""))
+        raise NoDescription(f"a tensor that is {tensor.layout}".replace("torch.", ""))
     if tensor.dtype not in NAMES:
-        raise Undescribed(f"a tensor of {tensor.dtype}")
-    plain = computed(tensor.detach())
+        raise NoDescription(f"a tensor of {tensor.dtype}")
+    plain = to_compute_type(tensor.detach())
     definite = _definite(plain)
     fixed = (tensor.is_floating_point() or tensor.is_complex()) and not tensor.requires_grad
     return TensorSpec(
@@ -151,13 +151,13 @@ def spec(tensor: torch.Tensor) -> TensorSpec:
     )
 
 
-def counted(tensor: torch.Tensor) -> TensorSpec:
-    """Return the description of a tensor, a row of whole numbers with their values; raises `Undescribed` for rows."""
+def describe_row(tensor: torch.Tensor) -> TensorSpec:
+    """Return the description of a tensor, a row of whole numbers with their values; raises `NoDescription` for rows."""
     result = spec(tensor)
     if result.is_float:
         return result
     if tensor.dim() != 1:
-        raise Undescribed("integers in several rows, each with a fixed sum")
+        raise NoDescription("integers in several rows, each with a fixed sum")
     return replace(result, literal=tuple(tensor.tolist()))
 
 
@@ -181,9 +181,9 @@ def called_with(case: Case, device: str, *, gradients: bool = False) -> tuple[li
     }
 
 
-def computed(tensor: torch.Tensor) -> torch.Tensor:
+def to_compute_type(tensor: torch.Tensor) -> torch.Tensor:
     """Return a tensor of the same elements in a type that PyTorch compares and adds."""
-    return tensor.to(COMPUTED.get(tensor.dtype, tensor.dtype))
+    return tensor.to(COMPUTE_TYPES.get(tensor.dtype, tensor.dtype))
 
 
 def tensors(value: Any) -> list[torch.Tensor]:
@@ -262,7 +262,7 @@ def _tensor(described: TensorSpec, device: str) -> torch.Tensor:
     elif described.values == "sorted":
         sample = torch.arange(described.elements, device=device) * ((high - low) / described.elements) + low
     elif described.is_float:
-        wide = COMPUTED.get(dtype, dtype) if dtype.is_complex else torch.float32
+        wide = COMPUTE_TYPES.get(dtype, dtype) if dtype.is_complex else torch.float32
         sample = torch.rand(described.shape, dtype=wide, device=device) * (high - low) + low
     else:
         sample = torch.randint(int(low), max(int(low) + 1, int(high)), described.shape, device=device)

@@ -19,7 +19,7 @@ import torch
 from torch._C._profiler import _ExperimentalConfig
 from torch.profiler import ExecutionTraceObserver
 
-from opperf.child.backends.python_stacks import TAKEN, PythonCalls, Stacks
+from opperf.child.backends.python_stacks import PROFILE_FUNCTION_SET, PythonCalls, Stacks
 from opperf.child.backends.threads import ThreadNames
 from opperf.child.backends.torch.memory_guard import MemoryGuard
 from opperf.child.backends.torch.modules import Ranges
@@ -31,7 +31,7 @@ from opperf.domain.units import format_bytes
 
 MEMORY_NOTE = "torch: memory is counted from the start of the profile, in the thread that started the profiler only"
 ENDED_NOTE = "torch: the script started PyTorch's profiler itself, which ended this one; its data is lost"
-TAKEN_NOTE = f"torch: {TAKEN}"
+TAKEN_NOTE = f"torch: {PROFILE_FUNCTION_SET}"
 #: From this share of the time, a note says that recording Python calls slowed the script down.
 SLOW = 0.2
 #: Above every level of Kineto's messages: it would print a line at each start and stop.
@@ -60,7 +60,7 @@ class Watcher:
         self._steps = Steps()
         self._names = ThreadNames()
         self._calls = PythonCalls() if watching.stacks else None
-        self._guard = self._guarded(watching.memory_limit)
+        self._guard = self._guard_of(watching.memory_limit)
         self._since = self._passed = 0.0
         self._began = self._stopped = 0  # when the first window began, and when there was no room for more
         self._ended = False
@@ -144,7 +144,7 @@ class Watcher:
         profiles = [self._profile(window, stacks) for window in windows]
         return merge([*profiles, Profile(self._steps.take(), (), {os.getpid(): facts}, notes)])
 
-    def _guarded(self, limit: int | None) -> MemoryGuard | None:
+    def _guard_of(self, limit: int | None) -> MemoryGuard | None:
         """Return what ends the recording once it takes more than this many bytes."""
         calls = self._calls
         if limit is None:

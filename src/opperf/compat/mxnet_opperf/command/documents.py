@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from opperf.compat.mxnet_opperf import rows
-from opperf.compat.mxnet_opperf.command.plan import LUMPED, RowPlan
+from opperf.compat.mxnet_opperf.command.plan import LUMP_ORDER, RowPlan
 from opperf.domain.codec import read_as
 from opperf.domain.measurement import CountedTimes, Quantity, Samples
 from opperf.domain.record import Record, Run
@@ -47,7 +47,7 @@ LUMPED_COLUMNS = {
 }
 
 
-def collected(plans: Sequence[RowPlan], run: Run, *, lumped: bool) -> dict[str, list[dict[str, Any]]]:
+def collect(plans: Sequence[RowPlan], run: Run, *, lumped: bool) -> dict[str, list[dict[str, Any]]]:
     """Return the rows by operator, in the order of their names; rows that were not reached are left out."""
     records = {record.trial.key: record for record in run}
     rows: dict[str, list[dict[str, Any]]] = {}
@@ -75,7 +75,7 @@ def _apart(operator: str, measured: Sequence[Record]) -> dict[str, Any]:
 
 def _lump(operator: str, measured: Sequence[Record]) -> dict[str, Any]:
     """Return the values of the profiler `python`: forward and backward together, or forward alone."""
-    ranked = sorted(measured, key=lambda record: LUMPED.index(record.trial.direction))
+    ranked = sorted(measured, key=lambda record: LUMP_ORDER.index(record.trial.direction))
     timed = next((record for record in ranked if record.time is not None), None)
     if timed is None:
         return {"error": _reason(ranked[-1])}

@@ -28,7 +28,7 @@ from opperf.parent.sources.suite_file import ORIGIN, is_mxnet_inputs, mxnet_suit
 
 CATEGORIES = tuple(RUNNERS.values())
 #: The directions for a row of the profiler `python`: the first that has a time is used.
-LUMPED = ("forward_backward", "forward")
+LUMP_ORDER = ("forward_backward", "forward")
 
 #: Rows of inputs by the name of an operator, as MXNet's opperf writes them.
 InputRows = Mapping[str, Sequence[Mapping[str, Any]]]
@@ -63,13 +63,13 @@ def names(operators: Sequence[str], categories: Sequence[str], rows: InputRows) 
         check_known("category", name, CATEGORIES)
     every = [] if operators or rows else CATEGORIES
     result = [*operators, *(member for category in categories or every for member in members(category))]
-    return tuple(dict.fromkeys(spelled(name) for name in result or rows))
+    return tuple(dict.fromkeys(spell(name) for name in result or rows))
 
 
-def spelled(name: str) -> str:
+def spell(name: str) -> str:
     """Return how opperf spells an operator of MXNet.
 
-    >>> spelled("broadcast_add"), spelled("np.add"), spelled("_copyto")
+    >>> spell("broadcast_add"), spell("np.add"), spell("_copyto")
     ('mxnet:nd.broadcast_add', 'mxnet:np.add', 'mxnet:nd._internal._copyto')
     """
     prefix, path = split_implementation(name)
@@ -90,7 +90,7 @@ def read_rows(path: Path) -> dict[str, list[dict[str, Any]]]:
     return data
 
 
-def planned(session: Session, selection: Selection, choice: CommandRequest) -> Iterator[RowPlan]:
+def plan_rows(session: Session, selection: Selection, choice: CommandRequest) -> Iterator[RowPlan]:
     """Yield the rows of all operators that are wanted; raises `InputError` for a name that MXNet does not know."""
     (side,) = session.sides()
     for name in choice.names:
@@ -144,7 +144,7 @@ def _lump(trials: Sequence[Trial]) -> list[Trial]:
     """Return trials of both directions together, and of forward alone for where there turns out to be no backward."""
     if len(trials) == 1:
         return list(trials)
-    return [replace(trials[0], direction=direction) for direction in LUMPED]
+    return [replace(trials[0], direction=direction) for direction in LUMP_ORDER]
 
 
 def show(arguments: Mapping[str, Argument]) -> dict[str, Any]:

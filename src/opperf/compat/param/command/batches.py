@@ -34,7 +34,7 @@ from opperf.parent.workers.package import package_folder
 from opperf.parent.workers.process import child_variables
 
 #: So much of what a tool said is kept where it failed, in bytes.
-KEPT = 8000
+MOST_OUTPUT = 8000
 
 #: A case and what is measured of it.
 Part = tuple[ConfigCase, Sequence[Trial]]
@@ -171,7 +171,7 @@ def run(command: Sequence[str], variables: Mapping[str, str], timeout: float) ->
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
-        output.seek(max(0, output.seek(0, os.SEEK_END) - KEPT))
+        output.seek(max(0, output.seek(0, os.SEEK_END) - MOST_OUTPUT))
         return code, output.read().decode(errors="replace").strip().splitlines()[-3:]
 
 

@@ -32,7 +32,7 @@ RANGES = "Domain:"
 DURATIONS = ("gpu__time_duration.sum", "duration")
 MILLISECONDS = {"ns": 1e-6, "nsecond": 1e-6, "us": 1e-3, "usecond": 1e-3, "ms": 1.0, "msecond": 1.0}
 #: Every launch in a range. Ranges are of the process, and each call is waited for within its own.
-LAUNCHED = """
+LAUNCHES = """
     SELECT coalesce(ranges.text, labels.value), coalesce(names.value, ''), kernels.end - kernels.start,
            kernels.gridX, kernels.gridY, kernels.gridZ, kernels.blockX, kernels.blockY, kernels.blockZ
     FROM CUPTI_ACTIVITY_KIND_KERNEL AS kernels
@@ -101,7 +101,7 @@ def from_nsys(report: Path) -> Launches:
             tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master")}
             if not {"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS"} <= tables:
                 return {}  # a table is made when its first row is
-            for name, kernel, duration, *sizes in database.execute(LAUNCHED):
+            for name, kernel, duration, *sizes in database.execute(LAUNCHES):
                 if LABEL.fullmatch(name or ""):
                     metrics = {"duration": (float(duration), "ns")}
                     launch = Launch(kernel, tuple(sizes[:3]), tuple(sizes[3:]), metrics)

@@ -78,7 +78,7 @@ def _status(directions: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Shown:
+class LineStyle:
     """How outcomes become lines: with which settings they were measured, and whether each call is waited for."""
 
     settings: Settings

@@ -24,7 +24,7 @@ from opperf import __version__
 from opperf.catalog.param.cases import ConfigCase, cases
 from opperf.catalog.param.config import ParamConfig
 from opperf.compat.param.command.batches import Watch
-from opperf.compat.param.command.lines import Lines, Shown, between
+from opperf.compat.param.command.lines import Lines, LineStyle, between
 from opperf.compat.param.command.tools import Tool, quiet
 from opperf.domain.files.destination import write_text
 from opperf.domain.measurement import Outcome, Samples
@@ -89,7 +89,7 @@ class Running:
         self._reports: dict[tuple[object, ...], dict[str, Any]] = {}
         self._bar: Bar | Quiet = Quiet() if quiet(options) else Bar()
         self._settings = settings_of(options)
-        self._show = Shown(self._settings, discrete=options.exec_mode == "discrete")
+        self._show = LineStyle(self._settings, discrete=options.exec_mode == "discrete")
         self._lines: Lines | None = None
         self._waiting: dict[str, tuple[ConfigCase, list[Trial]]] = {}
         self._outcomes: dict[tuple[object, ...], Outcome] = {}
@@ -257,9 +257,12 @@ def write_trace(path: Path, samples: Iterable[tuple[str, str, Samples]]) -> None
                 }
             )  # fmt: skip
             clock += length
-    names = [_named("process_name", "opperf", 0), *(_named("thread_name", name, row) for name, row in rows.items())]
+    names = [
+        _metadata("process_name", "opperf", 0),
+        *(_metadata("thread_name", name, row) for name, row in rows.items()),
+    ]
     write_text(path, json.dumps({"traceEvents": [*names, *events], "displayTimeUnit": "ms"}))
 
 
-def _named(what: str, name: str, row: int) -> dict[str, Any]:
+def _metadata(what: str, name: str, row: int) -> dict[str, Any]:
     return {"name": what, "ph": "M", "pid": 1, "tid": row, "args": {"name": name}}

@@ -17,7 +17,7 @@ from typing import Any
 from opperf import __version__
 from opperf.compat.param.command.kernels import FILTER, Launches, from_ncu, from_nsys
 from opperf.domain.errors import InputError
-from opperf.parent.workers.vendor_tools import TOOLS, located
+from opperf.parent.workers.vendor_tools import TOOLS, locate
 
 MODES = ("discrete", "continuous", "continuous_events")
 
@@ -221,7 +221,7 @@ def _counters(names: str) -> Iterator[str]:
 
 
 def _tool(name: str, options: argparse.Namespace, option: str) -> Tool:
-    program = located(
+    program = locate(
         getattr(options, f"{name}_bin") or name,
         option=option,
         package=TOOLS[name].package,

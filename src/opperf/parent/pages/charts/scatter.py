@@ -10,7 +10,7 @@ from opperf.parent.pages.charts.drawing import AXIS, LINE, Axis, Drawing, color
 #: The height of the plot, and the width of the labels of the upright axis. Pixels.
 HEIGHT, LABELS = 280, 84
 #: Up to this many points are labelled; hovering shows the name of any point.
-NAMED = 14
+MOST_NAMES = 14
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Scatter:
             drawing.lines(spots, "ceiling")
             drawing.text(spots[0][0] + 6, spots[0][1] - 6, ceiling.name, "faint", room=width / 2)
         for place, one in enumerate(self.series):
-            _points(drawing, one, color(place), across, upright, named=len(points) <= NAMED)
+            _points(drawing, one, color(place), across, upright, named=len(points) <= MOST_NAMES)
         return drawing.close(bottom + AXIS + 8)
 
 

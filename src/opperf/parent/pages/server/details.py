@@ -69,9 +69,9 @@ def operator(archive: Archive, name: str, query: Query) -> View:
         raise InputError(f"no metric `{metric}`", hint=f"known: {', '.join(METRICS)}", slug="input")
     times = [one for one in times if text in ("", inputs(one.series))]
     ratios = [one for one in compared if text in ("", inputs(one.series)) and metric == "time"]
-    rows = [Measured(one, place) for one in times for place in range(len(one.started))]
+    rows = [SeriesRow(one, place) for one in times for place in range(len(one.started))]
     rows.sort(key=lambda row: -row.of("started"))
-    listing = table(MEASURED, rows[:MOST_ROWS], link=lambda row: path("runs", row.of("runs")))
+    listing = table(SERIES_COLUMNS, rows[:MOST_ROWS], link=lambda row: path("runs", row.of("runs")))
     more = (
         [Note(f"{len(rows) - MOST_ROWS} earlier ones are in the JSON of their runs.")] if len(rows) > MOST_ROWS else []
     )
@@ -103,7 +103,7 @@ ROWS = ("records", "comparisons", "floors")
 
 def run(archive: Archive, key: str, query: Query) -> View:
     """Return a run as it was reported, with its charts; of many rows the first are read."""
-    data = _stored(archive, key)
+    data = _document(archive, key)
     part = _result({name: value[:MOST_ROWS] if name in ROWS else value for name, value in data.items()}, key)
     left = sum(len(data.get(name, ())) for name in ROWS) - MOST_ROWS
     more = [Note(f"{left} more are in the CSV and JSON of this page.")] if left > 0 else []
@@ -113,7 +113,7 @@ def run(archive: Archive, key: str, query: Query) -> View:
     return View(document, charts(part), facts=facts(run), whole=lambda: report_of(_result(data, key)))
 
 
-def _stored(archive: Archive, key: str) -> JsonDict:
+def _document(archive: Archive, key: str) -> JsonDict:
     data = archive.document_json(key)
     if data is None:
         raise InputError(f"the database has no run `{key}`", slug="missing")
@@ -139,7 +139,7 @@ def beside(archive: Archive, query: Query) -> View:
     if not all(choice.value for choice in choices):
         return View(Document("Two runs or builds", [Note("Choose two runs, or two builds.")]), choices=choices)
     keys = [builds.get(choice.value, choice.value) for choice in choices]
-    base, new = (_result(_stored(archive, key), key) for key in keys)
+    base, new = (_result(_document(archive, key), key) for key in keys)
     if not isinstance(base, Run) or not isinstance(new, Run):
         raise InputError("a comparison cannot be compared with another run", hint="choose two runs", slug="input")
     compared = recorded(base, new, Rule())
@@ -240,7 +240,7 @@ def machine(archive: Archive, key: str, query: Query) -> View:
     return View(Document(own.name, blocks), facts=plain)
 
 
-def _moved(log_ratio: float) -> str:
+def _change(log_ratio: float) -> str:
     return format_percent(math.expm1(log_ratio))
 
 
@@ -249,14 +249,14 @@ FLOORS: tuple[Column[Floor], ...] = (
     Column("inputs", "inputs", lambda one: case_text(Case.from_json(one.case, "case"))),
     Column("direction", "direction", lambda one: one.direction),
     Column("framework", "framework", lambda one: one.framework),
-    Column("moved", "live floor", lambda one: one.moved, _moved, "right"),
-    Column("between", "between processes", lambda one: one.between, _moved, "right"),
+    Column("moved", "live floor", lambda one: one.moved, _change, "right"),
+    Column("between", "between processes", lambda one: one.between, _change, "right"),
     Column("measured", "measured", lambda one: one.measured.isoformat(), lambda text: text[:10]),
 )
 
 
 @dataclass(frozen=True)
-class Measured:
+class SeriesRow:
     """A row of the columns of a series."""
 
     times: Times
@@ -267,11 +267,11 @@ class Measured:
         return getattr(self.times, column)[self.place]
 
 
-def _column(name: str, title: str, column: str, show: Callable[[Any], str] = plain) -> Column[Measured]:
+def _column(name: str, title: str, column: str, show: Callable[[Any], str] = plain) -> Column[SeriesRow]:
     return Column(name, title, lambda row: row.of(column), show, "left" if show is plain else "right")
 
 
-MEASURED: tuple[Column[Measured], ...] = (
+SERIES_COLUMNS: tuple[Column[SeriesRow], ...] = (
     _column("run", "run", "runs"),
     Column(
         "started",

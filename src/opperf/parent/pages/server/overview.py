@@ -28,7 +28,7 @@ from opperf.parent.store.database.series import Filters
 
 #: The most changes to draw, and the most rows of a table; what moved most comes first.
 MOST, MOST_ROWS = 20, 1500
-MOVED = ("slower", "faster")
+CHANGES = ("slower", "faster")
 WEAK = "of times of different runs, which also depend on what else the machine did; they decide nothing"
 
 
@@ -101,7 +101,7 @@ def _days(first: datetime, last: datetime) -> str:
 
 
 def _largest(board: Overview, rows: Sequence[Mover]) -> list[Intervals]:
-    movers = [one for one in rows if one.ratio is not None and one.verdict in (*MOVED, None)][:MOST]
+    movers = [one for one in rows if one.ratio is not None and one.verdict in (*CHANGES, None)][:MOST]
     if not movers:
         return []
     lines = [

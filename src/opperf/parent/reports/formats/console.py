@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from opperf.parent.reports.document import Block, Code, Document, Legend, Note, Screen, Section, Table
-from opperf.parent.reports.layout import LEVELS, fitted, grid, paragraph, styled
+from opperf.parent.reports.layout import LEVELS, fit_table, grid, paragraph, style_line
 from opperf.parent.reports.text import one_line
 
 _MARKS = {"": "", "item": "- ", "hint": "hint: "}
@@ -31,29 +31,29 @@ class _Page:
         lines: list[str] = []
         for block in blocks:
             if isinstance(block, Table):
-                lines += [*self._owed(), *self._table(block), "", *self._paragraph(block.more())]
+                lines += [*self._take_pending(), *self._table(block), "", *self._paragraph(block.more())]
             elif isinstance(block, Section):
-                lines += [*self._owed(), "", *self._section(block), *self._owed(), ""]
+                lines += [*self._take_pending(), "", *self._section(block), *self._take_pending(), ""]
             elif isinstance(block, Code):
                 lines += [" " * indent + one_line(line) for line in block.lines]
             elif isinstance(block, Legend):
                 lines += self._paragraph(block.text(self._titles), indent)
             elif block.about is None or block.about in self._titles:
                 lines += self._note(block, indent)
-        lines += self._owed()
+        lines += self._take_pending()
         return [line for i, line in enumerate(lines) if line or (i and lines[i - 1])]
 
-    def _owed(self) -> list[str]:
+    def _take_pending(self) -> list[str]:
         owed, self._pending = self._pending, []
         return [*owed, ""] if owed else []
 
     def _table(self, table: Table) -> Iterator[str]:
-        fit = fitted(grid(table), self._screen.width)
+        fit = fit_table(grid(table), self._screen.width)
         self._titles, self._pending = set(fit.grid.titles), fit.notes(self._screen.width)
         yield from fit.lines(self._screen.width, self._screen.color)
 
     def _section(self, section: Section) -> list[str]:
-        title = [styled(line, LEVELS[section.level], self._screen.color) for line in self._paragraph(section.title)]
+        title = [style_line(line, LEVELS[section.level], self._screen.color) for line in self._paragraph(section.title)]
         return [*title, *self.lines(section.blocks, 2 if section.title else 0)]
 
     def _note(self, note: Note, indent: int) -> Iterator[str]:

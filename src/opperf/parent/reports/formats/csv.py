@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from opperf.parent.reports.document import Block, Column, Document, Note, Screen, Section, table
 from opperf.parent.reports.text import for_csv
 
-_SAID = (
+_PLAIN_VALUES = (
     Column[tuple[str, str]]("section", read=lambda row: row[0]),
     Column[tuple[str, str]]("text", read=lambda row: row[1]),
 )
@@ -24,7 +24,7 @@ _SAID = (
 def render(document: Document, _: Screen) -> str:
     """Return the tables, an empty line between two."""
     texts = []
-    for one in document.tables() or [table(_SAID, _notes(document.blocks, document.title))]:
+    for one in document.tables() or [table(_PLAIN_VALUES, _notes(document.blocks, document.title))]:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         places = [i for i, column in enumerate(one.columns) if column.name]

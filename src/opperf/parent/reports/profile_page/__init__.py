@@ -18,7 +18,7 @@ from opperf.domain.profile.event import Profile
 from opperf.domain.profile.rows import PEAK
 from opperf.domain.units import format_flop_rate, format_seconds
 from opperf.parent.reports.profile_page.flame import frames
-from opperf.parent.reports.profile_page.tables import grouped, outside
+from opperf.parent.reports.profile_page.tables import groupings, outside
 from opperf.parent.reports.profile_page.timeline import drawing, typical, windows
 from opperf.parent.reports.text import one_line
 
@@ -30,7 +30,7 @@ SCRIPTS = ("page.js", "timeline.js", "axis.js", "flow.js", "flame.js", "start.js
 def render(profile: Profile) -> str:
     """Return the page; raises `InputError` where plotly is not installed."""
     stretches, left_out = windows(profile)
-    tables = grouped(profile)
+    tables = groupings(profile)
     begins: dict[int, int] = {}
     for event in profile.events:
         begins[event.process] = min(event.begin, begins.get(event.process, event.begin))

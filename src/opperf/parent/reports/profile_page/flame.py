@@ -7,7 +7,7 @@ from collections import Counter
 
 from opperf.domain.profile.event import Profile, own_times
 from opperf.domain.units import format_percent, format_seconds
-from opperf.parent.reports.profile_page.tables import marked
+from opperf.parent.reports.profile_page.tables import plain_text
 
 #: Maximum frames to draw, the longest ones; the others are merged into one frame at their place.
 MOST_FRAMES = 2_000
@@ -59,11 +59,11 @@ def _bound(names: list[str], outer: list[int], took: list[int], leaves: set[int]
             others.setdefault(numbers[outer[place]], []).append(took[place])
     whole = took[0]
     figure: dict[str, list[object]] = {
-        "names": [marked(_short(names[place])) for place in numbers],
+        "names": [plain_text(_short(names[place])) for place in numbers],
         "outer": [numbers.get(outer[place], -1) for place in numbers],
         "took": [took[place] for place in numbers],
         "operator": [int(place in leaves) for place in numbers],
-        "said": [f"{marked(names[place], LONGEST)}<br>{_share(took[place], whole)}" for place in numbers],
+        "said": [f"{plain_text(names[place], LONGEST)}<br>{_share(took[place], whole)}" for place in numbers],
     }
     for number, times in others.items():
         joined = f"{len(times)} others"

@@ -19,7 +19,7 @@ MOST_BARS = 15
 FACTS = {"shape": "shapes", "module": "module", "stack": "stack"}
 
 
-def grouped(profile: Profile) -> list[dict[str, object]]:
+def groupings(profile: Profile) -> list[dict[str, object]]:
     """Return a table for each grouping that says more than rows by name do, and that one first."""
     return [_table(profile, by) for by in GROUPINGS if _tells(profile, by)]
 
@@ -55,7 +55,7 @@ def _bars(several: Sequence[Row], by: str) -> dict[str, object]:
     others = _share(sum(share for _, share in rest), sum(row.own for row, _ in rest))
     what = f"{by}s" if by not in ("name", "shape") else "operators"
     return {
-        "names": [marked(_name(row, by)) for row, _ in bars],
+        "names": [plain_text(_name(row, by)) for row, _ in bars],
         "shares": [share for _, share in bars],
         "said": [_share(share, row.own) for row, share in bars],
         "others": f"{len(rest)} more {what} took {others}." if rest else "",
@@ -75,10 +75,10 @@ def _share(share: float, own: float) -> str:
 LONGEST = 60
 
 
-def marked(text: str, longest: int = LONGEST) -> str:
+def plain_text(text: str, longest: int = LONGEST) -> str:
     """Return a text that plotly shows as it is; long ones are cut.
 
-    >>> marked("a<b>"), marked("abcdef", 4)
+    >>> plain_text("a<b>"), plain_text("abcdef", 4)
     ('a&lt;b&gt;', 'abc…')
     """
     line = one_line(text)

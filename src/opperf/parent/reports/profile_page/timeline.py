@@ -15,7 +15,7 @@ from opperf.domain.profile.columns import shapes_text
 from opperf.domain.profile.event import KINDS, Event, Profile, Reading, in_time, lanes, links, track
 from opperf.domain.profile.repetition import steps
 from opperf.domain.units import format_seconds
-from opperf.parent.reports.profile_page.tables import marked
+from opperf.parent.reports.profile_page.tables import plain_text
 from opperf.parent.reports.text import one_line
 
 #: Spans in the page, the longest: about 5 MB. A browser holds them easily, but draws far fewer at a time.
@@ -95,15 +95,15 @@ def drawing(profile: Profile, windows: Sequence[Window]) -> dict[str, object]:
         "what": [whats[_what(event)] for event in events],
         "allocated": _unless_empty([event.allocated for event in events]),
         "device": _unless_empty([event.device for event in events]),
-        "whats": [[marked(what[1]), kinds.index(what[0]), _lines_below(*what)] for what in whats],
+        "whats": [[plain_text(what[1]), kinds.index(what[0]), _lines_below(*what)] for what in whats],
         "kinds": kinds,
         "flow": links(events),
-        "threads": [marked(thread) for thread in threads],
+        "threads": [plain_text(thread) for thread in threads],
         "tops": [*tops.values(), height],
         "said": _leave_out(len(profile.events) - len(events), events),
         "memory": [
             {
-                "name": marked(f"{device} held{f' by {process}' if several else ''}"),
+                "name": plain_text(f"{device} held{f' by {process}' if several else ''}"),
                 "time": _steps(reading.time - origin for reading in readings),
                 "held": [reading.size for reading in readings],
             }
@@ -126,8 +126,8 @@ def _lines_below(
     """Return the lines that stand below a span's name when it is pointed at."""
     lines = [
         f"{kind}{', backward' if backward else ''}{', fused' if fused else ''}",
-        *([marked(module)] if module else []),
-        *([marked(shapes_text(shapes))] if shapes else []),
+        *([plain_text(module)] if module else []),
+        *([plain_text(shapes_text(shapes))] if shapes else []),
     ]
     return "<br>".join(lines)
 
@@ -140,7 +140,7 @@ def _keep(events: Sequence[Event]) -> tuple[list[Event], dict[What, int]]:
     for event in sorted(events, key=lambda event: -event.duration)[:MOST_SPANS]:
         what = _what(event)
         if what not in whats:
-            size += len(_lines_below(*what)) + len(marked(event.name))
+            size += len(_lines_below(*what)) + len(plain_text(event.name))
             if size > MOST_SAID:
                 break
             whats[what] = len(whats)

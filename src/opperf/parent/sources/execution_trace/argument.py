@@ -173,13 +173,13 @@ DTYPES = {
     "c10::complex<double>": "complex128",
 }
 #: PyTorch's numbers of element types (c10/core/ScalarType.h), in arguments such as `dtype`.
-NUMBERED = {
+NUMBERS = {
     0: "uint8", 1: "int8", 2: "int16", 3: "int32", 4: "int64", 5: "float16", 6: "float32", 7: "float64",
     8: "complex32", 9: "complex64", 10: "complex128", 11: "bool", 15: "bfloat16", 23: "float8_e5m2",
     24: "float8_e4m3fn", 25: "float8_e5m2fnuz", 26: "float8_e4m3fnuz", 27: "uint16", 28: "uint32", 29: "uint64",
 }  # fmt: skip
-UNDEFINED = "Tensor(nullptr (uninitialized))"
-NOTHING = ("None", UNDEFINED)
+NULL_TENSOR = "Tensor(nullptr (uninitialized))"
+NOTHING = ("None", NULL_TENSOR)
 SCALARS = ("Int", "Double", "Bool", "String")
 #: The number of entries that describe a tensor's memory.
 MEMORY = 6
@@ -228,7 +228,7 @@ def arguments(node: Node, parameters: Sequence[Parameter], elements: Elements) -
 
 def _argument(kind: str, value: Any, shape: Any, strides: Any, numbered: ElementRecords, depth: int = 0) -> Argument:
     if kind in NOTHING:
-        numbered.count += kind == UNDEFINED
+        numbered.count += kind == NULL_TENSOR
         return None
     if kind == "Device":
         return Device("default")  # what was recorded on another device runs on the one that is measured
@@ -282,9 +282,9 @@ def _typed(kind: str, value: Argument) -> Argument:
     """Return an element type where the signature has one and a number was recorded."""
     if not kind.startswith("ScalarType") or not isinstance(value, int):
         return value
-    if value not in NUMBERED:
+    if value not in NUMBERS:
         raise Unknown(f"the element type with the number {value}")
-    return DType(NUMBERED[value])
+    return DType(NUMBERS[value])
 
 
 def _ranges(text: str) -> Mapping[int, Sequence[float]]:

@@ -23,7 +23,7 @@ import ijson
 
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import JsonObject
-from opperf.parent.sources.execution_trace.node import DAMAGED, Node, describe, opened
+from opperf.parent.sources.execution_trace.node import DAMAGE, Node, describe, open_trace
 
 MICROSECOND = 1e-6
 #: The categories of work on a device.
@@ -93,7 +93,7 @@ class Durations:
 
 
 @dataclass
-class _Launched:
+class _Launches:
     """Work on a device, until all of the file is read: by the call that launched it, or by the runtime's."""
 
     launches: dict[int, int] = field(default_factory=dict)
@@ -121,9 +121,9 @@ class _Launched:
 def read_kineto(path: Path) -> Recording:
     """Read a Kineto trace, one event at a time; raises `InputError` for anything else."""
     calls: list[Call] = []
-    launched = _Launched()
+    launched = _Launches()
     read = 0
-    with opened(path) as file:
+    with open_trace(path) as file:
         try:
             for event in ijson.items(file, "traceEvents.item", use_float=True):
                 read += 1
@@ -134,7 +134,7 @@ def read_kineto(path: Path) -> Recording:
                     calls.append(_call(event, arguments))
                 else:
                     launched.add(category, arguments, round(float(event["dur"]) * 1000))
-        except (*DAMAGED, ArithmeticError, KeyError, ValueError, TypeError, AttributeError) as error:
+        except (*DAMAGE, ArithmeticError, KeyError, ValueError, TypeError, AttributeError) as error:
             raise InputError(
                 f"{path}: damaged after {read} events: {describe(error)}",
                 hint="expected the Chrome trace that `torch.profiler` exports",

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 import ijson
 
-from opperf.catalog.param.problems import quoted
+from opperf.catalog.param.problems import quote
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import LONGEST_STRING, Bounds, JsonObject, NotJSON, show
 
@@ -29,7 +29,7 @@ MOST_MEMBERS = 1000
 #: Prefix of the files that macOS adds to an archive, one for each file.
 MAC = "._"
 #: What reading a file raises that is cut short or never was one.
-DAMAGED = (NotJSON, ijson.JSONError, zlib.error, tarfile.TarError, UnicodeDecodeError, EOFError, OSError)
+DAMAGE = (NotJSON, ijson.JSONError, zlib.error, tarfile.TarError, UnicodeDecodeError, EOFError, OSError)
 
 
 class TooLarge(OSError):
@@ -80,7 +80,7 @@ class BoundedJson:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[BoundedJson]:
+def open_trace(path: Path) -> Iterator[BoundedJson]:
     """Open a trace file; raises `InputError` for an unreadable one."""
     try:
         with path.open("rb") as file:
@@ -97,7 +97,7 @@ def opened(path: Path) -> Iterator[BoundedJson]:
                         yield BoundedJson(_only_json(archive, path))
                 else:
                     yield BoundedJson(unpacked)
-    except DAMAGED as error:
+    except DAMAGE as error:
         raise InputError(
             f"cannot read `{path}`: {getattr(error, 'strerror', None) or describe(error)}", slug="input"
         ) from error
@@ -121,14 +121,14 @@ def _only_json(archive: tarfile.TarFile, path: Path) -> IO[bytes]:
             members.append(member)
     file = archive.extractfile(members[0]) if len(members) == 1 else None
     if file is None:
-        names = ", ".join(quoted(member.name) for member in members[:5]) or "none"
+        names = ", ".join(quote(member.name) for member in members[:5]) or "none"
         raise InputError(f"{path}: expected one .json in it, found {names}", hint="unpack it", slug="bad_trace")
     return file
 
 
 SCHEMAS = ("1.0.1", "1.0.2-chakra.0.0.4", "1.0.3-chakra.0.0.4", "1.1.0-chakra.0.0.4", "1.1.1-chakra.0.0.4")
 #: What a file without keys is, by the first event of its parser.
-MEANT = {"start_map": "it is an empty object", "start_array": "it is a list"}
+MEANINGS = {"start_map": "it is an empty object", "start_array": "it is a list"}
 EXPECTED = "expected a PyTorch execution trace: JSON with `schema` and `nodes`, plain, .gz or .tar.gz"
 
 
@@ -163,12 +163,12 @@ class Node:
 def nodes(path: Path) -> Iterator[Node]:
     """Yield the nodes of a trace in the order of the file; raises `InputError` for a damaged one."""
     read = 0
-    with opened(path) as file:
+    with open_trace(path) as file:
         try:
             for data in ijson.items(file, "nodes.item", use_float=True):
                 yield _node(data)
                 read += 1
-        except DAMAGED as error:
+        except DAMAGE as error:
             raise InputError(
                 f"{path}: damaged after {read} nodes: {describe(error)}", hint=EXPECTED, slug="bad_trace"
             ) from error
@@ -184,7 +184,7 @@ def check(path: Path) -> None:
     """Raise `InputError` for a file that is not a trace of a known schema; reads no further than it must."""
     keys: list[str] = []
     kind = ""
-    with opened(path) as file:
+    with open_trace(path) as file:
         try:
             for prefix, event, value in ijson.parse(file, use_float=True):
                 kind = kind or event
@@ -200,9 +200,9 @@ def check(path: Path) -> None:
                         hint=hint,
                         slug="bad_trace",
                     )
-        except DAMAGED as error:
+        except DAMAGE as error:
             raise InputError(f"{path}: not JSON: {describe(error)}", hint=EXPECTED, slug="bad_trace") from error
-    reason = f"its keys are {', '.join(map(quoted, keys[:6]))}" if keys else MEANT.get(kind, "it is not an object")
+    reason = f"its keys are {', '.join(map(quote, keys[:6]))}" if keys else MEANINGS.get(kind, "it is not an object")
     raise InputError(f"{path}: not an execution trace: {reason}", hint=EXPECTED, slug="bad_trace")
 
 

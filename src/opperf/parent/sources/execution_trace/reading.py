@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from opperf.catalog.domain_table import within
-from opperf.catalog.param.problems import LISTED, quoted
+from opperf.catalog.param.problems import MOST_NAMES, quote
 from opperf.domain.case import Argument, Case, tensors_of
 from opperf.domain.code import check_name
 from opperf.domain.errors import InputError, near
@@ -278,7 +278,7 @@ def _part(
 def _refuse_nothing(subgraph: str | None, steps: tuple[int, int] | None, labels: Iterable[str], counted: int) -> None:
     if subgraph is not None:
         close = near(subgraph, labels)
-        names = ", ".join(map(quoted, close or list(labels)[:LISTED]))
+        names = ", ".join(map(quote, close or list(labels)[:MOST_NAMES]))
         hint = f"did you mean {names}?" if close else f"there are, for example, {names}" if names else None
         raise InputError(f"no operator below the label `{subgraph}`", hint=hint, slug="empty_trace")
     if steps is not None:

@@ -89,7 +89,7 @@ def _times(
     connection: Connection, query: Select[Any], since: datetime | None, series: Mapping[int, Series] | None = None
 ) -> list[Times]:
     table = schema.records.c
-    grouped = _grouped(connection, query.order_by(table.series_id, table.started), table.started, since)
+    grouped = _group(connection, query.order_by(table.series_id, table.started), table.started, since)
     series = find_series(connection, {key for (key,) in grouped}) if series is None else series
     versions = _versions(connection)
     keys = run_keys(connection, {run for rows in grouped.values() for run in rows[3]})
@@ -116,7 +116,7 @@ def operator_ratios(archive: Archive, operator: str, filters: Filters = EVERYTHI
     with reading(archive.engine, archive.address) as connection:
         series = series_of(connection, replace(filters, operator=operator))
         query = select(*columns).where(table.new_series_id.in_(series)).order_by(table.new_series_id, table.started)
-        grouped = _grouped(connection, query, table.started, filters.since, keys=2)
+        grouped = _group(connection, query, table.started, filters.since, keys=2)
         versions = _versions(connection)
         keys = run_keys(connection, {run for rows in grouped.values() for run in rows[5]})
         bases = series | find_series(connection, {base for _, base in grouped} - set(series))
@@ -134,7 +134,7 @@ def operator_ratios(archive: Archive, operator: str, filters: Filters = EVERYTHI
     ]
 
 
-def _grouped(
+def _group(
     connection: Connection, query: Select[Any], started: ColumnElement[int], since: datetime | None, *, keys: int = 1
 ) -> dict[Any, list[tuple[Any, ...]]]:
     """Return the columns of rows, by their first column."""

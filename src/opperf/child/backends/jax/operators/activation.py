@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax, nn
 
-from opperf.child.backends.call import Binding, call, composed, compositions
+from opperf.child.backends.call import Binding, call, composition, compositions
 from opperf.child.backends.jax.operators.convolution import both_ends, spread
 from opperf.child.backends.jax.operators.normalization import batch_norm, layer_norm, rms_norm
 
@@ -106,7 +106,7 @@ BINDINGS: dict[str, Binding] = {
         geglu=(geglu, "jax.numpy.split, jax.nn.gelu and a product"),
     ),
     # What models run one after another, in JAX: one program in compiled mode, which XLA fuses.
-    "conv_batch_norm_relu": composed(
+    "conv_batch_norm_relu": composition(
         conv_batch_norm_relu, NORMALIZED, note=f"{CONVOLUTION}, jax.nn.standardize and jax.nn.relu"
     ),
     **compositions(

@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax, nn
 
-from opperf.child.backends.call import Binding, composed, compositions
+from opperf.child.backends.call import Binding, composition, compositions
 
 NOTE = "jax.nn.dot_product_attention between transposes of heads and length"
 
@@ -40,9 +40,9 @@ def top_k_routing(logits: Any, k: int) -> Any:
 
 BINDINGS: dict[str, Binding] = {
     # Attention in JAX: `jax.nn.dot_product_attention`, which has heads after the length.
-    "scaled_dot_product_attention": composed(attention, "query, key, value, causal", note=NOTE),
-    "causal_attention": composed(attention, "query, key, value, True", note=NOTE),
-    "grouped_query_attention": composed(attention, "query, key, value, causal", note=NOTE),
+    "scaled_dot_product_attention": composition(attention, "query, key, value, causal", note=NOTE),
+    "causal_attention": composition(attention, "query, key, value, True", note=NOTE),
+    "grouped_query_attention": composition(attention, "query, key, value, causal", note=NOTE),
     **compositions(
         multi_head_attention=(
             multi_head_attention,

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from opperf.child.backends.call import Binding, Call, Missing, call, composed
+from opperf.child.backends.call import Binding, Call, Missing, call, composition
 
 #: One number, or one for each space dimension.
 Widths: TypeAlias = int | tuple[int, ...] | None
@@ -91,7 +91,7 @@ def _convolution(**more: Callable[[Mapping[str, Any]], Any]) -> Call:
 
 
 def _transpose(function: Callable[..., Any]) -> Call:
-    return composed(
+    return composition(
         function,
         "data, weight, stride, padding, dilation, output_padding, groups",
         note="jax.lax.conv_general_dilated over dilated data, the weight flipped",
@@ -125,7 +125,7 @@ def _windows(data: Any, kernel: Widths, stride: Widths, padding: Widths) -> tupl
 
 
 def _pool(function: Any, of: str) -> Call:
-    return composed(function, "data, kernel, stride, padding", note=f"jax.lax.reduce_window of {of}")
+    return composition(function, "data, kernel, stride, padding", note=f"jax.lax.reduce_window of {of}")
 
 
 _SPECTRAL: dict[str, Binding] = {
@@ -161,7 +161,7 @@ BINDINGS: dict[str, Binding] = {
     "global_avg_pool3d": call("jax.numpy.mean", "data", "axis=(2, 3, 4), keepdims=True"),
     "global_max_pool3d": call("jax.numpy.max", "data", "axis=(2, 3, 4), keepdims=True"),
     "adaptive_avg_pool2d": Missing("JAX has no pooling over windows of several sizes"),
-    "lp_pool2d": composed(
+    "lp_pool2d": composition(
         lp_pool, "data, kernel, stride, power", note="a power, jax.lax.reduce_window of jax.lax.add, and a root"
     ),
     **_SPECTRAL,

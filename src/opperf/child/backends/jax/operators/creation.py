@@ -21,7 +21,7 @@ NOTE = "the same key at every call"
 KEY = Parameter("key", constant=jax.random.PRNGKey(0).block_until_ready())
 
 
-KNOWN = "a program without inputs: XLA may compute its numbers while compiling"
+CONSTANT_PROGRAM = "a program without inputs: XLA may compute its numbers while compiling"
 
 
 def normal(key: Any, shape: Any, dtype: Any, mean: float | None, std: float | None) -> Any:
@@ -91,9 +91,9 @@ BINDINGS: dict[str, Binding] = {
     "zeros_like": call("jax.numpy.zeros_like", "a=data"),
     "ones_like": call("jax.numpy.ones_like", "a=data"),
     "full_like": call("jax.numpy.full_like", "a=data, fill_value=value"),
-    "arange": call("jax.numpy.arange", "start, stop, step, dtype", note=KNOWN),
-    "linspace": call("jax.numpy.linspace", "start=start, stop=stop, num=count", "dtype=dtype", note=KNOWN),
-    "eye": call("jax.numpy.eye", "N=rows, M=columns", "dtype=dtype", note=KNOWN),
+    "arange": call("jax.numpy.arange", "start, stop, step, dtype", note=CONSTANT_PROGRAM),
+    "linspace": call("jax.numpy.linspace", "start=start, stop=stop, num=count", "dtype=dtype", note=CONSTANT_PROGRAM),
+    "eye": call("jax.numpy.eye", "N=rows, M=columns", "dtype=dtype", note=CONSTANT_PROGRAM),
     # Drawing numbers in JAX, from a key that is an argument.
     "random_uniform": Call(
         "jax.random.uniform", (KEY, *parameters("shape, dtype")), parameters("minval=low, maxval=high"), note=NOTE

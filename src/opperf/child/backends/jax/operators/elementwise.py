@@ -26,7 +26,7 @@ LAX_BINARY = {
 }  # fmt: skip
 
 
-UNCHANGED = Missing("JAX arrays are immutable; XLA reuses donated memory only inside a user's program")
+IMMUTABLE = Missing("JAX arrays are immutable; XLA reuses donated memory only inside a user's program")
 
 
 BINDINGS: dict[str, Binding] = {
@@ -89,13 +89,13 @@ BINDINGS: dict[str, Binding] = {
     },
     "broadcast_to": call("jax.numpy.broadcast_to", "data, shape"),
     # Nothing is done in place in JAX: its arrays never change.
-    "add_inplace": UNCHANGED,
-    "subtract_inplace": UNCHANGED,
-    "multiply_inplace": UNCHANGED,
-    "divide_inplace": UNCHANGED,
-    "remainder_inplace": UNCHANGED,
-    "copy_to": UNCHANGED,
-    "relu_inplace": UNCHANGED,
-    "clip_inplace": UNCHANGED,
-    "set_item": UNCHANGED,
+    "add_inplace": IMMUTABLE,
+    "subtract_inplace": IMMUTABLE,
+    "multiply_inplace": IMMUTABLE,
+    "divide_inplace": IMMUTABLE,
+    "remainder_inplace": IMMUTABLE,
+    "copy_to": IMMUTABLE,
+    "relu_inplace": IMMUTABLE,
+    "clip_inplace": IMMUTABLE,
+    "set_item": IMMUTABLE,
 }

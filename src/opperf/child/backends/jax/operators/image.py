@@ -11,7 +11,7 @@ from jax import lax
 from jax.scipy.ndimage import map_coordinates
 
 from opperf.child.backends.array_operators import CHANGES, change, depth_to_space, space_to_depth
-from opperf.child.backends.call import Binding, Call, call, composed, compositions
+from opperf.child.backends.call import Binding, Call, call, composition, compositions
 from opperf.child.backends.jax.operators.convolution import both_ends, spread
 
 
@@ -73,7 +73,7 @@ _COLOR: dict[str, Binding] = {name: change(name, _like) for name in CHANGES}
 
 BINDINGS: dict[str, Binding] = {
     # Images in JAX.
-    "image_normalize": composed(
+    "image_normalize": composition(
         image_normalize,
         "data, mean, deviation",
         derive={"mean": _along_channels("mean"), "deviation": _along_channels("deviation")},
@@ -84,8 +84,8 @@ BINDINGS: dict[str, Binding] = {
     "image_resize_bilinear": _resize("bilinear"),
     "image_resize_nearest": _resize("nearest"),
     "upsample_bilinear": _resize("bilinear"),
-    "depth_to_space": composed(depth_to_space, "data, factor", note="jax.numpy.transpose between reshapes"),
-    "space_to_depth": composed(space_to_depth, "data, factor", note="jax.numpy.transpose between reshapes"),
+    "depth_to_space": composition(depth_to_space, "data, factor", note="jax.numpy.transpose between reshapes"),
+    "space_to_depth": composition(space_to_depth, "data, factor", note="jax.numpy.transpose between reshapes"),
     **compositions(
         image_to_tensor=(
             lambda data: data.transpose(0, 3, 1, 2).astype(jnp.float32) / 255,

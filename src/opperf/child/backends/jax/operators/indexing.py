@@ -6,7 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from opperf.child.backends.call import Binding, call, composed, compositions
+from opperf.child.backends.call import Binding, call, composition, compositions
 
 
 def scatter_add(data: Any, indices: Any, updates: Any, axis: int) -> Any:
@@ -31,7 +31,7 @@ BINDINGS: dict[str, Binding] = {
     "gather": call("jax.numpy.take_along_axis", "data, indices", "axis=axis"),
     "where": call("jax.numpy.where", "condition, lhs, rhs", also=("jax.lax.select",)),
     "masked_fill": call("jax.numpy.where", "mask, value, data"),
-    "slice": composed(slice_of, "data, begin, end, step", note="indexing with slices"),
+    "slice": composition(slice_of, "data, begin, end, step", note="indexing with slices"),
     **compositions(
         pick=(
             lambda data, indices, axis: jnp.squeeze(

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax, nn
 
-from opperf.child.backends.call import Binding, Call, call, composed, parameters
+from opperf.child.backends.call import Binding, Call, call, composition, parameters
 from opperf.child.backends.jax.operators.creation import KEY, NOTE
 
 # Normalization in JAX: composed around `jax.nn.standardize`, as layers of JAX libraries are.
@@ -76,19 +76,19 @@ def _or_usual(epsilon: float | None) -> float:
     return EPSILON if epsilon is None else epsilon
 
 
-STANDARDIZED = "jax.nn.standardize, a product and a sum"
+STANDARDIZE = "jax.nn.standardize, a product and a sum"
 
 _NORMALIZATION: dict[str, Binding] = {
-    "batch_norm": composed(
+    "batch_norm": composition(
         batch_norm,
         "data, weight, bias, running_mean, running_var, training, epsilon",
-        note=f"{STANDARDIZED}; running statistics are not updated",
+        note=f"{STANDARDIZE}; running statistics are not updated",
     ),
-    "layer_norm": composed(layer_norm, "data, weight, bias, epsilon", note=STANDARDIZED),
-    "rms_norm": composed(rms_norm, "data, weight, epsilon", note="jax.numpy.square, mean and jax.lax.rsqrt"),
-    "group_norm": composed(group_norm, "data, weight, bias, groups, epsilon", note=STANDARDIZED),
-    "instance_norm": composed(instance_norm, "data, weight, bias, epsilon", note=STANDARDIZED),
-    "l2_normalize": composed(l2_normalize, "data, axis, epsilon", note="jax.numpy.square, sum, sqrt and a division"),
+    "layer_norm": composition(layer_norm, "data, weight, bias, epsilon", note=STANDARDIZE),
+    "rms_norm": composition(rms_norm, "data, weight, epsilon", note="jax.numpy.square, mean and jax.lax.rsqrt"),
+    "group_norm": composition(group_norm, "data, weight, bias, groups, epsilon", note=STANDARDIZE),
+    "instance_norm": composition(instance_norm, "data, weight, bias, epsilon", note=STANDARDIZE),
+    "l2_normalize": composition(l2_normalize, "data, axis, epsilon", note="jax.numpy.square, sum, sqrt and a division"),
 }
 
 
@@ -103,7 +103,7 @@ def softmin(data: Any, axis: Any) -> Any:
 _SOFTMAX: dict[str, Binding] = {
     "softmax": call("jax.nn.softmax", "data", "axis=axis"),
     "log_softmax": call("jax.nn.log_softmax", "data", "axis=axis"),
-    "softmin": composed(softmin, "data, axis", note="jax.nn.softmax of the negative"),
+    "softmin": composition(softmin, "data, axis", note="jax.nn.softmax of the negative"),
 }
 
 

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax, nn
 
-from opperf.child.backends.call import Binding, call, composed, compositions
+from opperf.child.backends.call import Binding, call, composition, compositions
 
 
 def rnn_tanh_cell(data: Any, hidden: Any, *weights: Any) -> Any:
@@ -109,7 +109,7 @@ LAYER = "a product of the sequence, and jax.lax.scan over the steps"
 
 
 def _compose(function: Callable[..., Any], tensors: str, note: str) -> Binding:
-    return composed(function, f"data, {tensors}", note=note)
+    return composition(function, f"data, {tensors}", note=note)
 
 
 _RECURRENT: dict[str, Binding] = {

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from opperf.child.backends.call import Binding, call, composed
+from opperf.child.backends.call import Binding, call, composition
 
 
 def top_k(data: Any, k: int, axis: int | None, largest: bool | None) -> tuple[Any, Any]:
@@ -67,10 +67,10 @@ def pearson_correlation(data: Any, labels: Any) -> Any:
     return jnp.corrcoef(data.ravel(), labels.ravel())[0, 1]
 
 
-PICKED = "jax.numpy.take_along_axis, jax.numpy.log and jax.numpy.mean"
+GATHER = "jax.numpy.take_along_axis, jax.numpy.log and jax.numpy.mean"
 
 _SCORE: dict[str, Binding] = {
-    function.__name__: composed(function, arguments, note=f"{note}, composed")
+    function.__name__: composition(function, arguments, note=f"{note}, composed")
     for function, arguments, note in (
         (accuracy, "data, labels", "jax.numpy.argmax, a comparison and jax.numpy.mean"),
         (top_k_accuracy, "data, labels, k", "jax.lax.top_k, a comparison, jax.numpy.any and jax.numpy.mean"),
@@ -82,8 +82,8 @@ _SCORE: dict[str, Binding] = {
             "data, labels",
             "jax.numpy.square of a difference, jax.numpy.mean and jax.numpy.sqrt",
         ),
-        (negative_log_likelihood, "data, labels", PICKED),
-        (perplexity, "data, labels", f"{PICKED}, and jax.numpy.exp"),
+        (negative_log_likelihood, "data, labels", GATHER),
+        (perplexity, "data, labels", f"{GATHER}, and jax.numpy.exp"),
         (pearson_correlation, "data, labels", "jax.numpy.corrcoef"),
     )
 }
@@ -121,6 +121,6 @@ BINDINGS: dict[str, Binding] = {
     # Sorting and selecting in JAX.
     "sort": call("jax.numpy.sort", "data", "axis=axis, descending=descending"),
     "argsort": call("jax.numpy.argsort", "data", "axis=axis, descending=descending"),
-    "topk": composed(top_k, "data, k, axis, largest", note="jax.lax.top_k, whose indices are int32"),
+    "topk": composition(top_k, "data, k, axis, largest", note="jax.lax.top_k, whose indices are int32"),
     **_SCORE,
 }

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax
 
-from opperf.child.backends.call import Binding, Missing, call, composed, compositions
+from opperf.child.backends.call import Binding, Missing, call, composition, compositions
 
 
 def device(name: str) -> Any:
@@ -50,7 +50,7 @@ BINDINGS: dict[str, Binding] = {
     "shape_array": STATIC,
     "size_array": STATIC,
     "item": ON_HOST,
-    "to_device": composed(to_device, "data, device", adapt={"device": device}, note="jax.device_put"),
+    "to_device": composition(to_device, "data, device", adapt={"device": device}, note="jax.device_put"),
     "contiguous": Missing("XLA chooses the layout of arrays; users cannot"),
     "to_numpy": ON_HOST,
     **compositions(get_item=(lambda data, index: data[index], "`data[index]`")),

@@ -9,7 +9,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax.experimental.sparse import BCOO, BCSR, sparsify
 
-from opperf.child.backends.call import Binding, Missing, call, composed, compositions
+from opperf.child.backends.call import Binding, Missing, call, composition, compositions
 
 PAIRS = Missing("for a product of two sparse arrays, JAX allocates room for every pair of stored elements")
 
@@ -59,30 +59,30 @@ BINDINGS: dict[str, Binding] = {
     # Sparse matrices in JAX (`jax.experimental.sparse`): compressed rows (BCSR), and coordinates (BCOO).
     #
     # A program must know the size of its results, so a result has room for every element that might be stored.
-    "to_csr": composed(to_csr, "data, room", derive={"room": _room}, note="jax.experimental.sparse.BCSR.fromdense"),
-    "csr_to_dense": composed(
+    "to_csr": composition(to_csr, "data, room", derive={"room": _room}, note="jax.experimental.sparse.BCSR.fromdense"),
+    "csr_to_dense": composition(
         csr_to_dense, "data", adapt={"data": BCSR.fromdense}, note="jax.experimental.sparse.BCSR.todense"
     ),
-    "csr_matmul": composed(
+    "csr_matmul": composition(
         operator.matmul, "lhs, rhs", adapt={"lhs": BCSR.fromdense}, note="`lhs @ rhs` of jax.experimental.sparse.BCSR"
     ),
-    "csr_matmul_transposed": composed(
+    "csr_matmul_transposed": composition(
         csr_matmul_transposed,
         "lhs, rhs",
         adapt={"lhs": BCOO.fromdense},
         note="`lhs.T @ rhs` of jax.experimental.sparse.BCOO; BCSR has no transpose",
     ),
-    "csr_add": composed(
+    "csr_add": composition(
         sparsify(jnp.add), "lhs, rhs", adapt=COORDINATES, note=f"jax.experimental.sparse.sparsify(jax.numpy.add): {SUM}"
     ),
     "csr_multiply": PAIRS,
-    "csr_square": composed(
+    "csr_square": composition(
         csr_square, "data", adapt={"data": BCSR.fromdense}, note="jax.numpy.square of BCSR's stored elements"
     ),
-    "row_sparse_to_dense": composed(
+    "row_sparse_to_dense": composition(
         csr_to_dense, "stored", derive=ROWS, note="jax.experimental.sparse.BCOO.todense, of whole rows"
     ),
-    "row_sparse_add": composed(
+    "row_sparse_add": composition(
         sparsify(jnp.add),
         "stored, more",
         derive={**ROWS, "more": rows_of("other_values", "other_rows")},

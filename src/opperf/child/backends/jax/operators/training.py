@@ -9,7 +9,7 @@ from jax import nn
 from jax.scipy.special import xlogy
 
 from opperf.child.backends.array_operators import MADE_OF, Updates
-from opperf.child.backends.call import Binding, Call, Missing, composed
+from opperf.child.backends.call import Binding, Call, Missing, composition
 
 
 def mse_loss(data: Any, labels: Any, reduction: str | None) -> Any:
@@ -115,7 +115,7 @@ def _reduce(losses: Any, reduction: str | None) -> Any:
 
 
 def _loss(function: Any, of: str, more: str = "", tensors: str = "data, labels") -> Call:
-    return composed(function, f"{tensors}, reduction{more}", note=f"composed of {of}")
+    return composition(function, f"{tensors}, reduction{more}", note=f"composed of {of}")
 
 
 UPDATES = Updates(jnp, immutable=True)

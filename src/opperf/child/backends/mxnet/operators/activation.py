@@ -6,7 +6,7 @@ from typing import Any
 
 from opperf.child.backends.call import Binding, call
 from opperf.child.backends.mxnet.operators.normalization import rms_norm
-from opperf.child.backends.mxnet.spelling import CallSpec, Composition, adjust, composed
+from opperf.child.backends.mxnet.spelling import CallSpec, Composition, adjust, composition
 
 # MXNet's activations.
 
@@ -53,8 +53,8 @@ _ACTIVATION: dict[str, Binding] = {
     "sigmoid": call("nd.sigmoid", "data", also=("npx.sigmoid",)),
     "tanh": call("nd.tanh", "data", also=("np.tanh",)),
     "gelu": adjust("nd.LeakyReLU", "data", "approximate=approximate", settle=_gelu),
-    "silu": composed(silu, "data", note="nd.sigmoid and a product, composed"),
-    "mish": composed(mish, "data", note="nd.Activation (softrelu), nd.tanh and a product, composed"),
+    "silu": composition(silu, "data", note="nd.sigmoid and a product, composed"),
+    "mish": composition(mish, "data", note="nd.Activation (softrelu), nd.tanh and a product, composed"),
     "leaky_relu": call("nd.LeakyReLU", "data", "act_type='leaky', slope=slope"),
     "elu": call("nd.LeakyReLU", "data", "act_type='elu', slope=alpha"),
     "selu": call(
@@ -65,9 +65,9 @@ _ACTIVATION: dict[str, Binding] = {
     ),
     "softplus": call("nd.Activation", "data", "act_type='softrelu'"),
     "softsign": call("nd.softsign", "data"),
-    "log_sigmoid": composed(log_sigmoid, "data", note="nd.Activation (softrelu) between two sign changes, composed"),
+    "log_sigmoid": composition(log_sigmoid, "data", note="nd.Activation (softrelu) between two sign changes, composed"),
     "hard_sigmoid": call("nd.hard_sigmoid", "data", f"alpha={1 / 6}, beta=0.5"),
-    "hard_swish": composed(hard_swish, "data", note="nd.hard_sigmoid and a product, composed"),
+    "hard_swish": composition(hard_swish, "data", note="nd.hard_sigmoid and a product, composed"),
     "prelu": call("nd.LeakyReLU", "data=data, gamma=weight", "act_type='prelu'"),
 }
 
@@ -100,10 +100,10 @@ def geglu(F: Any, data: Any, *, approximate: str = "none") -> Any:
 
 
 _GATED: dict[str, Binding] = {
-    "glu": composed(glu, "data", note="nd.split, nd.sigmoid and a product"),
-    "reglu": composed(reglu, "data", note="nd.split, nd.relu and a product"),
-    "swiglu": composed(swiglu, "data", note="nd.split, nd.sigmoid and two products"),
-    "geglu": composed(
+    "glu": composition(glu, "data", note="nd.split, nd.sigmoid and a product"),
+    "reglu": composition(reglu, "data", note="nd.split, nd.relu and a product"),
+    "swiglu": composition(swiglu, "data", note="nd.split, nd.sigmoid and two products"),
+    "geglu": composition(
         geglu,
         "data",
         "approximate=approximate",
@@ -210,50 +210,50 @@ NORMALIZED = "data, weight, scale, shift, running_mean, running_var"
 WINDOW = "stride=stride, padding=padding"
 
 _FUSED: dict[str, Binding] = {
-    "conv_relu": composed(
+    "conv_relu": composition(
         conv_relu, "data, weight, bias", WINDOW, note="nd.Convolution and nd.relu", settle=_conv_relu
     ),
-    "conv_batch_norm": composed(
+    "conv_batch_norm": composition(
         conv_batch_norm,
         NORMALIZED,
         f"{WINDOW}, epsilon=epsilon",
         note="nd.Convolution and nd.BatchNorm",
         settle=_conv_batch_norm,
     ),
-    "conv_batch_norm_relu": composed(
+    "conv_batch_norm_relu": composition(
         conv_batch_norm_relu,
         NORMALIZED,
         f"{WINDOW}, epsilon=epsilon",
         note="nd.Convolution, nd.BatchNorm and nd.relu",
         settle=_conv_batch_norm_relu,
     ),
-    "linear_relu": composed(
+    "linear_relu": composition(
         linear_relu, "data, weight, bias", note="nd.FullyConnected and nd.relu", settle=_linear_relu
     ),
-    "linear_gelu": composed(
+    "linear_gelu": composition(
         linear_gelu,
         "data, weight, bias",
         "approximate=approximate",
         note="nd.FullyConnected and nd.LeakyReLU (gelu); nd.tanh and arithmetic where approximated",
         settle=_linear_gelu,
     ),
-    "matmul_bias_activation": composed(
+    "matmul_bias_activation": composition(
         matmul_bias_activation,
         "lhs, rhs, bias",
         "activation=activation",
         note="nd.dot, nd.reshape, nd.broadcast_add and nd.Activation",
     ),
-    "add_layer_norm": composed(
+    "add_layer_norm": composition(
         add_layer_norm, "data, residual, weight, bias", "epsilon=epsilon", note="a sum and nd.LayerNorm"
     ),
-    "add_rms_norm": composed(
+    "add_rms_norm": composition(
         add_rms_norm,
         "data, residual, weight",
         "epsilon=epsilon",
         note="a sum; square, mean, rsqrt and products of `nd`",
     ),
-    "residual_add_relu": composed(residual_add_relu, "data, residual", note="a sum and nd.relu"),
-    "bias_gelu": composed(
+    "residual_add_relu": composition(residual_add_relu, "data, residual", note="a sum and nd.relu"),
+    "bias_gelu": composition(
         bias_gelu,
         "data, bias",
         "approximate=approximate",

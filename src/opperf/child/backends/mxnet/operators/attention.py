@@ -8,7 +8,7 @@ import mxnet as mx
 import numpy
 
 from opperf.child.backends.call import Binding
-from opperf.child.backends.mxnet.spelling import CallSpec, Composition, composed
+from opperf.child.backends.mxnet.spelling import CallSpec, Composition, composition
 
 # Attention, composed: MXNet's fused ones take interleaved projections, not queries, keys and values.
 
@@ -78,33 +78,33 @@ def _over_heads(angles: Any) -> Any:
 
 
 _ATTENTION: dict[str, Binding] = {
-    "scaled_dot_product_attention": composed(
+    "scaled_dot_product_attention": composition(
         scaled_dot_product_attention,
         "query, key, value",
         "causal=causal",
         note="nd.linalg.gemm2, nd.softmax and nd.linalg.gemm2; the precomputed causal mask is added",
         settle=_attention,
     ),
-    "causal_attention": composed(
+    "causal_attention": composition(
         scaled_dot_product_attention,
         "query, key, value, True",
         note="nd.linalg.gemm2, a sum with a precomputed mask, nd.softmax and nd.linalg.gemm2",
         settle=_attention,
     ),
-    "grouped_query_attention": composed(
+    "grouped_query_attention": composition(
         grouped_query_attention,
         "query, key, value",
         "causal=causal",
         note="nd.linalg.gemm2, nd.softmax and nd.linalg.gemm2 between nd.reshape; a causal mask is added",
         settle=_group,
     ),
-    "multi_head_attention": composed(
+    "multi_head_attention": composition(
         multi_head_attention,
         "data, weight, bias, output_weight, output_bias, heads",
         note="nd.FullyConnected, nd.linalg.gemm2, nd.softmax, nd.linalg.gemm2 and nd.FullyConnected",
         settle=_layer,
     ),
-    "rotary_embedding": composed(
+    "rotary_embedding": composition(
         rotary_embedding,
         "data, cosine, sine",
         adapt={"cosine": _over_heads, "sine": _over_heads},
@@ -156,22 +156,24 @@ def _moe_scatter(data: Any, tokens: Any, weights: Any, count: int) -> CallSpec:
 
 
 _EXPERTS: dict[str, Binding] = {
-    "grouped_matmul": composed(
+    "grouped_matmul": composition(
         grouped_matmul, "data, weight", note="nd.batch_dot between nd.reshape", settle=_grouped_matmul
     ),
-    "moe_gather": composed(
+    "moe_gather": composition(
         moe_gather,
         "data, experts",
         note="a product and a sum make keys, nd.argsort sorts them; nd.cast, a division, nd.floor and nd.take",
         settle=_moe_gather,
     ),
-    "moe_scatter": composed(
+    "moe_scatter": composition(
         moe_scatter,
         "data, tokens, weights, count",
         note="nd.reshape, nd.broadcast_mul, and nd._internal._backward_gather_nd, which sums rows at points",
         settle=_moe_scatter,
     ),
-    "top_k_routing": composed(top_k_routing, "logits", "k=k", note="nd.softmax, nd.topk, nd.sum and nd.broadcast_div"),
+    "top_k_routing": composition(
+        top_k_routing, "logits", "k=k", note="nd.softmax, nd.topk, nd.sum and nd.broadcast_div"
+    ),
 }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import mxnet as mx
 
 from opperf.child.backends.call import Binding, Call, Missing, call
-from opperf.child.backends.mxnet.spelling import composed
+from opperf.child.backends.mxnet.spelling import composition
 from opperf.domain.backend import Unsupported
 
 # MXNet's tensors of known values.
@@ -63,7 +63,7 @@ def _fill(name: str, initializer: Any, own: str) -> Call:
         return weights
 
     fill.__name__ = name
-    return composed(fill, "shape, dtype", note=f"nd.empty and mx.init.{own}")
+    return composition(fill, "shape, dtype", note=f"nd.empty and mx.init.{own}")
 
 
 _INITIALIZER: dict[str, Binding] = {

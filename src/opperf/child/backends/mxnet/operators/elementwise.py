@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from opperf.child.backends.call import Binding, Call, Missing, call, parameters
-from opperf.child.backends.mxnet.spelling import composed
+from opperf.child.backends.mxnet.spelling import composition
 
 # MXNet's functions of one tensor, element by element.
 
@@ -37,7 +37,7 @@ _ELEMENTWISE_UNARY: dict[str, Binding] = {
     "erfinv": call("nd.erfinv", "data", also=("npx.erfinv",)),
     "gammaln": call("nd.gammaln", "data", also=("npx.gammaln",)),
     "digamma": Missing("MXNet has the digamma function only as the gradient of `nd.gammaln`"),
-    "frac": composed(frac, "data", note="nd.trunc and a difference, composed"),
+    "frac": composition(frac, "data", note="nd.trunc and a difference, composed"),
     "nan_to_num": call("np.nan_to_num", "x=data"),
     "signbit": Missing("`np.signbit` of MXNet 1.9 is NumPy's own function, which does not take MXNet arrays"),
     "bitwise_not": call("np.bitwise_not", "x=data", also=("np.invert",)),
@@ -66,14 +66,14 @@ _ELEMENTWISE_BINARY: dict[str, Binding] = {
     "subtract": call("nd.subtract", "lhs, rhs", also=("nd.elemwise_sub", "np.subtract")),
     "multiply": call("nd.multiply", "lhs, rhs", also=("nd.elemwise_mul", "np.multiply")),
     "divide": call("nd.divide", "lhs, rhs", also=("nd.elemwise_div", "np.divide")),
-    "floor_divide": composed(floor_divide, "lhs, rhs", note="nd.broadcast_div and nd.floor, composed"),
+    "floor_divide": composition(floor_divide, "lhs, rhs", note="nd.broadcast_div and nd.floor, composed"),
     "remainder": call("nd.modulo", "lhs, rhs", also=("nd.broadcast_mod", "np.mod")),
     "power": call("nd.power", "lhs, rhs", also=("np.power",)),
     "maximum": call("nd.maximum", "lhs, rhs", also=("np.maximum",)),
     "minimum": call("nd.minimum", "lhs, rhs", also=("np.minimum",)),
     "hypot": call("nd.broadcast_hypot", "lhs, rhs", also=("np.hypot",)),
     "arctan2": call("np.arctan2", "x1=lhs, x2=rhs"),
-    "logaddexp": composed(logaddexp, "lhs, rhs", note="maximum, difference, exp and log1p of `nd`, composed"),
+    "logaddexp": composition(logaddexp, "lhs, rhs", note="maximum, difference, exp and log1p of `nd`, composed"),
     "equal": call("nd.equal", "lhs, rhs", note=COMPARES, also=("np.equal",)),
     "not_equal": call("nd.not_equal", "lhs, rhs", note=COMPARES, also=("nd.broadcast_not_equal", "np.not_equal")),
     "greater": call("nd.greater", "lhs, rhs", note=COMPARES, also=("np.greater",)),
@@ -118,9 +118,9 @@ def addcdiv(F: Any, data: Any, lhs: Any, rhs: Any, value: float = 1.0) -> Any:
 
 
 _ELEMENTWISE_TERNARY: dict[str, Binding] = {
-    "lerp": composed(lerp, "start, end, weight", note="a difference, a product and a sum, composed"),
-    "addcmul": composed(addcmul, "data, lhs, rhs", "value=value", note="two products and a sum, composed"),
-    "addcdiv": composed(addcdiv, "data, lhs, rhs", "value=value", note="a quotient, a product and a sum, composed"),
+    "lerp": composition(lerp, "start, end, weight", note="a difference, a product and a sum, composed"),
+    "addcmul": composition(addcmul, "data, lhs, rhs", "value=value", note="two products and a sum, composed"),
+    "addcdiv": composition(addcdiv, "data, lhs, rhs", "value=value", note="a quotient, a product and a sum, composed"),
 }
 
 

@@ -9,7 +9,7 @@ import mxnet as mx
 
 from opperf.child.backends.array_operators import derived
 from opperf.child.backends.call import Binding, Call, Missing, call
-from opperf.child.backends.mxnet.spelling import composed
+from opperf.child.backends.mxnet.spelling import composition
 
 # Images in MXNet.
 
@@ -77,8 +77,8 @@ _IMAGE: dict[str, Binding] = {
     ),
     "upsample_nearest": call("nd.UpSampling", "data", "scale=scale, sample_type='nearest'"),
     "upsample_bilinear": _bilinear(),
-    "grid_sample": composed(grid_sample, "data, grid", note="nd.transpose of the grid and nd.BilinearSampler"),
-    "pixel_shuffle": composed(pixel_shuffle, "data", "factor=factor", note="nd.reshape and nd.transpose"),
+    "grid_sample": composition(grid_sample, "data, grid", note="nd.transpose of the grid and nd.BilinearSampler"),
+    "pixel_shuffle": composition(pixel_shuffle, "data", "factor=factor", note="nd.reshape and nd.transpose"),
     "depth_to_space": call("nd.depth_to_space", "data", "block_size=factor"),
     "space_to_depth": call("nd.space_to_depth", "data", "block_size=factor"),
     "im2col": call(
@@ -133,12 +133,12 @@ DERIVED = derived(_like)
 WEIGHTS = {"weights": DERIVED["weights"]}
 
 _COLOR: dict[str, Binding] = {
-    "image_to_gray": composed(
+    "image_to_gray": composition(
         image_to_gray, "data, weights", derive=WEIGHTS, note="np.dot with three precomputed weights", numpy=True
     ),
     "image_adjust_brightness": call("nd.image.random_brightness", "data", "min_factor=factor, max_factor=factor"),
     "image_adjust_contrast": call("nd.image.random_contrast", "data", "min_factor=factor, max_factor=factor"),
-    "image_adjust_saturation": composed(
+    "image_adjust_saturation": composition(
         image_adjust_saturation,
         "data, weights",
         "factor=factor",
@@ -146,14 +146,14 @@ _COLOR: dict[str, Binding] = {
         note="np.dot, products and a sum: nd.image.random_saturation is wrong",
         numpy=True,
     ),
-    "image_adjust_hue": composed(
+    "image_adjust_hue": composition(
         image_adjust_hue,
         "data, turn",
         derive={"turn": DERIVED["turn"]},
         note="np.dot with nine precomputed numbers; nd.image.random_hue works differently, pixel by pixel",
         numpy=True,
     ),
-    "image_color_jitter": composed(
+    "image_color_jitter": composition(
         image_color_jitter,
         "data, weights",
         "brightness=brightness, contrast=contrast, saturation=saturation",

@@ -9,7 +9,7 @@ import mxnet as mx
 import numpy
 
 from opperf.child.backends.call import Binding, call
-from opperf.child.backends.mxnet.spelling import CallSpec, Composition, adjust, composed
+from opperf.child.backends.mxnet.spelling import CallSpec, Composition, adjust, composition
 
 # MXNet's operators that pick or place elements.
 
@@ -59,7 +59,7 @@ _INDEXING: dict[str, Binding] = {
     # nd.take does not flatten.
     "take": call("np.take", "a=data, indices=indices", "axis=axis"),
     "index_select": call("nd.take", "a=data, indices=indices", "axis=axis"),
-    "gather": composed(
+    "gather": composition(
         gather,
         "data, indices",
         "axis=axis",
@@ -70,7 +70,7 @@ _INDEXING: dict[str, Binding] = {
     "ravel_multi_index": call("nd.ravel_multi_index", "data=indices", "shape=shape"),
     "unravel_index": call("nd.unravel_index", "data=indices", "shape=shape"),
     "gather_nd": call("nd.gather_nd", "data, indices"),
-    "scatter_add": composed(
+    "scatter_add": composition(
         scatter_add,
         "data, indices, updates",
         "axis=axis",
@@ -123,8 +123,8 @@ _EMBEDDING: dict[str, Binding] = {
         derive={"rows": _rows, "width": _width},
     ),
     "one_hot": call("nd.one_hot", "indices, depth", "dtype"),
-    "embedding_bag_sum": composed(embedding_bag_sum, "indices, weight", note="nd.Embedding and nd.sum", settle=_sum),
-    "embedding_bag_mean": composed(
+    "embedding_bag_sum": composition(embedding_bag_sum, "indices, weight", note="nd.Embedding and nd.sum", settle=_sum),
+    "embedding_bag_mean": composition(
         embedding_bag_mean, "indices, weight", note="nd.Embedding and nd.mean", settle=_mean
     ),
 }

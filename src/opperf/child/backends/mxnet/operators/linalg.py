@@ -8,7 +8,7 @@ from typing import Any
 import mxnet as mx
 
 from opperf.child.backends.call import Binding, Missing, call
-from opperf.child.backends.mxnet.spelling import CallSpec, adjust, composed
+from opperf.child.backends.mxnet.spelling import CallSpec, adjust, composition
 
 # MXNet's products of matrices and vectors.
 
@@ -78,7 +78,7 @@ _LINALG: dict[str, Binding] = {
     # nd.linalg has no trace, and `nd` no tensor without dimensions.
     "trace": call("np.trace", "a=data"),
     "diagonal": call("nd.diag", "data", "k=offset"),
-    "triu": composed(triu, "data", "offset=offset", note="np.tril between two np.swapaxes, composed", numpy=True),
+    "triu": composition(triu, "data", "offset=offset", note="np.tril between two np.swapaxes, composed", numpy=True),
     "tril": call("np.tril", "m=data", "k=offset"),
     "cholesky": call("nd.linalg.potrf", "data", also=("np.linalg.cholesky",)),
     "inverse": call("nd.linalg.inverse", "data", adapt={"data": near_identity}, note=NEAR, also=("np.linalg.inv",)),

@@ -7,7 +7,7 @@ from typing import Any
 import mxnet as mx
 
 from opperf.child.backends.call import Binding, call
-from opperf.child.backends.mxnet.spelling import CallSpec, Composition, adjust, composed
+from opperf.child.backends.mxnet.spelling import CallSpec, Composition, adjust, composition
 from opperf.domain.backend import Unsupported
 
 # MXNet's normalizations.
@@ -63,10 +63,10 @@ _NORMALIZATION: dict[str, Binding] = {
         also=("nd.BatchNorm",),
     ),
     "layer_norm": call("nd.LayerNorm", "data=data, gamma=weight, beta=bias", "eps=epsilon"),
-    "rms_norm": composed(
+    "rms_norm": composition(
         rms_norm, "data, weight", "epsilon=epsilon", note="square, mean, rsqrt and products of `nd`", settle=_rms_norm
     ),
-    "group_norm": composed(
+    "group_norm": composition(
         group_norm,
         "data, weight, bias, groups",
         "eps=epsilon",

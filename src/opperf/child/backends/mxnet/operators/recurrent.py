@@ -8,7 +8,7 @@ from typing import Any
 import mxnet as mx
 
 from opperf.child.backends.call import Binding, Missing, call
-from opperf.child.backends.mxnet.spelling import CallSpec, Composition, composed
+from opperf.child.backends.mxnet.spelling import CallSpec, Composition, composition
 
 # MXNet's recurrent networks.
 #
@@ -69,7 +69,7 @@ PRODUCTS = "two nd.FullyConnected"
 
 _RECURRENT: dict[str, Binding] = {
     **{
-        function.__name__: composed(
+        function.__name__: composition(
             function, f"data, {states}, {WEIGHTS}", "width=width", derive=WIDTH, note=f"{PRODUCTS}, {of}, composed"
         )
         for function, states, of in (
@@ -80,7 +80,7 @@ _RECURRENT: dict[str, Binding] = {
         )
     },
     **{
-        name: composed(
+        name: composition(
             layer,
             f"data, {tensors}",
             f"width=width, {settings}",
@@ -99,12 +99,12 @@ _RECURRENT: dict[str, Binding] = {
 
 # MXNet's operators for sequences of unequal length.
 
-GIVEN = "use_sequence_length=True"
+WITH_LENGTHS = "use_sequence_length=True"
 
 _SEQUENCE: dict[str, Binding] = {
-    "sequence_mask": call("nd.SequenceMask", "data, lengths", f"{GIVEN}, value=value"),
-    "sequence_reverse": call("nd.SequenceReverse", "data, lengths", GIVEN),
-    "sequence_last": call("nd.SequenceLast", "data, lengths", GIVEN),
+    "sequence_mask": call("nd.SequenceMask", "data, lengths", f"{WITH_LENGTHS}, value=value"),
+    "sequence_reverse": call("nd.SequenceReverse", "data, lengths", WITH_LENGTHS),
+    "sequence_last": call("nd.SequenceLast", "data, lengths", WITH_LENGTHS),
 }
 
 
@@ -150,20 +150,20 @@ def _range(case: Mapping[str, Any]) -> tuple[float, float]:
     return float(case["low"]), float(case["high"])
 
 
-SEGMENTED = "data, segments, count"
+SEGMENTS = "data, segments, count"
 
 _SEGMENT: dict[str, Binding] = {
-    "segment_sum": composed(
-        segment_sum, SEGMENTED, note="nd._internal._backward_gather_nd, which sums rows at points", settle=_sum
+    "segment_sum": composition(
+        segment_sum, SEGMENTS, note="nd._internal._backward_gather_nd, which sums rows at points", settle=_sum
     ),
-    "segment_mean": composed(
+    "segment_mean": composition(
         segment_mean,
-        SEGMENTED,
+        SEGMENTS,
         note="nd._internal._backward_gather_nd sums rows and ones at points; nd.clip and nd.broadcast_div",
         settle=_mean,
     ),
     "segment_max": GREATEST,
-    "index_add": composed(
+    "index_add": composition(
         index_add,
         "data, indices, updates",
         note="nd._internal._backward_gather_nd sums the updates at points, and a sum adds the data",

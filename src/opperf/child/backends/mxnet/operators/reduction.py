@@ -8,7 +8,7 @@ from typing import Any
 import mxnet as mx
 
 from opperf.child.backends.call import Binding, Missing, call
-from opperf.child.backends.mxnet.spelling import CallSpec, Composition, composed
+from opperf.child.backends.mxnet.spelling import CallSpec, Composition, composition
 from opperf.domain.backend import Unsupported
 
 # MXNet's reductions.
@@ -57,9 +57,11 @@ _REDUCTION: dict[str, Binding] = {
         for name in ("sum", "mean", "max", "min", "prod", "nansum", "nanprod", "norm")
     },
     # np.var and np.std say that their gradients are zero.
-    "variance": composed(variance, "data", "axis, keepdims", note="the second result of nd.moments", settle=_variance),
-    "std": composed(std, "data", "axis, keepdims", note="nd.moments and nd.sqrt, composed", settle=_std),
-    "logsumexp": composed(
+    "variance": composition(
+        variance, "data", "axis, keepdims", note="the second result of nd.moments", settle=_variance
+    ),
+    "std": composition(std, "data", "axis, keepdims", note="nd.moments and nd.sqrt, composed", settle=_std),
+    "logsumexp": composition(
         logsumexp, "data", "axis, keepdims", note="maximum, difference, exp, sum and log of `nd`, composed"
     ),
     "argmax": call("nd.argmax", "data", "axis, keepdims", note=POSITIONS),
@@ -120,7 +122,7 @@ def _top_k(arguments: Mapping[str, Any]) -> Any:
 
 
 _SCORE: dict[str, Binding] = {
-    name: composed(metric, "data, labels, score", derive={"score": make}, note=f"mx.metric.{own}, in NumPy")
+    name: composition(metric, "data, labels, score", derive={"score": make}, note=f"mx.metric.{own}, in NumPy")
     for name, own, make in (
         ("accuracy", "Accuracy", _metric("Accuracy")),
         ("top_k_accuracy", "TopKAccuracy", _top_k),

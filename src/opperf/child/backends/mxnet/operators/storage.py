@@ -8,7 +8,7 @@ from typing import Any
 import mxnet as mx
 
 from opperf.child.backends.call import Adapt, Binding, Missing, call
-from opperf.child.backends.mxnet.spelling import composed
+from opperf.child.backends.mxnet.spelling import composition
 
 # Sparse matrices in MXNet: `CSRNDArray` and `RowSparseNDArray`.
 
@@ -70,10 +70,10 @@ def dequantize_int8(F: Any, data: Any, *, scale: float, zero_point: int) -> Any:
 SETTINGS = "scale=scale, zero_point=zero_point"
 
 _QUANTIZED: dict[str, Binding] = {
-    "quantize_int8": composed(
+    "quantize_int8": composition(
         quantize_int8, "data", SETTINGS, note="a division, nd.rint, a sum, nd.clip and nd.cast; ties go down"
     ),
-    "dequantize_int8": composed(dequantize_int8, "data", SETTINGS, note="nd.cast, a difference and a product"),
+    "dequantize_int8": composition(dequantize_int8, "data", SETTINGS, note="nd.cast, a difference and a product"),
     "int8_matmul": Missing(
         "MXNet multiplies matrices of floating types only; its quantized layers take ranges beside them and return such"
     ),

@@ -7,7 +7,7 @@ from typing import Any
 import mxnet as mx
 
 from opperf.child.backends.call import Binding, call
-from opperf.child.backends.mxnet.spelling import CallSpec, adjust, composed
+from opperf.child.backends.mxnet.spelling import CallSpec, adjust, composition
 
 # Losses, composed as Gluon's are: `nd.softmax_cross_entropy` and its like return a sum, or only gradients.
 #
@@ -119,7 +119,7 @@ TWO, SIDES = "data, labels", "lhs, rhs, labels"
 
 _LOSS: dict[str, Binding] = {
     **{
-        function.__name__: composed(
+        function.__name__: composition(
             function, tensors, "reduction=reduction" + more, note=f"{note}, composed", numpy=True
         )
         for function, note, tensors, more in (
@@ -223,13 +223,13 @@ _OPTIMIZER: dict[str, Binding] = {
         "weight=weight, grad=gradient, n=squares",
         "lr=learning_rate, gamma1=rho, epsilon=epsilon, out=weight",
     ),
-    "adagrad_update": composed(
+    "adagrad_update": composition(
         adagrad_update,
         "weight, gradient, squares, learning_rate, epsilon",
         "out=weight",
         note="square, sums, sqrt, a quotient and a difference of `nd`, composed; MXNet's own needs sparse gradients",
     ),
-    "adadelta_update": composed(
+    "adadelta_update": composition(
         adadelta_update,
         "weight, gradient, squares, steps, learning_rate, rho, epsilon",
         "out=weight",
@@ -240,7 +240,7 @@ _OPTIMIZER: dict[str, Binding] = {
         "weight=weight, grad=gradient, z=sums, n=squares",
         "lr=learning_rate, lamda1=l1, beta=beta, out=weight",
     ),
-    "lamb_update": composed(
+    "lamb_update": composition(
         lamb_update,
         "weight, gradient, mean, variance, learning_rate, beta1, beta2, epsilon, weight_decay",
         "out=weight",

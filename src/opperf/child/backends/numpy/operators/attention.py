@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from opperf.child.backends.call import Binding, composed, compositions
+from opperf.child.backends.call import Binding, composition, compositions
 from opperf.child.backends.numpy.operators.normalization import softmax
 
 NOTE = "numpy.matmul twice and a softmax of four functions; numpy.tri and numpy.where when causal"
@@ -60,7 +60,7 @@ def top_k_routing(logits: Any, k: int) -> Any:
 
 BINDINGS: dict[str, Binding] = {
     # Attention, written in NumPy as two products and a softmax.
-    "causal_attention": composed(scaled_dot_product_attention, "query, key, value, True", note=NOTE),
+    "causal_attention": composition(scaled_dot_product_attention, "query, key, value, True", note=NOTE),
     **compositions(
         scaled_dot_product_attention=(scaled_dot_product_attention, NOTE),
         grouped_query_attention=(grouped_query_attention, NOTE),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from opperf.child.backends.call import Adapt, Binding, Missing, call, composed
+from opperf.child.backends.call import Adapt, Binding, Missing, call, composition
 from opperf.child.backends.numpy.functions import generator
 from opperf.domain.backend import Unsupported
 
@@ -146,38 +146,38 @@ BINDINGS: dict[str, Binding] = {
     # One generator, seeded, is made for each call that is bound, never within the time. `uniform` and `normal` draw
     # float64 only, `random` and `standard_normal` float32 too, so these are what is called, and moved where the case
     # asks for it.
-    "random_uniform": composed(
+    "random_uniform": composition(
         random_uniform,
         "draw=dtype, shape=shape, low=low, high=high",
         adapt={"dtype": drawing("random")},
         note="numpy.random.Generator.random, scaled and shifted in place where it is not [0, 1)",
     ),
-    "random_normal": composed(
+    "random_normal": composition(
         random_normal,
         "draw=dtype, shape=shape, mean=mean, std=std",
         adapt={"dtype": drawing("standard_normal")},
         note="numpy.random.Generator.standard_normal, scaled and shifted in place where it is not (0, 1)",
     ),
     "random_integers": call("numpy.random.Generator.integers", "low, high", "size=shape, dtype=dtype"),
-    "random_bernoulli": composed(
+    "random_bernoulli": composition(
         random_bernoulli,
         "draw_into=dtype, shape=shape, probability=probability",
         adapt={"dtype": drawing_chances},
         note="numpy.random.Generator.random in float32, numpy.less and astype",
     ),
-    "random_poisson": composed(
+    "random_poisson": composition(
         random_poisson, "dtype, shape, rate", adapt=COUNTS, note="numpy.random.Generator.poisson and astype"
     ),
-    "random_exponential": composed(
+    "random_exponential": composition(
         random_exponential,
         "draw=dtype, shape=shape, scale=scale",
         adapt={"dtype": drawing("standard_exponential")},
         note="numpy.random.Generator.standard_exponential, scaled in place",
     ),
-    "random_gamma": composed(
+    "random_gamma": composition(
         random_gamma, "dtype, shape, alpha, scale", adapt=COUNTS, note="numpy.random.Generator.gamma and astype"
     ),
-    "random_negative_binomial": composed(
+    "random_negative_binomial": composition(
         random_negative_binomial,
         "dtype, shape, successes, probability",
         adapt=COUNTS,
@@ -188,7 +188,7 @@ BINDINGS: dict[str, Binding] = {
     # Weights in NumPy: numbers of a generator, scaled in place; see `random`.
     "truncated_normal": Missing("NumPy draws no truncated normal; `scipy.stats.truncnorm` does"),
     **{
-        function.__name__: composed(
+        function.__name__: composition(
             function,
             "draw=dtype, shape=shape",
             adapt={"dtype": drawing(method)},

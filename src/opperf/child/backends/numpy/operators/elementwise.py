@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from opperf.child.backends.array_operators import ADDCDIV, ADDCMUL, LERP
-from opperf.child.backends.call import Binding, Missing, call, composed
+from opperf.child.backends.call import Binding, Missing, call, composition
 
 # NumPy's functions of one array, element by element.
 
@@ -37,13 +37,13 @@ _ELEMENTWISE_UNARY: dict[str, Binding] = {
             "degrees", "radians", "nan_to_num", "signbit", "bitwise_not",
         )
     },
-    "rsqrt": composed(rsqrt, "data", note="numpy.sqrt and numpy.reciprocal"),
-    "rcbrt": composed(rcbrt, "data", note="numpy.cbrt and numpy.reciprocal"),
+    "rsqrt": composition(rsqrt, "data", note="numpy.sqrt and numpy.reciprocal"),
+    "rcbrt": composition(rcbrt, "data", note="numpy.cbrt and numpy.reciprocal"),
     "erf": Missing("NumPy has no error function; SciPy has it"),
     "erfinv": Missing("NumPy has no inverse error function; SciPy has it"),
     "gammaln": Missing("NumPy has no gamma function; SciPy has it"),
     "digamma": Missing("NumPy has no digamma function; SciPy has it"),
-    "frac": composed(frac, "data", note="numpy.trunc and numpy.subtract"),
+    "frac": composition(frac, "data", note="numpy.trunc and numpy.subtract"),
     "clip": call("numpy.clip", "a=data, a_min=minimum, a_max=maximum"),
     "round": call("numpy.round", "a=data"),
 }  # fmt: skip
@@ -102,10 +102,10 @@ _INPLACE: dict[str, Binding] = {
     "multiply_inplace": call("numpy.multiply", "x1=lhs, x2=rhs", "out=lhs"),
     "divide_inplace": call("numpy.divide", "x1=lhs, x2=rhs", "out=lhs"),
     "remainder_inplace": call("numpy.remainder", "x1=lhs, x2=rhs", "out=lhs"),
-    "copy_to": composed(copy_to, "data, destination", note="numpy.copyto"),
+    "copy_to": composition(copy_to, "data, destination", note="numpy.copyto"),
     "relu_inplace": call("numpy.maximum", "x1=data, x2=0", "out=data", note="numpy.maximum with 0"),
     "clip_inplace": call("numpy.clip", "a=data, a_min=low, a_max=high", "out=data"),
-    "set_item": composed(set_item, "data, updates", note="`data[:] = updates`"),
+    "set_item": composition(set_item, "data, updates", note="`data[:] = updates`"),
 }
 
 

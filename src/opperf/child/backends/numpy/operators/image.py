@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from opperf.child.backends.array_operators import CHANGES, change, depth_to_space, space_to_depth
-from opperf.child.backends.call import Binding, Missing, call, composed, compositions
+from opperf.child.backends.call import Binding, Missing, call, composition, compositions
 
-RESAMPLED = Missing("NumPy has no resampling of images; its `interp` is for points on one line")
+NO_RESAMPLING = Missing("NumPy has no resampling of images; its `interp` is for points on one line")
 
 
 def image_normalize(data: Any, mean: Any, deviation: Any) -> Any:
@@ -66,7 +66,7 @@ _COLOR: dict[str, Binding] = {name: change(name, _like) for name in CHANGES}
 
 BINDINGS: dict[str, Binding] = {
     # Images in NumPy: what indexing and arithmetic do in a few functions.
-    "image_normalize": composed(
+    "image_normalize": composition(
         image_normalize,
         "data, mean, deviation",
         derive={"mean": _along_channels("mean"), "deviation": _along_channels("deviation")},
@@ -74,11 +74,11 @@ BINDINGS: dict[str, Binding] = {
     ),
     "image_flip_left_right": call("numpy.flip", "m=data", "axis=-2"),
     "image_flip_top_bottom": call("numpy.flip", "m=data", "axis=-3"),
-    "image_resize_bilinear": RESAMPLED,
-    "upsample_bilinear": RESAMPLED,
-    "grid_sample": RESAMPLED,
-    "depth_to_space": composed(depth_to_space, "data, factor", note="numpy.transpose between reshapes"),
-    "space_to_depth": composed(space_to_depth, "data, factor", note="numpy.transpose between reshapes"),
+    "image_resize_bilinear": NO_RESAMPLING,
+    "upsample_bilinear": NO_RESAMPLING,
+    "grid_sample": NO_RESAMPLING,
+    "depth_to_space": composition(depth_to_space, "data, factor", note="numpy.transpose between reshapes"),
+    "space_to_depth": composition(space_to_depth, "data, factor", note="numpy.transpose between reshapes"),
     **compositions(
         image_to_tensor=(
             lambda data: np.ascontiguousarray(np.transpose(data, (0, 3, 1, 2))).astype(np.float32) / 255,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from opperf.child.backends.call import Binding, call, composed, compositions
+from opperf.child.backends.call import Binding, call, composition, compositions
 
 
 def scatter_add(data: Any, indices: Any, updates: Any, axis: int) -> Any:
@@ -20,7 +20,7 @@ def scatter_add(data: Any, indices: Any, updates: Any, axis: int) -> Any:
     return result
 
 
-def sliced(data: Any, begin: Any, end: Any, step: Any) -> Any:
+def slice_rows(data: Any, begin: Any, end: Any, step: Any) -> Any:
     """Return `data[begin:end:step, ...]`, the slices being made at each call, as Python does."""
     return data[tuple(starmap(slice, zip_longest(begin or (), end or (), step or ())))]
 
@@ -46,13 +46,13 @@ BINDINGS: dict[str, Binding] = {
     "index_select": TAKE,
     "gather": call("numpy.take_along_axis", "arr=data, indices=indices", "axis=axis"),
     "ravel_multi_index": call("numpy.ravel_multi_index", "multi_index=indices, dims=shape", adapt={"indices": tuple}),
-    "gather_nd": composed(
+    "gather_nd": composition(
         operator.getitem, "data, indices", adapt={"indices": tuple}, note="indexing with a tuple of index arrays"
     ),
     "where": call("numpy.where", "condition=condition, x=lhs, y=rhs"),
     "masked_fill": call("numpy.where", "condition=mask, x=value, y=data"),
-    "slice": composed(
-        sliced,
+    "slice": composition(
+        slice_rows,
         "data, begin, end, step",
         adapt={"begin": each_dimension, "end": each_dimension, "step": each_dimension},
         note="indexing with slices, a view",

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from opperf.child.backends.call import Binding, composed
+from opperf.child.backends.call import Binding, composition
 from opperf.child.backends.numpy.functions import generator
 
 # Normalizations, which NumPy users write with `numpy.mean`, `numpy.var` and arithmetic.
@@ -73,14 +73,16 @@ def _channels(values: Any, data: Any) -> Any:
 
 
 _NORMALIZATION: dict[str, Binding] = {
-    "batch_norm": composed(
+    "batch_norm": composition(
         batch_norm, "data, weight, bias, running_mean, running_var, training, epsilon", note=f"{NOTE}; momentum 0.1"
     ),
-    "layer_norm": composed(layer_norm, "data, weight, bias, epsilon", note=NOTE),
-    "rms_norm": composed(rms_norm, "data, weight, epsilon", note="numpy.square, numpy.mean, numpy.sqrt and arithmetic"),
-    "group_norm": composed(group_norm, "data, weight, bias, groups, epsilon", note=NOTE),
-    "instance_norm": composed(instance_norm, "data, weight, bias, epsilon", note=NOTE),
-    "l2_normalize": composed(
+    "layer_norm": composition(layer_norm, "data, weight, bias, epsilon", note=NOTE),
+    "rms_norm": composition(
+        rms_norm, "data, weight, epsilon", note="numpy.square, numpy.mean, numpy.sqrt and arithmetic"
+    ),
+    "group_norm": composition(group_norm, "data, weight, bias, groups, epsilon", note=NOTE),
+    "instance_norm": composition(instance_norm, "data, weight, bias, epsilon", note=NOTE),
+    "l2_normalize": composition(
         l2_normalize, "data, axis, epsilon", note="numpy.linalg.norm, numpy.maximum and numpy.divide"
     ),
 }
@@ -109,11 +111,13 @@ def softmin(data: Any, axis: int) -> Any:
 
 
 _SOFTMAX: dict[str, Binding] = {
-    "softmax": composed(softmax, "data, axis", note="numpy.max, numpy.exp, numpy.sum and arithmetic"),
-    "log_softmax": composed(
+    "softmax": composition(softmax, "data, axis", note="numpy.max, numpy.exp, numpy.sum and arithmetic"),
+    "log_softmax": composition(
         log_softmax, "data, axis", note="numpy.max, numpy.exp, numpy.sum, numpy.log and arithmetic"
     ),
-    "softmin": composed(softmin, "data, axis", note="numpy.negative, numpy.max, numpy.exp, numpy.sum and arithmetic"),
+    "softmin": composition(
+        softmin, "data, axis", note="numpy.negative, numpy.max, numpy.exp, numpy.sum and arithmetic"
+    ),
 }
 
 
@@ -138,7 +142,7 @@ def with_generator(rate: float) -> tuple[float, np.random.Generator]:
 
 
 _DROPOUT: dict[str, Binding] = {
-    "dropout": composed(
+    "dropout": composition(
         dropout,
         "data, chance=rate, training=training",
         adapt={"rate": with_generator},

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from opperf.child.backends.call import Binding, Missing, call, composed, compositions
+from opperf.child.backends.call import Binding, Missing, call, composition, compositions
 
 
 def rnn_tanh_cell(data: Any, hidden: Any, *weights: Any) -> Any:
@@ -105,7 +105,7 @@ def _range(arguments: Mapping[str, Any]) -> tuple[float, float]:
 BINDINGS: dict[str, Binding] = {
     # One step of recurrent networks in NumPy, composed; a sequence would be a loop in Python.
     **{
-        function.__name__: composed(function, f"data, {states}, {WEIGHTS}", note=CELL)
+        function.__name__: composition(function, f"data, {states}, {WEIGHTS}", note=CELL)
         for function, states in (
             (rnn_tanh_cell, "hidden"),
             (rnn_relu_cell, "hidden"),

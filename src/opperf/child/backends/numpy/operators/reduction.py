@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from opperf.child.backends.call import Binding, call, composed, compositions
+from opperf.child.backends.call import Binding, call, composition, compositions
 from opperf.domain.backend import Unsupported
 
-FOLDED = "axis=axis, keepdims=keepdims"
+AXIS_KEYWORDS = "axis=axis, keepdims=keepdims"
 
 
 def logsumexp(data: Any, axis: Any, keepdims: bool | None) -> Any:
@@ -96,10 +96,10 @@ def pearson_correlation(data: Any, labels: Any) -> Any:
     return np.corrcoef(data.ravel(), labels.ravel())[0, 1]
 
 
-PICKED = "numpy.take_along_axis, numpy.log and numpy.mean"
+GATHER = "numpy.take_along_axis, numpy.log and numpy.mean"
 
 _SCORE: dict[str, Binding] = {
-    function.__name__: composed(function, arguments, note=f"{note}, composed")
+    function.__name__: composition(function, arguments, note=f"{note}, composed")
     for function, arguments, note in (
         (accuracy, "data, labels", "numpy.argmax, a comparison and numpy.mean"),
         (top_k_accuracy, "data, labels, k", "numpy.argpartition, a comparison, numpy.any and numpy.mean"),
@@ -107,8 +107,8 @@ _SCORE: dict[str, Binding] = {
         (mean_absolute_error, "data, labels", "numpy.abs of a difference and numpy.mean"),
         (mean_squared_error, "data, labels", "numpy.square of a difference and numpy.mean"),
         (root_mean_squared_error, "data, labels", "numpy.square of a difference, numpy.mean and numpy.sqrt"),
-        (negative_log_likelihood, "data, labels", PICKED),
-        (perplexity, "data, labels", f"{PICKED}, and numpy.exp"),
+        (negative_log_likelihood, "data, labels", GATHER),
+        (perplexity, "data, labels", f"{GATHER}, and numpy.exp"),
         (pearson_correlation, "data, labels", "numpy.corrcoef"),
     )
 }
@@ -117,11 +117,11 @@ _SCORE: dict[str, Binding] = {
 BINDINGS: dict[str, Binding] = {
     # NumPy's folds along axes, and running sums.
     **{
-        name: call(f"numpy.{name}", "a=data", FOLDED)
+        name: call(f"numpy.{name}", "a=data", AXIS_KEYWORDS)
         for name in ("sum", "mean", "max", "min", "prod", "std", "argmax", "argmin", "all", "any", "nansum", "nanprod")
     },
-    "norm": call("numpy.linalg.norm", "x=data", FOLDED),
-    "variance": call("numpy.var", "a=data", FOLDED),
+    "norm": call("numpy.linalg.norm", "x=data", AXIS_KEYWORDS),
+    "variance": call("numpy.var", "a=data", AXIS_KEYWORDS),
     "cumsum": call("numpy.cumsum", "a=data", "axis=axis"),
     "cumprod": call("numpy.cumprod", "a=data", "axis=axis"),
     **compositions(logsumexp=(logsumexp, "numpy.max, numpy.exp, numpy.sum, numpy.log and arithmetic")),

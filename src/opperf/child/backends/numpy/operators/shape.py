@@ -6,7 +6,7 @@ import operator
 
 import numpy as np
 
-from opperf.child.backends.call import Binding, Missing, call, composed, compositions
+from opperf.child.backends.call import Binding, Missing, call, composition, compositions
 
 BINDINGS: dict[str, Binding] = {
     # Elements laid out anew in NumPy.
@@ -33,7 +33,7 @@ BINDINGS: dict[str, Binding] = {
     "stack": call("numpy.stack", "arrays=data", "axis=axis"),
     "split": call("numpy.split", "ary=data, indices_or_sections=sections", "axis=axis"),
     # NumPy's brackets and layouts.
-    "get_item": composed(operator.getitem, "data, index", note="`data[index]`, a view"),
+    "get_item": composition(operator.getitem, "data, index", note="`data[index]`, a view"),
     "item": call("numpy.ndarray.item", "self=data"),
     "to_device": Missing("NumPy arrays live in host memory only"),
     "contiguous": call("numpy.ascontiguousarray", "a=data"),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from opperf.child.backends.array_operators import MADE_OF, Updates
-from opperf.child.backends.call import Binding, Missing, composed
+from opperf.child.backends.call import Binding, Missing, composition
 from opperf.child.backends.numpy.operators.normalization import log_softmax
 
 #: By the attribute `reduction`; a case that does not say takes the mean.
@@ -120,7 +120,7 @@ def triplet_margin_loss(anchor: Any, positive: Any, negative: Any, reduction: st
 
 def _loss(function: Callable[..., Any], note: str, more: str = "", tensors: str = "data, labels") -> Binding:
     note = f"{note}; numpy.mean or numpy.sum where it reduces"
-    return composed(function, f"{tensors}, reduction{more}", note=note)
+    return composition(function, f"{tensors}, reduction{more}", note=note)
 
 
 UPDATES = Updates(np, immutable=False)

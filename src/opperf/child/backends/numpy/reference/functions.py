@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg, special
 
-from opperf.child.backends.call import Binding, Call, bindings, composed
+from opperf.child.backends.call import Binding, Call, bindings, composition
 from opperf.child.backends.numpy.operators import activation, recurrent
 from opperf.child.backends.numpy.operators.linalg import near_identity
 from opperf.child.backends.numpy.reference import windows
@@ -162,7 +162,7 @@ WAY_BACK = "reverse_weight_input, reverse_weight_hidden, reverse_bias_input, rev
 
 
 def _spell(function: Callable[..., Any], arguments: str, **more: Any) -> Binding:
-    return composed(function, arguments, note="in float64", **more)
+    return composition(function, arguments, note="in float64", **more)
 
 
 BINDINGS: dict[str, Binding] = {

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
-from opperf.child.backends.call import Binding, call, composed, compositions
+from opperf.child.backends.call import Binding, call, composition, compositions
 from opperf.child.backends.torch.functions import elsewhere
 
 #: What PyTorch calls as the catalog does.
@@ -74,7 +74,7 @@ BINDINGS: dict[str, Binding] = {
         ),
     ),
     # What models run one after another, in PyTorch: calls that compiled mode makes one program of.
-    "conv_batch_norm_relu": composed(conv_batch_norm_relu, NORMALIZED, note=f"{NOTE}.conv2d, batch_norm and relu"),
+    "conv_batch_norm_relu": composition(conv_batch_norm_relu, NORMALIZED, note=f"{NOTE}.conv2d, batch_norm and relu"),
     **compositions(
         conv_relu=(
             lambda data, weight, bias, stride, padding: F.relu(

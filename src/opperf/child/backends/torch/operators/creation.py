@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from opperf.child.backends.call import Binding, Call, call, composed, compositions
+from opperf.child.backends.call import Binding, Call, call, composition, compositions
 
 
 def uniform(shape: Sequence[int], low: float, high: float, **keywords: Any) -> Any:
@@ -48,7 +48,7 @@ def _fill(name: str, own: str, more: str = "", **settings: Any) -> Call:
         return fill(torch.empty(shape, **keywords), **parameters)
 
     initializer.__name__ = name
-    return composed(initializer, "shape", f"dtype=dtype{more}", note=f"torch.empty and torch.nn.init.{own}")
+    return composition(initializer, "shape", f"dtype=dtype{more}", note=f"torch.empty and torch.nn.init.{own}")
 
 
 BINDINGS: dict[str, Binding] = {
@@ -63,16 +63,16 @@ BINDINGS: dict[str, Binding] = {
     "linspace": call("torch.linspace", "start=start, end=stop, steps=count", "dtype=dtype"),
     "eye": call("torch.eye", "n=rows, m=columns", "dtype=dtype"),
     # PyTorch's random numbers. Its own functions with bounds or a probability as numbers fill a tensor that exists.
-    "random_uniform": composed(uniform, "shape, low, high", "dtype=dtype", note="torch.empty and uniform_"),
+    "random_uniform": composition(uniform, "shape, low, high", "dtype=dtype", note="torch.empty and uniform_"),
     "random_normal": call("torch.normal", "mean=mean, std=std, size=shape", "dtype=dtype"),
     "random_integers": call("torch.randint", "low=low, high=high, size=shape", "dtype=dtype"),
-    "random_bernoulli": composed(bernoulli, "shape, probability", "dtype=dtype", note="torch.empty and bernoulli_"),
-    "random_poisson": composed(poisson, "shape, rate", "dtype=dtype", note="torch.full and torch.poisson"),
-    "random_exponential": composed(exponential, "shape, scale", "dtype=dtype", note="torch.empty and exponential_"),
-    "random_gamma": composed(
+    "random_bernoulli": composition(bernoulli, "shape, probability", "dtype=dtype", note="torch.empty and bernoulli_"),
+    "random_poisson": composition(poisson, "shape, rate", "dtype=dtype", note="torch.full and torch.poisson"),
+    "random_exponential": composition(exponential, "shape, scale", "dtype=dtype", note="torch.empty and exponential_"),
+    "random_gamma": composition(
         gamma, "shape, alpha, scale", "dtype=dtype", note="torch.full, torch._standard_gamma and a product"
     ),
-    "random_negative_binomial": composed(
+    "random_negative_binomial": composition(
         negative_binomial,
         "shape, successes, probability",
         "dtype=dtype",

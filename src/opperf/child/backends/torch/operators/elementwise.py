@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from opperf.child.backends.call import Binding, call, composed, compositions
+from opperf.child.backends.call import Binding, call, composition, compositions
 from opperf.child.backends.torch.functions import elsewhere
 
 
@@ -54,7 +54,7 @@ BINDINGS: dict[str, Binding] = {
     # PyTorch's functions of one tensor, element by element.
     **{name: call(f"torch.{name}", "input=data") for name in SAME},
     "negative": call("torch.neg", "input=data"),
-    "cbrt": composed(cube_root, "data", note="sign, abs and pow, composed: PyTorch has no cube root"),
+    "cbrt": composition(cube_root, "data", note="sign, abs and pow, composed: PyTorch has no cube root"),
     "arcsin": call("torch.asin", "input=data"),
     "arccos": call("torch.acos", "input=data"),
     "arctan": call("torch.atan", "input=data"),

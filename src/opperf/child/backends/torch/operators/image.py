@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from opperf.child.backends.array_operators import CHANGES, change
-from opperf.child.backends.call import Binding, Call, call, composed, compositions, parameters
+from opperf.child.backends.call import Binding, Call, call, composition, compositions, parameters
 
 
 def image_normalize(data: Any, mean: Any, deviation: Any) -> Any:
@@ -57,7 +57,7 @@ _COLOR: dict[str, Binding] = {name: change(name, _like) for name in CHANGES}
 
 BINDINGS: dict[str, Binding] = {
     # Images in PyTorch: what `torch.nn.functional` has, and what image libraries compose.
-    "image_normalize": composed(
+    "image_normalize": composition(
         image_normalize,
         "data, mean, deviation",
         derive={"mean": _along_channels("mean"), "deviation": _along_channels("deviation")},

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from opperf.child.backends.call import Binding, Call, call, composed, compositions, parameters
+from opperf.child.backends.call import Binding, Call, call, composition, compositions, parameters
 
 
 def take(data: Any, indices: Any, axis: int | None) -> Any:
@@ -44,7 +44,7 @@ BINDINGS: dict[str, Binding] = {
     # PyTorch's picking and placing of elements.
     "index_select": call("torch.index_select", "input=data, dim=axis, index=indices"),
     "gather": call("torch.gather", "input=data, dim=axis, index=indices"),
-    "ravel_multi_index": composed(
+    "ravel_multi_index": composition(
         ravel_multi_index,
         "indices, steps",
         derive={"steps": steps},

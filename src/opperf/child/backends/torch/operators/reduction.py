@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from opperf.child.backends.call import Binding, call, composed, compositions
+from opperf.child.backends.call import Binding, call, composition, compositions
 from opperf.child.backends.torch.operators.shape import axis
 
 
@@ -25,7 +25,7 @@ def f1_score(data: Any, labels: Any) -> Any:
     return (2 * (prediction & truth).sum() / (prediction.sum() + truth.sum())).to(data.dtype)
 
 
-PICKED = "torch.gather, torch.log and torch.mean"
+GATHER = "torch.gather, torch.log and torch.mean"
 
 BINDINGS: dict[str, Binding] = {
     # PyTorch's reductions. `prod`, `argmax`, `argmin` and the running ones take one axis, the others several.
@@ -36,7 +36,7 @@ BINDINGS: dict[str, Binding] = {
     "min": call("torch.amin", "input=data", FOLD),
     "prod": call("torch.prod", "input=data", FOLD),
     "nansum": call("torch.nansum", "input=data", FOLD),
-    "nanprod": composed(
+    "nanprod": composition(
         nanprod, "data", "axis=axis, keepdims=keepdims", note="torch.isnan, torch.where and torch.prod, composed"
     ),
     "norm": call("torch.linalg.vector_norm", "x=data", FOLD),
@@ -79,11 +79,11 @@ BINDINGS: dict[str, Binding] = {
         ),
         negative_log_likelihood=(
             lambda data, labels: -data.gather(1, labels[:, None]).log().mean(),
-            f"{PICKED}, composed",
+            f"{GATHER}, composed",
         ),
         perplexity=(
             lambda data, labels: (-data.gather(1, labels[:, None]).log().mean()).exp(),
-            f"{PICKED}, and torch.exp, composed",
+            f"{GATHER}, and torch.exp, composed",
         ),
         pearson_correlation=(
             lambda data, labels: torch.corrcoef(torch.stack((data.flatten(), labels.flatten())))[0, 1],

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from opperf.child.backends.call import Adapt, Binding, Missing, call, composed, compositions
+from opperf.child.backends.call import Adapt, Binding, Missing, call, composition, compositions
 
 
 def csr(data: Any) -> Any:
@@ -57,7 +57,7 @@ BINDINGS: dict[str, Binding] = {
     ),
     "csr_add": call("torch.add", "input=lhs, other=rhs", adapt=BOTH),
     "csr_multiply": call("torch.mul", "input=lhs, other=rhs", adapt=BOTH),
-    "csr_square": composed(csr_square, "data", adapt=DATA, note="`data * data`"),
+    "csr_square": composition(csr_square, "data", adapt=DATA, note="`data * data`"),
     "row_sparse_to_dense": call("torch.Tensor.to_dense", "self=stored", derive=ROWS),
     "row_sparse_add": call(
         "torch.add",
@@ -65,7 +65,7 @@ BINDINGS: dict[str, Binding] = {
         derive={**ROWS, "more": rows_of("other_values", "other_rows")},
         note="in COO format with whole rows",
     ),
-    "row_sparse_retain": composed(
+    "row_sparse_retain": composition(
         row_sparse_retain,
         "stored, kept",
         derive=ROWS,

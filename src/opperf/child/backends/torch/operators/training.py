@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
-from opperf.child.backends.call import Binding, call, composed, compositions
+from opperf.child.backends.call import Binding, call, composition, compositions
 
-REDUCED = {None: torch.mean, "mean": torch.mean, "sum": torch.sum}
+REDUCTIONS = {None: torch.mean, "mean": torch.mean, "sum": torch.sum}
 
 
 def hinge_loss(data: Any, labels: Any, reduction: str | None = None) -> Any:
@@ -30,7 +30,7 @@ def ctc_loss(data: Any, labels: Any) -> Any:
 
 
 def _reduce(losses: Any, reduction: str | None) -> Any:
-    return losses if reduction == "none" else REDUCED[reduction](losses)
+    return losses if reduction == "none" else REDUCTIONS[reduction](losses)
 
 
 #: `kl_div` warns that its mean over all elements, which the catalog wants, will be over samples in a later PyTorch.
@@ -157,10 +157,10 @@ BINDINGS: dict[str, Binding] = {
         for name, (tensors, more) in OTHERS.items()
     },
     "logistic_loss": call("torch.nn.functional.soft_margin_loss", "input=data, target=labels", "reduction=reduction"),
-    "hinge_loss": composed(
+    "hinge_loss": composition(
         hinge_loss, "data, labels", "reduction=reduction", note="a product, torch.relu and torch.mean"
     ),
-    "squared_hinge_loss": composed(
+    "squared_hinge_loss": composition(
         squared_hinge_loss,
         "data, labels",
         "reduction=reduction",
