@@ -2,8 +2,9 @@
 
 A suite, a config, a trace, a record hold the names of operators, and a name is a `str`: a framework finds an operator
 of its own by it, or nothing. `Code` alone is loaded. It is made of what somebody writes on the command line or gives to
-a function of the library (`read_operator`), and of what a plugin declares that they named; a child takes it from its parent in
-a field of its own. So a reader of files that forgets about code has made a name of it, whichever way it is spelled.
+a function of the library (`read_operator`), and of what a plugin declares that they named; a child takes it from its
+parent in a field of its own. So a reader of files that forgets about code has made a name of it, whichever way it is
+spelled.
 """
 
 from __future__ import annotations

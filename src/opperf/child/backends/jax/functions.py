@@ -8,7 +8,8 @@ JAX keeps no registry that a user could name an operator from: its primitives st
 
 JAX's primitives, what a traced program consists of: each a function `primitive.<name>` of arrays and parameters.
 They stand below the functions that users call, and take no defaults. Parameters come as a case holds them
-(see `decode_parameter`). Keys of random numbers, which no case holds, come as the unsigned numbers below them, and go so.
+(see `decode_parameter`). Keys of random numbers, which no case holds, come as the unsigned numbers below them, and
+go so.
 """
 
 from __future__ import annotations
