@@ -27,7 +27,7 @@ from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 from opperf.parent.workers.process import Worker
 
-REAL = ("numpy", "torch", "mxnet", "jax")
+REAL = ("numpy", "torch", "mxnet", "jax", "tensorflow")
 #: The backend of one file, of the core alone: what it does not have is skipped with its own reason.
 ONE_FILE, ONE_FILE_PATH = "mlx", Path(__file__).parents[2] / "examples" / "backends" / "mlx_backend.py"
 LACKING = {"no_gradient", "no_restore", "no_explanation"}
