@@ -19,7 +19,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from opperf.child.backends.verbose import repeated
+from opperf.child.backends.verbose import repeat
 from opperf.domain.backend import Work
 from opperf.domain.explanation import Event, Explanation
 from opperf.domain.measurement import Memory
@@ -113,7 +113,7 @@ def explain(work: Work, calls: int, wait: Callable[[Any], None]) -> list[Explana
     """Return what ran in each of `calls` calls; the first that the profiler sees is slow, and not among them."""
     with TemporaryDirectory(prefix="opperf-tensorflow-") as folder:
         with recorded(folder):
-            repeated(work, calls + 1, wait, lambda: tf.profiler.experimental.Trace(MARK))
+            repeat(work, calls + 1, wait, lambda: tf.profiler.experimental.Trace(MARK))
         record = spans(folder)
     events = list(operators(record))
     marks = [span for span in record if span.name == MARK][1:]

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from opperf.child.backends.call import Binding, call, composed, compositions
+from opperf.child.backends.call import Binding, call, composition, compositions
 from opperf.child.backends.tensorflow.operators.convolution import OWN_LAYOUT, convolution, to_own_layout
 from opperf.child.backends.tensorflow.operators.linalg import linear
 from opperf.child.backends.tensorflow.operators.normalization import along_channels, batch_norm, layer_norm, rms_norm
@@ -78,7 +78,7 @@ NORMALIZED = "data, weight, scale, shift, running_mean, running_var, stride, pad
 
 def _convolved(function: Callable[..., Any], arguments: str, then: str) -> Binding:
     note = f"tf.nn.conv2d, {OWN_LAYOUT}, {then}"
-    return composed(function, arguments, adapt={"weight": to_own_layout}, note=note)
+    return composition(function, arguments, adapt={"weight": to_own_layout}, note=note)
 
 
 BINDINGS: dict[str, Binding] = {
@@ -87,9 +87,9 @@ BINDINGS: dict[str, Binding] = {
     "sigmoid": call("tf.sigmoid", "data"),
     "tanh": call("tf.tanh", "data"),
     "log_sigmoid": call("tf.math.log_sigmoid", "data"),
-    "gelu": composed(gelu, "data, approximate", note="tf.nn.gelu"),
+    "gelu": composition(gelu, "data, approximate", note="tf.nn.gelu"),
     "leaky_relu": call("tf.nn.leaky_relu", "data", "alpha=slope"),
-    "elu": composed(elu, "data, alpha", note="tf.nn.elu, or composed where alpha is not 1"),
+    "elu": composition(elu, "data, alpha", note="tf.nn.elu, or composed where alpha is not 1"),
     **compositions(
         mish=(lambda data: data * tf.tanh(tf.nn.softplus(data)), "tf.nn.softplus, tf.tanh and a product"),
         hard_sigmoid=(lambda data: tf.nn.relu6(data + 3) / 6, "a sum, tf.nn.relu6 and a division"),

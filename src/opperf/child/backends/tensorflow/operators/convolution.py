@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import tensorflow as tf
 
-from opperf.child.backends.call import Binding, Call, Missing, call, composed
+from opperf.child.backends.call import Binding, Call, Missing, call, composition
 from opperf.domain.backend import Unsupported
 
 #: One number, or one for each space dimension.
@@ -127,7 +127,7 @@ def _windows(data: Any, kernel: Widths, stride: Widths, padding: Widths) -> tupl
 
 
 def _convolve(function: Callable[..., Any], of: str, layout: Callable[[Any], Any], more: str = "") -> Call:
-    return composed(
+    return composition(
         function,
         f"data, weight, stride, padding, dilation{more}",
         adapt={"weight": layout},
@@ -136,7 +136,7 @@ def _convolve(function: Callable[..., Any], of: str, layout: Callable[[Any], Any
 
 
 def _transpose(space: int) -> Call:
-    return composed(
+    return composition(
         conv_transpose,
         "data, weight, stride, padding, dilation, output_padding",
         adapt={"weight": to_own_layout, "groups": _no_groups},
@@ -145,7 +145,7 @@ def _transpose(space: int) -> Call:
 
 
 def _pool(function: Callable[..., Any], of: str) -> Call:
-    return composed(function, "data, kernel, stride, padding", note=f"{of}; tf.pad where it is padded")
+    return composition(function, "data, kernel, stride, padding", note=f"{of}; tf.pad where it is padded")
 
 
 def _over(reduction: str, *axes: int) -> Binding:
@@ -169,7 +169,9 @@ BINDINGS: dict[str, Binding] = {
     **{f"global_avg_pool{space}d": _over("mean", *range(2, 2 + space)) for space in (1, 2, 3)},
     **{f"global_max_pool{space}d": _over("max", *range(2, 2 + space)) for space in (1, 2, 3)},
     "adaptive_avg_pool2d": Missing("TensorFlow has no pooling over windows of several sizes"),
-    "lp_pool2d": composed(lp_pool, "data, kernel, stride, power", note="tf.pow, tf.nn.avg_pool2d, a product, tf.pow"),
+    "lp_pool2d": composition(
+        lp_pool, "data, kernel, stride, power", note="tf.pow, tf.nn.avg_pool2d, a product, tf.pow"
+    ),
     # Fourier transforms in TensorFlow.
     "fft": _transform("fft"),
     "ifft": _transform("ifft"),

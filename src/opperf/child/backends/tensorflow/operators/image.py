@@ -10,8 +10,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from opperf.catalog.image import GRAY, turned
-from opperf.child.backends.call import Binding, Missing, call, composed, compositions
+from opperf.catalog.image import GRAY, hue_rotation
+from opperf.child.backends.call import Binding, Missing, call, composition, compositions
 from opperf.child.backends.tensorflow.operators.convolution import pad, spread
 
 LAST, FIRST = (0, 2, 3, 1), (0, 3, 1, 2)
@@ -88,12 +88,12 @@ def _along_channels(name: str) -> Callable[[Mapping[str, Any]], Any]:
 
 #: What color changes need, made before anything is timed.
 WEIGHTS = {"weights": lambda arguments: tf.constant(GRAY, arguments["data"].dtype)}
-TURN = {"turn": lambda arguments: tf.constant(turned(arguments["angle"]), arguments["data"].dtype)}
+TURN = {"turn": lambda arguments: tf.constant(hue_rotation(arguments["angle"]), arguments["data"].dtype)}
 BETWEEN = "between transposes"
 
 BINDINGS: dict[str, Binding] = {
     # Images in TensorFlow.
-    "image_normalize": composed(
+    "image_normalize": composition(
         image_normalize,
         derive={"mean": _along_channels("mean"), "deviation": _along_channels("deviation")},
         note="a difference and a division; mean and deviation are precomputed tensors",
@@ -101,8 +101,8 @@ BINDINGS: dict[str, Binding] = {
     "image_flip_left_right": call("tf.image.flip_left_right", "data"),
     "image_flip_top_bottom": call("tf.image.flip_up_down", "data"),
     "image_crop": call("tf.image.crop_to_bounding_box", "data, top, left, height, width"),
-    "depth_to_space": composed(depth_to_space, note=f"tf.nn.depth_to_space {BETWEEN}"),
-    "space_to_depth": composed(space_to_depth, note=f"tf.nn.space_to_depth {BETWEEN}"),
+    "depth_to_space": composition(depth_to_space, note=f"tf.nn.depth_to_space {BETWEEN}"),
+    "space_to_depth": composition(space_to_depth, note=f"tf.nn.space_to_depth {BETWEEN}"),
     "grid_sample": Missing("TensorFlow samples no image at points; TensorFlow Addons did"),
     **compositions(
         image_to_tensor=(
@@ -120,9 +120,9 @@ BINDINGS: dict[str, Binding] = {
         im2col=(im2col, "tf.image.extract_patches between transposes, and tf.pad"),
         image_adjust_brightness=(lambda data, factor: data * factor, "`data * factor`"),
     ),
-    "image_to_gray": composed(to_gray, derive=WEIGHTS, note="tf.tensordot with three precomputed weights"),
-    "image_adjust_contrast": composed(adjust_contrast, derive=WEIGHTS, note="products, a mean and a sum"),
-    "image_adjust_saturation": composed(adjust_saturation, derive=WEIGHTS, note="products and a sum"),
-    "image_adjust_hue": composed(adjust_hue, derive=TURN, note="tf.tensordot with nine precomputed numbers"),
-    "image_color_jitter": composed(color_jitter, derive=WEIGHTS, note="the three adjustments, composed"),
+    "image_to_gray": composition(to_gray, derive=WEIGHTS, note="tf.tensordot with three precomputed weights"),
+    "image_adjust_contrast": composition(adjust_contrast, derive=WEIGHTS, note="products, a mean and a sum"),
+    "image_adjust_saturation": composition(adjust_saturation, derive=WEIGHTS, note="products and a sum"),
+    "image_adjust_hue": composition(adjust_hue, derive=TURN, note="tf.tensordot with nine precomputed numbers"),
+    "image_color_jitter": composition(color_jitter, derive=WEIGHTS, note="the three adjustments, composed"),
 }

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from opperf.child.backends.call import Binding, call, composed, compositions
+from opperf.child.backends.call import Binding, call, composition, compositions
 from opperf.child.backends.tensorflow.operators.recurrent import places_along
 
 
@@ -39,7 +39,7 @@ BINDINGS: dict[str, Binding] = {
     "take": call("tf.gather", "data, indices", "axis=axis"),
     "index_select": call("tf.gather", "data, indices", "axis=axis"),
     "where": call("tf.where", "condition, lhs, rhs"),
-    "slice": composed(slice_of, "data, begin, end, step", note="indexing with slices, tf.strided_slice"),
+    "slice": composition(slice_of, "data, begin, end, step", note="indexing with slices, tf.strided_slice"),
     **compositions(
         gather=(
             lambda data, indices, axis: tf.gather_nd(data, places_along(indices, axis)),

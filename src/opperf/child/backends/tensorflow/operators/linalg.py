@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from opperf.child.backends.call import Binding, call, composed, compositions
+from opperf.child.backends.call import Binding, call, composition, compositions
 
 NEAR = "of the identity plus the data over n, precomputed"
 SYMMETRIC = "of the mean of the data and its transpose, precomputed"
@@ -71,8 +71,8 @@ BINDINGS: dict[str, Binding] = {
     # Parts of matrices in TensorFlow.
     "trace": call("tf.linalg.trace", "data"),
     "diagonal": call("tf.linalg.diag_part", "data", "k=offset"),
-    "triu": composed(triu, "data, offset", note="tf.linalg.band_part, and a difference above the main diagonal"),
-    "tril": composed(tril, "data, offset", note="tf.linalg.band_part, and a difference below the main diagonal"),
+    "triu": composition(triu, "data, offset", note="tf.linalg.band_part, and a difference above the main diagonal"),
+    "tril": composition(tril, "data, offset", note="tf.linalg.band_part, and a difference below the main diagonal"),
     "cholesky": call("tf.linalg.cholesky", "data"),
     "inverse": _near("tf.linalg.inv"),
     "determinant": _near("tf.linalg.det"),

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from opperf.child.backends.call import Binding, call, composed, compositions
+from opperf.child.backends.call import Binding, call, composition, compositions
 
 EPSILON = 1e-5
 
@@ -107,5 +107,5 @@ BINDINGS: dict[str, Binding] = {
     ),
     "softmax": call("tf.nn.softmax", "data", "axis=axis"),
     "log_softmax": call("tf.nn.log_softmax", "data", "axis=axis"),
-    "dropout": composed(dropout, "data, rate, training", note="tf.nn.dropout"),
+    "dropout": composition(dropout, "data, rate, training", note="tf.nn.dropout"),
 }

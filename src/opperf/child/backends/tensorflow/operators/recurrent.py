@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from opperf.child.backends.call import Binding, call, composed, compositions
+from opperf.child.backends.call import Binding, call, composition, compositions
 
 
 def rnn_tanh_cell(data: Any, hidden: Any, *weights: Any) -> Any:
@@ -164,7 +164,7 @@ BINDINGS: dict[str, Binding] = {
     ),
     # Recurrent cells and layers in TensorFlow.
     **{
-        function.__name__: composed(function, f"data, {tensors}", note=note)
+        function.__name__: composition(function, f"data, {tensors}", note=note)
         for function, tensors, note in (
             (rnn_tanh_cell, f"hidden, {WEIGHTS}", CELL),
             (rnn_relu_cell, f"hidden, {WEIGHTS}", CELL),

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from opperf.child.backends.call import Binding, call, composed, compositions
+from opperf.child.backends.call import Binding, call, composition, compositions
 
 REDUCTIONS = {
     "sum": "reduce_sum", "mean": "reduce_mean", "max": "reduce_max", "min": "reduce_min", "prod": "reduce_prod",
@@ -98,7 +98,7 @@ BINDINGS: dict[str, Binding] = {
     # Sorting and selecting in TensorFlow.
     "sort": _sorting("tf.sort"),
     "argsort": _sorting("tf.argsort"),
-    "topk": composed(top_k, "data, k, axis, largest", note="tf.math.top_k, whose indices are int32"),
+    "topk": composition(top_k, "data, k, axis, largest", note="tf.math.top_k, whose indices are int32"),
     **compositions(
         accuracy=(
             lambda data, labels: tf.reduce_mean(tf.cast(tf.argmax(data, 1) == labels, tf.float32)),

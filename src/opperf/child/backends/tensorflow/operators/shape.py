@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from opperf.child.backends.call import Binding, Missing, call, composed, compositions
+from opperf.child.backends.call import Binding, Missing, call, composition, compositions
 
 
 def _exchanged(arguments: Mapping[str, Any]) -> list[int]:
@@ -51,7 +51,7 @@ BINDINGS: dict[str, Binding] = {
     "tile": call("tf.tile", "data, repeats"),
     "repeat": call("tf.repeat", "data, repeats", "axis=axis"),
     "pad": call("tf.pad", "data, widths", "constant_values=value"),
-    "copy": composed(
+    "copy": composition(
         copy,
         note="tf.raw_ops.DeepCopy; tf.identity copies nothing",
         unsupported={"backward": COPIED, "forward_backward": COPIED},
@@ -73,6 +73,6 @@ BINDINGS: dict[str, Binding] = {
         to_numpy=(lambda data: np.array(data.numpy()), "tf.Tensor.numpy, which is a view on a CPU, and a copy"),
         get_item=(lambda data, index: data[index], "`data[index]`"),
     ),
-    "to_device": composed(to_device, "data, device", note="tf.identity within tf.device"),
+    "to_device": composition(to_device, "data, device", note="tf.identity within tf.device"),
     "contiguous": Missing("TensorFlow's tensors are always contiguous"),
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from opperf.child.backends.call import Binding, Missing, call, composed, compositions
+from opperf.child.backends.call import Binding, Missing, call, composition, compositions
 
 COORDINATES = "places and values (tf.SparseTensor)"
 SPARSE_ONLY = Missing("TensorFlow multiplies a sparse tensor by a dense one only")
@@ -42,7 +42,7 @@ def int8_matmul(lhs: Any, rhs: Any) -> Any:
 
 
 def _sparse(function: Callable[..., Any], arguments: str, note: str, *sparse: str) -> Binding:
-    return composed(function, arguments, adapt=dict.fromkeys(sparse, tf.sparse.from_dense), note=note)
+    return composition(function, arguments, adapt=dict.fromkeys(sparse, tf.sparse.from_dense), note=note)
 
 
 BINDINGS: dict[str, Binding] = {
@@ -66,7 +66,7 @@ BINDINGS: dict[str, Binding] = {
         f"tf.square of the values of {COORDINATES}",
         "data",
     ),
-    "row_sparse_to_dense": composed(
+    "row_sparse_to_dense": composition(
         to_dense,
         "slices",
         derive={"slices": slices},
@@ -76,7 +76,7 @@ BINDINGS: dict[str, Binding] = {
     "row_sparse_retain": ROWS,
     "row_sparse_matmul": SPARSE_ONLY,
     # Eight bits in TensorFlow: arithmetic to and fro, and a product that says what it is summed in.
-    "int8_matmul": composed(int8_matmul, note="tf.matmul with `output_type=tf.int32`"),
+    "int8_matmul": composition(int8_matmul, note="tf.matmul with `output_type=tf.int32`"),
     **compositions(
         quantize_int8=(
             lambda data, scale, zero_point: tf.cast(
