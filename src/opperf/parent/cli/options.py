@@ -179,8 +179,7 @@ class Where:
         Words,
         Option(
             metavar="M",
-            help="eager, compiled, xla (tensorflow) or cuda_graph (torch on a GPU). Default: eager; compiled for jax "
-            "and onnxruntime.",
+            help="eager, compiled or (torch on a GPU) cuda_graph. Default: eager; compiled for jax and onnxruntime.",
             autocompletion=completion.modes,
         ),
     ] = None
