@@ -27,7 +27,7 @@ from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 from opperf.parent.workers.process import Worker
 
-REAL = ("numpy", "torch", "mxnet", "jax")
+REAL = ("numpy", "torch", "mxnet", "jax", "tensorflow")
 #: Libraries behind the one backend of the array API standard: NumPy's arrays, a queue, and two that compute late.
 LIBRARIES = ("array_api:array_api_strict", "array_api:dpnp", "array_api:dask.array", "array_api:mlx.core")
 #: The backend of one file, of the core alone: what it does not have is skipped with its own reason.

@@ -211,6 +211,18 @@ HARMFUL = {
         "torch.ops.load_library",
     ),
     "jax": ("jnp.character.tofile", "jnp.set_printoptions", "jax.numpy.os.system"),
+    "tensorflow": (
+        "tf.io.read_file",
+        "tf.load_library",
+        "tf.numpy_function",
+        "tf.os.system",
+        "tf.print",
+        "tf.raw_ops.PyFunc",
+        "tf.raw_ops.ReadFile",
+        "tf.raw_ops.WriteFile",
+        "tf.saved_model.load",
+        "tf.strings.join",
+    ),
     "numpy": ("numpy.str_.upper", "numpy.f2py.run_main"),
     "array_api:array_api_strict": (
         "array_api_strict.set_array_api_strict_flags",
@@ -244,7 +256,13 @@ def test_a_path_that_several_operators_share_is_the_plain_one(path: str, name: s
 
 
 def test_a_name_that_is_not_there_gets_names_near_it(backend: Bench) -> None:
-    near = {"torch": "torch.sofmax", "mxnet": "nd.sofmax", "jax": "jax.nn.sofmax", "numpy": "numpy.maximun"}
+    near = {
+        "torch": "torch.sofmax",
+        "mxnet": "nd.sofmax",
+        "jax": "jax.nn.sofmax",
+        "tensorflow": "tf.nn.sofmax",
+        "numpy": "numpy.maximun",
+    }
     near |= {name: f"{name.partition(':')[2]}.maximun" for name in LIBRARIES}
     meaning = backend.worker.ask(Describe(near.get(backend.name, "mx.sofmax")), 60)
     assert meaning.path is None

@@ -73,6 +73,14 @@ FRAMEWORKS = {
         ),
         Framework("mxnet", "mxnet", ("mxnet",), ("mxnet==1.9.1", "numpy<1.24"), ("numpy<1.24",)),
         Framework("jax", "jax", ("jax", "jaxlib"), ("jax==0.10.2",), mode="compiled"),
+        # The package for CPUs; `--environment tensorflow[and-cuda]==2.21.0` has that for GPUs.
+        Framework(
+            "tensorflow",
+            "tensorflow",
+            ("tensorflow",),
+            ("tensorflow-cpu==2.21.0",),
+            modes=("eager", "compiled", "xla"),
+        ),
         Framework("numpy", "numpy", ("numpy",), ("numpy==2.4.6",), gradients=False),
         # A node is run as a model of its own, which `onnx` writes.
         Framework(
