@@ -77,6 +77,69 @@ def test_the_library_takes_jobs() -> None:
     assert "jobs" in results[0].facts
 
 
+PAIR = ("--base", "null", "--new", "null;slowdown=1.5", "--size", "small")
+
+
+def test_a_comparison_side_by_side_says_what_one_job_says_in_its_order_and_where(opperf: Opperf) -> None:
+    words = ("compare", "add", "exp", "log", *PAIR)
+    assert opperf(*words, "--output", "one.json").code == 0
+    done = opperf(*words, "--jobs", "2", "--output", "two.json")
+    assert done.code == 0, done.err
+    one, two = (_document(name)["comparisons"] for name in ("one.json", "two.json"))
+    kept = ("direction", "verdict", "ratio", "pairs", "base_time", "new_time")
+    assert [one["case"]["operator"] for one in two] == ["add", "exp", "log"]
+    assert [[each[key] for key in kept] for each in one] == [[each[key] for key in kept] for each in two]
+    assert not any("facts" in each for each in one)
+    assert all({"cpus", "class", "beside"} == set(each["facts"]["jobs"]) for each in two)
+    assert any(each["facts"]["jobs"]["beside"] for each in two)
+
+
+def test_a_crash_fails_its_own_comparison_only(opperf: Opperf) -> None:
+    sides = ("--base", "null", "--new", "null", "--size", "small")
+    done = opperf("compare", "null:crash", "add", "exp", "log", *sides, "--jobs", "2", "--format", "json")
+    assert done.code == 0, done.err
+    verdicts = [one["verdict"] for one in json.loads(done.out)["comparisons"]]
+    assert verdicts == ["failed", "same", "same", "same"]
+
+
+def test_a_side_that_does_not_start_fails_every_comparison_with_the_reason_of_one_job(opperf: Opperf) -> None:
+    words = ("compare", "add", "exp", "--base", "null", "--new", "null;python=/no/python", "--size", "small")
+    one, two = opperf(*words), opperf(*words, "--jobs", "2")
+    assert (one.code, one.out) == (two.code, two.out)
+
+
+def test_noise_is_measured_side_by_side(opperf: Opperf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPPERF_CACHE_DIR", str(tmp_path / "cache"))
+    words = ("noise", "add", "exp", "--framework", "null", "--size", "small", "--repeats", "1", "--jobs", "2")
+    done = opperf(*words, "--format", "json")
+    assert done.code == 0, done.err
+    floors = json.loads(done.out)["floors"]
+    assert [(floor["trial"]["case"]["operator"], floor["alarms"]) for floor in floors] == [("add", 0), ("exp", 0)]
+    assert all("jobs" in floor["facts"] for floor in floors)
+
+
+def test_a_gate_judges_side_by_side_as_its_file_or_an_option_says(opperf: Opperf) -> None:
+    Path("opperf.toml").write_text(
+        'base = "null"\nnew = "null;slowdown=1.5"\noperators = ["add", "exp"]\nsizes = "small"\njobs = 2\n'
+    )
+    done = opperf("gate", "--output", "gate.json")
+    assert done.code == 1, done.err
+    assert all("jobs" in one["facts"] for one in _document("gate.json")["comparisons"])
+    alone = opperf("gate", "--jobs", "1", "--output", "alone.json")
+    assert alone.code == 1, alone.err
+    assert not any("facts" in one for one in _document("alone.json")["comparisons"])
+    assert "`--jobs`: found 'no', expected" in opperf("gate", "--jobs", "no").err
+
+
+def test_explore_confirms_side_by_side(opperf: Opperf) -> None:
+    words = ("explore", "null:cliff", "--framework", "null", "--dims", "data.0=16,data.1=1030..1034")
+    one, two = opperf(*words, "--format", "json"), opperf(*words, "--jobs", "2", "--format", "json")
+    assert two.code == 0, two.err
+    territories = [json.loads(done.out)["exploration"]["territories"] for done in (one, two)]
+    assert [len(each[0]["anomalies"]) for each in territories] == [1, 1]
+    assert json.loads(two.out)["run"]["settings"]["jobs"] == 2
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -47,3 +47,27 @@ def test_a_signal_ends_the_children_of_all_jobs_and_each_trial_is_recorded_once(
     assert [one["case"]["operator"] for one in records] == list(NAMES)
     assert [one["status"] for one in records] == ["failed", "ok", "ok", "ok", "ok"]
     assert [path.name for path in tmp_path.iterdir()] == ["k.json"]
+
+
+def test_a_signal_ends_both_children_of_every_comparison_and_keeps_what_is_decided(
+    start: Start, until: Until, tmp_path: Path
+) -> None:
+    output = tmp_path / "c.json"
+    names = ("null:hang", "add", "exp", "--size", "small")
+    run = start("-m", "opperf", "compare", *names, "--base", "null", "--new", "null", "--jobs", "2", "--output", output)
+    process = psutil.Process(run.pid)
+    # One job hangs with its pair of children; the other has measured its share and ended its own.
+    until(lambda: len(process.children()) == 4)
+    until(lambda: len(process.children()) == 2)
+    children = process.children(recursive=True)
+    run.send_signal(signal.SIGINT)
+    _, said = run.communicate(timeout=60)
+    assert run.returncode == 130
+    assert "Traceback" not in said
+    assert not [child for child in children if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
+    compared = {one["case"]["operator"]: one for one in json.loads(output.read_text())["comparisons"]}
+    assert [compared[name]["pairs"] for name in names[:3]] == [0, 1, 1]
+    assert {one["verdict"] for one in compared.values()} == {"inconclusive"}
+    assert {one["reason"] for name, one in compared.items() if name != "null:hang"} == {
+        "the comparison was stopped after 1 pair"
+    }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from functools import cache
 from json import JSONEncoder
 from operator import ge, gt
@@ -157,8 +157,12 @@ def _writers(cls: type[Fields]) -> tuple[tuple[str, Callable[[Any], object], obj
     hints = get_type_hints(cls, include_extras=True)
     forms = {name: next(iter(get_args(hint)[1:]), None) for name, hint in hints.items()}
     writes = {name: form.write for name, form in forms.items() if isinstance(form, Form)}
-    own = tuple((one.name, writes.get(one.name, encode), one.default) for one in fields(cls))  # type: ignore[arg-type]  # a dataclass
+    own = tuple((one.name, writes.get(one.name, encode), _default(one)) for one in fields(cls))  # type: ignore[arg-type]  # a dataclass
     return *own, *((name, encode, None) for name in cls.beside)
+
+
+def _default(one: Field[Any]) -> object:
+    return one.default if one.default_factory is MISSING else one.default_factory()
 
 
 def decode(cls: type[T], data: object, where: str, **others: Any) -> T:

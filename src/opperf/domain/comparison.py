@@ -99,7 +99,8 @@ class Comparison(Fields):
     `clock` is what decided: `wall`, or `cpu` where wall time could not. `explanation` is what ran on both sides, where
     that was asked for. `count` is how often the case occurs in its suite. `base_time` and `new_time` are of the pairs
     that the ratio is of: the one over the other is the ratio. The versions are those of the frameworks on both sides.
-    `node` is the machine that measured both, where that was one of a fleet.
+    `node` is the machine that measured both, where that was one of a fleet. `facts` has `jobs` where several measured:
+    the CPUs of the pairs, their class of work and what ran beside them.
     """
 
     case: Case
@@ -120,9 +121,10 @@ class Comparison(Fields):
     base_version: str | None = None
     new_version: str | None = None
     node: Node | None = None
+    facts: Mapping[str, object] = field(default_factory=dict)
 
     flat = ("verdict",)
-    sparse = ("node",)
+    sparse = ("node", "facts")
 
     def __post_init__(self) -> None:
         """Raise `InputError` for what a file leaves out of a part."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from opperf.domain.codec import Amount, Fields, Natural, encode
 from opperf.domain.plan import Trial
@@ -17,6 +18,7 @@ class Floor(Fields):
     `spread` is the standard deviation of a pair's log-ratio. `moved` is the larger end of the 95 % interval of their
     mean: what a live comparison must exceed. `between` is the log-ratio of the slowest process to the fastest: what
     two runs that were not interleaved must exceed. `alarms` of `comparisons` called identical code changed.
+    `facts` has `jobs` where several measured: the CPUs of the pairs, their class of work and what ran beside them.
     """
 
     trial: Trial
@@ -28,6 +30,9 @@ class Floor(Fields):
     alarms: Natural
     comparisons: Natural
     measured: str
+    facts: Mapping[str, object] = field(default_factory=dict)
+
+    sparse = ("facts",)
 
     @property
     def key(self) -> tuple[object, ...]:

@@ -11,6 +11,7 @@ import random
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from functools import partial
@@ -19,6 +20,7 @@ from statistics import geometric_mean
 
 from opperf.domain.comparison import Comparison, ComparisonRun, Explanations, PairValue, PeakMemory, Verdict
 from opperf.domain.errors import OperatorFailure, OpperfError
+from opperf.domain.files.json_text import JsonDict
 from opperf.domain.floor import Floor, floor_key
 from opperf.domain.measurement import Measurement
 from opperf.domain.plan import Settings, Trial
@@ -36,6 +38,7 @@ from opperf.parent.analysis.verdict import (
     spending,
     sufficient,
 )
+from opperf.parent.crew import Company, Crew, Lane, company, facts_together
 from opperf.parent.planning.expand import expand
 from opperf.parent.planning.implementations import between, on
 from opperf.parent.planning.selection import Selection
@@ -45,6 +48,7 @@ from opperf.parent.workers import machine
 from opperf.parent.workers.duel import Duel, Patience
 from opperf.parent.workers.interpreters import settled_side
 from opperf.parent.workers.pool import Pool
+from opperf.parent.workers.process import Worker
 from opperf.parent.workers.reference import Reference
 
 #: A pair whose ratio is known within this share of the tolerance gains little by more rounds.
@@ -74,6 +78,7 @@ class Contest:
     first_only: bool = False
     explanation: Explanations = field(default_factory=Explanations)
     versions: tuple[str | None, str | None] = (None, None)
+    facts: JsonDict = field(default_factory=dict)
 
     @property
     def pairs(self) -> int:
@@ -135,6 +140,7 @@ class Comparing:
         self._began = time.monotonic()
         self.started = datetime.now(timezone.utc).isoformat(timespec="seconds")
         self.facts: dict[str, object] = {}
+        self._company: Company | None = None
 
     def contests(self, selection: Selection, base: SideText, new: Sequence[SideText]) -> list[Contest]:
         """Return the contests; raises `InputError` for bad input."""
@@ -164,6 +170,9 @@ class Comparing:
 
     def run(self, contests: list[Contest]) -> None:
         """Bring every contest to a verdict, within the budget; what a stop leaves open is inconclusive."""
+        if self.settings.jobs != 1:
+            threads = max((side.threads for one in contests for side in (one.base.side, one.new.side)), default=1)
+            self._company = company(self.settings, threads, self._note)
         try:
             flagged = self._first_stage(contests)
             self._second_stage(flagged)
@@ -239,7 +248,40 @@ class Comparing:
                     break
                 most = max(pairs for _, pairs in group)
                 self._note(f"pair {len(stage(behind[0])) + 1} of {most}: {len(behind)} comparison(s)")
-                self._pair(behind, stage)
+                if self._company is None:
+                    self._pair(behind, stage)
+                else:
+                    self._side_by_side(self._company, behind, stage)
+
+    def _side_by_side(
+        self, together: Company, contests: list[Contest], stage: Callable[[Contest], list[PairValue]]
+    ) -> None:
+        """Let every contest be fought once, several at a time; a pair stays on the CPUs of its job."""
+        jobs = len(together.leases)
+
+        def lane(cpus: tuple[int, ...]) -> Lane[Contest, None]:
+            settings = replace(self.settings, cpus=cpus, jobs=jobs)
+
+            def begin(contest: Contest, children: list[Worker]) -> Duel:
+                sides = contest.base.side, contest.new.side
+                return self._duel(*sides, settings, self._note, self._random, children=children)
+
+            def fight(duel: Duel, contest: Contest, starting: float) -> None:
+                self._know(duel, [contest])
+                if self.spent() and contest is not order[0]:
+                    return
+                began, share = time.monotonic(), starting * jobs / len(contests)
+                self._fight(duel, contest, stage, share, reference)
+                contest.seconds += time.monotonic() - began + share
+
+            reference = self._reference.for_job(settings)
+            return _Lane(begin, fight, reference)
+
+        order = self._random.sample(contests, len(contests))
+        crew: Crew[Contest, None] = Crew(together, lane, lambda contest: (contest.base, contest.new))
+        with closing(crew.finished(order)) as several:
+            for one in several:
+                one.work.facts = facts_together([one.work.facts, {"jobs": one.jobs}])
 
     def _pair(self, contests: list[Contest], stage: Callable[[Contest], list[PairValue]]) -> None:
         """Start two children and let every contest be fought in them once, in random order."""
@@ -253,12 +295,10 @@ class Comparing:
             return
         starting = (time.monotonic() - began) / len(contests)
         try:
-            self.facts = {"base": duel.facts[0], "new": duel.facts[1]}
-            for contest in contests:
-                contest.versions = (_version(duel.facts[0]), _version(duel.facts[1]))
+            self._know(duel, contests)
             for contest in self._random.sample(contests, len(contests)):
                 began = time.monotonic()
-                self._fight(duel, contest, stage, starting)
+                self._fight(duel, contest, stage, starting, self._reference)
                 contest.seconds += time.monotonic() - began + starting
                 if contest.failure is not None and not duel.alive:
                     break  # the next pair has fresh children for the others
@@ -267,13 +307,24 @@ class Comparing:
         finally:
             duel.close()
 
+    def _know(self, duel: Duel, contests: Sequence[Contest]) -> None:
+        """Keep what the children of a pair say of themselves."""
+        self.facts = {"base": duel.facts[0], "new": duel.facts[1]}
+        for contest in contests:
+            contest.versions = (_version(duel.facts[0]), _version(duel.facts[1]))
+
     def _fight(
-        self, duel: Duel, contest: Contest, stage: Callable[[Contest], list[PairValue]], starting: float
+        self,
+        duel: Duel,
+        contest: Contest,
+        stage: Callable[[Contest], list[PairValue]],
+        starting: float,
+        reference: Reference,
     ) -> None:
         """Measure a contest once; where rounds differ, for as long as its share of starting the children took."""
         patience = Patience(max(0.0, min(starting, self._left())), self._rule.band * SHARE_OF_BAND)
         try:
-            duel.check(self._reference, contest.base, contest.new)
+            duel.check(reference, contest.base, contest.new)
             stage(contest).append(duel.compare(contest.base, contest.new, patience))
             base, new = contest.base.side, contest.new.side
             # Memory is counted in another way in another framework or mode.
@@ -309,6 +360,62 @@ class Comparing:
         return cut_short(ratios, f"the budget ended {when}", settle)
 
 
+class _Lane:
+    """The pair of children of one job. `fight` is told how long it took to start them, in seconds."""
+
+    def __init__(
+        self,
+        begin: Callable[[Contest, list[Worker]], Duel],
+        fight: Callable[[Duel, Contest, float], None],
+        reference: Reference,
+    ) -> None:
+        self._begin, self._fight, self._reference = begin, fight, reference
+        self._children: list[Worker] = []
+        self._duel: Duel | None = None
+        self._broken: str | None = None
+        self._starting = 0.0
+        self._interrupted = False
+
+    def __enter__(self) -> _Lane:
+        return self
+
+    def __exit__(self, *trouble: object) -> None:
+        self._reference.close()
+        self.close()
+
+    def start(self, work: Contest) -> None:
+        """Start both children; what keeps them from starting is the failure of what they should measure."""
+        began, self._children = time.monotonic(), []
+        try:
+            self._duel = self._begin(work, self._children)
+        except OpperfError as error:
+            self._broken = str(error).partition("\n")[0]
+        self._starting = time.monotonic() - began
+
+    def measure(self, work: Contest) -> None:
+        if self._duel is not None and not self._duel.alive:
+            self.close()
+        if self._duel is None and self._broken is None:
+            self.start(work)
+        if self._duel is not None:
+            self._fight(self._duel, work, self._starting)
+        else:
+            work.failure = self._broken
+        if self._interrupted:  # its children were ended from outside
+            work.failure, work.skipped = None, False
+
+    def close(self) -> None:
+        if self._duel is not None:
+            self._duel.close()
+            self._duel = None
+
+    def interrupt(self) -> None:
+        self._interrupted = True
+        for worker in (*self._children, self._reference.worker):
+            if worker is not None:
+                worker.interrupt()
+
+
 def outcome(contest: Contest) -> Comparison:
     """Return the comparison that a contest ends with."""
     if contest.verdict is None:
@@ -338,6 +445,7 @@ def outcome(contest: Contest) -> Comparison:
         count=contest.key.count,
         base_version=contest.versions[0],
         new_version=contest.versions[1],
+        facts=contest.facts,
     )
 
 

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias, Union
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Generic, Protocol, TypeVar
 
 from opperf.catalog import catalog
 from opperf.domain.company import CLASSES, bearing
-from opperf.domain.errors import InputError, OpperfError
-from opperf.domain.measurement import Outcome
+from opperf.domain.errors import InputError
+from opperf.domain.files.json_text import JsonDict
 from opperf.domain.plan import Settings, Trial
 from opperf.parent.calibration import effects
 from opperf.parent.workers.canaries import Caches, caches
-from opperf.parent.workers.pool import Pool
 from opperf.parent.workers.topology import leases, usable_cores
 
 #: How far jobs may slow each other down: with `--jobs auto`, and where the user chose their number.
@@ -33,8 +33,8 @@ MOST_NAMES = 8
 #: Seconds between two attempts to end the children of a job that is stopped.
 STOPPING = 0.1
 
-Measure: TypeAlias = Callable[[Pool, Trial], Outcome]
-News: TypeAlias = Union[Outcome, BaseException, None]
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -100,32 +100,71 @@ def _numbers(most: int) -> list[int]:
     return [one for one in (most, *reversed(powers)) if one > 1]
 
 
-class Crew:
-    """Measures trials of one framework's environment side by side. `pool` makes the children of one job."""
+class Lane(Protocol[T, R]):
+    """What one job measures with: children on CPUs of its own. A context, whose end is that of its children."""
 
-    def __init__(self, together: Company, pool: Callable[[tuple[int, ...]], Pool], measure: Measure) -> None:
-        self._together, self._pool, self._measure = together, pool, measure
-        self._news: queue.SimpleQueue[News] = queue.SimpleQueue()
+    def __enter__(self) -> Lane[T, R]:
+        """Start nothing yet."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End the children."""
+
+    def start(self, work: T) -> None:
+        """Start the children for a piece of work; what keeps them from starting is told when it is measured."""
+
+    def measure(self, work: T) -> R:
+        """Measure a piece of work; whatever goes wrong is in the result."""
+
+    def close(self) -> None:
+        """End the children; another piece of work gets fresh ones."""
+
+    def interrupt(self) -> None:
+        """Kill the children from another thread; whoever waits for one learns of its end."""
+
+
+@dataclass(frozen=True)
+class Finished(Generic[T, R]):
+    """A piece of work with its result and the facts of its job: its CPUs, its class and what ran beside it."""
+
+    work: T
+    result: R
+    jobs: JsonDict
+
+
+class Crew(Generic[T, R]):
+    """Measures pieces of work side by side: each is a trial, or several that must not part.
+
+    `lane` makes what a job measures with, on its CPUs; `trials` are those of a piece of work.
+    """
+
+    def __init__(
+        self,
+        together: Company,
+        lane: Callable[[tuple[int, ...]], Lane[T, R]],
+        trials: Callable[[T], Sequence[Trial]],
+    ) -> None:
+        self._together, self._lane, self._trials = together, lane, trials
+        self._news: queue.SimpleQueue[Finished[T, R] | BaseException | None] = queue.SimpleQueue()
         self._turn = threading.Condition()
         self._stopped = threading.Event()
-        self._ahead: list[Trial] = []
-        self._running: dict[int, tuple[Trial, dict[str, None]]] = {}
+        self._ahead: list[T] = []
+        self._running: dict[int, tuple[T, dict[str, None]]] = {}
 
-    def outcomes(self, trials: Sequence[Trial]) -> Generator[Outcome, None, None]:
-        """Yield the outcome of each trial, as they come, each measured in one process of its job.
-
-        Ending the iteration early ends every child.
-        """
-        self._ahead = [trial for trial in trials if self._together.bears(trial)]
-        alone = [trial for trial in trials if not self._together.bears(trial)]
-        gpus = {trial.side.device for trial in trials if trial.side.device != "cpu"}
+    def finished(self, works: Sequence[T]) -> Generator[Finished[T, R], None, None]:
+        """Yield each piece of work when it is measured. Ending the iteration early ends every child."""
+        social = [self._bears(work) for work in works]
+        self._ahead = [work for work, bears in zip(works, social) if bears]
+        alone = [work for work, bears in zip(works, social) if not bears]
+        gpus = {device for work in works for device in self._devices(work)}
         count = max(1, min(len(self._together.leases), len(self._ahead), len(gpus) or len(self._ahead)))
         begin = threading.Barrier(count)
-        pools = [self._pool(cpus) for cpus in self._together.leases[:count]]
+        lanes = [self._lane(cpus) for cpus in self._together.leases[:count]]
         # Children end with the thread that started them, so each job is one thread from its first trial to its last.
         threads = [
-            threading.Thread(target=self._work, args=(place, pool, begin, alone), daemon=True)
-            for place, pool in enumerate(pools)
+            threading.Thread(target=self._work, args=(place, lane, begin, alone), daemon=True)
+            for place, lane in enumerate(lanes)
         ]
         for thread in threads:
             thread.start()
@@ -140,99 +179,122 @@ class Crew:
                 else:
                     yield news
         finally:
-            self._stop(begin, threads, pools)
+            self._stop(begin, threads, lanes)
 
-    def _stop(self, begin: threading.Barrier, threads: Sequence[threading.Thread], pools: Sequence[Pool]) -> None:
+    def _bears(self, work: T) -> bool:
+        """Whether a piece of work may run next to others: all of its trials may."""
+        return all(map(self._together.bears, self._trials(work)))
+
+    def _devices(self, work: T) -> set[str]:
+        """Return what a piece of work needs for itself."""
+        return {trial.side.device for trial in self._trials(work)} - {"cpu"}
+
+    def _stop(self, begin: threading.Barrier, threads: Sequence[threading.Thread], lanes: Sequence[Lane[T, R]]) -> None:
         """End what still runs: a job that waits for its child learns of its end."""
         self._stopped.set()
         begin.abort()
         while any(thread.is_alive() for thread in threads):
             with self._turn:
                 self._turn.notify_all()
-            for thread, pool in zip(threads, pools):
+            for thread, lane in zip(threads, lanes):
                 if thread.is_alive():
-                    pool.interrupt()
+                    lane.interrupt()
                     thread.join(STOPPING)
 
-    def _work(self, place: int, pool: Pool, begin: threading.Barrier, alone: Sequence[Trial]) -> None:
+    def _work(self, place: int, lane: Lane[T, R], begin: threading.Barrier, alone: Sequence[T]) -> None:
         """Measure what bears company until nothing of it is left; the first job then measures the rest alone."""
+        mine = alone if place == 0 else ()
         try:
-            with pool:
-                first = self._take(place, None)
-                self._start(pool, first or (alone[0] if alone and place == 0 else None))
+            with lane:
+                work = self._take(place, None)
+                first = [*mine[:1]] if work is None else [work]
+                for one in first:
+                    lane.start(one)
                 begin.wait()
-                trial = first
-                while trial is not None and not self._stopped.is_set():
-                    self._tell(place, self._measure(pool, trial))
-                    trial = self._take(place, trial)
+                while work is not None and not self._stopped.is_set():
+                    self._tell(place, work, lane.measure(work))
+                    work = self._take(place, work)
                 self._leave(place)
-                if place != 0:
-                    pool.close()
+                if not mine:
+                    lane.close()
                 begin.wait()
-                for trial in alone if place == 0 else ():
+                for one in mine:
                     if self._stopped.is_set():
                         break
-                    self._tell(place, self._measure(pool, trial))
+                    self._tell(place, one, lane.measure(one))
             self._news.put(None)
         except threading.BrokenBarrierError:
             self._news.put(None)
         except BaseException as error:  # told in the main thread
             self._news.put(error)
 
-    def _start(self, pool: Pool, trial: Trial | None) -> None:
-        """Start a child before anything is timed; what keeps it from starting is the outcome of its trials."""
-        if trial is not None:
-            try:
-                pool.worker(trial.side)
-            except OpperfError:
-                return
-
-    def _take(self, place: int, last: Trial | None) -> Trial | None:
-        """Return what a job measures next: of its child if it can be, and of no device that is in use."""
+    def _take(self, place: int, last: T | None) -> T | None:
+        """Return what a job measures next: of its children if it can be, and of no device that is in use."""
         with self._turn:
             self._running.pop(place, None)
             self._turn.notify_all()
             while self._ahead and not self._stopped.is_set():
-                busy = {trial.side.device for trial, _ in self._running.values()} - {"cpu"}
-                free = [trial for trial in self._ahead if trial.side.device not in busy]
+                busy = {device for work, _ in self._running.values() for device in self._devices(work)}
+                free = [work for work in self._ahead if busy.isdisjoint(self._devices(work))]
                 if free:
-                    same = (one for one in free if last is not None and one.side.process == last.side.process)
-                    trial = next(same, free[0])
-                    self._ahead.remove(trial)
-                    self._meet(place, trial)
-                    return trial
+                    same = (one for one in free if last is not None and self._sides(one) == self._sides(last))
+                    work = next(same, free[0])
+                    self._ahead = [one for one in self._ahead if one is not work]
+                    self._meet(place, work)
+                    return work
                 self._turn.wait()
             return None
 
-    def _meet(self, place: int, trial: Trial) -> None:
+    def _sides(self, work: T) -> list[tuple[object, ...]]:
+        return [trial.side.process for trial in self._trials(work)]
+
+    def _meet(self, place: int, work: T) -> None:
         """Note who runs next to whom from now on."""
         mine: dict[str, None] = {}
         for other, theirs in self._running.values():
-            mine[_name(other)] = None
-            theirs[_name(trial)] = None
-        self._running[place] = (trial, mine)
+            mine |= dict.fromkeys(map(_name, self._trials(other)))
+            theirs |= dict.fromkeys(map(_name, self._trials(work)))
+        self._running[place] = (work, mine)
 
     def _leave(self, place: int) -> None:
         with self._turn:
             self._running.pop(place, None)
             self._turn.notify_all()
 
-    def _tell(self, place: int, outcome: Outcome) -> None:
-        """Hand an outcome on with what ran next to it, unless its child was ended by a stop."""
+    def _tell(self, place: int, work: T, result: R) -> None:
+        """Hand a result on with what ran next to it, unless its children were ended by a stop."""
         if self._stopped.is_set():
             return
         with self._turn:
             beside = [*self._running[place][1]] if place in self._running else []
-        if outcome.measurement is not None:
-            jobs = {
-                "cpus": list(self._together.leases[place]),
-                "class": class_of(outcome.trial, self._together.caches, len(self._together.leases)),
-                "beside": beside[:MOST_NAMES]
-                + ([f"and {len(beside) - MOST_NAMES} more"] if len(beside) > MOST_NAMES else []),
-            }
-            measurement = replace(outcome.measurement, facts={**outcome.measurement.facts, "jobs": jobs})
-            outcome = replace(outcome, measurement=measurement)
-        self._news.put(outcome)
+        jobs = len(self._together.leases)
+        kinds = [class_of(trial, self._together.caches, jobs) for trial in self._trials(work)]
+        facts: JsonDict = {
+            "cpus": list(self._together.leases[place]),
+            "class": max(kinds, key=CLASSES.index),
+            "beside": beside[:MOST_NAMES]
+            + ([f"and {len(beside) - MOST_NAMES} more"] if len(beside) > MOST_NAMES else []),
+        }
+        self._news.put(Finished(work, result, facts))
+
+
+def facts_together(several: Iterable[JsonDict]) -> JsonDict:
+    """Return what several facts of jobs say together; none where nothing ran with jobs.
+
+    >>> first = {"cpus": [0], "class": "compute", "beside": ["null add forward"]}
+    >>> facts_together([{}, {"jobs": first}, {"jobs": {**first, "cpus": [1], "beside": []}}])
+    {'jobs': {'cpus': [0, 1], 'class': 'compute', 'beside': ['null add forward']}}
+    """
+    jobs = [one["jobs"] for one in several if "jobs" in one]
+    if not jobs:
+        return {}
+    cpus, names = ([*dict.fromkeys(name for one in jobs for name in one[key])] for key in ("cpus", "beside"))
+    return {"jobs": {"cpus": sorted(cpus), "class": jobs[0]["class"], "beside": _shortened(names)}}
+
+
+def _shortened(names: Sequence[str]) -> list[str]:
+    more = len(names) - MOST_NAMES
+    return [*names[:MOST_NAMES], *([f"and {more} more"] if more > 0 else [])]
 
 
 def _name(trial: Trial) -> str:

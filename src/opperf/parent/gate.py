@@ -94,6 +94,7 @@ class Gate:
             processes=processes,
             latency=False,
             check=self.check,
+            jobs=file.jobs,
         )
 
 

@@ -144,7 +144,7 @@ class RunOptions(What, Where, Sampling, How, Jobs, total=False):
     """The options of `run`."""
 
 
-class CompareOptions(What, How, total=False):
+class CompareOptions(What, How, Jobs, total=False):
     """The options of `compare`."""
 
 
@@ -168,6 +168,7 @@ class GateOptions(What, total=False):
     budget: Number
     timeout: Number
     cpus: str | None
+    jobs: int | str | None
     seed: int | None
     check: bool
     explain: bool
@@ -178,11 +179,11 @@ class GateOptions(What, total=False):
     replicate: int | None
 
 
-class NoiseOptions(What, Where, How, total=False):
+class NoiseOptions(What, Where, How, Jobs, total=False):
     """The options of `noise`."""
 
 
-class ExploreOptions(Where, How, total=False):
+class ExploreOptions(Where, How, Jobs, total=False):
     """The options of `explore`."""
 
     dtype: Names
@@ -376,7 +377,7 @@ def gate(
     overrides = {
         **{
             name: request.get(name)
-            for name in ("pairs", "settle", "max_pairs", "processes", "inconclusive", "cpus", "seed")
+            for name in ("pairs", "settle", "max_pairs", "processes", "inconclusive", "cpus", "jobs", "seed")
         },
         **{name: _each(request.pop(name, None)) for name in ("framework", "environment", "device")},
         **{name: _as_text(request.get(name), "%", 100) for name in ("tolerance", "threshold")},

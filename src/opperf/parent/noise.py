@@ -18,6 +18,7 @@ from opperf.domain.stats.significance import PairedTest
 from opperf.parent import request as requests
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.contest import Comparing, Contest, header
+from opperf.parent.crew import facts_together
 from opperf.parent.planning.selection import Selection
 from opperf.parent.progress import Progress, planning
 from opperf.parent.request import Request
@@ -120,6 +121,7 @@ def _floor(several: Sequence[Contest], measured: str) -> Floor | None:
         alarms=sum(word in ("slower", "faster") for word in words),
         comparisons=len(words),
         measured=measured,
+        facts=facts_together([one.facts for one in several]),
     )
 
 
@@ -136,7 +138,15 @@ def store(document: NoiseRun, note: Callable[[str], None]) -> None:
 LEAST_PAIRS = 3
 
 
-def floor_of(trial: Trial, pairs: Sequence[PairValue], *, alarms: int, comparisons: int, measured: str) -> Floor | None:
+def floor_of(
+    trial: Trial,
+    pairs: Sequence[PairValue],
+    *,
+    alarms: int,
+    comparisons: int,
+    measured: str,
+    facts: Mapping[str, object] | None = None,
+) -> Floor | None:
     """Return the floor that pairs of identical code show, or None when too few of them said anything."""
     values = [pair for pair in pairs if pair.log_ratio is not None and pair.base is not None and pair.new is not None]
     ratios = [pair.log_ratio for pair in values if pair.log_ratio is not None]
@@ -154,4 +164,5 @@ def floor_of(trial: Trial, pairs: Sequence[PairValue], *, alarms: int, compariso
         alarms=alarms,
         comparisons=comparisons,
         measured=measured,
+        facts=facts or {},
     )

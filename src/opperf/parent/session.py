@@ -29,7 +29,7 @@ from opperf.domain.reason import Reason
 from opperf.domain.record import Record, Run
 from opperf.parent.analysis.summary import doubts, limit_of, record, with_shares
 from opperf.parent.calibration import stored_floors, stored_rates
-from opperf.parent.crew import Company, Crew, company
+from opperf.parent.crew import Company, Crew, Lane, company
 from opperf.parent.planning.cases import ChildAnswers
 from opperf.parent.planning.expand import expand
 from opperf.parent.planning.selection import Selection
@@ -231,11 +231,17 @@ class Session:
             def measure(pool: Pool, trial: Trial, process: int = number) -> Outcome:
                 return self._outcome(pool, trial, process, history, time.monotonic() - started)
 
-            def pool(cpus: tuple[int, ...]) -> Pool:
-                return self._pool.for_job(cpus, len(together.leases))
+            def lane(cpus: tuple[int, ...]) -> Lane[Trial, Outcome]:
+                return _Lane(self._pool.for_job(cpus, len(together.leases)), measure)
 
-            with closing(Crew(together, pool, measure).outcomes(trials)) as outcomes:
-                yield from outcomes
+            crew: Crew[Trial, Outcome] = Crew(together, lane, lambda trial: (trial,))
+            with closing(crew.finished(trials)) as several:
+                for one in several:
+                    outcome, measurement = one.result, one.result.measurement
+                    if measurement is not None:
+                        told = replace(measurement, facts={**measurement.facts, "jobs": one.jobs})
+                        outcome = replace(outcome, measurement=told)
+                    yield outcome
 
     def _jobs(self, plan: Plan) -> Company | None:
         """Return who may measure side by side, None for a single job; raises `InputError`.
@@ -307,6 +313,33 @@ class Session:
             facts["roofline"] = limit.to_json()
             one = replace(one, warnings=(*one.warnings, *doubts(one, limit)))
         return replace(one, facts={**one.facts, **facts}) if facts else one
+
+
+@dataclass(frozen=True)
+class _Lane:
+    """What one job measures trials with: children of its own, and what makes an outcome of them."""
+
+    pool: Pool
+    outcome: Callable[[Pool, Trial], Outcome]
+
+    def __enter__(self) -> _Lane:
+        return self
+
+    def __exit__(self, *trouble: Any) -> None:
+        self.pool.__exit__(*trouble)
+
+    def start(self, work: Trial) -> None:
+        with suppress(OpperfError):  # its trials will fail, each with the reason
+            self.pool.worker(work.side)
+
+    def measure(self, work: Trial) -> Outcome:
+        return self.outcome(self.pool, work)
+
+    def close(self) -> None:
+        self.pool.close()
+
+    def interrupt(self) -> None:
+        self.pool.interrupt()
 
 
 def _on(node: Node, one: Record) -> Record:

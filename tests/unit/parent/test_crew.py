@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -17,9 +17,8 @@ from opperf.domain.errors import HarnessError, InputError
 from opperf.domain.measurement import Measurement, Outcome, Sample, Samples
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.parent import crew as module
-from opperf.parent.crew import Company, Crew, class_of, company
+from opperf.parent.crew import Company, Crew, Lane, class_of, company
 from opperf.parent.workers.canaries import Caches
-from opperf.parent.workers.pool import Pool
 from opperf.parent.workers.topology import Core
 
 SIZES = Caches(1 << 20, 32 << 20)
@@ -31,21 +30,25 @@ PATIENCE = 30.0
 
 
 @dataclass
-class FakePool:
+class FakeLane:
     """The children of one job."""
 
     cpus: tuple[int, ...]
+    answer: Callable[[FakeLane, Trial], Outcome]
     interrupted: threading.Event = field(default_factory=threading.Event)
     started: list[Side] = field(default_factory=list)
 
-    def __enter__(self) -> FakePool:
+    def __enter__(self) -> FakeLane:
         return self
 
     def __exit__(self, *trouble: object) -> None:
         pass
 
-    def worker(self, side: Side) -> None:
-        self.started.append(side)
+    def start(self, work: Trial) -> None:
+        self.started.append(work.side)
+
+    def measure(self, work: Trial) -> Outcome:
+        return self.answer(self, work)
 
     def close(self) -> None:
         pass
@@ -54,38 +57,31 @@ class FakePool:
         self.interrupted.set()
 
 
-class Pools:
-    """Makes pools, and keeps them."""
+def crew(together: Company, answer: Callable[[FakeLane, Trial], Outcome], lanes: list[FakeLane] | None = None) -> Any:
+    """Return a crew whose jobs answer so; `lanes` gets what they measure with."""
+    every = [] if lanes is None else lanes
 
-    def __init__(self) -> None:
-        self.all: list[FakePool] = []
+    def lane(cpus: tuple[int, ...]) -> Lane[Trial, Outcome]:
+        every.append(FakeLane(cpus, answer))
+        return every[-1]
 
-    def __call__(self, cpus: tuple[int, ...]) -> Pool:
-        self.all.append(FakePool(cpus))
-        return cast("Pool", self.all[-1])
+    return Crew(together, lane, lambda trial: (trial,))
 
 
-def measured(pool: Any, trial: Trial) -> Outcome:
+def measured(lane: FakeLane, trial: Trial) -> Outcome:
     """Return an outcome of one sample."""
     return Outcome(trial, 0, "ok", Measurement({"time": Samples((Sample(1, 1000, 1000),))}, warnings=()))
-
-
-def jobs_of(outcome: Outcome) -> dict[str, Any]:
-    """Return what an outcome says of its job."""
-    assert outcome.measurement is not None
-    facts: dict[str, Any] = outcome.measurement.facts["jobs"]
-    return facts
 
 
 def test_two_trials_run_at_once_on_cpus_of_their_own_and_say_so() -> None:
     together = threading.Barrier(2, timeout=PATIENCE)
 
-    def meet(pool: Pool, trial: Trial) -> Outcome:
+    def meet(lane: FakeLane, trial: Trial) -> Outcome:
         together.wait()
-        return measured(pool, trial)
+        return measured(lane, trial)
 
-    outcomes = list(Crew(TWO, Pools(), meet).outcomes(SMALL[:2]))
-    facts = {one.trial.case.operator: jobs_of(one) for one in outcomes}
+    outcomes = list(crew(TWO, meet).finished(SMALL[:2]))
+    facts = {one.work.case.operator: one.jobs for one in outcomes}
     assert sorted(one["cpus"] for one in facts.values()) == [[0], [1]]
     assert facts["add"]["beside"] == ["null exp forward"]
     assert facts["exp"]["beside"] == ["null add forward"]
@@ -93,37 +89,37 @@ def test_two_trials_run_at_once_on_cpus_of_their_own_and_say_so() -> None:
 
 
 def test_each_trial_is_measured_once() -> None:
-    outcomes = list(Crew(TWO, Pools(), measured).outcomes([*SMALL, LARGE]))
-    assert sorted(one.trial.key for one in outcomes) == sorted(one.key for one in [*SMALL, LARGE])
+    outcomes = list(crew(TWO, measured).finished([*SMALL, LARGE]))
+    assert sorted(one.work.key for one in outcomes) == sorted(one.key for one in [*SMALL, LARGE])
 
 
 def test_what_bears_no_company_is_measured_when_nothing_else_runs() -> None:
     running: set[str] = set()
     next_to_large: list[set[str]] = []
 
-    def watch(pool: Pool, trial: Trial) -> Outcome:
+    def watch(lane: FakeLane, trial: Trial) -> Outcome:
         running.add(trial.case.id)
         if trial is LARGE:
             next_to_large.append(running - {trial.case.id})
-        outcome = measured(pool, trial)
+        outcome = measured(lane, trial)
         running.discard(trial.case.id)
         return outcome
 
-    outcomes = list(Crew(TWO, Pools(), watch).outcomes([LARGE, *SMALL]))
+    outcomes = list(crew(TWO, watch).finished([LARGE, *SMALL]))
     assert next_to_large == [set()]
-    assert jobs_of(outcomes[-1])["beside"] == []
-    assert outcomes[-1].trial is LARGE
+    assert outcomes[-1].jobs["beside"] == []
+    assert outcomes[-1].work is LARGE
 
 
 def test_children_start_before_anything_is_measured() -> None:
-    pools = Pools()
+    lanes: list[FakeLane] = []
     started: list[int] = []
 
-    def watch(pool: Pool, trial: Trial) -> Outcome:
-        started.append(sum(len(one.started) for one in pools.all))
-        return measured(pool, trial)
+    def watch(lane: FakeLane, trial: Trial) -> Outcome:
+        started.append(sum(len(one.started) for one in lanes))
+        return measured(lane, trial)
 
-    list(Crew(TWO, pools, watch).outcomes(SMALL))
+    list(crew(TWO, watch, lanes).finished(SMALL))
     assert set(started) == {2}
 
 
@@ -133,39 +129,39 @@ def test_a_gpu_serves_one_job_at_a_time() -> None:
     at_once: list[list[str]] = []
     lock = threading.Lock()
 
-    def watch(pool: Pool, trial: Trial) -> Outcome:
+    def watch(lane: FakeLane, trial: Trial) -> Outcome:
         with lock:
             busy.append(trial.side.device)
             at_once.append([*busy])
-        outcome = measured(pool, trial)
+        outcome = measured(lane, trial)
         with lock:
             busy.remove(trial.side.device)
         return outcome
 
     three = Company([(2,), (1,), (0,)], CLASSES, SIZES)
-    assert len(list(Crew(three, Pools(), watch).outcomes(trials))) == 4
+    assert len(list(crew(three, watch).finished(trials))) == 4
     assert all(len(set(devices)) == len(devices) for devices in at_once)
 
 
 def test_a_stop_ends_the_children_of_every_job_and_keeps_nothing_of_them() -> None:
-    pools = Pools()
+    lanes: list[FakeLane] = []
 
-    def hang(pool: Any, trial: Trial) -> Outcome:
+    def hang(lane: FakeLane, trial: Trial) -> Outcome:
         if trial is not SMALL[0]:
-            assert pool.interrupted.wait(PATIENCE)
-        return measured(pool, trial)
+            assert lane.interrupted.wait(PATIENCE)
+        return measured(lane, trial)
 
-    with closing(Crew(TWO, pools, hang).outcomes(SMALL[:3])) as outcomes:
-        assert next(outcomes).trial is SMALL[0]
-    assert any(pool.interrupted.is_set() for pool in pools.all)
+    with closing(crew(TWO, hang, lanes).finished(SMALL[:3])) as outcomes:
+        assert next(outcomes).work is SMALL[0]
+    assert any(lane.interrupted.is_set() for lane in lanes)
 
 
 def test_a_defect_in_a_job_is_raised_where_outcomes_are_taken() -> None:
-    def fail(pool: Pool, trial: Trial) -> Outcome:
+    def fail(lane: FakeLane, trial: Trial) -> Outcome:
         raise HarnessError("the disk is full")
 
     with pytest.raises(HarnessError, match="disk is full"):
-        list(Crew(TWO, Pools(), fail).outcomes(SMALL))
+        list(crew(TWO, fail).finished(SMALL))
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ def compare(
     judging: options.Judging,
     settling: options.Settling,
     how: options.How,
+    jobs: options.Jobs = "1",
     no_check: options.NoCheck = False,
     explain: options.Explain = False,
     fleet: options.OnFleet,
@@ -50,7 +51,7 @@ def compare(
     take_places(report, read)
     compared, cause = comparing.compare(
         operators or (),
-        {**request(what, how), "check": not no_check},
+        {**request(what, how), "jobs": jobs, "check": not no_check},
         judging_of(judging, settling, report, explain=explain, fleet=wishes(fleet)),
         Bar(),
         base=base,

@@ -44,6 +44,7 @@ def explore(
     factor: Annotated[float, Option(metavar="X", help="Smallest ratio worth reporting.")] = 1.2,
     looks: Annotated[int, Option(metavar="N", help="Maximum number of cases to look at per operator.")] = 500,
     how: options.How,
+    jobs: options.Jobs = "1",
     explain: options.Explain = False,
     save_suite: Annotated[
         Optional[Path], Option(metavar="FILE", help="Write the cases to a suite file, for `compare` and `gate`.")
@@ -84,6 +85,7 @@ def explore(
     request = {
         **vars(where),
         **vars(how),
+        "jobs": jobs,
         "dtype": dtype,
         "direction": direction,
         "plugin": plugin,

@@ -73,6 +73,7 @@ def gate(
     budget: options.Budget = None,
     timeout: Annotated[Optional[str], Option(metavar="SECONDS", help="Time limit for one trial.")] = None,
     cpus: options.Cpus = None,
+    jobs: Annotated[Optional[str], Option(metavar="N|auto", help=options.JOBS)] = None,
     seed: Annotated[Optional[int], Option(metavar="S", help="Seed for the values of the inputs.")] = None,
     no_check: options.NoCheck = False,
     explain: options.Explain = False,
@@ -115,6 +116,7 @@ def gate(
         "budget": budget,
         "timeout": timeout,
         "cpus": cpus,
+        "jobs": jobs,
         "seed": seed,
     }
     file = gate_file(config, overrides, what.plugin or ())

@@ -21,6 +21,7 @@ def noise(
     ] = 3,
     judging: options.Judging,
     how: options.How,
+    jobs: options.Jobs = "1",
     report: options.Report,
 ) -> None:
     """Measure how far identical code moves on this machine.
@@ -40,7 +41,7 @@ def noise(
     bar = Bar()
     study, cause = studying.noise(
         operators or (),
-        request(what, where, how),
+        {**request(what, where, how), "jobs": jobs},
         bar,
         repeats=repeats,
         labels=labels(report),

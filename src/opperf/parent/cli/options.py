@@ -81,13 +81,8 @@ Cpus = Annotated[Optional[str], Option(metavar="LIST", help="CPUs to run on, suc
 Clock = Annotated[
     str, Option(metavar="wall|native", help="Clock to use; native is the framework's own profiler (mxnet).")
 ]
-Jobs = Annotated[
-    str,
-    Option(
-        metavar="N|auto",
-        help="Number of trials to measure side by side, each on its own cores. auto: as many as do not disturb.",
-    ),
-]
+JOBS = "Number of trials to measure side by side, each on its own cores. auto: as many as do not disturb."
+Jobs = Annotated[str, Option(metavar="N|auto", help=JOBS)]
 NoCheck = Annotated[bool, Option("--no-check", help="Do not check the operators' results.")]
 Explain = Annotated[bool, Option("--explain", help="Show what each side ran, where one is slower or faster.")]
 Format = Annotated[Optional[str], Option(metavar="F", help=f"Output format: {join_words(names())}.")]
@@ -179,8 +174,7 @@ class Where:
         Words,
         Option(
             metavar="M",
-            help="eager, compiled, xla (tensorflow) or cuda_graph (torch on a GPU). Default: eager; compiled for jax "
-            "and onnxruntime.",
+            help="eager, compiled or (torch on a GPU) cuda_graph. Default: eager; compiled for jax and onnxruntime.",
             autocompletion=completion.modes,
         ),
     ] = None

@@ -64,6 +64,7 @@ class GateFile:
     inconclusive: str = "fail"
     seed: int = 0
     cpus: str | None = None
+    jobs: int = 1
     expected: Path | None = None
     threshold: float = 0.10
     processes: int = 5
@@ -261,6 +262,17 @@ def _string(value: object, _: Path) -> str:
     return value
 
 
+def _jobs(value: object, folder: Path) -> int:
+    """Return a number of jobs, 0 for `auto`."""
+    if isinstance(value, str) and re.fullmatch(r"[1-9][0-9]{0,3}", value.strip()):
+        return int(value)
+    if value == "auto":
+        return 0
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 10_000:
+        raise _wrong(value, "`auto` or a whole number >= 1")
+    return value
+
+
 def _path(value: object, folder: Path) -> Path:
     named = _string(value, folder)
     if "\0" in named:
@@ -406,9 +418,10 @@ KEYS: Mapping[str, tuple[str, Reader]] = {
     "inconclusive": ("inconclusive", _one_of(POLICIES)),
     "seed": ("seed", _whole(0)),
     "cpus": ("cpus", _string),
+    "jobs": ("jobs", _jobs),
 }
-_NOT_NIGHTLY = ("base", "new")
-#: The keys of the table `[nightly]`: those of a gate but for its sides, and its own.
+_NOT_NIGHTLY = ("base", "new", "jobs")
+#: The keys of the table `[nightly]`: those of a gate but for its sides and jobs, and its own.
 NIGHTLY_KEYS: Mapping[str, tuple[str, Reader]] = {
     **{name: both for name, both in KEYS.items() if name not in _NOT_NIGHTLY},
     "build": ("builds", _places),

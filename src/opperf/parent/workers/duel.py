@@ -75,10 +75,12 @@ class Duel:
         generator: random.Random,
         *,
         plugins: Sequence[Path] = (),
+        children: list[Worker] | None = None,
     ) -> None:
+        """Start both. `children` holds them while they start, for whoever may have to end them meanwhile."""
         self._settings = settings
         self._random = generator
-        self._workers: list[Worker] = []
+        self._workers: list[Worker] = [] if children is None else children
         self._warnings: dict[Warning, None] = {}
         self.turn = 0
         try:
@@ -89,7 +91,7 @@ class Duel:
             started: dict[int, Worker] = {}
             # Nothing is timed yet, so the second imports on CPUs of its own where there are any.
             apart = starting_cpus(base, new, settings.cpus)
-            begin = partial(start, progress=progress, sharing=2, plugins=plugins, greet=False)
+            begin = partial(start, progress=progress, sharing=2 * max(1, settings.jobs), plugins=plugins, greet=False)
             for place, where in zip(order, (cpus, apart or cpus)):
                 started[place], _ = begin(sides[place], cpus=where)
                 self._workers.append(started[place])

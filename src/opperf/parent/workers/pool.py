@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -19,7 +16,7 @@ from opperf.domain.message.replies import Discovery, Meaning, Recording
 from opperf.domain.message.requests import R, Request
 from opperf.domain.plan import Part, Settings, Side, Trial
 from opperf.domain.reason import Reason
-from opperf.domain.registry import ARRAY_API, BUILT_IN
+from opperf.domain.registry import BUILT_IN
 from opperf.domain.stats.order import median
 from opperf.parent.workers.process import Worker, start
 from opperf.parent.workers.reference import Ask, Reference
@@ -80,9 +77,8 @@ class Pool:
     def interrupt(self) -> None:
         """Kill the children from another thread; whoever waits for one learns of its end, and cleans up."""
         for worker in (self._worker, self._reference.worker):
-            if worker is not None and worker.alive:
-                with suppress(ProcessLookupError, PermissionError):
-                    os.killpg(worker.pid, signal.SIGKILL)
+            if worker is not None:
+                worker.interrupt()
 
     def close(self) -> None:
         """End the child, so that the next trial gets a fresh one."""
@@ -250,8 +246,6 @@ def _start_hint(side: Side, text: str | None) -> str:
     if side.device != "cpu":
         own = f"an environment whose {side.framework} has `{side.device}`, as `--environment python=PATH`"
         return f"measure on `--device cpu`, or give {own}" + ("" if text is None else f" ({text})")
-    if side.framework not in BUILT_IN and side.framework.startswith(f"{ARRAY_API}:"):
-        return "install the library where opperf runs, or name a Python that has it: `--environment python=PATH`"
     if side.framework not in BUILT_IN:
         return f"fix `start` in the plugin for `{side.framework}`; the traceback is in the JSON document"
     if side.environment != side.framework:

@@ -255,6 +255,12 @@ class Worker:
         """Let a stopped child go on."""
         os.killpg(self.pid, signal.SIGCONT)
 
+    def interrupt(self) -> None:
+        """Kill the child from another thread; whoever waits for it learns of its end, and cleans up."""
+        if self.alive:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, signal.SIGKILL)
+
     def close(self) -> None:
         """Ask the child to leave, and end it when it does not."""
         if self._process.poll() is None:

@@ -55,6 +55,12 @@ class Reference:
         self._expected: dict[str, Outputs] = {}
         self._results: dict[tuple[object, ...], str | OperatorFailure] = {}
 
+    def for_job(self, settings: Settings) -> Reference:
+        """Return a reference for one of several jobs, with a child of its own; what is checked is common to all."""
+        other = Reference(settings, self._progress)
+        other._results = self._results
+        return other
+
     def checked(self, trial: Trial, ask: Ask) -> Mapping[str, str]:
         """Return the fact of what a trial's implementation was checked against, or why it was not.
 

@@ -1,1 +1,0 @@
-"""Every library that keeps the Python array API standard, each by its own module."""

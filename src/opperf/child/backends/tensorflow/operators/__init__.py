@@ -1,1 +1,0 @@
-"""How TensorFlow spells the neutral operators, one file for each family."""
