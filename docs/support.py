@@ -10,12 +10,12 @@ import sys
 from pathlib import Path
 
 PAGE = Path(__file__).resolve().parent / "reference" / "support.md"
-FRAMEWORKS = ("torch", "mxnet", "jax", "numpy")
+FRAMEWORKS = ("torch", "tensorflow", "mxnet", "jax", "numpy")
 HEAD = """# What each framework has
 
-Every operator of the catalog in PyTorch 2.13, MXNet 1.9.1, JAX 0.10.2 and NumPy 2.4: the directions that can be
-measured (with both, also both in one go), or the reason why there are none. NumPy has no gradients. `opperf operators
---framework torch --format md` prints the column of any version that you have.
+Every operator of the catalog in PyTorch 2.13, TensorFlow 2.21, MXNet 1.9.1, JAX 0.10.2 and NumPy 2.4: the directions
+that can be measured (with both, also both in one go), or the reason why there are none. NumPy has no gradients.
+`opperf operators --framework torch --format md` prints the column of any version that you have.
 
 """
 

@@ -27,7 +27,9 @@ from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 from opperf.parent.workers.process import Worker
 
-REAL = ("numpy", "torch", "mxnet", "jax")
+REAL = ("numpy", "torch", "mxnet", "jax", "tensorflow")
+#: Libraries behind the one backend of the array API standard: NumPy's arrays, a queue, and two that compute late.
+LIBRARIES = ("array_api:array_api_strict", "array_api:dpnp", "array_api:dask.array", "array_api:mlx.core")
 #: The backend of one file, of the core alone: what it does not have is skipped with its own reason.
 ONE_FILE, ONE_FILE_PATH = "mlx", Path(__file__).parents[2] / "examples" / "backends" / "mlx_backend.py"
 LACKING = {"no_gradient", "no_restore", "no_explanation"}
@@ -35,8 +37,8 @@ WITH_GRADIENTS = tuple(name for name in REAL if FRAMEWORKS[name].gradients)
 TIMEOUT = 120.0
 #: How `struct` reads an element; a complex one is read as two, its real and its imaginary part.
 LETTERS = {
-    "bool": "?", "int8": "b", "uint8": "B", "int16": "h", "int32": "i", "int64": "q", "float16": "e", "float32": "f",
-    "float64": "d", "complex64": "f",
+    "bool": "?", "int8": "b", "uint8": "B", "int16": "h", "int32": "i", "uint32": "I", "int64": "q", "float16": "e",
+    "float32": "f", "float64": "d", "complex64": "f",
 }  # fmt: skip
 
 
@@ -96,11 +98,12 @@ class Bench:
         return self._worker
 
     def ask(self, request: Request[R]) -> R:
-        """Return the reply to a request; skips the test where a backend of one file does not have what it asks for."""
+        """Return the reply to a request; skips the test where a small backend does not have what it asks for."""
         try:
             return self.worker.ask(request, TIMEOUT)
         except OperatorFailure as failure:
-            if self._plugins and (failure.reason.slug in LACKING or NOT_BOUND in failure.reason.message):
+            small = self._plugins or self.name in LIBRARIES
+            if small and (failure.reason.slug in LACKING or NOT_BOUND in failure.reason.message):
                 pytest.skip(failure.reason.message)
             raise
 
@@ -130,7 +133,7 @@ class Bench:
 @pytest.fixture(scope="session")
 def benches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Bench]]:
     """Every backend by name."""
-    found = {name: Bench(name, tmp_path_factory.mktemp(name)) for name in (*REAL, "onnxruntime", "null")}
+    found = {name: Bench(name, tmp_path_factory.mktemp(name)) for name in (*REAL, *LIBRARIES, "onnxruntime", "null")}
     found[ONE_FILE] = Bench(ONE_FILE, tmp_path_factory.mktemp(ONE_FILE), plugins=[ONE_FILE_PATH])
     found["reference"] = Bench("numpy", tmp_path_factory.mktemp("reference"), REFERENCE)
     yield found
@@ -147,13 +150,13 @@ def one_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(PRESETS, own.name, (own.name, own.preset))
 
 
-@pytest.fixture(params=(*REAL, ONE_FILE))
+@pytest.fixture(params=(*REAL, *LIBRARIES, ONE_FILE))
 def backend(request: pytest.FixtureRequest, benches: dict[str, Bench], one_file: None) -> Bench:
     """Each real framework in turn."""
     return benches[request.param]
 
 
-@pytest.fixture(params=(*REAL, ONE_FILE, "null"))
+@pytest.fixture(params=(*REAL, *LIBRARIES, ONE_FILE, "null"))
 def any_backend(request: pytest.FixtureRequest, benches: dict[str, Bench], one_file: None) -> Bench:
     """Each backend in turn, the null one too."""
     return benches[request.param]

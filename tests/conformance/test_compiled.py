@@ -25,7 +25,19 @@ def outcome(bench: Bench, direction: str, **variables: str) -> Outcome:
         return pool.measure(Trial(operator("conv_batch_norm_relu").case("small"), side, direction), 0)
 
 
-@pytest.mark.parametrize("framework", ["torch", "mxnet", "jax"])
+@pytest.mark.parametrize("mode", ["compiled", "xla"])
+def test_a_program_of_tensorflow_folds_nothing_away(mode: str, benches: dict[str, Bench]) -> None:
+    # With operands that the program saw as constants, both sizes would take as long.
+    bench, times = benches["tensorflow"], []
+    for size in (256, 512):
+        square = TensorSpec((size, size))
+        case = Case("matmul", {"lhs": square, "rhs": square})
+        measured = bench.measure(case, settings=Settings(warmup=2, runs=5, latency=False, memory=False), mode=mode)
+        times.append(min(measured.time.seconds(clean_only=False)))
+    assert times[1] > 2.5 * times[0]
+
+
+@pytest.mark.parametrize("framework", ["torch", "mxnet", "jax", "tensorflow"])
 def test_forward_and_backward_are_compiled_and_the_time_it_took_stands_apart(
     framework: str, benches: dict[str, Bench]
 ) -> None:

@@ -18,7 +18,10 @@ from opperf.parent.contest import Contest
 from opperf.parent.explain import explain
 
 #: A word of an event that must be there; NumPy tells no events of a function that is no ufunc.
-WORDS = {"add": {"numpy": "add"}, "matmul": {"torch": "mm", "mxnet": "dot", "jax": "dot", "numpy": ""}}
+WORDS = {
+    "add": {"tensorflow": "AddV2"},
+    "matmul": {"torch": "mm", "mxnet": "dot", "jax": "dot", "numpy": "", "tensorflow": "MatMul"},
+}
 
 
 def explained(bench: Bench, case: Case, direction: str = "forward") -> Explanation:
@@ -41,7 +44,7 @@ def test_a_call_of_an_operator_is_told_as_one_call(any_backend: Bench) -> None:
     assert {event.calls for event in found.events if "add" in event.name} <= {1.0}
 
 
-@pytest.mark.parametrize("framework", ["torch", "mxnet", "jax"])
+@pytest.mark.parametrize("framework", ["torch", "mxnet", "jax", "tensorflow"])
 def test_a_fresh_forward_before_a_backward_is_not_part_of_it(framework: str, benches: dict[str, Bench]) -> None:
     data = {"data": TensorSpec((20, 20))}
     found = explained(benches[framework], Case("dropout", data, {"rate": 0.5, "training": True}), "backward")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.conformance.conftest import ONE_FILE, REAL, WITH_GRADIENTS, Bench
+from tests.conformance.conftest import LIBRARIES, ONE_FILE, REAL, WITH_GRADIENTS, Bench
 
 from opperf.catalog import catalog, operator
 from opperf.child.worker.names import NOT_BOUND
@@ -151,11 +151,12 @@ def test_an_add_takes_the_memory_of_its_output(backend: Bench) -> None:
         Case("add", {"lhs": square, "rhs": square}), settings=Settings(warmup=2, runs=3, latency=False)
     )
     peak = found.quantity("memory_peak")
-    if peak is None and backend.name == ONE_FILE:
+    if peak is None and backend.name in (ONE_FILE, "array_api:dpnp"):
         pytest.skip("it does not tell of memory")
     assert peak is not None
-    # tracemalloc counts the Python object beside the buffer
-    assert square.nbytes <= peak.value <= square.nbytes + (1000 if backend.name == "numpy" else 0)
+    # tracemalloc counts the Python object beside the buffer; Dask makes a graph, and copies the block that it returns
+    beside = {"numpy": 1000, "array_api:array_api_strict": 1000, "array_api:dask.array": square.nbytes + 100_000}
+    assert square.nbytes <= peak.value <= square.nbytes + beside.get(backend.name, 0)
 
 
 def test_shapes_that_do_not_fit_fail_alone(backend: Bench) -> None:
@@ -210,7 +211,26 @@ HARMFUL = {
         "torch.ops.load_library",
     ),
     "jax": ("jnp.character.tofile", "jnp.set_printoptions", "jax.numpy.os.system"),
+    "tensorflow": (
+        "tf.io.read_file",
+        "tf.load_library",
+        "tf.numpy_function",
+        "tf.os.system",
+        "tf.print",
+        "tf.raw_ops.PyFunc",
+        "tf.raw_ops.ReadFile",
+        "tf.raw_ops.WriteFile",
+        "tf.saved_model.load",
+        "tf.strings.join",
+    ),
     "numpy": ("numpy.str_.upper", "numpy.f2py.run_main"),
+    "array_api:array_api_strict": (
+        "array_api_strict.set_array_api_strict_flags",
+        "array_api_strict._array_object.np.load",
+    ),
+    "array_api:dask.array": ("dask.array.to_zarr", "dask.array.store", "dask.array.from_npy_stack", "dask.compute"),
+    "array_api:dpnp": ("dpnp.fromfile", "dpnp.loadtxt", "dpnp.os.system", "dpnp.get_include", "dpnp.config.os.system"),
+    "array_api:mlx.core": ("mlx.core.load", "mlx.core.save_gguf", "mlx.core.export_to_dot", "mlx.core.import_function"),
     "mlx": ("mx.load", "mlx.core.save_safetensors", "mx.import_function", "mx.os.system"),
 }
 
@@ -236,7 +256,14 @@ def test_a_path_that_several_operators_share_is_the_plain_one(path: str, name: s
 
 
 def test_a_name_that_is_not_there_gets_names_near_it(backend: Bench) -> None:
-    near = {"torch": "torch.sofmax", "mxnet": "nd.sofmax", "jax": "jax.nn.sofmax", "numpy": "numpy.maximun"}
+    near = {
+        "torch": "torch.sofmax",
+        "mxnet": "nd.sofmax",
+        "jax": "jax.nn.sofmax",
+        "tensorflow": "tf.nn.sofmax",
+        "numpy": "numpy.maximun",
+    }
+    near |= {name: f"{name.partition(':')[2]}.maximun" for name in LIBRARIES}
     meaning = backend.worker.ask(Describe(near.get(backend.name, "mx.sofmax")), 60)
     assert meaning.path is None
     if backend.name == ONE_FILE:

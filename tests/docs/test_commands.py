@@ -72,15 +72,16 @@ def check(words: list[str]) -> None:
         if type(error).__name__ == "Exit":  # --help and --version
             return
         raise AssertionError(f"opperf {shlex.join(words)}: {error}") from error
-    with frameworks_of(context.params.get("plugin") or ()):
+    names = context.params.get("framework") or ()
+    with frameworks_of(context.params.get("plugin") or (), [names] if isinstance(names, str) else names):
         check_values(command, context, words)
 
 
 @contextmanager
-def frameworks_of(plugins: Iterable[Path]) -> Iterator[None]:
-    """Know the frameworks that plugins of this project bring, meanwhile."""
+def frameworks_of(plugins: Iterable[Path], names: Iterable[str]) -> Iterator[None]:
+    """Know the frameworks that plugins of this project bring, and array libraries that are named, meanwhile."""
     before = set(FRAMEWORKS)
-    register_frameworks([ROOT / path for path in plugins if (ROOT / path).is_file()], ())
+    register_frameworks([ROOT / path for path in plugins if (ROOT / path).is_file()], names)
     try:
         yield
     finally:

@@ -15,15 +15,17 @@ from tests.each import check_each
 
 import opperf
 from opperf.domain.registry import FRAMEWORKS
+from opperf.parent.workers.interpreters import imports_here
 
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 #: Frameworks that do not import here; their backends cannot either.
-ABSENT = [known.name for known in FRAMEWORKS.values() if importlib.util.find_spec(known.module) is None]
+ABSENT = [name for name in FRAMEWORKS if name != "null" and not imports_here(name)]
 #: What else imports a framework: the faces for scripts that have it.
 FACES = {
+    "numpy": r"|child\.backends\.array_api\b",
     "mxnet": r"|child\.profiling\.of_mxnet|compat\.cell_states"
     r"|compat\.mxnet_opperf\.(blocks|custom|inputs|one_name|performance|runners)"
-    r"|compat\.dl_operator_benchmark\.(?!benchmark_driver)"
+    r"|compat\.dl_operator_benchmark\.(?!benchmark_driver)",
 }
 WITHOUT = "|".join(rf"child\.backends\.{name}\b{FACES.get(name, '')}" for name in ABSENT)
 MODULES = [

@@ -24,7 +24,7 @@ OPTIONAL = [line for lines in PROJECT["optional-dependencies"].values() for line
 LIBRARIES = {re.split(r"[^\w-]", line)[0] for line in [*PROJECT["dependencies"], *OPTIONAL]}
 #: What SQLAlchemy imports by the address of a database.
 BY_ADDRESS = {"psycopg"}
-FRAMEWORKS = {"torch", "jax", "mxnet", "numpy", "onnx", "onnxruntime"}
+FRAMEWORKS = {"torch", "jax", "mxnet", "numpy", "onnx", "onnxruntime", "tensorflow"}
 #: Command lines of other systems are the parent's, though they stand beside what they run.
 COMMAND_LINES = re.compile(r"compat/\w+/(__main__\.py|command/)")
 

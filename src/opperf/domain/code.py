@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass, field
 
 from opperf.domain.errors import InputError
-from opperf.domain.registry import split_implementation
+from opperf.domain.registry import FRAMEWORKS, split_implementation
 
 #: The prefix of an implementation that is the user's own code, in records and sides.
 MARK = "code:"
@@ -42,11 +42,13 @@ def read_operator(text: str) -> str | Code:
 
     >>> read_operator("add"), read_operator("torch:aten::add"), read_operator("mine.py:f")
     ('add', 'torch:aten::add', Code(name='mine.py:f', framework=None))
+    >>> read_operator("array_api:dpnp")
+    'array_api:dpnp'
     >>> read_operator("torch:code:mine.py:f").framework
     'torch'
     """
     framework, path = split_implementation(text)
-    if framework is not None and not path.startswith(MARK):
+    if text in FRAMEWORKS or (framework is not None and not path.startswith(MARK)):
         return text
     name = path.removeprefix(MARK)
     return Code(name, framework) if _FUNCTION.fullmatch(name) else text
@@ -79,7 +81,7 @@ def refusal(name: str) -> tuple[str, str] | None:
     path = name
     for _ in range(2):  # a reader may have put a framework before a name that has one
         path = split_implementation(path)[1] if path.partition(":")[2] else path
-    if not path.startswith(MARK) and not _FUNCTION.fullmatch(path):
+    if name in FRAMEWORKS or (not path.startswith(MARK) and not _FUNCTION.fullmatch(path)):
         return None
     message = f"`{name}` is code, and a file does not say which code is run"
     return message, f"name it yourself: `{path.removeprefix(MARK)}` on the command line, or `--plugin FILE`"

@@ -58,6 +58,10 @@ class EnvironmentSpec:
             return CURRENT
         if plain in PRESETS:
             return preset(plain)
+        library = next((own for own in FRAMEWORKS.values() if ":" in own.name and plain.startswith(own.name)), None)
+        if library is not None and library.preset:  # `array_api:dask.array==2026.1.*` is `dask[array]==2026.1.*`
+            package = re.match(rf"{_NAME}(\[.*?\])?", library.preset[0])
+            return cls._requirement((package[0] if package else "") + plain.removeprefix(library.name))
         key, equals, path = plain.partition("=")
         if equals and key.strip().lower() == "python":
             return cls._python(path.strip())
@@ -75,7 +79,8 @@ class EnvironmentSpec:
         if match is None:
             raise _no_environment(text)
         name = normalize(match["name"])
-        owner = next((framework.name for framework in FRAMEWORKS.values() if framework.owns(name)), None)
+        # A plugin that brings a framework comes after opperf's own, and goes before an array library of that package.
+        owner = next((own.name for own in reversed(FRAMEWORKS.values()) if own.owns(name)), None)
         if owner is None and match["url"] is None and match["versions"] is None:
             # A bare name is far more often a slip of the pen than a package, and installing a package runs its code.
             raise unknown("environment", text, PRESETS, hint=_HINT)

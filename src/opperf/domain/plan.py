@@ -16,7 +16,7 @@ from opperf.domain.registry import Direction
 ALLOCATORS = ("fixed", "default")
 #: How a framework with its own engine runs: `naive` in the calling thread, `threaded` in other threads.
 ENGINES = ("naive", "threaded")
-MODES = ("eager", "compiled", "cuda_graph")
+MODES = ("eager", "compiled", "xla", "cuda_graph")
 CACHES = ("hot", "cold")
 #: The fields of a side that say how its framework runs, as a user writes them: `threads=2`.
 HOW = ("device", "mode", "threads", "engine", "allocator")

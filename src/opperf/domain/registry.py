@@ -20,8 +20,8 @@ class Framework:
     environment that opperf builds when the name of the framework is given as an environment. `companions` are
     installed beside any other requirement of it. `modes` are those that it has, `mode` is how its users run it when
     they say nothing.
-    `gradients` is False for one that has no automatic differentiation. `neutral` is False for one that is measured by
-    its own names alone; a command that names no framework does not look for it.
+    `gradients` is False for one that has no automatic differentiation. `neutral` is False for one that a command which
+    names no framework does not look for: it is measured by its own names alone, or is one of many array libraries.
     """
 
     name: str
@@ -39,6 +39,25 @@ class Framework:
         return any(distribution == name or distribution.startswith(f"{name}-") for name in self.distributions)
 
 
+#: What the name of each library begins with that keeps the Python array API standard: one backend has them all.
+ARRAY_API = "array_api"
+
+
+def array_library(module: str, *requirements: str, distributions: tuple[str, ...] = ()) -> Framework:
+    """Return the framework that a library which keeps the array API standard is, by the name of its module."""
+    beside = ("numpy==2.4.6", "array-api-compat==1.16.0")
+    return Framework(
+        f"{ARRAY_API}:{module}",
+        module,
+        distributions,
+        (*requirements, *beside) if requirements else (),
+        ("numpy", "array-api-compat"),
+        modes=("eager",),
+        gradients=False,
+        neutral=False,
+    )
+
+
 FRAMEWORKS = {
     framework.name: framework
     for framework in (
@@ -54,6 +73,14 @@ FRAMEWORKS = {
         ),
         Framework("mxnet", "mxnet", ("mxnet",), ("mxnet==1.9.1", "numpy<1.24"), ("numpy<1.24",)),
         Framework("jax", "jax", ("jax", "jaxlib"), ("jax==0.10.2",), mode="compiled"),
+        # The package for CPUs; `--environment tensorflow[and-cuda]==2.21.0` has that for GPUs.
+        Framework(
+            "tensorflow",
+            "tensorflow",
+            ("tensorflow",),
+            ("tensorflow-cpu==2.21.0",),
+            modes=("eager", "compiled", "xla"),
+        ),
         Framework("numpy", "numpy", ("numpy",), ("numpy==2.4.6",), gradients=False),
         # A node is run as a model of its own, which `onnx` writes.
         Framework(
@@ -68,6 +95,11 @@ FRAMEWORKS = {
         ),
         # The null framework has a virtual clock and scripted operators; it needs nothing but Python.
         Framework("null", "opperf", (), ()),
+        array_library("array_api_strict", "array-api-strict==2.6.1", distributions=("array-api-strict",)),
+        array_library("cupy", "cupy-cuda12x", distributions=("cupy",)),
+        array_library("dask.array", "dask[array]==2026.8.0", "scipy==1.17.1", distributions=("dask",)),
+        array_library("dpnp", "dpnp==0.20.0", distributions=("dpnp",)),
+        array_library("mlx.core", "mlx[cpu]==0.32.4", distributions=("mlx",)),
     )
 }
 #: The frameworks with a backend in opperf; plugins provide others.
@@ -124,10 +156,15 @@ def split_implementation(name: str) -> tuple[str | None, str]:
 
     >>> split_implementation("torch:aten::add.Tensor")
     ('torch', 'aten::add.Tensor')
+    >>> split_implementation("array_api:dpnp:dpnp.cbrt")
+    ('array_api:dpnp', 'dpnp.cbrt')
     >>> split_implementation("add")
     (None, 'add')
     """
     prefix, colon, rest = name.partition(":")
+    if prefix == ARRAY_API:  # the library's name is part of the framework's
+        library, colon, rest = rest.partition(":")
+        prefix = f"{ARRAY_API}:{library}"
     if colon and prefix in FRAMEWORKS and not rest.startswith(":"):
         if not rest:
             raise InputError(f"`{name}` names no operator", hint=f"write `{prefix}:NAME`")

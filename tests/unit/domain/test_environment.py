@@ -40,7 +40,8 @@ def test_the_null_framework_needs_no_environment() -> None:
         ("torch @ https://host/w.whl", "torch", ("torch @ https://host/w.whl", "numpy", "expecttest")),
         ("numpy (>=1.20,!=1.25.*)", "numpy", ("numpy>=1.20,!=1.25.*",)),
         ("mxnet-mkl", "mxnet", ("mxnet-mkl", "numpy<1.24")),
-        ("tensorflow==2.21.0", None, ("tensorflow==2.21.0",)),
+        ("tensorflow==2.21.0", "tensorflow", ("tensorflow==2.21.0",)),
+        ("chainer==7.8.1", None, ("chainer==7.8.1",)),
     ],
 )
 def test_a_requirement_brings_its_companions(text: str, framework: str | None, requirements: tuple[str, ...]) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from opperf.domain import code, registry
+from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError
 from opperf.domain.plan import MODES
 from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS, device_named, framework, split_implementation
+from opperf.parent.sources.plugin_file import register_frameworks
 
 
 @pytest.mark.parametrize("name", FRAMEWORKS)
@@ -41,6 +44,7 @@ def test_flavours_of_a_distribution_bring_the_framework(distribution: str, owned
     [
         ("mxnet:nd.broadcast_add", ("mxnet", "nd.broadcast_add")),
         ("torch:torch.add", ("torch", "torch.add")),
+        ("array_api:dask.array:dask.array.sum", ("array_api:dask.array", "dask.array.sum")),
         ("torch:aten::add.Tensor", ("torch", "aten::add.Tensor")),
         ("aten::add", (None, "aten::add")),
         ("torch::add", (None, "torch::add")),
@@ -79,3 +83,39 @@ def test_a_device_has_one_name(text: str, name: str) -> None:
 def test_an_unknown_device_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="no device"):
         device_named(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "requirements"),
+    [
+        ("array_api:dpnp==0.18.*", ("dpnp==0.18.*", "numpy", "array-api-compat")),
+        ("array_api:dask.array==2026.1.1", ("dask[array]==2026.1.1", "numpy", "array-api-compat")),
+        ("array_api:mlx.core", ("mlx[cpu]==0.32.4", "numpy==2.4.6", "array-api-compat==1.16.0")),
+    ],
+)
+def test_an_array_library_has_an_environment_with_its_package(text: str, requirements: tuple[str, ...]) -> None:
+    spec = EnvironmentSpec.parse(text)
+    assert (spec.framework, spec.requirements) == (text.partition("==")[0], requirements)
+    assert spec.is_public
+
+
+def test_an_array_library_of_the_users_own_is_known_once_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    for table in ("FRAMEWORKS", "PRESETS"):
+        monkeypatch.setattr(f"opperf.domain.registry.{table}", dict(getattr(registry, table)))
+        monkeypatch.setattr("opperf.parent.sources.plugin_file.FRAMEWORKS", registry.FRAMEWORKS)
+    assert split_implementation("array_api:mine.arrays:mine.arrays.add") == (
+        None,
+        "array_api:mine.arrays:mine.arrays.add",
+    )
+    register_frameworks([], ["array_api:mine.arrays", "array_api:os;system"])
+    assert split_implementation("array_api:mine.arrays:mine.arrays.add")[0] == "array_api:mine.arrays"
+    assert (
+        registry.PRESETS["array_api:mine.arrays"][1] == ()
+    )  # its package may be called anything, so none is installed
+    assert "array_api:os;system" not in registry.FRAMEWORKS
+
+
+def test_the_name_of_an_array_library_is_no_code() -> None:
+    assert code.read_operator("array_api:dpnp") == "array_api:dpnp"
+    assert isinstance(code.read_operator("array_api:other"), code.Code)
+    code.check_name("array_api:dpnp", "a side")

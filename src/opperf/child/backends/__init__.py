@@ -29,11 +29,12 @@ def start(side: Side) -> Backend:
     Variables of the side itself (`env.OMP_NUM_THREADS`) come last, so that they win.
     """
     set_variables(side.threads)
-    own = f"opperf.child.backends.{side.framework}.threads"
+    package = f"opperf.child.backends.{side.framework.partition(':')[0]}"
+    own = f"{package}.threads"
     if find_spec(own) is not None:
         import_module(own).configure(side)
     runtime = "reference.runtime" if side.is_reference else "runtime"
-    return start_from(f"opperf.child.backends.{side.framework}.{runtime}", side)
+    return start_from(f"{package}.{runtime}", side)
 
 
 def start_from(module: str, side: Side) -> Backend:
@@ -80,7 +81,7 @@ def model_file(framework: str) -> Any:
 
 def _part(framework: str, part: str, missing: Unsupported) -> Any:
     """Return a module that not every backend has; raises `missing`."""
-    name = f"opperf.child.backends.{framework}.{part}"
+    name = f"opperf.child.backends.{framework.partition(':')[0]}.{part}"
     try:
         return import_module(name)
     except ModuleNotFoundError as error:

@@ -13,6 +13,7 @@ from typing import Any
 
 from opperf.catalog.image import GRAY, hue_rotation
 from opperf.child.backends.call import Binding, Derive, composition
+from opperf.domain.backend import Unsupported
 
 
 def lerp(start: Any, end: Any, weight: Any) -> Any:
@@ -101,7 +102,7 @@ def depth_to_space(data: Any, factor: int) -> Any:
 
 
 def space_to_depth(data: Any, factor: int) -> Any:
-    """Part the pixels and move what is parted before the channels."""
+    """Part the pixels and move the parts before the channels."""
     batch, channels, height, width = data.shape
     blocks = data.reshape(batch, channels, height // factor, factor, width // factor, factor)
     moved = blocks.transpose(0, 3, 5, 1, 2, 4)
@@ -262,3 +263,163 @@ class Updates:
 
     def _result(self, weight: Any, *states: Any) -> Any:
         return (weight, *states) if self.immutable else weight
+
+
+def compositions(xp: Any) -> Mapping[str, tuple[Callable[..., Any], str]]:
+    """Return functions made of a library's own by neutral name, each with those that it is made of."""
+
+    def sigmoid(data: Any) -> Any:
+        return 1.0 / (1.0 + xp.exp(-data))
+
+    def gelu(data: Any, approximate: str | None) -> Any:
+        if approximate != "tanh":
+            raise Unsupported(
+                "gelu without approximation needs the error function, which the array API standard lacks",
+                slug="no_such_operator",
+                hint="use `--attribute approximate=tanh`",
+            )
+        return 0.5 * data * (1.0 + xp.tanh(0.7978845608028654 * (data + 0.044715 * data * data * data)))
+
+    def elu(data: Any, alpha: float) -> Any:
+        return xp.where(data > 0, data, alpha * xp.expm1(xp.minimum(data, 0.0)))
+
+    def softmax(data: Any, axis: int) -> Any:
+        exponentials = xp.exp(data - xp.max(data, axis=axis, keepdims=True))
+        return exponentials / xp.sum(exponentials, axis=axis, keepdims=True)
+
+    def logsumexp(data: Any, axis: Any, keepdims: bool | None) -> Any:
+        largest = xp.max(data, axis=axis, keepdims=True)
+        folded = xp.log(xp.sum(xp.exp(data - largest), axis=axis, keepdims=True)) + largest
+        return folded if keepdims else xp.squeeze(folded, axis)
+
+    def normalize(data: Any, axes: tuple[int, ...], epsilon: float) -> Any:
+        mean, variance = xp.mean(data, axis=axes, keepdims=True), xp.var(data, axis=axes, keepdims=True)
+        return (data - mean) / xp.sqrt(variance + epsilon)
+
+    def layer_norm(data: Any, weight: Any, bias: Any, epsilon: float) -> Any:
+        return normalize(data, tuple(range(-weight.ndim, 0)), epsilon) * weight + bias
+
+    def rms_norm(data: Any, weight: Any, epsilon: float) -> Any:
+        squares = xp.mean(xp.square(data), axis=tuple(range(-weight.ndim, 0)), keepdims=True)
+        return data / xp.sqrt(squares + epsilon) * weight
+
+    def linear(data: Any, weight: Any, bias: Any) -> Any:
+        product = xp.matmul(data, xp.matrix_transpose(weight))
+        return product if bias is None else product + bias
+
+    def attention(query: Any, key: Any, value: Any, causal: bool | None) -> Any:
+        scores = xp.matmul(query * query.shape[-1] ** -0.5, xp.matrix_transpose(key))
+        if causal:
+            within = xp.tril(xp.ones(scores.shape[-2:], dtype=xp.int32)) > 0
+            scores = xp.where(within, scores, -float("inf"))
+        return xp.matmul(softmax(scores, -1), value)
+
+    def lstm_cell(data: Any, hidden: Any, cell: Any, weight_input: Any, weight_hidden: Any, bias_input: Any,
+                  bias_hidden: Any) -> Any:  # fmt: skip
+        gates = linear(data, weight_input, bias_input) + linear(hidden, weight_hidden, bias_hidden)
+        size = hidden.shape[-1]
+        take, keep, candidate, give = (gates[..., at * size : (at + 1) * size] for at in range(4))
+        cell = sigmoid(keep) * cell + sigmoid(take) * xp.tanh(candidate)
+        return sigmoid(give) * xp.tanh(cell), cell
+
+    def reduce_by(values: Any, reduction: str | None) -> Any:
+        return values if reduction == "none" else (xp.sum if reduction == "sum" else xp.mean)(values)
+
+    def blocks(data: Any, factor: int, *, apart: bool) -> Any:
+        batch, channels, height, width = data.shape
+        if apart:
+            pieces = xp.reshape(data, (batch, factor, factor, channels // factor**2, height, width))
+            moved = xp.permute_dims(pieces, (0, 3, 4, 1, 5, 2))
+            return xp.reshape(moved, (batch, channels // factor**2, height * factor, width * factor))
+        pieces = xp.reshape(data, (batch, channels, height // factor, factor, width // factor, factor))
+        moved = xp.permute_dims(pieces, (0, 3, 5, 1, 2, 4))
+        return xp.reshape(moved, (batch, channels * factor**2, height // factor, width // factor))
+
+    of_softmax, of_norm = "max exp sum", "mean var sqrt"
+    return {
+        "sigmoid": (sigmoid, "exp"),
+        "softmax": (softmax, of_softmax),
+        "logsumexp": (logsumexp, "max exp sum log squeeze"),
+        "rsqrt": (lambda data: xp.reciprocal(xp.sqrt(data)), "sqrt reciprocal"),
+        "frac": (lambda data: data - xp.trunc(data), "trunc"),
+        "degrees": (lambda data: data * 57.29577951308232, "multiply"),
+        "radians": (lambda data: data * 0.017453292519943295, "multiply"),
+        "log_softmax": (lambda data, axis: data - logsumexp(data, axis, True), "max exp sum log"),
+        "softmin": (lambda data, axis: softmax(-data, axis), of_softmax),
+        "gelu": (gelu, "tanh"),
+        "silu": (lambda data: data * sigmoid(data), "exp"),
+        "mish": (lambda data: data * xp.tanh(xp.logaddexp(data, 0.0)), "logaddexp tanh"),
+        "leaky_relu": (lambda data, slope: xp.where(data > 0, data, slope * data), "where"),
+        "elu": (elu, "where expm1 minimum"),
+        "selu": (lambda data: 1.0507009873554805 * elu(data, 1.6732632423543772), "where expm1 minimum"),
+        "softsign": (lambda data: data / (1.0 + xp.abs(data)), "abs"),
+        "log_sigmoid": (lambda data: -xp.logaddexp(-data, 0.0), "logaddexp"),
+        "hard_sigmoid": (lambda data: xp.clip(data / 6.0 + 0.5, 0.0, 1.0), "clip"),
+        "hard_swish": (lambda data: data * xp.clip(data / 6.0 + 0.5, 0.0, 1.0), "clip"),
+        "linear": (linear, "matmul matrix_transpose"),
+        "syrk": (lambda data: xp.matmul(data, xp.matrix_transpose(data)), "matmul matrix_transpose"),
+        "linear_relu": (
+            lambda data, weight, bias: xp.maximum(linear(data, weight, bias), 0),
+            "matmul matrix_transpose maximum",
+        ),
+        "linear_gelu": (
+            lambda data, weight, bias, approximate: gelu(linear(data, weight, bias), approximate),
+            "matmul matrix_transpose tanh",
+        ),
+        "residual_add_relu": (lambda data, residual: xp.maximum(data + residual, 0), "add maximum"),
+        "bias_gelu": (lambda data, bias, approximate: gelu(data + bias, approximate), "add tanh"),
+        "layer_norm": (layer_norm, of_norm),
+        "rms_norm": (rms_norm, "square mean sqrt"),
+        "add_layer_norm": (
+            lambda data, residual, weight, bias, epsilon: layer_norm(data + residual, weight, bias, epsilon),
+            of_norm,
+        ),
+        "add_rms_norm": (
+            lambda data, residual, weight, epsilon: rms_norm(data + residual, weight, epsilon),
+            "square mean sqrt",
+        ),
+        "scaled_dot_product_attention": (attention, f"matmul matrix_transpose {of_softmax}"),
+        "causal_attention": (
+            lambda query, key, value: attention(query, key, value, True),
+            f"matmul matrix_transpose tril where {of_softmax}",
+        ),
+        "lstm_cell": (lstm_cell, "matmul matrix_transpose exp tanh"),
+        "reshape_like": (lambda data, like: xp.reshape(data, like.shape), "reshape"),
+        "flatten": (lambda data: xp.reshape(data, (data.shape[0], -1)), "reshape"),
+        "get_item": (lambda data, index: data[index, ...], ""),
+        "slice": (
+            lambda data, begin, end, step: data[tuple(map(slice, begin, end, step or (1,) * len(begin)))],
+            "",
+        ),
+        "pick": (
+            lambda data, indices, axis: xp.squeeze(
+                xp.take_along_axis(data, xp.expand_dims(indices, axis=axis), axis=axis), axis
+            ),
+            "expand_dims take_along_axis squeeze",
+        ),
+        "embedding": (
+            lambda indices, weight: xp.reshape(
+                xp.take(weight, xp.reshape(indices, (-1,)), axis=0), (*indices.shape, weight.shape[1])
+            ),
+            "take reshape",
+        ),
+        "one_hot": (
+            lambda indices, depth, dtype: xp.astype(xp.expand_dims(indices, axis=-1) == xp.arange(depth), dtype),
+            "expand_dims arange equal astype",
+        ),
+        "mean_absolute_error": (lambda data, labels: xp.mean(xp.abs(data - labels)), "abs mean"),
+        "mean_squared_error": (lambda data, labels: xp.mean(xp.square(data - labels)), "square mean"),
+        "root_mean_squared_error": (
+            lambda data, labels: xp.sqrt(xp.mean(xp.square(data - labels))),
+            "square mean sqrt",
+        ),
+        "mse_loss": (lambda data, labels, reduction: reduce_by(xp.square(data - labels), reduction), "square mean"),
+        "l1_loss": (lambda data, labels, reduction: reduce_by(xp.abs(data - labels), reduction), "abs mean"),
+        "binary_cross_entropy_with_logits": (
+            lambda data, labels, reduction: reduce_by(xp.logaddexp(data, 0.0) - data * labels, reduction),
+            "logaddexp mean",
+        ),
+        "kl_div": (lambda data, labels, reduction: reduce_by(labels * (xp.log(labels) - data), reduction), "log mean"),
+        "depth_to_space": (lambda data, factor: blocks(data, factor, apart=True), "reshape permute_dims"),
+        "space_to_depth": (lambda data, factor: blocks(data, factor, apart=False), "reshape permute_dims"),
+    }  # fmt: skip

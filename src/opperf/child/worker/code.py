@@ -20,7 +20,7 @@ from opperf.domain.code import Code
 from opperf.domain.custom import Declaration, declaration_of
 from opperf.domain.errors import InputError
 from opperf.domain.plan import Side
-from opperf.domain.registry import FRAMEWORK, FRAMEWORKS, Framework, is_argument, register
+from opperf.domain.registry import ARRAY_API, FRAMEWORK, FRAMEWORKS, Framework, array_library, is_argument, register
 from opperf.domain.tensor import TensorSpec
 
 
@@ -75,6 +75,9 @@ def start_backend(side: Side, folder: Path, plugins: Sequence[str]) -> Backend:
 
     Raises `CodeError` where no plugin does.
     """
+    kind, _, library = side.framework.partition(":")
+    if kind == ARRAY_API and side.framework not in FRAMEWORKS:  # a library that the user named
+        register(array_library(library))
     if side.framework in FRAMEWORKS:
         return backends.start(side)
     for path in plugins:

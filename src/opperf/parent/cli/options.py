@@ -174,7 +174,8 @@ class Where:
         Words,
         Option(
             metavar="M",
-            help="eager, compiled or (torch on a GPU) cuda_graph. Default: eager; compiled for jax and onnxruntime.",
+            help="eager, compiled, xla (tensorflow) or cuda_graph (torch on a GPU). Default: eager; compiled for jax "
+            "and onnxruntime.",
             autocompletion=completion.modes,
         ),
     ] = None

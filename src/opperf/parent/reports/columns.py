@@ -14,7 +14,7 @@ from opperf.domain import units
 from opperf.domain.metric import METRICS, Metric
 from opperf.domain.plan import Side
 from opperf.domain.record import Record
-from opperf.domain.registry import FRAMEWORKS
+from opperf.domain.registry import split_implementation
 from opperf.parent.reports import document
 from opperf.parent.reports.document import Raw
 from opperf.parent.reports.text import case_text, first_line, own_function, subject
@@ -87,8 +87,7 @@ def spelling(name: str | None) -> str:
     >>> spelling("torch:aten::add.Tensor"), spelling("aten::add")
     ('aten::add.Tensor', 'aten::add')
     """
-    framework, _, rest = (name or "").partition(":")
-    return rest if framework in FRAMEWORKS and rest and not rest.startswith(":") else name or ""
+    return "" if not name or name.endswith(":") else split_implementation(name)[1]
 
 
 def version(record: Record) -> str | None:

@@ -21,7 +21,7 @@ from opperf.domain.code import Code
 from opperf.domain.errors import InputError
 from opperf.domain.files.text_file import read_text
 from opperf.domain.profile.watching import WATCHER
-from opperf.domain.registry import FRAMEWORK, FRAMEWORKS, REAL_FRAMEWORKS, Framework, register
+from opperf.domain.registry import ARRAY_API, FRAMEWORK, FRAMEWORKS, REAL_FRAMEWORKS, Framework, array_library, register
 from opperf.parent.sources.installed_plugins import installed_plugins, module_file
 
 #: The functions that register something for PARAM's configs.
@@ -100,6 +100,8 @@ def register_frameworks(
 ) -> list[Path]:
     """Make the frameworks known that plugins bring; return the plugins, with installed ones that bring further `names`.
 
+    A name such as `array_api:mylib` is an array library of the user's own.
+
     A framework is declared in the file as `FRAMEWORK = Framework(...)`, with constants only: nothing is run. Raises
     `InputError` for an unreadable declaration, and for a name that is taken.
     """
@@ -109,6 +111,10 @@ def register_frameworks(
             register(own)
     result = list(plugins)
     missing = {name for name in names if name not in FRAMEWORKS}
+    for name in missing:
+        kind, _, module = name.partition(":")
+        if kind == ARRAY_API and all(word.isidentifier() for word in module.split(".")):
+            register(array_library(module))
     for path in installed_plugins(note).values() if missing else ():
         own = declared_framework(path)
         if own is not None and own.name in missing:

@@ -258,7 +258,12 @@ sys.path = [entry for entry in sys.path if entry]
 found = []
 if sys.version_info >= (3, 10):
     import importlib.util
-    specs = [(name, importlib.util.find_spec(name)) for name in sys.argv[1:]]
+    def spec_of(name):
+        try:
+            return importlib.util.find_spec(name)
+        except ImportError:  # a part of a package that is not there
+            return None
+    specs = [(name, spec_of(name)) for name in sys.argv[1:]]
     found = [name for name, spec in specs if spec is not None and spec.origin is not None]
 print(json.dumps({"version": list(sys.version_info[:3]), "modules": found}))
 """
@@ -270,9 +275,9 @@ def probe(python: Path, text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
     `text` is what the user called it. Raises `InputError` for what is no Python, `EnvironmentFailure` for one that does
     not answer.
     """
-    modules = {framework.module: name for name, framework in FRAMEWORKS.items() if name != "null"}
+    modules = {name: framework.module for name, framework in FRAMEWORKS.items() if name != "null"}
     try:
-        answer = listen([str(python), "-c", _PROBE, *modules], PROBE_LIMIT)
+        answer = listen([str(python), "-c", _PROBE, *dict.fromkeys(modules.values())], PROBE_LIMIT)
     except subprocess.TimeoutExpired as problem:
         raise EnvironmentFailure(
             f"`{text}` has not answered in {PROBE_LIMIT:.0f} s", hint=f"try `{python} -c ''`", slug="python_path"
@@ -282,7 +287,8 @@ def probe(python: Path, text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
     try:
         # The last line: whatever runs as Python starts (a .pth file) may have printed before.
         document = json.loads(answer.stdout.splitlines()[-1])
-        return tuple(document["version"]), tuple(modules[name] for name in document["modules"])
+        there = set(document["modules"])
+        return tuple(document["version"]), tuple(name for name, module in modules.items() if module in there)
     except (IndexError, ValueError, KeyError, TypeError) as problem:
         raise InputError(
             f"`{python}` does not run as a Python: asked for its version, it ended with exit code {answer.returncode}",

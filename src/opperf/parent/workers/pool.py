@@ -16,7 +16,7 @@ from opperf.domain.message.replies import Discovery, Meaning, Recording
 from opperf.domain.message.requests import R, Request
 from opperf.domain.plan import Part, Settings, Side, Trial
 from opperf.domain.reason import Reason
-from opperf.domain.registry import BUILT_IN
+from opperf.domain.registry import ARRAY_API, BUILT_IN
 from opperf.domain.stats.order import median
 from opperf.parent.workers.process import Worker, start
 from opperf.parent.workers.reference import Ask, Reference
@@ -246,6 +246,8 @@ def _start_hint(side: Side, text: str | None) -> str:
     if side.device != "cpu":
         own = f"an environment whose {side.framework} has `{side.device}`, as `--environment python=PATH`"
         return f"measure on `--device cpu`, or give {own}" + ("" if text is None else f" ({text})")
+    if side.framework not in BUILT_IN and side.framework.startswith(f"{ARRAY_API}:"):
+        return "install the library where opperf runs, or name a Python that has it: `--environment python=PATH`"
     if side.framework not in BUILT_IN:
         return f"fix `start` in the plugin for `{side.framework}`; the traceback is in the JSON document"
     if side.environment != side.framework:

@@ -1,0 +1,182 @@
+"""What the array API standard does not say of a library: how to start it, to wait for it, and to ask for its memory.
+
+https://data-apis.org/array-api/latest/ speaks of functions and arrays. When a call is done, how many threads it takes
+and what it allocates is each library's own affair, so it stands here, one short function for each. A library that
+nobody has described is still measured: each result is copied to the host, and the record says that the copy is timed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from opperf.child.backends.numpy.runtime import of_call
+from opperf.domain.backend import Unsupported, Work
+from opperf.domain.measurement import Memory
+from opperf.domain.plan import Side
+
+#: A library's functions by the standard's names, where its own module differs from the standard.
+COMPAT = "array_api_compat"
+
+
+@dataclass(frozen=True)
+class Library:
+    """A library that was imported, and what is known of it beside the standard.
+
+    `namespace` has the functions of the standard: `module` itself, or what array-api-compat makes of it. `wait` gets
+    the results, where it `collects` them; `waits` says how, for the record. `memory` measures one call. `lacks` are
+    operators whose functions do not do what the standard says, with the reasons.
+    """
+
+    module: Any
+    namespace: Any
+    waits: str
+    wait: Callable[[Sequence[Any]], None]
+    collects: bool = False
+    to_numpy: Callable[[Any], Any] = np.asarray
+    memory: Callable[[Work], Memory | None] = lambda work: None
+    device: str = "cpu"
+    lacks: Mapping[str, str] = field(default_factory=dict)
+
+
+def load(name: str, side: Side) -> Library:
+    """Import a library and return what is known of it.
+
+    Raises `Unsupported` for a device that it does not have, and for a module that does not keep the standard.
+    """
+    library = LIBRARIES.get(name, _other)(name, side)
+    if not hasattr(library.namespace, "asarray"):
+        raise Unsupported(
+            f"`{name}` does not keep the array API standard: it has no `asarray`", slug="no_such_operator"
+        )
+    if side.device != library.device:
+        message = f"opperf runs {name} on `{library.device}` only, not on `{side.device}`"
+        raise Unsupported(message, slug="no_such_device", hint=f"`--device {library.device}`")
+    return library
+
+
+def _array_api_strict(name: str, side: Side) -> Library:
+    """Its arrays are NumPy's, and a call is done when it returns."""
+    module = import_module(name)
+    return Library(module, module, "a call is done when it returns", lambda outputs: None, memory=of_call)
+
+
+def _dask_array(name: str, side: Side) -> Library:
+    """Results are graphs. Two that are computed together are computed once where they are alike, so none are.
+
+    Each block is NumPy's; the scheduler is Dask's synchronous one for one thread.
+    """
+    dask: Any = import_module("dask")
+    scheduler = "synchronous" if side.threads == 1 else "threads"
+    dask.config.set(scheduler=scheduler, num_workers=side.threads)
+
+    def wait(outputs: Sequence[Any]) -> None:
+        for output in _arrays(outputs):
+            output.compute()
+
+    def memory(work: Work) -> Memory | None:
+        return of_call(replace(work, function=lambda *words, **more: wait([work.function(*words, **more)])))
+
+    namespace = import_module(f"{COMPAT}.{name}")
+    lacks = {
+        "cholesky": "its `linalg.cholesky` returns the upper factor",
+        "svd_values": "its `linalg.svdvals` asks for matrices that Dask does not compute",
+    }
+    waits = f"`compute()` of each result by itself, scheduler {scheduler}"
+    return Library(import_module(name), namespace, waits, wait, collects=True, memory=memory, lacks=lacks)
+
+
+def _mlx_core(name: str, side: Side) -> Library:
+    """Results are computed when they are asked for, on a thread of the default stream."""
+    module = import_module(name)
+    module.set_default_device(module.cpu)
+
+    def memory(work: Work) -> Memory | None:
+        module.reset_peak_memory()
+        before = module.get_active_memory()
+        module.eval(work.function(*work.make_arguments(), **work.keywords))
+        return Memory(max(0, module.get_peak_memory() - before), None, "mlx.core.get_peak_memory")
+
+    return Library(module, module, "`mlx.core.eval` of the results", module.eval, True, np.array, memory)
+
+
+def _dpnp(name: str, side: Side) -> Library:
+    """Calls enter a SYCL queue. Its CPU device runs on threads of TBB, which only a limit to CPUs keeps in number.
+
+    CPU over wall time of a matrix product on two CPUs was 1.5 with `DPCPP_CPU_NUM_CUS=1` and with every variable of
+    OpenMP, MKL and TBB, and 1.0 on one CPU. The loader of OpenCL does not look for a driver that pip installed.
+    """
+    _keep_to(side.threads)
+    driver = Path(sys.prefix) / "lib" / "libintelocl.so"
+    if driver.exists():
+        os.environ.setdefault("OCL_ICD_FILENAMES", str(driver))
+    os.environ.setdefault("ONEAPI_DEVICE_SELECTOR", "*:cpu")
+    module = import_module(name)
+    queue = module.zeros(1).sycl_queue
+    return Library(module, module, "`sycl_queue.wait()`", lambda outputs: queue.wait(), to_numpy=module.asnumpy)
+
+
+def _cupy(name: str, side: Side) -> Library:
+    """Calls enter a CUDA stream."""
+    module = import_module(name)
+    index = int(side.device.partition(":")[2] or 0)
+    module.cuda.Device(index).use()
+    stream = module.cuda.get_current_stream()
+    namespace = import_module(f"{COMPAT}.{name}")
+    waits, device = "`synchronize()` of the current stream", f"cuda:{index}"
+    return Library(
+        module, namespace, waits, lambda outputs: stream.synchronize(), to_numpy=module.asnumpy, device=device
+    )
+
+
+def _other(name: str, side: Side) -> Library:
+    """Nothing is known of it: results are copied to the host, which cannot end before they are there."""
+    _keep_to(side.threads)
+    module = namespace = import_module(name)
+    try:
+        namespace = import_module(f"{COMPAT}.{name}")
+    except ModuleNotFoundError as error:
+        if error.name is None or not error.name.startswith(COMPAT):
+            raise
+
+    def wait(outputs: Sequence[Any]) -> None:
+        for output in _arrays(outputs):
+            _on_host(output)
+
+    return Library(module, namespace, "unknown: each result is copied to the host", wait, True, _on_host)
+
+
+LIBRARIES: Mapping[str, Callable[[str, Side], Library]] = {
+    "array_api_strict": _array_api_strict,
+    "cupy": _cupy,
+    "dask.array": _dask_array,
+    "dpnp": _dpnp,
+    "mlx.core": _mlx_core,
+}
+
+
+def _keep_to(count: int) -> None:
+    """Keep this process on so many of its CPUs, for a library whose threads nothing else limits."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-count:])
+
+
+def _arrays(value: Any) -> list[Any]:
+    """Return every array in a result."""
+    if isinstance(value, (tuple, list)):
+        return [array for item in value for array in _arrays(item)]
+    return [value] if hasattr(value, "dtype") else []
+
+
+def _on_host(array: Any) -> Any:
+    try:
+        return np.asarray(array)
+    except (TypeError, RuntimeError):
+        return np.from_dlpack(array)

@@ -1,0 +1,189 @@
+"""The Python array API standard: one backend for every library that keeps it, `array_api:<module>`.
+
+Nothing here knows which library it is: arrays, functions and devices are those of the standard, and what it leaves
+open stands in `libraries.py`. NumPy is on the host's side of it: it holds values before they are the library's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext, suppress
+from functools import cache
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+
+from opperf.child.backends import array_rules, threads
+from opperf.child.backends.array_api import operators
+from opperf.child.backends.array_api.libraries import COMPAT, load
+from opperf.child.backends.call import Binding
+from opperf.child.backends.paths import Refusal, function_at
+from opperf.child.backends.signatures import Functions, Rules
+from opperf.child.measure.block import ProcessClock
+from opperf.domain.backend import Backend, Bound, HostValue, Unsupported, Work
+from opperf.domain.case import Case
+from opperf.domain.measurement import Memory
+from opperf.domain.plan import Side
+from opperf.domain.tensor import FLOAT8, ITEM_SIZES, STRING, TensorSpec
+
+#: Element types that NumPy can hold; which of them a library has, it says itself.
+ON_HOST = {name: np.dtype(name) for name in ITEM_SIZES if name not in (*FLOAT8, "bfloat16", "complex32", STRING)}
+#: The parts of a library whose functions can be named; "" is the module itself.
+AREAS = ("", "linalg", "fft", "random", "fast")
+#: Beginnings of names that lead to files, to other programs' memory, to settings, or to code that is compiled and run.
+REFUSALS = (
+    "load", "save", "from_", "fromfile", "fromregex", "to_", "store", "import_", "export", "set_", "get_", "reset_",
+    "memmap", "genfromtxt", "compile", "register_", "show_", "clear_", "map_", "apply_", "test",
+)  # fmt: skip
+
+
+def start(side: Side) -> ArrayApiBackend:
+    """Return the backend of a side."""
+    return ArrayApiBackend(side)
+
+
+class ArrayApiBackend(Backend):
+    """One library that keeps the array API standard."""
+
+    def __init__(self, side: Side) -> None:
+        self.name = side.framework
+        self.side = side
+        self.clock = ProcessClock()
+        self.library = load(side.framework.partition(":")[2], side)
+        self.collects = self.library.collects
+        self.xp = self.library.namespace
+        self.dtypes = {name: dtype for name in ON_HOST if (dtype := self._dtype(name)) is not None}
+        one = same = self.xp.ones(1, dtype=self.xp.float32)
+        self._array = type(one)
+        same *= 2
+        self.immutable = same is not one
+        square = self.xp.ones((384, 384), dtype=self.xp.float32)
+        self.threads_seen: float | None = threads.count(lambda: self.wait([self.xp.matmul(square, square)]))
+
+    def _dtype(self, name: str) -> Any:
+        return getattr(self.xp, name, getattr(self.xp, f"{name}_", None))
+
+    def facts(self) -> dict[str, Any]:
+        """Return versions, how calls are waited for, and threads."""
+        module = self.library.module
+        through = self.xp is not module
+        return {
+            "version": getattr(module, "__version__", None) or metadata.version(module.__name__.partition(".")[0]),
+            "standard": getattr(self.xp, "__array_api_version__", None),
+            "through": f"array-api-compat {metadata.version(COMPAT)}" if through else None,
+            "waits": self.library.waits,
+            "threads": self.side.threads,
+            "threads_seen": self.threads_seen,
+        }
+
+    def devices(self) -> list[str]:
+        """Return the device that the library runs on."""
+        return [self.library.device]
+
+    def host(self, raw: bytearray, dtype: str) -> Any:
+        """Return a NumPy array over the bytes."""
+        return np.frombuffer(raw, ON_HOST[dtype])
+
+    def tensor(self, host: Any, shape: Sequence[int], dtype: str, strides: Sequence[int] | None) -> Any:
+        """Return an array, computed."""
+        if strides is not None:
+            raise Unsupported("the array API standard has no strides", slug="no_strides")
+        if dtype.startswith("complex") and host.size == 2 * math.prod(shape):
+            host = host.view(f"complex{16 * host.itemsize}")
+        array = self.xp.asarray(host.astype(ON_HOST[dtype]).reshape(tuple(shape)), dtype=self.dtype(dtype))
+        self.wait([array])
+        return array
+
+    def dtype(self, name: str) -> Any:
+        """Return `dpnp.float32` and the like."""
+        if name not in self.dtypes:
+            raise Unsupported(f"{self.library.module.__name__} has no {name}", slug="no_such_dtype")
+        return self.dtypes[name]
+
+    def to_host(self, tensor: Any) -> HostValue:
+        """Return the elements of an array."""
+        name = self.spec(tensor).dtype
+        return np.asarray(self.library.to_numpy(tensor), ON_HOST[name]).tobytes(), tuple(tensor.shape), name
+
+    def leaves(self, value: Any) -> list[Any]:
+        """Return the arrays in a result."""
+        if isinstance(value, (tuple, list)):
+            return [leaf for item in value for leaf in self.leaves(item)]
+        return [value] if isinstance(value, self._array) else []
+
+    def spec(self, tensor: Any) -> TensorSpec:
+        """Return shape and dtype; a lazy library may not know a shape that depends on values."""
+        name = next((name for name, dtype in self.dtypes.items() if tensor.dtype == dtype), None)
+        if name is None:
+            raise Unsupported(f"the result is of dtype {tensor.dtype}", slug="no_such_dtype")
+        if not all(isinstance(size, int) for size in tensor.shape):
+            message = f"{self.library.module.__name__} does not know the shape of the result before it computes it"
+            raise Unsupported(message, slug="unsupported")
+        return TensorSpec(tuple(tensor.shape), name)
+
+    @cache  # noqa: B019 - one backend lives in a process, as long as the process
+    def bindings(self) -> Mapping[str, Binding]:
+        """Return the standard's functions, and what this library has beyond them; for the rest a reason."""
+        return operators.bindings(self.library, immutable=self.immutable)
+
+    def resolve(self, path: str) -> Callable[..., Any]:
+        """Return `dpnp.sort`, `dask.array.linalg.norm`, ...: functions that compute, by the library's own names."""
+        module = self.library.module.__name__
+        top = module.partition(".")[0]
+        function = function_at(path, {top: __import__(top)}, top)
+        area, _, name = path.removeprefix(f"{module}.").rpartition(".")
+        if area not in AREAS or name.startswith(("_", *REFUSALS)) or isinstance(function, type):
+            raise Refusal(path, "opperf knows no function there that only computes")
+        return function
+
+    @cache  # noqa: B019 - as above
+    def names(self) -> list[str]:
+        """Return the functions that can be named."""
+        module, result = self.library.module, []
+        for area in AREAS:
+            place = getattr(module, area, None) if area else module
+            root = ".".join(filter(None, (module.__name__, area)))
+            for name in dir(place):
+                with suppress(LookupError):
+                    self.resolve(f"{root}.{name}")
+                    result.append(f"{root}.{name}")
+        return result
+
+    @cache  # noqa: B019 - as above
+    def _functions(self) -> Functions:
+        areas = {f"{self.library.module.__name__}.": Rules(array_rules.RULES, array_rules.ATTRIBUTES)}
+        return Functions(self.name, self.names(), self.resolve, {}, areas, {})
+
+    def registered(self) -> list[str]:
+        """Return the functions of the library's modules."""
+        return self._functions().paths()
+
+    def examples(self, path: str, size: str) -> list[Case]:
+        """Return the case of a function by the rules of NumPy's functions of that name, or of its arguments."""
+        return self._functions().examples(path, size)
+
+    def forward(self, bound: Bound) -> Work:
+        """Return the call."""
+        return Work(bound.function, bound.arguments, bound.keywords, nullcontext)
+
+    def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
+        """Copy arrays that a call changes, and return what writes the copies back."""
+        copies = [self.xp.asarray(tensor, copy=True) for tensor in tensors]
+        self.wait(copies)
+
+        def restore() -> None:
+            for tensor, value in zip(tensors, copies, strict=True):
+                tensor[...] = value
+            self.wait(list(tensors))
+
+        return restore
+
+    def wait(self, outputs: Any) -> None:
+        """Wait as the library has it."""
+        self.library.wait(outputs or [])
+
+    def memory(self, work: Work) -> Memory | None:
+        """Return what one call allocates, where the library tells."""
+        return self.library.memory(work)

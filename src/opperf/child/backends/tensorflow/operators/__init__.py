@@ -1,0 +1,1 @@
+"""How TensorFlow spells the neutral operators, one file for each family."""

@@ -1,0 +1,116 @@
+"""Elementwise operators of one, two and three tensors, with broadcasting, in TensorFlow."""
+
+from __future__ import annotations
+
+from math import log, pi
+from typing import Any
+
+import tensorflow as tf
+
+from opperf.child.backends.array_operators import ADDCDIV, ADDCMUL, LERP
+from opperf.child.backends.call import Binding, Missing, call, compositions
+
+UNARY = {
+    "abs": "abs", "negative": "negative", "exp": "exp", "expm1": "math.expm1", "log": "math.log",
+    "log1p": "math.log1p", "sqrt": "sqrt", "rsqrt": "math.rsqrt", "square": "square", "reciprocal": "math.reciprocal",
+    "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "sinh": "sinh",
+    "cosh": "cosh", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "erf": "math.erf",
+    "erfinv": "math.erfinv", "gammaln": "math.lgamma", "digamma": "math.digamma", "sign": "sign", "floor": "floor",
+    "ceil": "math.ceil", "round": "round", "isnan": "math.is_nan", "isinf": "math.is_inf",
+    "isfinite": "math.is_finite", "logical_not": "logical_not", "bitwise_not": "bitwise.invert",
+}  # fmt: skip
+BINARY = {
+    "add": "add", "subtract": "subtract", "multiply": "multiply", "divide": "divide", "floor_divide": "math.floordiv",
+    "remainder": "math.floormod", "power": "pow", "maximum": "maximum", "minimum": "minimum", "arctan2": "atan2",
+    "fmod": "truncatemod", "equal": "equal", "not_equal": "not_equal", "greater": "greater",
+    "greater_equal": "greater_equal", "less": "less", "less_equal": "less_equal", "logical_and": "logical_and",
+    "logical_or": "logical_or", "logical_xor": "math.logical_xor", "bitwise_and": "bitwise.bitwise_and",
+    "bitwise_or": "bitwise.bitwise_or", "bitwise_xor": "bitwise.bitwise_xor", "left_shift": "bitwise.left_shift",
+    "right_shift": "bitwise.right_shift",
+}  # fmt: skip
+BROADCAST = ("add", "subtract", "multiply", "divide", "power", "maximum", "minimum", "equal", "greater")
+#: How far two numbers may differ and be close, as in NumPy.
+RTOL, ATOL = 1e-5, 1e-8
+UNCHANGED = Missing("TensorFlow's tensors never change; its variables do, and opperf makes none")
+
+
+def trunc(data: Any) -> Any:
+    """Return the whole part."""
+    return tf.where(data < 0, tf.math.ceil(data), tf.floor(data))
+
+
+def cbrt(data: Any) -> Any:
+    """Return the cube root."""
+    return tf.sign(data) * tf.pow(tf.abs(data), 1 / 3)
+
+
+def nan_to_num(data: Any) -> Any:
+    """Return the data with zeros and the largest numbers in place of what is none."""
+    data = tf.where(tf.math.is_nan(data), tf.zeros((), data.dtype), data)
+    return tf.clip_by_value(data, data.dtype.min, data.dtype.max)
+
+
+def logaddexp(lhs: Any, rhs: Any) -> Any:
+    """Return the logarithm of the sum of exponentials."""
+    return tf.maximum(lhs, rhs) + tf.math.log1p(tf.exp(-tf.abs(lhs - rhs)))
+
+
+def is_negative(data: Any) -> Any:
+    """Whether the sign is set, of zeros too."""
+    return tf.math.atan2(data, tf.constant(-1.0, data.dtype)) < 0
+
+
+def heaviside(lhs: Any, rhs: Any) -> Any:
+    """Return one above zero, zero below it, and the right at it."""
+    return tf.where(lhs == 0, rhs, tf.cast(lhs > 0, lhs.dtype))
+
+
+BINDINGS: dict[str, Binding] = {
+    # TensorFlow's functions of one tensor.
+    **{name: call(f"tf.{own}", "data") for name, own in UNARY.items()},
+    "clip": call("tf.clip_by_value", "data", "clip_value_min=minimum, clip_value_max=maximum"),
+    **compositions(
+        exp2=(lambda data: tf.pow(tf.constant(2.0, data.dtype), data), "tf.pow of two"),
+        log2=(lambda data: tf.math.log(data) / log(2), "tf.math.log and a division"),
+        log10=(lambda data: tf.math.log(data) / log(10), "tf.math.log and a division"),
+        cbrt=(cbrt, "tf.pow of tf.abs, and tf.sign"),
+        rcbrt=(lambda data: tf.math.reciprocal(cbrt(data)), "tf.pow of tf.abs, tf.sign and tf.math.reciprocal"),
+        degrees=(lambda data: data * (180 / pi), "a product"),
+        radians=(lambda data: data * (pi / 180), "a product"),
+        trunc=(trunc, "tf.floor, tf.math.ceil and tf.where"),
+        frac=(lambda data: data - trunc(data), "tf.floor, tf.math.ceil, tf.where and a difference"),
+        nan_to_num=(nan_to_num, "tf.math.is_nan, tf.where and tf.clip_by_value"),
+        signbit=(is_negative, "tf.math.atan2 and a comparison"),
+    ),
+    # TensorFlow's functions of two tensors, which broadcast.
+    **{name: call(f"tf.{own}", "lhs, rhs") for name, own in BINARY.items()},
+    **{f"broadcast_{name}": call(f"tf.{BINARY[name]}", "lhs, rhs") for name in BROADCAST},
+    "broadcast_to": call("tf.broadcast_to", "data, shape"),
+    **compositions(
+        hypot=(lambda lhs, rhs: tf.sqrt(tf.square(lhs) + tf.square(rhs)), "tf.square, a sum and tf.sqrt"),
+        logaddexp=(logaddexp, "tf.maximum, tf.exp and tf.math.log1p"),
+        copysign=(
+            lambda lhs, rhs: tf.where(is_negative(rhs), -tf.abs(lhs), tf.abs(lhs)),
+            "tf.abs, tf.math.atan2 and tf.where",
+        ),
+        heaviside=(heaviside, "comparisons, tf.cast and tf.where"),
+        isclose=(
+            lambda lhs, rhs: tf.abs(lhs - rhs) <= ATOL + RTOL * tf.abs(rhs),
+            "tf.abs of a difference, and a comparison",
+        ),
+    ),
+    # Functions of three tensors, which users of TensorFlow write with arithmetic.
+    "lerp": LERP,
+    "addcmul": ADDCMUL,
+    "addcdiv": ADDCDIV,
+    # Nothing is done in place: tensors never change.
+    "add_inplace": UNCHANGED,
+    "subtract_inplace": UNCHANGED,
+    "multiply_inplace": UNCHANGED,
+    "divide_inplace": UNCHANGED,
+    "remainder_inplace": UNCHANGED,
+    "copy_to": UNCHANGED,
+    "relu_inplace": UNCHANGED,
+    "clip_inplace": UNCHANGED,
+    "set_item": UNCHANGED,
+}

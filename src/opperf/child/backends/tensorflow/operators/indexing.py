@@ -1,0 +1,80 @@
+"""Indexing and embeddings in TensorFlow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from opperf.child.backends.call import Binding, call, composition, compositions
+from opperf.child.backends.tensorflow.operators.recurrent import places_along
+
+
+def pick(data: Any, indices: Any, axis: int) -> Any:
+    """Return one element along an axis for each place of the others."""
+    if axis in (-1, data.shape.rank - 1):
+        return tf.gather(data, indices, batch_dims=data.shape.rank - 1)
+    places = places_along(tf.expand_dims(indices, axis), axis)
+    return tf.squeeze(tf.gather_nd(data, places), axis)
+
+
+def slice_of(data: Any, begin: Any, end: Any, step: Any) -> Any:
+    """Return the part from `begin` to before `end` by `step`, for the leading dimensions that are given."""
+    starts, stops, steps = (value if isinstance(value, tuple) else (value,) for value in (begin, end, step))
+    rank = max(len(starts), len(stops), len(steps))
+    padded = [(*bounds, *(None,) * (rank - len(bounds))) for bounds in (starts, stops, steps)]
+    return data[tuple(map(slice, *padded))]
+
+
+def ravel_multi_index(indices: Any, shape: tuple[int, ...]) -> Any:
+    """Return places in a flat tensor."""
+    flat = indices[0]
+    for row, size in zip(tf.unstack(indices)[1:], shape[1:], strict=True):
+        flat = flat * size + row
+    return flat
+
+
+BINDINGS: dict[str, Binding] = {
+    # Picking and placing elements in TensorFlow.
+    "take": call("tf.gather", "data, indices", "axis=axis"),
+    "index_select": call("tf.gather", "data, indices", "axis=axis"),
+    "where": call("tf.where", "condition, lhs, rhs"),
+    "slice": composition(slice_of, "data, begin, end, step", note="indexing with slices, tf.strided_slice"),
+    **compositions(
+        gather=(
+            lambda data, indices, axis: tf.gather_nd(data, places_along(indices, axis)),
+            "tf.meshgrid, tf.stack and tf.gather_nd",
+        ),
+        pick=(pick, "tf.gather of the last axis in batches, or tf.gather_nd"),
+        masked_fill=(
+            lambda data, mask, value: tf.where(mask, tf.constant(value, data.dtype), data),
+            "tf.where",
+        ),
+        ravel_multi_index=(ravel_multi_index, "products and sums of rows"),
+        unravel_index=(
+            lambda indices, shape: tf.unravel_index(indices, tf.constant(shape, indices.dtype)),
+            "tf.unravel_index",
+        ),
+        gather_nd=(
+            lambda data, indices: tf.gather_nd(data, tf.transpose(indices)),
+            "tf.transpose of the indices and tf.gather_nd",
+        ),
+        scatter_add=(
+            lambda data, indices, updates, axis: tf.tensor_scatter_nd_add(data, places_along(indices, axis), updates),
+            "tf.meshgrid, tf.stack and tf.tensor_scatter_nd_add",
+        ),
+    ),
+    # Embeddings in TensorFlow, whose gradients are the rows and their places (tf.IndexedSlices).
+    "embedding": call("tf.nn.embedding_lookup", "params=weight, ids=indices"),
+    "one_hot": call("tf.one_hot", "indices, depth", "dtype=dtype"),
+    **compositions(
+        embedding_bag_sum=(
+            lambda indices, weight: tf.reduce_sum(tf.gather(weight, indices), -2),
+            "tf.gather and tf.reduce_sum",
+        ),
+        embedding_bag_mean=(
+            lambda indices, weight: tf.reduce_mean(tf.gather(weight, indices), -2),
+            "tf.gather and tf.reduce_mean",
+        ),
+    ),
+}

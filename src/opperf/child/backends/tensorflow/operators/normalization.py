@@ -1,0 +1,111 @@
+"""Normalization, softmax and dropout in TensorFlow: what its layers call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from opperf.child.backends.call import Binding, call, composition, compositions
+
+EPSILON = 1e-5
+
+
+def batch_norm(
+    data: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool | None, epsilon: float | None
+) -> Any:
+    """Return each channel normalized by the statistics of the batch, or by the running ones."""
+    if training is False:
+        means = (along_channels(values, data) for values in (running_mean, running_var, bias, weight))
+        return tf.nn.batch_normalization(data, *means, _or_usual(epsilon))
+    if data.shape.rank == 4 and weight is not None and bias is not None:
+        empty = tf.zeros((0,), weight.dtype)
+        return tf.raw_ops.FusedBatchNormV3(
+            x=data,
+            scale=weight,
+            offset=bias,
+            mean=empty,
+            variance=empty,
+            epsilon=_or_usual(epsilon),
+            data_format="NCHW",
+        ).y
+    return _standardize(data, (0, *range(2, data.shape.rank)), weight, bias, epsilon)
+
+
+def layer_norm(data: Any, weight: Any, bias: Any, epsilon: float | None) -> Any:
+    """Return the last dimensions normalized, as many as the weight has."""
+    mean, variance = tf.nn.moments(data, _last(weight), keepdims=True)
+    return tf.nn.batch_normalization(data, mean, variance, bias, weight, _or_usual(epsilon))
+
+
+def rms_norm(data: Any, weight: Any, epsilon: float | None) -> Any:
+    """Return the data over the root mean square of the last dimensions, as many as the weight has."""
+    mean = tf.reduce_mean(tf.square(data), _last(weight), keepdims=True)
+    return data * tf.math.rsqrt(mean + _or_usual(epsilon)) * weight
+
+
+def group_norm(data: Any, weight: Any, bias: Any, groups: int, epsilon: float | None) -> Any:
+    """Return groups of channels of each sample normalized."""
+    rows = tf.reshape(data, (data.shape[0], groups, -1))
+    mean, variance = tf.nn.moments(rows, (2,), keepdims=True)
+    normal = tf.nn.batch_normalization(rows, mean, variance, None, None, _or_usual(epsilon))
+    return tf.reshape(normal, data.shape) * along_channels(weight, data) + along_channels(bias, data)
+
+
+def instance_norm(data: Any, weight: Any, bias: Any, epsilon: float | None) -> Any:
+    """Return each channel of each sample normalized."""
+    return _standardize(data, tuple(range(2, data.shape.rank)), weight, bias, epsilon)
+
+
+def l2_normalize(data: Any, axis: Any, epsilon: float | None) -> Any:
+    """Return the data over its Euclidean norm, or over epsilon where the norm is smaller."""
+    norm = tf.norm(data, axis=axis, keepdims=True)
+    return data / tf.maximum(norm, _or_usual(epsilon))
+
+
+def _standardize(data: Any, axes: tuple[int, ...], weight: Any, bias: Any, epsilon: float | None) -> Any:
+    mean, variance = tf.nn.moments(data, axes, keepdims=True)
+    scale, shift = along_channels(weight, data), along_channels(bias, data)
+    return tf.nn.batch_normalization(data, mean, variance, shift, scale, _or_usual(epsilon))
+
+
+def along_channels(values: Any, data: Any) -> Any:
+    """Return a vector in the shape in which it stands along the second dimension of the data."""
+    return None if values is None else tf.reshape(values, (1, -1, *(1,) * (data.shape.rank - 2)))
+
+
+def _last(weight: Any) -> list[int]:
+    return list(range(-weight.shape.rank, 0))
+
+
+def _or_usual(epsilon: float | None) -> float:
+    return EPSILON if epsilon is None else epsilon
+
+
+def dropout(data: Any, rate: float, training: bool | None) -> Any:
+    """Return the data with zeros put in and the rest scaled up."""
+    return tf.identity(data) if training is False else tf.nn.dropout(data, rate)
+
+
+MOMENTS = "tf.nn.moments and tf.nn.batch_normalization"
+
+BINDINGS: dict[str, Binding] = {
+    **compositions(
+        batch_norm=(
+            batch_norm,
+            "tf.raw_ops.FusedBatchNormV3 in training, else tf.nn.batch_normalization; nothing is updated",
+        ),
+        layer_norm=(layer_norm, MOMENTS),
+        rms_norm=(rms_norm, "tf.square, tf.reduce_mean, tf.math.rsqrt and products"),
+        group_norm=(group_norm, f"{MOMENTS} between reshapes, a product and a sum"),
+        instance_norm=(instance_norm, MOMENTS),
+        l2_normalize=(l2_normalize, "tf.norm, tf.maximum and a division"),
+        softmin=(
+            lambda data, axis: tf.nn.softmax(-data, -1 if axis is None else axis),
+            "tf.nn.softmax of the negative",
+        ),
+    ),
+    "softmax": call("tf.nn.softmax", "data", "axis=axis"),
+    "log_softmax": call("tf.nn.log_softmax", "data", "axis=axis"),
+    "dropout": composition(dropout, "data, rate, training", note="tf.nn.dropout"),
+}

@@ -1,0 +1,78 @@
+"""Operators that move, join, split and convert data in TensorFlow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from opperf.child.backends.call import Binding, Missing, call, composition, compositions
+
+
+def _exchanged(arguments: Mapping[str, Any]) -> list[int]:
+    order = list(range(arguments["data"].shape.rank))
+    one, other = arguments["axis1"], arguments["axis2"]
+    order[one], order[other] = order[other], order[one]
+    return order
+
+
+def _axes(arguments: Mapping[str, Any]) -> list[int]:
+    """Return the axes as a list; none means all."""
+    axis = arguments.get("axis")
+    if axis is None:
+        return list(range(arguments["data"].shape.rank))
+    return [axis] if isinstance(axis, int) else list(axis)
+
+
+def to_device(data: Any, device: str) -> Any:
+    """Return the tensor on a device."""
+    with tf.device(device.replace("cuda", "gpu")):
+        return tf.identity(data)
+
+
+def copy(data: Any) -> Any:
+    """Return the tensor in memory of its own."""
+    return tf.raw_ops.DeepCopy(x=data)
+
+
+COPIED = "TensorFlow registers no gradient for a copy (tf.raw_ops.DeepCopy)"
+
+BINDINGS: dict[str, Binding] = {
+    # Laying out elements anew in TensorFlow; reshapes share the memory of what they are given.
+    "transpose": call("tf.transpose", "data", "perm=axes"),
+    "swap_axes": call("tf.transpose", "data", "perm=order", derive={"order": _exchanged}),
+    "reshape": call("tf.reshape", "data, shape"),
+    "expand_dims": call("tf.expand_dims", "data, axis"),
+    "squeeze": call("tf.squeeze", "data", "axis=axis"),
+    "flip": call("tf.reverse", "data", "axis=axes", derive={"axes": _axes}),
+    "roll": call("tf.roll", "data, shift", "axis=axis"),
+    "tile": call("tf.tile", "data, repeats"),
+    "repeat": call("tf.repeat", "data, repeats", "axis=axis"),
+    "pad": call("tf.pad", "data, widths", "constant_values=value"),
+    "copy": composition(
+        copy,
+        note="tf.raw_ops.DeepCopy; tf.identity copies nothing",
+        unsupported={"backward": COPIED, "forward_backward": COPIED},
+    ),
+    "cast": call("tf.cast", "data, dtype"),
+    **compositions(
+        reshape_like=(lambda data, like: tf.reshape(data, like.shape), "tf.reshape to the shape"),
+        flatten=(lambda data: tf.reshape(data, (data.shape[0], -1)), "tf.reshape"),
+    ),
+    # Joining and parting tensors in TensorFlow.
+    "concatenate": call("tf.concat", "data, axis"),
+    "stack": call("tf.stack", "data", "axis=axis"),
+    "split": call("tf.split", "data, sections", "axis=axis"),
+    # What is asked of a tensor, and where it goes.
+    **compositions(
+        shape_array=(lambda data: tf.shape(data, out_type=tf.int64), "tf.shape"),
+        size_array=(lambda data: tf.reshape(tf.size(data, out_type=tf.int64), (1,)), "tf.size and tf.reshape"),
+        item=(lambda data: data.numpy().item(), "tf.Tensor.numpy and numpy.ndarray.item"),
+        to_numpy=(lambda data: np.array(data.numpy()), "tf.Tensor.numpy, which is a view on a CPU, and a copy"),
+        get_item=(lambda data, index: data[index], "`data[index]`"),
+    ),
+    "to_device": composition(to_device, "data, device", note="tf.identity within tf.device"),
+    "contiguous": Missing("TensorFlow's tensors are always contiguous"),
+}

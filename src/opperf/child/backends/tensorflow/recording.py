@@ -1,0 +1,167 @@
+"""TensorFlow's profiler: what it saw of calls, what ran in them, and what they took of memory.
+
+A recording goes to a folder, from which it is read and which is removed. Its planes hold, for each thread:
+
+* `EagerExecute`, one for each operator that is called by itself, and within it `EagerKernelExecute`: its kernel;
+* `name:Type` for an operator of a program, and events with `hlo_op` for an instruction that XLA compiled;
+* `MemoryAllocation` and `MemoryDeallocation`, with the bytes that the allocator holds afterwards.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import tensorflow as tf
+
+from opperf.child.backends.verbose import repeat
+from opperf.domain.backend import Work
+from opperf.domain.explanation import Event, Explanation
+from opperf.domain.measurement import Memory
+
+#: The name under which a call stands among the events.
+MARK = "opperf: one call"
+#: An operator of a program: its name, and its type.
+IN_PROGRAM = re.compile(r"^[^: ]+:(?P<type>_?[A-Z]\w*)$")
+SOURCE = "TensorFlow's profiler (the bytes that its allocator held)"
+
+
+@dataclass(frozen=True)
+class Span:
+    """Something that a thread did, in nanoseconds since 1970, with what the profiler says of it."""
+
+    name: str
+    thread: str
+    start: int
+    end: int
+    facts: Mapping[str, Any]
+    plane: str = ""
+
+    @property
+    def operator(self) -> str | None:
+        """The type of the operator of a program, or the instruction of XLA, that this is; None for anything else."""
+        if "hlo_op" in self.facts:
+            return str(self.facts["hlo_op"])
+        match = IN_PROGRAM.match(self.name)
+        return match["type"] if match else None
+
+
+@contextmanager
+def recorded(folder: str) -> Iterator[None]:
+    """Have the profiler record until the end of the block."""
+    start(folder)
+    try:
+        yield
+    finally:
+        tf.profiler.experimental.stop()
+
+
+def start(folder: str) -> None:
+    """Have the profiler record what TensorFlow does, and nothing of Python."""
+    options = tf.profiler.experimental.ProfilerOptions(host_tracer_level=2, python_tracer_level=0)
+    tf.profiler.experimental.start(folder, options=options)
+
+
+def spans(folder: str) -> list[Span]:
+    """Return what was recorded into a folder, in the order of time."""
+    # Imported here, as it needs the whole of protobuf.
+    from tensorflow.tsl.profiler.protobuf import xplane_pb2
+
+    result = []
+    for file in Path(folder).rglob("*.xplane.pb"):
+        space = xplane_pb2.XSpace.FromString(file.read_bytes())
+        for plane in space.planes:
+            names = {key: one.name for key, one in plane.stat_metadata.items()}
+            for line in plane.lines:
+                for event in line.events:
+                    begin = line.timestamp_ns + event.offset_ps // 1000
+                    facts = {names[stat.metadata_id]: _value(stat, names) for stat in event.stats}
+                    name = plane.event_metadata[event.metadata_id].name
+                    end = begin + event.duration_ps // 1000
+                    result.append(Span(name, line.name or str(line.id), begin, end, facts, plane.name))
+    return sorted(result, key=lambda span: span.start)
+
+
+def _value(stat: Any, names: Mapping[int, str]) -> Any:
+    kind = stat.WhichOneof("value")
+    return names.get(stat.ref_value) if kind == "ref_value" else getattr(stat, kind or "int64_value")
+
+
+def operators(record: list[Span]) -> Iterator[tuple[Span, str, str]]:
+    """Yield the time of each operator, its name, and its kind: one called by itself, of a program, or compiled by XLA.
+
+    An operator called by itself is its kernel; what the call of a program is, are the operators within.
+    """
+    calls: dict[str, Span] = {}
+    for span in record:
+        if span.name == "EagerExecute":
+            calls[span.thread] = span
+        elif span.name == "EagerKernelExecute" and span.thread in calls:
+            call = calls[span.thread]
+            if not call.facts.get("is_func"):
+                yield span, str(call.facts.get("eager_op", "")), "operator"
+        elif span.operator is not None and not span.operator.startswith("__"):
+            yield span, span.operator, "kernel" if "hlo_op" in span.facts else "operator"
+
+
+def explain(work: Work, calls: int, wait: Callable[[Any], None]) -> list[Explanation]:
+    """Return what ran in each of `calls` calls; the first that the profiler sees is slow, and not among them."""
+    with TemporaryDirectory(prefix="opperf-tensorflow-") as folder:
+        with recorded(folder):
+            repeat(work, calls + 1, wait, lambda: tf.profiler.experimental.Trace(MARK))
+        record = spans(folder)
+    events = list(operators(record))
+    marks = [span for span in record if span.name == MARK][1:]
+    return [
+        Explanation(
+            tuple(
+                Event(name, kind, 1, (span.end - span.start) / 1e9)
+                for span, name, kind in events
+                if mark.start <= span.start <= mark.end
+            )
+        )
+        for mark in marks
+    ]
+
+
+def memory(work: Work, device: str) -> Memory | None:
+    """Make one call and return the most that the allocator held beyond what stood before it; None where it is silent.
+
+    A device's allocator keeps the most that it held. On a CPU the profiler tells every allocation.
+    """
+    arguments = work.make_arguments()
+    if device != "cpu":
+        return _on_device(work, arguments)
+    with TemporaryDirectory(prefix="opperf-tensorflow-") as folder:
+        with recorded(folder), tf.profiler.experimental.Trace(MARK):
+            result = work.function(*arguments, **work.keywords)
+        record = spans(folder)
+    del result
+    mark = next((span for span in record if span.name == MARK), None)
+    sizes = [
+        (int(span.facts["requested_bytes"]), span.name == "MemoryAllocation")
+        for span in record
+        if span.name in ("MemoryAllocation", "MemoryDeallocation") and mark and mark.start <= span.start <= mark.end
+    ]
+    if mark is None:
+        return None
+    total = peak = allocated = 0
+    for size, comes in sizes:
+        total += size if comes else -size
+        peak, allocated = max(peak, total), allocated + size * comes
+    return Memory(peak, allocated, SOURCE)
+
+
+def _on_device(work: Work, arguments: tuple[Any, ...]) -> Memory:
+    before = int(tf.config.experimental.get_memory_info("GPU:0")["current"])
+    tf.config.experimental.reset_memory_stats("GPU:0")
+    result = work.function(*arguments, **work.keywords)
+    tf.test.experimental.sync_devices()
+    peak = int(tf.config.experimental.get_memory_info("GPU:0")["peak"])
+    del result
+    return Memory(peak - before, None, "TensorFlow's allocator (the most that it held)")

@@ -1,0 +1,204 @@
+"""TensorFlow: tensors, functions and waiting.
+
+`eager` calls the framework's function directly, `compiled` is `tf.function` around the whole operator, and `xla` is
+`tf.function(jit_compile=True)`.
+
+On a CPU, calls run one after another and are done when they return. On other devices they are only queued there, and
+`sync_devices` waits for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from math import prod
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from opperf.child.backends import threads
+from opperf.child.backends.call import Binding, bindings
+from opperf.child.backends.tensorflow import functions, gradients, programs, recording
+from opperf.child.backends.values import ATOL, RTOL, agree
+from opperf.child.measure.block import ProcessClock
+from opperf.domain.backend import Backend, Bound, HostValue, Unsupported, Work
+from opperf.domain.case import Case
+from opperf.domain.explanation import Explanation
+from opperf.domain.measurement import Memory
+from opperf.domain.plan import Side
+from opperf.domain.tensor import ITEM_SIZES, STRING, TensorSpec, row_major
+
+#: TensorFlow has all element types of numbers that opperf knows but one.
+DTYPES = {name: tf.as_dtype(name) for name in ITEM_SIZES if name not in ("complex32", STRING)}
+#: Tensors that consist of several, and are one result.
+COMPOSITE = (tf.SparseTensor, tf.IndexedSlices)
+
+
+def start(side: Side) -> TensorflowBackend:
+    """Return the backend of a side."""
+    return TensorflowBackend(side)
+
+
+class TensorflowBackend(Backend):
+    """TensorFlow on a CPU or an accelerator."""
+
+    name = "tensorflow"
+    immutable = True
+
+    def __init__(self, side: Side) -> None:
+        self.side = side
+        self.clock = ProcessClock()
+        tf.config.threading.set_intra_op_parallelism_threads(side.threads)
+        tf.config.threading.set_inter_op_parallelism_threads(side.threads)
+        _choose_device(side.device)
+        square = tf.ones((384, 384))
+        self.threads_seen: float | None = threads.count(lambda: self._finish(tf.matmul(square, square)))
+
+    def facts(self) -> dict[str, Any]:
+        """Return version, build, device and threads."""
+        build = tf.sysconfig.get_build_info()
+        return {
+            "version": tf.__version__,
+            "numpy": np.__version__,
+            "cuda_build": bool(build.get("is_cuda_build")),
+            "onednn": tf.config.list_physical_devices("CPU") != [] and _uses_onednn(),
+            "device": self.side.device,
+            "threads": self.side.threads,
+            "inter_op_threads": tf.config.threading.get_inter_op_parallelism_threads(),
+            "threads_seen": self.threads_seen,
+        }
+
+    def devices(self) -> list[str]:
+        """Return accelerators first; a side on the CPU does not look for them."""
+        return [*(f"cuda:{i}" for i in range(len(tf.config.list_physical_devices("GPU")))), "cpu"]
+
+    def host(self, raw: bytearray, dtype: str) -> Any:
+        """Return a 1-D NumPy array over the bytes."""
+        return np.frombuffer(raw, DTYPES[dtype].as_numpy_dtype)
+
+    def tensor(self, host: Any, shape: Sequence[int], dtype: str, strides: Sequence[int] | None) -> Any:
+        """Return a tensor on the device, in memory of TensorFlow's own."""
+        if strides is not None and tuple(strides) != row_major(shape):
+            raise Unsupported(
+                f"strides {list(strides)} were requested, but TensorFlow's tensors are row-major",
+                slug="no_strides",
+                hint="leave out `strides`",
+            )
+        if dtype.startswith("complex") and host.size == 2 * prod(shape):
+            host = host.view(f"complex{16 * host.itemsize}")
+        return tf.constant(host.astype(self.dtype(dtype).as_numpy_dtype).reshape(tuple(shape)))
+
+    def dtype(self, name: str) -> Any:
+        """Return `tf.float32` and the like."""
+        if name not in DTYPES:
+            hint = "ONNX Runtime has it" if name == STRING else "torch has it; TensorFlow has complex64"
+            what = "opperf makes no TensorFlow tensors of" if name == STRING else "TensorFlow has no"
+            raise Unsupported(f"{what} {name}", slug="no_such_dtype", hint=hint)
+        return DTYPES[name]
+
+    def to_host(self, tensor: Any) -> HostValue:
+        """Return the elements of a tensor; of a sparse one, with its zeros."""
+        values = np.ascontiguousarray(_dense(tensor).numpy())
+        return values.tobytes(), tuple(tensor.shape), _named(tensor.dtype)
+
+    def leaves(self, value: Any) -> list[Any]:
+        """Return the tensors in a result; a sparse one, which holds several, is one."""
+        return [leaf for leaf in tf.nest.flatten(value) if isinstance(leaf, (tf.Tensor, *COMPOSITE))]
+
+    def spec(self, tensor: Any) -> TensorSpec:
+        """Return shape and dtype."""
+        return TensorSpec(tuple(tensor.shape), _named(tensor.dtype))
+
+    def bindings(self) -> Mapping[str, Binding]:
+        """Return the spelling of each neutral operator."""
+        return bindings("tensorflow")
+
+    def resolve(self, path: str) -> Callable[..., Any]:
+        """Return `tf.add`, `tf.nn.relu`, `tf.raw_ops.TopKV2`, ..."""
+        return functions.resolve(path)
+
+    def names(self) -> list[str]:
+        """Return the functions of the modules that compute."""
+        return functions.names()
+
+    def registered(self) -> list[str]:
+        """Return the operators below all functions, `tf.raw_ops`."""
+        return functions.registered()
+
+    def examples(self, path: str, size: str) -> list[Case]:
+        """Return the case of an operator by what TensorFlow's registry says of its inputs."""
+        return functions.examples(path, size)
+
+    def forward(self, bound: Bound) -> Work:
+        """Return the call itself, or the program of it."""
+        if self.side.mode == "eager":
+            return Work(bound.function, bound.arguments, bound.keywords, nullcontext)
+        return programs.compiled(bound, self.side.mode)
+
+    def backward(self, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
+        """Return the gradients alone."""
+        return gradients.backward(self, bound, cotangents, fresh=fresh)
+
+    def forward_backward(self, bound: Bound, cotangents: Callable[[Any], Any]) -> Work:
+        """Return a forward and its gradients as one call."""
+        return gradients.forward_backward(self, bound, cotangents)
+
+    def same(self, left: Sequence[HostValue], right: Sequence[HostValue]) -> bool:
+        """Whether values agree within rounding."""
+        return agree(left, right, _close)
+
+    def wait(self, outputs: Any) -> None:
+        """Wait for the device's queue; on a CPU there is none."""
+        if self.side.device != "cpu":
+            tf.test.experimental.sync_devices()
+
+    def memory(self, work: Work) -> Memory | None:
+        """Return what one call takes."""
+        return recording.memory(work, self.side.device)
+
+    def explain(self, work: Work, calls: int) -> list[Explanation]:
+        """Return the operators and instructions that TensorFlow's profiler sees."""
+        return recording.explain(work, calls, self.wait)
+
+    def _finish(self, result: Any) -> None:
+        self.wait([result])
+
+
+def _choose_device(name: str) -> None:
+    """Show TensorFlow no accelerator but the one of a side, which it then takes for everything."""
+    accelerators = tf.config.list_physical_devices("GPU")
+    kind, _, index = name.partition(":")
+    if kind == "cpu":
+        tf.config.set_visible_devices([], "GPU")
+        return
+    if int(index or 0) >= len(accelerators):
+        raise Unsupported(f"TensorFlow has no device `{name}`", slug="no_device", hint=f"it sees {len(accelerators)}")
+    device = accelerators[int(index or 0)]
+    tf.config.set_visible_devices([device], "GPU")
+    tf.config.experimental.set_memory_growth(device, True)  # it takes the whole device otherwise
+
+
+def _uses_onednn() -> bool:
+    from tensorflow.python.framework import test_util
+
+    return bool(test_util.IsMklEnabled())
+
+
+def _named(dtype: Any) -> str:
+    if dtype.name not in ITEM_SIZES:
+        raise Unsupported(f"opperf has no dtype for {dtype.name} tensors", slug="unknown_dtype")
+    return str(dtype.name)
+
+
+def _dense(tensor: Any) -> Any:
+    return tf.sparse.to_dense(tensor) if isinstance(tensor, tf.SparseTensor) else tf.convert_to_tensor(tensor)
+
+
+def _close(left: HostValue, right: HostValue) -> bool:
+    dtype = DTYPES[left[2]]
+    if not (dtype.is_floating or dtype.is_complex):
+        return False
+    wide = np.complex128 if dtype.is_complex else np.float64
+    ours, theirs = (np.frombuffer(value[0], dtype.as_numpy_dtype).astype(wide) for value in (left, right))
+    return bool(np.allclose(ours, theirs, rtol=RTOL, atol=ATOL, equal_nan=True))
