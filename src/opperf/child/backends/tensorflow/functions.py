@@ -12,7 +12,7 @@ from typing import Any
 import tensorflow as tf
 
 from opperf.child.backends.paths import function_at, listing
-from opperf.domain.case import Case
+from opperf.child.backends.tensorflow import raw_operators
 
 ROOTS = {"tf": tf, "tensorflow": tf}
 #: Where functions are, below `tf`; "" is what stands right below.
@@ -24,6 +24,8 @@ HOME, FOREIGN = "tensorflow.python.ops.", ("io_ops", "script_ops", "logging_ops"
 def resolve(path: str) -> Callable[..., Any]:
     """Return the function at a path, or raise `LookupError`."""
     first, _, rest = path.partition(".")
+    if first in ROOTS and rest.startswith("raw_ops."):
+        return raw_operators.resolve(f"tf.{rest}")
     space, _, _ = rest.rpartition(".")
     if first not in ROOTS or space not in SPACES:
         raise LookupError(path)
@@ -38,17 +40,7 @@ def resolve(path: str) -> Callable[..., Any]:
 def names() -> list[str]:
     """Return the paths that can be named, for near matches."""
     roots = {f"tf.{space}" if space else "tf": _module(space) for space in SPACES}
-    return [path for path in listing(roots) if _is_named(path)]
-
-
-def registered() -> list[str]:
-    """Return the operators."""
-    return []
-
-
-def examples(path: str, size: str) -> list[Case]:
-    """Return the cases of an operator at a size."""
-    return []
+    return [*(path for path in listing(roots) if _is_named(path)), *raw_operators.paths()]
 
 
 def _module(space: str) -> Any:

@@ -19,7 +19,7 @@ import tensorflow as tf
 
 from opperf.child.backends import threads
 from opperf.child.backends.call import Binding, bindings
-from opperf.child.backends.tensorflow import functions, gradients, programs, recording
+from opperf.child.backends.tensorflow import functions, gradients, programs, raw_operators, recording
 from opperf.child.backends.values import ATOL, RTOL, agree
 from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import Backend, Bound, HostValue, Unsupported, Work
@@ -124,11 +124,11 @@ class TensorflowBackend(Backend):
 
     def registered(self) -> list[str]:
         """Return the operators below all functions, `tf.raw_ops`."""
-        return functions.registered()
+        return raw_operators.paths()
 
     def examples(self, path: str, size: str) -> list[Case]:
         """Return the case of an operator by what TensorFlow's registry says of its inputs."""
-        return functions.examples(path, size)
+        return raw_operators.examples(path, size)
 
     def forward(self, bound: Bound) -> Work:
         """Return the call itself, or the program of it."""

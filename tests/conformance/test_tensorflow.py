@@ -1,0 +1,30 @@
+"""TensorFlow's own operators: by name, and by what the registry says of their inputs."""
+
+from __future__ import annotations
+
+import pytest
+from tests.conformance.conftest import Bench
+
+from opperf.domain.case import Case
+from opperf.domain.message.requests import Describe, Discover
+from opperf.domain.tensor import TensorSpec
+
+
+def test_an_operator_is_measured_by_its_own_names(benches: dict[str, Bench]) -> None:
+    case = Case("tensorflow:tf.raw_ops.TopKV2", {"input": TensorSpec((4, 50))}, {"k": 3})
+    values, places = benches["tensorflow"].evaluate(case, implementation="tf.raw_ops.TopKV2")
+    assert (values.shape, places.shape) == ((4, 3), (4, 3))
+    assert values.values[:3] == sorted(values.values[:3], reverse=True)
+
+
+@pytest.mark.parametrize("name", ["Relu", "MatMul", "Sum", "Conv2D", "ConcatV2", "OneHot", "SegmentMax", "Where"])
+def test_a_case_by_rule_runs(name: str, benches: dict[str, Bench]) -> None:
+    path = f"tf.raw_ops.{name}"
+    cases = benches["tensorflow"].ask(Discover(path, "small")).examples
+    assert len(cases) == 1
+    assert benches["tensorflow"].evaluate(cases[0].case, implementation=path)
+
+
+@pytest.mark.parametrize("name", ["Abort", "BatchMatrixInverse", "ImmutableConst", "QueueEnqueue", "AssignVariableOp"])
+def test_what_computes_nothing_is_not_there(name: str, benches: dict[str, Bench]) -> None:
+    assert benches["tensorflow"].worker.ask(Describe(f"tf.raw_ops.{name}"), 60).path is None
