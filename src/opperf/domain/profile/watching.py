@@ -11,7 +11,7 @@ from typing import Protocol
 from opperf.domain.profile.event import Event, Profile
 
 #: The frameworks whose operators can be watched, in the order in which they are looked for.
-WATCHED = ("torch", "mxnet", "jax")
+WATCHED = ("torch", "mxnet", "jax", "tensorflow")
 #: How the class is called that watches a framework, in its own folder here or in the plugin that brings it.
 WATCHER = "Watcher"
 #: What MXNet reads when it runs a graph: without them it joins operators, and the profiler sees them as one.

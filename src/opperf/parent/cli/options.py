@@ -62,7 +62,7 @@ Framework = Annotated[
     Words,
     Option(
         metavar="F",
-        help="torch, mxnet, jax, numpy. Default: those installed here. Repeatable.",
+        help="torch, tensorflow, mxnet, jax, numpy. Default: those installed here. Repeatable.",
         autocompletion=completion.frameworks,
     ),
 ]

@@ -34,7 +34,7 @@ def profile(
     *,
     module: Annotated[bool, Option("-m", help="Run a module, as `python -m` does.")] = False,
     framework: Annotated[
-        Optional[str], Option(metavar="F", help="torch, mxnet, jax. Default: all that the script imports.")
+        Optional[str], Option(metavar="F", help="torch, mxnet, jax, tensorflow. Default: all that the script imports.")
     ] = None,
     environment: Annotated[
         Optional[str],

@@ -28,6 +28,8 @@ from opperf.domain.measurement import Memory
 MARK = "opperf: one call"
 #: An operator of a program: its name, and its type.
 IN_PROGRAM = re.compile(r"^[^: ]+:(?P<type>_?[A-Z]\w*)$")
+#: The plane of the task, and what it calls the beginning of the recording.
+TASK, BEGINNING = "Task Environment", "profile_start_time"
 SOURCE = "TensorFlow's profiler (the bytes that its allocator held)"
 
 
@@ -75,16 +77,23 @@ def spans(folder: str) -> list[Span]:
     result = []
     for file in Path(folder).rglob("*.xplane.pb"):
         space = xplane_pb2.XSpace.FromString(file.read_bytes())
+        beginning = next((_beginning(plane) for plane in space.planes if plane.name == TASK), 0)
         for plane in space.planes:
             names = {key: one.name for key, one in plane.stat_metadata.items()}
             for line in plane.lines:
                 for event in line.events:
-                    begin = line.timestamp_ns + event.offset_ps // 1000
+                    begin = beginning + line.timestamp_ns + event.offset_ps // 1000
                     facts = {names[stat.metadata_id]: _value(stat, names) for stat in event.stats}
                     name = plane.event_metadata[event.metadata_id].name
                     end = begin + event.duration_ps // 1000
                     result.append(Span(name, line.name or str(line.id), begin, end, facts, plane.name))
     return sorted(result, key=lambda span: span.start)
+
+
+def _beginning(task: Any) -> int:
+    """Return when a recording began, in nanoseconds since 1970, from which its times count."""
+    names = {key: one.name for key, one in task.stat_metadata.items()}
+    return next((int(_value(stat, names)) for stat in task.stats if names[stat.metadata_id] == BEGINNING), 0)
 
 
 def _value(stat: Any, names: Mapping[int, str]) -> Any:
