@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from opperf.parent.workers.topology import leases, usable_cores
 Opperf: TypeAlias = Callable[..., Any]
 
 RUN = ("run", "add", "exp", "log", "--framework", "null", "--size", "small", "--runs", "3")
+PAIR = ("--base", "null", "--new", "null;slowdown=1.5", "--size", "small")
 
 pytestmark = pytest.mark.skipif(len(leases(usable_cores(), 1)) < 2, reason="two physical cores are needed")
 
@@ -49,11 +51,24 @@ def test_two_jobs_give_the_records_of_one_in_its_order_and_say_on_which_cpus(opp
     assert [record["metrics"]["time"]["processes"] for record in two["records"]] == [2] * 6
 
 
+@pytest.mark.parametrize("words", [RUN, ("compare", "add", "exp", "log", *PAIR)], ids=["run", "compare"])
+def test_show_prints_where_each_was_measured_and_beside_what(opperf: Opperf, words: tuple[str, ...]) -> None:
+    assert opperf(*words, "--jobs", "2", "--output", "two.json").code == 0
+    document = _document("two.json")
+    shown = opperf("show", "two.json", "--format", "csv").out.splitlines()
+    rows = list(csv.DictReader(shown))
+    jobs = [one["facts"]["jobs"] for one in document.get("records") or document["comparisons"]]
+    assert [row["job_cpus"] for row in rows] == [" ".join(map(str, one["cpus"])) for one in jobs]
+    assert [row["job_beside"] for row in rows] == [", ".join(one["beside"]) for one in jobs]
+    assert "beside null" in opperf("show", "two.json", "--format", "md").out
+
+
 def test_one_job_leaves_no_trace(opperf: Opperf) -> None:
     assert opperf(*RUN, "--jobs", "1", "--output", "one.json").code == 0
     document = _document("one.json")
     assert "jobs" not in document["run"]["settings"]
     assert not any("jobs" in record["facts"] for record in document["records"])
+    assert "CPU" not in opperf("show", "one.json").out
 
 
 def test_canaries_are_measured_once_for_each_machine(
@@ -75,9 +90,6 @@ def test_the_library_takes_jobs() -> None:
     results = library.run(["add", "exp"], framework="null", size="small", runs=3, jobs=2)
     assert [record.status for record in results] == ["ok"] * 4
     assert "jobs" in results[0].facts
-
-
-PAIR = ("--base", "null", "--new", "null;slowdown=1.5", "--size", "small")
 
 
 def test_a_comparison_side_by_side_says_what_one_job_says_in_its_order_and_where(opperf: Opperf) -> None:

@@ -239,8 +239,8 @@ class Session:
                 for one in several:
                     outcome, measurement = one.result, one.result.measurement
                     if measurement is not None:
-                        told = replace(measurement, facts={**measurement.facts, "jobs": one.jobs})
-                        outcome = replace(outcome, measurement=told)
+                        measurement = replace(measurement, facts={**measurement.facts, "jobs": one.jobs})
+                        outcome = replace(outcome, measurement=measurement)
                     yield outcome
 
     def _jobs(self, plan: Plan) -> Company | None:

@@ -7,8 +7,8 @@ lacks is None for machines and empty for people, never 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias, TypeVar
 
 from opperf.domain import units
 from opperf.domain.metric import METRICS, Metric
@@ -20,6 +20,7 @@ from opperf.parent.reports.document import Raw
 from opperf.parent.reports.text import case_text, first_line, own_function, subject
 
 Column: TypeAlias = document.Column[Record]
+Item = TypeVar("Item")
 
 #: Those of a sampled metric that are in its unit.
 _AMOUNTS = ("mean", "median", "p50", "p90", "p99", "min", "max", "stdev")
@@ -60,6 +61,32 @@ def of_side(
         return read(record.trial.side)
 
     return Column(name, name, of_record, presence="varied", least=6, group="side", usual=usual, within=within)
+
+
+def of_jobs(facts: Callable[[Item], Mapping[str, Any]]) -> tuple[document.Column[Item], ...]:
+    """Declare what is known of the job that measured something, with `--jobs`: its CPUs, its class, what ran beside."""
+
+    def words(item: Item, part: str) -> list[str]:
+        jobs = facts(item).get("jobs")
+        values = jobs.get(part) if isinstance(jobs, Mapping) else None
+        return (
+            [str(value) for value in values] if isinstance(values, (list, tuple)) else [str(values)] if values else []
+        )
+
+    def text(item: Item) -> str | None:
+        cpus = words(item, "cpus")
+        if not cpus:
+            return None
+        where = f"CPU{'s' if len(cpus) > 1 else ''} {', '.join(cpus)}"
+        return f"{where}; beside {', '.join(words(item, 'beside')) or 'nothing'}"
+
+    def read(part: str) -> Callable[[Item], str | None]:
+        return lambda item: (", " if part == "beside" else " ").join(words(item, part)) or None
+
+    return (
+        document.Column(None, "job", text, least=14, lines=4),
+        *(document.Column(f"job_{part}", None, read(part)) for part in ("cpus", "class", "beside")),
+    )
 
 
 def of_reason(part: str) -> Column:
@@ -229,6 +256,7 @@ _AFTER: tuple[Column, ...] = (
     Column(None, "notes", notes, rank=12, least=14),
     *(of_reason(part) for part in ("slug", "message", "hint", "signal", "exception")),
     Column("warnings", None, lambda record: " ".join(_slugs(record)) or None),
+    *of_jobs(lambda record: record.facts),
 )
 
 

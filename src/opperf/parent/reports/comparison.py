@@ -8,6 +8,7 @@ from opperf.domain.comparison import VERDICTS, Comparison, ComparisonRun, wholes
 from opperf.domain.machines import Across, across
 from opperf.domain.plan import HOW, Side
 from opperf.domain.units import format_bound, format_percent, format_ratios, format_seconds
+from opperf.parent.reports.columns import of_jobs
 from opperf.parent.reports.document import (
     Annotation,
     Block,
@@ -106,6 +107,7 @@ COLUMNS: tuple[Column[Comparison], ...] = (
     Column("pairs", "pairs", _of_verdict("pairs"), rank=0),
     Column("verdict", "verdict", _of_verdict("verdict")),
     Column("reason", None, _of_verdict("reason")),
+    *of_jobs(lambda comparison: comparison.facts),
     Column(None, "why", lambda comparison: "; ".join(reasons(comparison)), least=30, below=True),
 )
 

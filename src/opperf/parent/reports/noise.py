@@ -9,6 +9,7 @@ from opperf.domain.floor import Floor, NoiseRun
 from opperf.domain.plan import Trial
 from opperf.domain.stats.significance import wilson
 from opperf.domain.units import format_seconds
+from opperf.parent.reports.columns import of_jobs
 from opperf.parent.reports.document import Block, Check, Column, Document, Legend, Note, table
 from opperf.parent.reports.text import case_text, place, subject
 
@@ -77,4 +78,5 @@ COLUMNS: tuple[Column[Floor], ...] = (
     Column(None, "false alarms", lambda floor: f"{floor.alarms} of {floor.comparisons}", rank=2),
     Column("alarms", None, lambda floor: floor.alarms),
     Column("comparisons", None, lambda floor: floor.comparisons),
+    *of_jobs(lambda floor: floor.facts),
 )
