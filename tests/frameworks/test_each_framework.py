@@ -17,11 +17,17 @@ from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS
 MODELS = Path(__file__).parents[2] / "examples" / "models"
 LENETS = [path.stem.removeprefix("lenet_") for path in sorted(MODELS.glob("lenet_*.py"))]
 #: An operator of LeNet as each framework's profiler calls it, and one as it is captured.
-PROFILED = {"torch": "aten::convolution", "mxnet": "Convolution", "jax": "convolution"}
+PROFILED = {
+    "torch": "aten::convolution",
+    "mxnet": "Convolution",
+    "jax": "convolution",
+    "tensorflow": "_MklNativeMaxPool",
+}
 CAPTURED = {
     "torch": "torch:aten::addmm.default",
     "mxnet": "mxnet:nd.FullyConnected",
     "jax": "jax:primitive.dot_general",
+    "tensorflow": "tensorflow:tf.raw_ops.MatMul",
 }
 
 Command: TypeAlias = Callable[..., "subprocess.CompletedProcess[str]"]

@@ -43,7 +43,7 @@ def capture(backend: Backend, own: Code, folder: Path, counters: Counters) -> Re
     calls = backend.capture(function)
     if calls is None:
         message = f"the operators of {backend.name} cannot be captured yet"
-        raise Unsupported(message, slug="no_capture", hint="known: torch, mxnet, jax")
+        raise Unsupported(message, slug="no_capture", hint="known: torch, mxnet, jax, tensorflow")
     # What is compiled whole stands in a suite as it was before the compiler made fewer operators of it.
     source = f"{own.name}, unfused" if FRAMEWORKS[backend.name].mode == "compiled" else own.name
     return Recording(_suite(own.name, source, calls, program))

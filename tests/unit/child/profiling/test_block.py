@@ -146,9 +146,9 @@ def test_a_step_outside_of_the_block_is_refused() -> None:
 
 
 def test_an_unknown_framework_is_refused_with_those_that_are_known() -> None:
-    with pytest.raises(InputError, match="no framework `tensorflow`") as refused, profiler.profile("tensorflow"):
+    with pytest.raises(InputError, match="no framework `paddle`") as refused, profiler.profile("paddle"):
         pass
-    assert refused.value.hint == "known: torch, mxnet, jax, null"
+    assert refused.value.hint == "known: torch, mxnet, jax, tensorflow, null"
 
 
 def test_without_a_framework_there_is_nothing_to_see(monkeypatch: pytest.MonkeyPatch) -> None:

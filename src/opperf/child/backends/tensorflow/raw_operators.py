@@ -171,7 +171,7 @@ def resolve(path: str) -> Callable[..., Any]:
     name = path.removeprefix(PREFIX)
     if name not in definitions():
         raise LookupError(path)
-    own, names = getattr(tf.raw_ops, name), list(_input_names(definitions()[name]).values())
+    own, names = getattr(tf.raw_ops, name), list(input_names(definitions()[name]).values())
 
     def call(*arguments: Any, **keywords: Any) -> Any:
         return own(**dict(zip(names, arguments)), **keywords)
@@ -190,7 +190,7 @@ def examples(path: str, size: str) -> list[Case]:
         return [Case(f"tensorflow:{path}", inputs(text, side), attributes(values, side))]
     own = definitions()[name]
     types = {one.name: _element_type(one) for one in own.attr if one.type == "type"}
-    names = _input_names(own)
+    names = input_names(own)
     arrays = {names[one.name]: _input(one, types, side) for one in own.input_arg}
     from_inputs = {one.type_attr for one in own.input_arg} | {one.number_attr for one in own.input_arg}
     needed = [one for one in own.attr if not one.HasField("default_value") and one.name not in from_inputs]
@@ -200,10 +200,15 @@ def examples(path: str, size: str) -> list[Case]:
     return [Case(f"tensorflow:{path}", arrays, others)]
 
 
-def _input_names(own: Any) -> dict[str, str]:
+def parameters(name: str) -> tuple[str, ...]:
+    """Return what Python calls the arguments of an operator, its inputs and attributes."""
+    return tuple(signature(getattr(tf.raw_ops, name)).parameters)
+
+
+def input_names(own: Any) -> dict[str, str]:
     """Return what Python calls the inputs of an operator, by the names that the registry has; a few differ."""
     registry = [one.name for one in own.input_arg]
-    python = list(signature(getattr(tf.raw_ops, own.name)).parameters)
+    python = parameters(own.name)
     usual = {*registry, "name", *(one.name for one in own.attr)}
     others = iter([name for name in python if name not in usual])
     return {name: name if name in python else next(others) for name in registry}

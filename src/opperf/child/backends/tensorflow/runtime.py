@@ -19,10 +19,10 @@ import tensorflow as tf
 
 from opperf.child.backends import threads
 from opperf.child.backends.call import Binding, bindings
-from opperf.child.backends.tensorflow import functions, gradients, programs, raw_operators, recording
+from opperf.child.backends.tensorflow import capture, functions, gradients, programs, raw_operators, recording
 from opperf.child.backends.values import ATOL, RTOL, agree
 from opperf.child.measure.block import ProcessClock
-from opperf.domain.backend import Backend, Bound, HostValue, Unsupported, Work
+from opperf.domain.backend import Backend, Bound, CapturedCall, HostValue, Unsupported, Work
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Memory
@@ -160,6 +160,10 @@ class TensorflowBackend(Backend):
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return the operators and instructions that TensorFlow's profiler sees."""
         return recording.explain(work, calls, self.wait)
+
+    def capture(self, function: Callable[[], Any]) -> list[CapturedCall] | None:
+        """Return the operators of the graph that TensorFlow traces of a function."""
+        return capture.of_call(function)
 
     def _finish(self, result: Any) -> None:
         self.wait([result])

@@ -1,0 +1,109 @@
+"""Which operators a function runs, read from the graph that TensorFlow traces of it.
+
+The function is traced as a whole by `tf.function`, a Keras model and a gradient with it: Python code of one call, whose
+tensors have shapes and no values. Constants are known. What reads, writes or names a variable is no operator here: a
+case has tensors in its place. Programs within programs are entered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from opperf.child.backends.tensorflow import raw_operators
+from opperf.child.backends.tensorflow.programs import REFUSALS
+from opperf.child.backends.values import bounds
+from opperf.domain.backend import CapturedCall, Unsupported
+from opperf.domain.case import Argument, Case, DType, ListOf
+from opperf.domain.tensor import ITEM_SIZES, TensorSpec
+
+#: Operators of a graph that compute nothing: what they return is there already.
+STILL = frozenset({"Const", "Placeholder", "Identity", "IdentityN", "NoOp", "ReadVariableOp", "StopGradient"})
+#: Operators that call a function of the graph's.
+CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
+#: Elements of a constant that a case holds, at most.
+MOST_ELEMENTS = 64
+
+
+def of_call(function: Callable[[], Any]) -> list[CapturedCall]:
+    """Trace a function and return every operator of its graph, in forward and backward, in order."""
+    try:
+        graph = tf.function(function, autograph=False).get_concrete_function().graph
+    except REFUSALS as error:
+        raise Unsupported(
+            f"it reads a tensor, which tracing does not allow: {str(error).partition(chr(10))[0]}",
+            slug="no_capture",
+            hint="return the tensor, and read it elsewhere",
+        ) from error
+    return [_captured(operation) for operation in _operations(graph)]
+
+
+def _operations(graph: Any) -> Iterator[Any]:
+    for operation in graph.get_operations():
+        if operation.type in CALLS:
+            name = operation.get_attr("f").name
+            yield from _operations(graph._get_function(name).graph)
+        elif operation.type not in STILL and not operation.type.startswith(("VarHandle", "Assign")):
+            yield operation
+
+
+def _captured(operation: Any) -> CapturedCall:
+    scopes = [word for word in operation.name.split("/")[:-1] if not word.startswith("gradient")]
+    backward = operation.name.startswith("gradient")
+    try:
+        case, why = _case(operation), ""
+    except Unsupported as error:
+        case, why = None, str(error)
+    return CapturedCall(f"tf.raw_ops.{operation.type}", case, why, ".".join(scopes), backward=backward)
+
+
+def _case(operation: Any) -> Case:
+    own = raw_operators.definitions().get(operation.type)
+    if own is None:
+        raise Unsupported("it keeps a state, or computes nothing with numbers")
+    names, tensors = raw_operators.input_names(own), iter(operation.inputs)
+    arrays: dict[str, Argument] = {}
+    for one in own.input_arg:
+        if one.number_attr:
+            count = operation.get_attr(one.number_attr)
+            arrays[names[one.name]] = ListOf(tuple(_spec(next(tensors)) for _ in range(count)))
+        else:
+            arrays[names[one.name]] = _spec(next(tensors))
+    of_inputs = {one.type_attr for one in own.input_arg} | {one.number_attr for one in own.input_arg}
+    attributes = {
+        one.name: _attribute(operation.get_attr(one.name))
+        for one in own.attr
+        if one.name not in of_inputs and one.name in raw_operators.parameters(operation.type)
+    }
+    return Case(f"tensorflow:{raw_operators.PREFIX}{operation.type}", arrays, attributes)
+
+
+def _spec(tensor: Any) -> TensorSpec:
+    """Return the description of an input; of a constant what is known of its values."""
+    if tensor.dtype.name not in ITEM_SIZES or not tensor.shape.is_fully_defined():
+        raise Unsupported(f"an input of {tensor.dtype.name}, {tensor.shape}")
+    shape, dtype = tuple(tensor.shape), str(tensor.dtype.name)
+    value = tf.get_static_value(tensor)
+    if value is None:
+        return TensorSpec(shape, dtype)
+    value = np.asarray(value)
+    if value.size and value.size <= MOST_ELEMENTS and value.dtype.kind in "iufb":
+        return TensorSpec(shape, dtype, literal=tuple(value.ravel().tolist()))
+    return TensorSpec(shape, dtype, range=bounds(value))
+
+
+def _attribute(value: Any) -> Argument:
+    if isinstance(value, bytes):
+        return value.decode()
+    if isinstance(value, tf.DType):
+        return DType(str(value.name))
+    if isinstance(value, tf.TensorShape):
+        return tuple(value.as_list())
+    if isinstance(value, list):
+        return tuple(_attribute(one) for one in value)
+    if isinstance(value, (bool, int, float, str)):
+        return value
+    raise Unsupported(f"an attribute that is {type(value).__name__}")
