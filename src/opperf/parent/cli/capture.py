@@ -24,7 +24,8 @@ def capture(
         Optional[str],
         Option(
             metavar="F",
-            help="Framework to capture: torch, mxnet, jax. Default: what the code imports. Models use ONNX Runtime.",
+            help="Framework to capture: torch, mxnet, jax, tensorflow. Default: what the code imports. "
+            "Models use ONNX Runtime.",
         ),
     ] = None,
     inputs: options.Input = None,

@@ -86,13 +86,20 @@ def _spec(tensor: Any) -> TensorSpec:
     if tensor.dtype.name not in ITEM_SIZES or not tensor.shape.is_fully_defined():
         raise Unsupported(f"an input of {tensor.dtype.name}, {tensor.shape}")
     shape, dtype = tuple(tensor.shape), str(tensor.dtype.name)
-    value = tf.get_static_value(tensor)
+    value = _value(tensor)
     if value is None:
         return TensorSpec(shape, dtype)
     value = np.asarray(value)
     if value.size and value.size <= MOST_ELEMENTS and value.dtype.kind in "iufb":
         return TensorSpec(shape, dtype, literal=tuple(value.ravel().tolist()))
     return TensorSpec(shape, dtype, range=bounds(value))
+
+
+def _value(tensor: Any) -> Any:
+    """Return the value of a tensor that is known while a graph is made, None for another."""
+    if tensor.op.type == "ShapeN":  # of which TensorFlow itself does not tell
+        return tensor.op.inputs[tensor.value_index].shape.as_list()
+    return tf.get_static_value(tensor)
 
 
 def _attribute(value: Any) -> Argument:
