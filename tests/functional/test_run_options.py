@@ -213,6 +213,14 @@ def test_runs_count_the_samples(measure: Measure) -> None:
     assert record["metrics"]["time"]["samples"] == 7
 
 
+def test_a_native_loop_is_a_second_time_and_the_share_of_python(opperf: Opperf) -> None:
+    done = opperf("run", "null:steady", "--loop", "native", "--format", "json")
+    (record,) = done.records
+    assert record["metrics"]["time_native"]["median"] == pytest.approx(99.6e-6)
+    assert record["metrics"]["python_share"]["value"] == pytest.approx(0.004)
+    assert opperf("run", "null:steady", "--loop", "fast").code == 2
+
+
 def test_the_frameworks_own_clock_is_asked_for_and_where_there_is_none_the_trial_is_skipped(opperf: Opperf) -> None:
     done = opperf("run", "null:steady", "--clock", "native", "--format", "json")
     assert done.code == 0

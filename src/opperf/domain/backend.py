@@ -12,6 +12,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from opperf.domain.case import Case
@@ -106,6 +107,22 @@ class CapturedCall:
     backward: bool = False
     direction: str = "forward"
     count: int = 1
+
+
+class NativeLoop(Protocol):
+    """Makes the calls of one piece of work without the interpreter, as often as it is told."""
+
+    def bind(self, arguments: tuple[Any, ...]) -> None:
+        """Take the arguments of the next calls; nothing of this is timed."""
+
+    def run(self, calls: int) -> None:
+        """Make that many calls."""
+
+    def around(self, calls: int) -> None:
+        """Do what surrounds that many calls, and make none."""
+
+    def result(self) -> Sequence[Any]:
+        """Make one call, and return the tensors of its result."""
 
 
 class Unsupported(Exception):
@@ -286,7 +303,19 @@ class Insight(Core, Protocol):
         return None
 
 
-class Backend(Devices, Gradients, Restoring, Discovery, Accounts, Insight, Protocol):
+class Native(Core, Protocol):
+    """Calls without Python's interpreter, as a program in C or C++ makes them."""
+
+    def build_loops(self, folder: Path) -> None:
+        """Compile what `native_loop` needs, unless `folder` has it; once in a process, before it is asked."""
+        raise Unsupported(f"opperf calls {self.name} from Python only", slug="no_native_loop")
+
+    def native_loop(self, work: Work) -> NativeLoop:
+        """Return what makes the calls of a piece of work; raises `Unsupported` where they go through Python."""
+        raise Unsupported(f"opperf calls {self.name} from Python only", slug="no_native_loop")
+
+
+class Backend(Devices, Gradients, Restoring, Discovery, Accounts, Insight, Native, Protocol):
     """All that a child asks of a backend: the core, and the capabilities with their defaults."""
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from opperf.domain.units import BYTE, BYTE_RATE, FLOP, FLOP_RATE, SECOND, Unit
+from opperf.domain.units import BYTE, BYTE_RATE, FLOP, FLOP_RATE, SECOND, SHARE, Unit
 
 #: The parts of a metric that is one number, and of one that is sampled, which machine-readable tables have columns of.
 VALUE = ("value",)
@@ -49,6 +49,23 @@ METRICS = {
             "time of one call in a pipelined block with one wait at its end",
             title="time",
             parts=STATISTICS,
+        ),
+        Metric(
+            "time_native",
+            SECOND,
+            "lower",
+            "time of one call without Python: the same block, called from C or C++ (`--loop native`)",
+            title="native",
+            rank=11,
+            parts=STATISTICS,
+        ),
+        Metric(
+            "python_share",
+            SHARE,
+            "neither",
+            "share of the median time that Python takes: what is left of it in `time_native` is not Python's",
+            title="python",
+            rank=12,
         ),
         Metric(
             "latency",

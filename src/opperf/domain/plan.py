@@ -23,8 +23,10 @@ HOW = ("device", "mode", "threads", "engine", "allocator")
 #: By which clock trials are timed: `wall` is opperf's engine, `native` the framework's own profiler.
 NATIVE = "native"
 CLOCKS = ("wall", NATIVE)
+#: Who makes the calls of a block: `python`, or also a loop in C or C++ (`native`).
+LOOPS = ("python", NATIVE)
 #: The settings of a run that change what is measured; the others only bound it.
-MEASURING = ("warmup", "runs", "precision", "trial_budget", "processes", "cache", "clock", "seed", "cpus")
+MEASURING = ("warmup", "runs", "precision", "trial_budget", "processes", "cache", "clock", "loop", "seed", "cpus")
 #: The settings of a side that nothing is measured on: it computes what others should.
 REFERENCE = {"role": "reference"}
 #: The settings of a side that runs the user's own program, as it runs without opperf.
@@ -153,8 +155,8 @@ class Settings(Fields):
     `memory_limit` bounds the bytes that a trial may need on the machine. With `by_share` a trial whose calls take
     little of what was measured before it gets less of the budget.
     `check` compares what operators compute with what they should before they are timed. With the clock `native` the
-    framework's own profiler says what its operators took. `jobs` is how many trials may run side by side; 0 is as many
-    as do not disturb each other.
+    framework's own profiler says what its operators took. With the loop `native` calls are timed from C too. `jobs`
+    is how many trials may run side by side; 0 is as many as do not disturb each other.
     """
 
     warmup: Natural | None = None
@@ -166,6 +168,7 @@ class Settings(Fields):
     processes: Count = 1
     cache: Annotated[str, OneOf(CACHES)] = "hot"
     clock: Annotated[str, OneOf(CLOCKS)] = "wall"
+    loop: Annotated[str, OneOf(LOOPS)] = "python"
     seed: int = 0
     cpus: tuple[int, ...] | None = None
     memory: bool = True
@@ -175,7 +178,7 @@ class Settings(Fields):
     by_share: bool = False
     jobs: Natural = 1
 
-    sparse = ("jobs",)
+    sparse = ("jobs", "loop")
 
     def __post_init__(self) -> None:
         for name, least in (("warmup", 0), ("runs", 1), ("processes", 1)):
@@ -190,11 +193,17 @@ class Settings(Fields):
                 raise InputError(f"`--{name.replace('_', '-')}` is {value}, expected a number > 0")
             if value is not None and value > LONGEST and name != "memory_limit":
                 raise InputError(f"`--{name.replace('_', '-')}` is {value:g}, expected {LONGEST:g} s at most")
-        for name, names in (("cache", CACHES), ("clock", CLOCKS)):
+        for name, names in (("cache", CACHES), ("clock", CLOCKS), ("loop", LOOPS)):
             if getattr(self, name) not in names:
                 raise InputError(f"`--{name}` is `{getattr(self, name)}`, expected {' or '.join(names)}")
         if self.clock == NATIVE and self.cache == "cold":
             raise InputError("`--clock native` cannot be combined with a cold cache", hint="leave out `--cache cold`")
+
+        if self.clock == NATIVE and self.loop == NATIVE:
+            raise InputError(
+                "`--clock native` cannot be combined with `--loop native`",
+                hint="leave out `--clock native`: it has no time of Python in it",
+            )
 
     def differences(self, other: Settings) -> list[str]:
         """Return the names of the settings that make two measurements unlike."""

@@ -107,12 +107,12 @@ class Unit:
 
     @property
     def suffix(self) -> str:
-        """How it ends the name of a column.
+        """How it ends the name of a column; a share has nothing there.
 
         >>> BYTE_RATE.suffix
         'B_per_s'
         """
-        return self.symbol.replace("/", "_per_")
+        return "" if self.symbol == "1" else self.symbol.replace("/", "_per_")
 
 
 SECOND = Unit("s", format_seconds)
@@ -151,6 +151,9 @@ def format_percent(value: float | None, *, digits: int = 3) -> str:
     if not math.isfinite(value):
         return str(value)
     return f"{_digits(value * 100, 0, digits)} %"
+
+
+SHARE = Unit("1", format_percent)
 
 
 def parse_duration(text: str, *, name: str = "duration") -> float:

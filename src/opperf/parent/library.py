@@ -254,6 +254,7 @@ def run(
     *,
     config: Paths = None,
     clock: str = "wall",
+    loop: str = "python",
     memory: bool = True,
     latency: bool = True,
     memory_limit: int | str | None = None,
@@ -284,8 +285,8 @@ def run(
     >>> results
     <opperf.Results: 1 record: 1 ok>
     """
-    request = {**_read(options), "config": config, "clock": clock, "memory": memory, "latency": latency}
-    request |= {"memory_limit": memory_limit, "check": check}
+    request = {**_read(options), "config": config, "clock": clock, "loop": loop, "memory": memory}
+    request |= {"latency": latency, "memory_limit": memory_limit, "check": check}
     selection, settings = requests.selection(_names(operators), request), requests.settings(request)
     keeping = _keep(output, resume, labels, keep_samples=keep_samples)
     with _output(keeping, force=force):

@@ -47,7 +47,7 @@ READERS: Mapping[str, Callable[..., float]] = {
     "memory_limit": parse_bytes,
     "jobs": jobs_named,
 }
-PLAIN = ("warmup", "runs", "processes", "cache", "clock", "seed", "memory", "latency", "check")
+PLAIN = ("warmup", "runs", "processes", "cache", "clock", "loop", "seed", "memory", "latency", "check")
 
 
 def selection(

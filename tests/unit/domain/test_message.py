@@ -33,6 +33,7 @@ from opperf.domain.message.replies import (
 )
 from opperf.domain.message.requests import (
     VERBS,
+    BuildLoops,
     Capture,
     CaptureModel,
     Compare,
@@ -65,6 +66,7 @@ REQUESTS: tuple[Request[Any], ...] = (
     Prepare(TRIAL, 7, False, 64, 1000),
     Prepare(OWN),
     Measure(1, Settings(cpus=(0, 1)), Part(2, 0.5)),
+    BuildLoops("/folder"),
     Turn(1, 4, 100),
     Release(1),
     Describe("add"),

@@ -129,6 +129,7 @@ CHANGED: dict[str, Any] = {
     "memory_limit": 9,
     "by_share": True,
     "jobs": 2,
+    "loop": "native",
 }
 
 
@@ -144,6 +145,11 @@ def test_a_setting_that_changes_what_is_measured_is_a_difference(name: str) -> N
         if name in ("timeout", "budget", "memory", "latency", "check", "memory_limit", "by_share", "jobs")
         else [name]
     )
+
+
+def test_a_clock_without_python_has_no_loop_without_python() -> None:
+    with pytest.raises(InputError, match="`--clock native` cannot be combined with `--loop native`"):
+        Settings(clock="native", loop="native")
 
 
 @pytest.mark.parametrize("name", CHANGED)

@@ -24,7 +24,7 @@ from time import perf_counter_ns, process_time_ns
 from typing import Any
 
 from opperf.child.measure.disturbance import Counters, clean
-from opperf.domain.backend import Backend, Clock, Work
+from opperf.domain.backend import Backend, Clock, NativeLoop, Work
 from opperf.domain.measurement import Sample
 
 
@@ -100,6 +100,21 @@ def empty_call_ns(clock: Clock, arguments: int, collect: bool, *, single: bool =
     return least
 
 
+#: Turns of an empty native loop that are timed together: it takes nanoseconds, and to be started a microsecond.
+NATIVE_CALLS = 20_000
+
+
+def around_ns(clock: Clock, native: NativeLoop, *, single: bool = False) -> float:
+    """Return what a native loop adds to one call, in nanoseconds; with `single`, to a loop of one turn."""
+    calls, rounds = (1, SINGLE_ROUNDS) if single else (NATIVE_CALLS, EMPTY_ROUNDS)
+    least = float("inf")
+    for _ in range(rounds):
+        start = clock.wall()
+        native.around(calls)
+        least = min(least, (clock.wall() - start) / calls)
+    return least
+
+
 #: What a last-level cache is taken to have where the kernel does not say.
 UNKNOWN_CACHE = 64 * 1024 * 1024
 UNITS = {"K": 1024, "M": 1024**2, "G": 1024**3}
@@ -132,30 +147,48 @@ class Sweep:
 
 
 class Block:
-    """Takes samples of one piece of work. `sweep`, when given, empties the last-level cache before each call."""
+    """Takes samples of one piece of work.
+
+    `sweep`, when given, empties the last-level cache before each call, and `native` makes the calls in place of Python.
+    """
 
     def __init__(
-        self, work: Work, backend: Backend, counters: Counters, *, sweep: Callable[[], None] | None = None
+        self,
+        work: Work,
+        backend: Backend,
+        counters: Counters,
+        *,
+        sweep: Callable[[], None] | None = None,
+        native: NativeLoop | None = None,
     ) -> None:
         self.work = work
         self._backend = backend
         self._clock = backend.clock
         self._counters = counters
         self._sweep = sweep
+        self._native = native
         self._threads = backend.side.threads
         self._timer = backend.device_timer()
         self._keywords = tuple(work.keywords)
         self._values = tuple(work.keywords.values())
         #: Calls of a sample, once they were found for it; kept here when samples are taken on demand.
         self.calls: int | None = None
-        self._loop = loop(len(work.arguments), self._keywords, backend.collects)
+        self._loop = (
+            loop(len(work.arguments), self._keywords, backend.collects)
+            if native is None
+            else lambda calls, *_: native.run(calls)
+        )
         self.cold = sweep is not None
         self.one_by_one = work.before is not None or self.cold
-        shape = len(work.arguments) + len(self._keywords)
-        self.single_overhead_ns = empty_call_ns(self._clock, shape, backend.collects, single=True)
-        self.overhead_ns = (
-            self.single_overhead_ns if self.one_by_one else empty_call_ns(self._clock, shape, backend.collects)
-        )
+        self.single_overhead_ns = self._empty_ns(single=True)
+        self.overhead_ns = self.single_overhead_ns if self.one_by_one else self._empty_ns(single=False)
+
+    def _empty_ns(self, *, single: bool) -> float:
+        """Return what a call costs in which nothing is done."""
+        if self._native is not None:
+            return around_ns(self._clock, self._native, single=single)
+        shape = len(self.work.arguments) + len(self._keywords)
+        return empty_call_ns(self._clock, shape, self._backend.collects, single=single)
 
     def scope(self) -> AbstractContextManager[object]:
         """Return what must be open while samples are taken."""
@@ -178,6 +211,8 @@ class Block:
     def _ahead(self) -> tuple[object, ...]:
         """Do what comes untimed ahead of one call; return its arguments."""
         arguments = self.work.make_arguments()
+        if self._native is not None:
+            self._native.bind(arguments)
         if self._sweep is not None:
             self._sweep()
         self._backend.wait([])

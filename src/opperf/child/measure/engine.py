@@ -17,7 +17,7 @@ from opperf.child.measure.block import Block, Sweep
 from opperf.child.measure.calibrate import LONG_NS, LONGEST_NS, calls_for, probe, settle, warm_up
 from opperf.child.measure.disturbance import Counters
 from opperf.child.measure.doubts import doubts
-from opperf.domain.backend import Backend, Unsupported, Work
+from opperf.domain.backend import Backend, NativeLoop, Unsupported, Work
 from opperf.domain.measurement import Measurement, Quantity, Sample, Samples
 from opperf.domain.plan import Part, Settings
 from opperf.domain.stats.order import relative_precision
@@ -96,9 +96,16 @@ class Engine:
         self._counters = counters
 
     def measure(
-        self, work: Work, settings: Settings, *, output_bytes: int, took: Sequence[int] = (), part: Part | None = None
+        self,
+        work: Work,
+        settings: Settings,
+        *,
+        output_bytes: int,
+        took: Sequence[int] = (),
+        part: Part | None = None,
+        native: NativeLoop | None = None,
     ) -> Measurement:
-        """Measure one piece of work.
+        """Measure one piece of work, and by the same rules what it takes in a `native` loop.
 
         `output_bytes` is what one call returns, `took` the nanoseconds of calls made before: they count as warm-up.
         As a `part` of a whole, work that takes little of it gets little time.
@@ -115,6 +122,9 @@ class Engine:
             time, calls = self._time(block, calls, settings, output_bytes, probed=probed)
         host_warnings = host.doubts(before, self._counters.host(), spent["samples"])
         metrics: dict[str, Samples | Quantity] = {"time": time, **work.metrics}
+        if native is not None:
+            with _stage(spent, "native", clock.wall):
+                metrics["time_native"] = self._without_python(work, native, settings, sweep, part)
         if settings.latency:
             with block.scope(), _no_garbage_collection(), _stage(spent, "latency", clock.wall):
                 metrics["latency"] = self._latency(block, time, calls, settings)
@@ -134,6 +144,14 @@ class Engine:
             warnings=(*doubts(time, output_bytes), *host_warnings),
             spent=spent,
         )
+
+    def _without_python(
+        self, work: Work, native: NativeLoop, settings: Settings, sweep: Callable[[], None] | None, part: Part | None
+    ) -> Samples:
+        block = Block(work, self._backend, self._counters, sweep=sweep, native=native)
+        with block.scope(), _no_garbage_collection():
+            calls, _, probed, settings = self._warm(block, settings, 0, (), part)
+            return self._time(block, calls, settings, 0, probed=probed)[0]
 
     def block(self, work: Work) -> Block:
         """Return a block of that work, to be sampled on demand."""

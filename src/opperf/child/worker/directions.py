@@ -8,13 +8,13 @@ first. All calls made here count as warm-up.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from opperf.catalog import Operator
 from opperf.child.worker import inputs
-from opperf.domain.backend import Backend, Bound, HostValue, Unsupported, Work
+from opperf.domain.backend import Backend, Bound, HostValue, NativeLoop, Unsupported, Work
 from opperf.domain.registry import FRAMEWORKS
 from opperf.domain.tensor import ITEM_SIZES
 from opperf.domain.units import format_bytes
@@ -121,7 +121,7 @@ def _agreeing(backend: Backend, work: Work) -> Ready | None:
 def _gradients(backend: Backend, work: Work) -> tuple[list[HostValue], int, int]:
     """Make one call; return what is compared of its gradients, the bytes of them all, and the call's nanoseconds."""
     result, took = _time(backend, work)
-    return [_compare(backend.to_host(gradient)) for gradient in backend.leaves(result)], _bytes(backend, result), took
+    return [_value(backend, gradient) for gradient in backend.leaves(result)], _bytes(backend, result), took
 
 
 def _compare(gradient: HostValue) -> HostValue:
@@ -129,6 +129,37 @@ def _compare(gradient: HostValue) -> HostValue:
     if len(raw) <= MOST_COMPARED:
         return gradient
     return raw[:MOST_COMPARED], (MOST_COMPARED // ITEM_SIZES[dtype],), dtype
+
+
+def native_loop(backend: Backend, work: Work) -> NativeLoop:
+    """Return what makes the calls without Python, and gives the results that Python gives; raises `Unsupported`.
+
+    Of what differs from call to call, as random numbers do, only shapes and element types are compared.
+    """
+    try:
+        with work.scope():
+            loop = backend.native_loop(work)
+            loop.bind(work.make_arguments())
+            results = loop.result()
+    except Unsupported:
+        raise
+    except Exception as error:  # it ran from Python, which is what the record is about
+        why = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise Unsupported(f"without Python it fails: {why[:300]}", slug="not_native") from error
+    expected, again = ([_value(backend, leaf) for leaf in backend.leaves(call_once(backend, work))] for _ in range(2))
+    own = [_value(backend, leaf) for leaf in results]
+    steady = backend.same(expected, again)
+    if not (backend.same(expected, own) if steady else _shapes(expected) == _shapes(own)):
+        raise Unsupported("without Python it computes something else", slug="not_native")
+    return loop
+
+
+def _value(backend: Backend, tensor: object) -> HostValue:
+    return _compare(backend.to_host(tensor))
+
+
+def _shapes(values: Sequence[HostValue]) -> list[tuple[tuple[int, ...], str]]:
+    return [(shape, dtype) for _, shape, dtype in values]
 
 
 def _restoring(backend: Backend, bound: Bound, make: Callable[[], Work], operator: Operator | None) -> Work:

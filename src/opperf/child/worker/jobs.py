@@ -23,12 +23,12 @@ from opperf.child.worker import arguments
 from opperf.child.worker.capture import capture, capture_model
 from opperf.child.worker.code import Plugins, flop_count
 from opperf.child.worker.correctness import WrongResult, check, leeway
-from opperf.child.worker.directions import Ready, call_once, ready
+from opperf.child.worker.directions import Ready, call_once, native_loop, ready
 from opperf.child.worker.names import Names, Peers
 from opperf.child.worker.process import Tracers, private_bytes
 from opperf.child.worker.room import check_room
 from opperf.child.worker.workload import Workload
-from opperf.domain.backend import Backend, Bound, HostValue, Unsupported, Work
+from opperf.domain.backend import Backend, Bound, HostValue, NativeLoop, Unsupported, Work
 from opperf.domain.case import Case, DType
 from opperf.domain.codec import Fields
 from opperf.domain.explanation import Explanation, typical
@@ -72,11 +72,14 @@ class Jobs:
         self._peers: list[Peers] = []
         self._handles = 0
         self._backward_seconds: float | None = None
+        #: Why nothing can be called without Python; True where it can, None where nobody has asked for it.
+        self._loops: Unsupported | bool | None = None
         self._held_at_first: int | None = None
         self.tracers = Tracers()
         self._answers: Mapping[type[Request[Fields]], Callable[[Any], Any]] = {
             requests.Prepare: self._prepare,
             requests.Measure: self._measure,
+            requests.BuildLoops: self._build_loops,
             requests.Turn: self._turn,
             requests.Release: self._release,
             requests.Describe: lambda request: self._names.describe(request.name),
@@ -233,14 +236,37 @@ class Jobs:
             clock = native_clock(self._backend.name)
             measured: Measurement = clock.measure(self._backend, self._counters, sound.work, settings, took=sound.took)
         else:
+            loop, doubts = self._native_loop(sound.work) if settings.loop == NATIVE else (None, [])
             measured = self._engine.measure(
-                sound.work, settings, output_bytes=sound.output_bytes, took=sound.took, part=request.part
+                sound.work, settings, output_bytes=sound.output_bytes, took=sound.took, part=request.part, native=loop
             )
+            measured = replace(measured, warnings=(*measured.warnings, *doubts))
         return replace(
             measured,
             facts={**prepared.facts, **measured.facts},
             warnings=(*measured.warnings, *self._thread_doubts, *_trace(self.tracers)),
         )
+
+    def _build_loops(self, request: requests.BuildLoops) -> replies.Agreement:
+        """Compile what calls the framework without Python; what keeps that from working is said on each record."""
+        self._loops = True
+        try:
+            self._backend.build_loops(Path(request.folder))
+        except Unsupported as unsupported:
+            self._loops = unsupported
+        except OSError as error:
+            self._loops = Unsupported(f"the native loop does not load: {error}", slug="no_build")
+        return replies.Agreement()
+
+    def _native_loop(self, work: Work) -> tuple[NativeLoop | None, list[Warning]]:
+        """Return what makes the calls without Python, or the warning that says why there is nothing."""
+        try:
+            if isinstance(self._loops, Unsupported):
+                raise self._loops
+            return native_loop(self._backend, work), []
+        except Unsupported as reason:
+            text = f"measured from Python only: {reason}"
+            return None, [Warning(reason.slug, text, reason.hint or "leave out `--loop native`")]
 
     def _turn(self, request: requests.Turn) -> replies.Sampling:
         """Settle after a switch of sides, then take samples."""

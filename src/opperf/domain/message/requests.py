@@ -102,6 +102,13 @@ class Measure(Request[Measurement]):
 
 
 @dataclass(frozen=True)
+class BuildLoops(Request[replies.Agreement]):
+    """Compile what calls the framework without Python, unless it is in the `folder` of the cache."""
+
+    folder: str
+
+
+@dataclass(frozen=True)
 class Turn(Request[replies.Sampling]):
     """Settle after a switch of sides, then take samples; without `calls` the first turn finds its block length."""
 
@@ -200,6 +207,7 @@ class Quit(Request[replies.Agreement]):
 VERBS: Mapping[str, type[Request[Fields]]] = {
     "prepare": Prepare,
     "measure": Measure,
+    "build_loops": BuildLoops,
     "turn": Turn,
     "release": Release,
     "describe": Describe,

@@ -52,11 +52,12 @@ def record(trial: Trial, outcomes: Sequence[Outcome], settings: Settings, *, kee
         by_name["cpu_time"] = CountedTimes.of_cpu([measurement.time for measurement in measured])
     sync = str(measured[0].facts.get("sync", "block"))
     statistics = {name: _statistics(times, METRICS[name].sync or sync, settings) for name, times in by_name.items()}
+    share = _python_share(by_name)
     rates, doubts = _rates(trial, measured[0].facts, median(time.pooled))
     return Record(
         trial,
         "ok",
-        metrics={**statistics, **_quantities(measured), **rates},
+        metrics={**statistics, **_quantities(measured), **share, **rates},
         warnings=(*_warnings(measured, time), *doubts),
         facts={**measured[0].facts, **_version(outcomes)},
         samples=_samples(measured) if keep_samples else {},
@@ -99,6 +100,14 @@ def _statistics(samples: CountedTimes, sync: str, settings: Settings) -> Statist
         cache=settings.cache,
         clock=samples.clock,
     )
+
+
+def _python_share(times: Mapping[str, CountedTimes]) -> dict[str, Value]:
+    """Return what share of the median time there is only from Python."""
+    whole = median(times["time"].pooled)
+    if "time_native" not in times or not whole > 0:
+        return {}
+    return {"python_share": Quantity(1 - median(times["time_native"].pooled) / whole, "1 - time_native / time")}
 
 
 def _quantities(measured: Sequence[Measurement]) -> dict[str, Value]:

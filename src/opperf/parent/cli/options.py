@@ -83,6 +83,10 @@ Clock = Annotated[
 ]
 JOBS = "Number of trials to measure side by side, each on its own cores. auto: as many as do not disturb."
 Jobs = Annotated[str, Option(metavar="N|auto", help=JOBS)]
+Loop = Annotated[
+    str,
+    Option(metavar="python|native", help="Also time each operator from C or C++ (native), to see Python's share."),
+]
 NoCheck = Annotated[bool, Option("--no-check", help="Do not check the operators' results.")]
 Explain = Annotated[bool, Option("--explain", help="Show what each side ran, where one is slower or faster.")]
 Format = Annotated[Optional[str], Option(metavar="F", help=f"Output format: {join_words(names())}.")]

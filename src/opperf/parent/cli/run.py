@@ -31,6 +31,7 @@ def run(
     how: options.How,
     jobs: options.Jobs = "1",
     clock: options.Clock = "wall",
+    loop: options.Loop = "python",
     no_check: options.NoCheck = False,
     fleet: options.OnFleet,
     keeping: options.Keeping,
@@ -59,7 +60,7 @@ def run(
         take_places(report, inputs(operators, what, config or ()), keeping)
     order = {**request(what, where, sampling, how, config=config or ()), "jobs": jobs}
     selected = selection(operators or (), order, note=tell)
-    measuring = settings(order, clock=clock, check=not no_check)
+    measuring = settings(order, clock=clock, loop=loop, check=not no_check)
     for note in notes(selected.configs):
         tell(f"note: {note}")
 

@@ -39,7 +39,9 @@ def of_part(metric: Metric, part: str, title: str | None = None, *, rank: int | 
         return raw
 
     if part == "value":
-        return Column(f"{metric.name}_{metric.unit.suffix}", title, read, metric.unit.show, "right", rank=rank)
+        return Column(
+            f"{metric.name}_{metric.unit.suffix}".rstrip("_"), title, read, metric.unit.show, "right", rank=rank
+        )
     if part in (*_AMOUNTS, *_ENDS):
         name = f"{metric.name}_{part}_{metric.unit.suffix}"
         return Column(name, title, read, metric.unit.show, "right", rank=rank)

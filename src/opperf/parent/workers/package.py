@@ -28,6 +28,8 @@ from opperf.domain.errors import EnvironmentFailure
 
 #: Copies that no command has asked for in this long are removed when a new one is made. Seconds.
 KEEP_FOR = 30 * 24 * 3600.0
+#: What a child needs of the package: modules, and what it compiles itself.
+SOURCES = (".py", ".c", ".cpp")
 #: Length of the content's digest in the folder's name: 64 bits, far beyond chance.
 DIGEST = 16
 
@@ -90,8 +92,8 @@ def _folder(contents: dict[str, bytes]) -> Path:
 
 
 def _contents(source: Path) -> dict[str, bytes]:
-    """Read every Python file of the package, by its path beside it, and the mark that says it is typed."""
-    files = sorted(path for path in source.rglob("*.py") if "__pycache__" not in path.parts)
+    """Read every source of the package, by its path beside it, and the mark that says it is typed."""
+    files = sorted(path for path in source.rglob("*") if path.suffix in SOURCES and "__pycache__" not in path.parts)
     if (source / "py.typed").is_file():
         files.append(source / "py.typed")
     return {path.relative_to(source.parent).as_posix(): path.read_bytes() for path in files}

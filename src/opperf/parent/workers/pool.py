@@ -14,10 +14,11 @@ from opperf.domain.measurement import CountedTimes, Measurement, Outcome
 from opperf.domain.message import requests
 from opperf.domain.message.replies import Discovery, Meaning, Recording
 from opperf.domain.message.requests import R, Request
-from opperf.domain.plan import Part, Settings, Side, Trial
+from opperf.domain.plan import NATIVE, Part, Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.registry import ARRAY_API, BUILT_IN
 from opperf.domain.stats.order import median
+from opperf.parent.workers.package import cache_folder, ensure_folder
 from opperf.parent.workers.process import Worker, start
 from opperf.parent.workers.reference import Ask, Reference
 
@@ -25,6 +26,8 @@ from opperf.parent.workers.reference import Ask, Reference
 DESCRIBE_TIMEOUT = 60.0
 #: Registered operators are listed, and cases of them made, within this many: PyTorch runs samples of all of its own.
 DISCOVER_TIMEOUT = 300.0
+#: A compiler gets this long: PyTorch's headers take it 10 s on a quiet machine.
+BUILD_TIMEOUT = 330.0
 #: A child is replaced when it holds this many bytes more than after its first trial: some frameworks keep scratch
 #: space of their operators, which then lies beside the tensors of all that follow.
 MOST_HELD = 3 << 28
@@ -50,6 +53,8 @@ class Pool:
         self._progress = progress
         self._plugins = plugins
         self._worker: Worker | None = None
+        #: The child that has compiled its native loops.
+        self._with_loops: Worker | None = None
         self._reference = Reference(settings, progress)
         self._broken: dict[tuple[object, ...], Reason] = {}
         self.facts: dict[tuple[object, ...], Facts] = {}
@@ -187,6 +192,8 @@ class Pool:
         """Check a trial's operator, then prepare, measure and release the trial: each within the timeout."""
         settings = self._settings
         checked = self._reference.checked(trial, self._within(worker))
+        if settings.loop == NATIVE and worker is not self._with_loops:
+            self._build_loops(worker)
         ask = self._within(worker)
         handle = ask(requests.Prepare(trial, settings.seed, settings.check, memory_limit=settings.memory_limit)).handle
         try:
@@ -200,6 +207,12 @@ class Pool:
                 time.pooled
             )
         return replace(measured, facts={**measured.facts, **checked})
+
+    def _build_loops(self, worker: Worker) -> None:
+        """Have a child compile what calls its framework without Python, once in its life."""
+        folder = ensure_folder(cache_folder() / "loops")
+        worker.ask(requests.BuildLoops(str(folder)), BUILD_TIMEOUT)
+        self._with_loops = worker
 
     def _part(self, trial: Trial) -> Part | None:
         """Return what a trial is a part of: what was measured of its side before; None where each stands for itself."""

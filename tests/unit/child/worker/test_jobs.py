@@ -17,7 +17,17 @@ from opperf.domain.backend import Unsupported
 from opperf.domain.case import Case
 from opperf.domain.measurement import Measurement, Sample, Samples
 from opperf.domain.message.replies import Discovery, Example, Failure, Meaning, Preparation, Remainder
-from opperf.domain.message.requests import Describe, Discover, Evaluate, Explain, Measure, Prepare, Quit, Release
+from opperf.domain.message.requests import (
+    BuildLoops,
+    Describe,
+    Discover,
+    Evaluate,
+    Explain,
+    Measure,
+    Prepare,
+    Quit,
+    Release,
+)
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.tensor import TensorSpec
@@ -54,6 +64,37 @@ def test_the_calls_of_preparing_are_the_first_of_the_warm_up(jobs: Jobs) -> None
         settings = Settings(runs=1, warmup=warmup)
         found = jobs.answer(Measure(answer.handle, settings))
         assert found.facts["warmup_calls"] == max(1, warmup)
+
+
+def test_a_native_loop_is_timed_beside_python(jobs: Jobs) -> None:
+    handle = prepared(jobs, STEADY).handle
+    jobs.answer(BuildLoops("/cache"))
+    found = jobs.answer(Measure(handle, Settings(runs=5, loop="native")))
+    native = found.samples("time_native")
+    assert native is not None
+    assert found.time.seconds() == [1e-4] * 5
+    assert native.seconds() == pytest.approx([99.6e-6] * 5)
+    assert found.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("setting", "slug", "why"),
+    [
+        ({"compiler": "none"}, "no_compiler", "measured from Python only: there is no C compiler here"),
+        ({"native": "wrong"}, "not_native", "measured from Python only: without Python it computes something else"),
+    ],
+)
+def test_what_cannot_be_called_without_python_is_measured_from_python_and_says_why(
+    setting: dict[str, str], slug: str, why: str
+) -> None:
+    side = Side("null", settings=setting)
+    jobs = Jobs(NullBackend(side), NoCounters(), Path())
+    handle = prepared(jobs, replace(ADD, side=side)).handle
+    jobs.answer(BuildLoops("/cache"))
+    found = jobs.answer(Measure(handle, Settings(runs=5, loop="native")))
+    assert found.samples("time_native") is None
+    assert len(found.time.samples) == 5
+    assert [(warning.slug, warning.message) for warning in found.warnings] == [(slug, why)]
 
 
 def test_a_framework_whose_profiler_is_not_read_has_no_native_clock(jobs: Jobs) -> None:

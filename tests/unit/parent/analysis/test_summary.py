@@ -198,6 +198,12 @@ def test_a_time_of_zero_has_no_interval_and_says_why() -> None:
 # Other metrics -------------------------------------------------------------------------------------------------------
 
 
+def test_the_share_of_python_is_what_a_native_loop_does_not_take() -> None:
+    measured = [Measurement({"time": samples([time] * 20), "time_native": samples([600] * 20)}) for time in (900, 1000)]
+    found = record(TRIAL, [Outcome(TRIAL, i, "ok", one) for i, one in enumerate(measured)], Settings())
+    assert found.metrics["python_share"] == Quantity(about(1 - 600 / 950), "1 - time_native / time")
+
+
 def test_latency_is_summarised_with_a_wait_at_each_call() -> None:
     found = summarised(samples(TIMES), latency=samples([200 * US] * 10, calls=1)).metrics["latency"]
     assert isinstance(found, Statistics)

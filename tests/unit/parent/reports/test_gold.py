@@ -2,7 +2,7 @@
 
 After a change that is meant, write the files anew, and read their diff before it is kept:
 
-    OPPERF_UPDATE_GOLD=1 python -m pytest tests/unit/reports/test_gold.py
+    OPPERF_UPDATE_GOLD=1 python -m pytest tests/unit/parent/reports/test_gold.py
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from math import prod
+from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -170,6 +171,11 @@ class JaxBackend(Backend):
     def same(self, left: Sequence[HostValue], right: Sequence[HostValue]) -> bool:
         """Whether values agree within rounding."""
         return agree(left, right, _close)
+
+    def build_loops(self, folder: Path) -> None:
+        """Say why there is none: jaxlib exports no interface to what it compiled but Python's."""
+        message = "jaxlib has no public C or C++ interface to compiled programs, so JAX is called from Python only"
+        raise Unsupported(message, slug="no_native_loop")
 
     def wait(self, outputs: Any) -> None:
         """Wait for every output that is held; there are none where calls are done when they return."""

@@ -46,14 +46,14 @@ def of_call(function: Callable[[], Any]) -> list[CapturedCall]:
             (mx.nd.CachedOp, "__call__", recorder.running),
             (mx.gluon.Block, "__call__", recorder.entering),
         ):
-            stack.enter_context(_replace(owner, name, watch))
+            stack.enter_context(stand_in(owner, name, watch))
         function()
         mx.nd.waitall()
     return recorder.calls
 
 
 @contextmanager
-def _replace(owner: Any, name: str, watch: Callable[[Any], Any]) -> Iterator[None]:
+def stand_in(owner: Any, name: str, watch: Callable[[Any], Any]) -> Iterator[None]:
     """Put what `watch` makes of a function in the function's place, for a while."""
     function = getattr(owner, name)
     setattr(owner, name, watch(function))

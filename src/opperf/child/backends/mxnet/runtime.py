@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import mxnet as mx
@@ -12,12 +13,22 @@ import numpy
 
 from opperf.child.backends import threads
 from opperf.child.backends.call import Binding, bindings
-from opperf.child.backends.mxnet import blocks, capture, custom_add_one, discovery, explain, gradients, memory, paths
+from opperf.child.backends.mxnet import (
+    blocks,
+    capture,
+    custom_add_one,
+    discovery,
+    explain,
+    gradients,
+    memory,
+    native_loop,
+    paths,
+)
 from opperf.child.backends.mxnet.compilation import compiled
 from opperf.child.backends.mxnet.target import Target, target_of
 from opperf.child.backends.values import ATOL, RTOL, agree
 from opperf.child.measure.block import ProcessClock
-from opperf.domain.backend import Backend, Bound, CapturedCall, HostValue, Layer, Unsupported, Work
+from opperf.domain.backend import Backend, Bound, CapturedCall, HostValue, Layer, NativeLoop, Unsupported, Work
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Memory
@@ -205,6 +216,17 @@ class MxnetBackend(Backend):
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return operators, and the primitives of oneDNN."""
         return explain.of_calls(work, calls, self.wait)
+
+    def build_loops(self, folder: Path) -> None:
+        """Compile the loop over the C API."""
+        self._loops = native_loop.library(folder)
+
+    def native_loop(self, work: Work) -> NativeLoop:
+        """Return the calls of the C API in one call; gradients are computed from Python only."""
+        if "backward_method" in work.notes:
+            message = "opperf computes MXNet's gradients from Python only"
+            raise Unsupported(message, slug="not_native", hint="measure `--direction forward`")
+        return native_loop.Loop(self._loops, work)
 
     def capture(self, function: Callable[[], Any]) -> list[CapturedCall] | None:
         """Return every operator that Python has MXNet call, and every gradient that autograd computes."""

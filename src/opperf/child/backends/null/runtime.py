@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from opperf.catalog import catalog
 from opperf.child.backends.call import Binding, Call, parameters
 from opperf.child.backends.null.scripts import Scripts, VirtualClock
-from opperf.domain.backend import Backend, Bound, CapturedCall, HostValue, Unsupported, Work
+from opperf.domain.backend import Backend, Bound, CapturedCall, HostValue, NativeLoop, Unsupported, Work
 from opperf.domain.case import Case
 from opperf.domain.explanation import Event, Explanation
 from opperf.domain.measurement import Memory
@@ -20,6 +21,8 @@ from opperf.domain.tensor import ITEM_SIZES, TensorSpec
 
 #: What a neutral operator takes: a launch, and its bytes at a bandwidth of 10 GB/s. Backward takes twice that.
 LAUNCH_NS = 1000
+#: How much of it is Python's.
+PYTHON_NS = 400
 BYTES_PER_NS = 10
 #: What its tensors could take.
 FREE_BYTES = 4_000_000_000
@@ -160,6 +163,15 @@ class NullBackend(Backend):
         size = sum(leaf.spec.nbytes for leaf in self.leaves(list(work.arguments)[:1]))
         return Memory(size, size, "scripted")
 
+    def build_loops(self, folder: Path) -> None:
+        """Nothing is compiled; the setting `compiler=none` stands for a machine that has no compiler."""
+        if self.side.settings.get("compiler") == "none":
+            raise Unsupported("there is no C compiler here", slug="no_compiler", hint="install one")
+
+    def native_loop(self, work: Work) -> NativeLoop:
+        """Return a loop whose calls take what the script takes, less what stands for Python's share."""
+        return NullLoop(self, work)
+
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return the script and its kernel."""
         return of_calls(work, calls, self.clock.wall, self.side.settings.get("slowdown", "1"))
@@ -174,6 +186,31 @@ class NullBackend(Backend):
         if name in self.scripts.behaviours():
             return CapturedCall(name, Case(f"null:{name}"), backward=True)
         return CapturedCall(name, why="not known here")
+
+
+class NullLoop:
+    """Calls a script, and gives back the time that Python would take around it."""
+
+    def __init__(self, backend: NullBackend, work: Work) -> None:
+        self._backend, self._work, self._arguments = backend, work, work.make_arguments()
+
+    def bind(self, arguments: tuple[Any, ...]) -> None:
+        """Take the arguments of the next calls."""
+        self._arguments = arguments
+
+    def run(self, calls: int) -> None:
+        """Make that many calls."""
+        for _ in range(calls):
+            self._work.function(*self._arguments, **self._work.keywords)
+            self._backend.scripts.spend(-PYTHON_NS)
+
+    def around(self, calls: int) -> None:
+        """Take no time."""
+
+    def result(self) -> Sequence[Any]:
+        """Make one call; with the setting `native=wrong` it computes something else."""
+        result = self._backend.leaves(self._work.function(*self._arguments, **self._work.keywords))
+        return [] if self._backend.side.settings.get("native") == "wrong" else result
 
 
 @cache

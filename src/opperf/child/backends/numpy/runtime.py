@@ -13,16 +13,17 @@ import tracemalloc
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from opperf.child.backends import threads
 from opperf.child.backends.call import Binding, bindings
-from opperf.child.backends.numpy import build, functions
+from opperf.child.backends.numpy import build, functions, native_loop
 from opperf.child.backends.values import ATOL, RTOL, agree
 from opperf.child.measure.block import ProcessClock
-from opperf.domain.backend import Backend, Bound, HostValue, Unsupported, Work
+from opperf.domain.backend import Backend, Bound, HostValue, NativeLoop, Unsupported, Work
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Memory
@@ -149,6 +150,14 @@ class NumpyBackend(Backend):
     def same(self, left: Sequence[HostValue], right: Sequence[HostValue]) -> bool:
         """Whether values agree within rounding."""
         return agree(left, right, _close)
+
+    def build_loops(self, folder: Path) -> None:
+        """Compile the loop over functions in C."""
+        self._loops = native_loop.library(folder)
+
+    def native_loop(self, work: Work) -> NativeLoop:
+        """Return the call of a function that is written in C."""
+        return native_loop.Loop(self._loops, work)
 
     def wait(self, outputs: Any) -> None:
         """Return at once."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -12,11 +13,31 @@ import torch
 from opperf.catalog import catalog
 from opperf.child.backends import threads
 from opperf.child.backends.call import Binding, Missing, Parameter, bindings
-from opperf.child.backends.torch import capture, costs, discovery, explain, functions, gradients, layers, opinfo
+from opperf.child.backends.torch import (
+    capture,
+    costs,
+    discovery,
+    explain,
+    functions,
+    gradients,
+    layers,
+    native_loop,
+    opinfo,
+)
 from opperf.child.backends.torch.specs import DTYPES, NAMES, tensors, to_compute_type
 from opperf.child.backends.values import ATOL, RTOL, agree
 from opperf.child.measure.block import ProcessClock
-from opperf.domain.backend import Backend, Bound, CapturedCall, DeviceTimer, HostValue, Layer, Unsupported, Work
+from opperf.domain.backend import (
+    Backend,
+    Bound,
+    CapturedCall,
+    DeviceTimer,
+    HostValue,
+    Layer,
+    NativeLoop,
+    Unsupported,
+    Work,
+)
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Counts, Memory
@@ -219,6 +240,17 @@ class TorchBackend(Backend):
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return operators, kernels, and the primitives of oneDNN and MKL."""
         return explain.of_calls(work, calls, self.device, self.wait)
+
+    def build_loops(self, folder: Path) -> None:
+        """Compile the loops over the dispatcher and over autograd's engine."""
+        self._loops = native_loop.library(folder)
+
+    def native_loop(self, work: Work) -> NativeLoop:
+        """Return the dispatcher's calls in one call; of what is compiled nothing is known."""
+        if self.side.mode != "eager":
+            message = f"in mode `{self.side.mode}` PyTorch runs compiled code, which C++ cannot be given"
+            raise Unsupported(message, slug="not_native", hint="`--mode eager`")
+        return native_loop.Loop(self._loops, work)
 
     def capture(self, function: Callable[[], Any]) -> list[CapturedCall] | None:
         """Return every operator that reaches PyTorch's dispatcher."""
