@@ -1,7 +1,8 @@
 // Calls what PyTorch's dispatcher was called with once, again and again, without the interpreter.
 //
 // A loop is made of the calls that were recorded, with the arguments that the dispatcher got, or of a graph that was
-// kept. For each call the arguments are copied onto a stack. No lock of Python's is held while a loop runs. Only what needs to be included is: with all of PyTorch's headers this takes a minute to compile.
+// kept. For each call the arguments are copied onto a stack. No lock of Python's is held while a loop runs. Only what
+// is needed is included: with all of PyTorch's headers this takes a minute to compile.
 
 #include <Python.h>
 #include <pybind11/pytypes.h>
