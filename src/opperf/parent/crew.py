@@ -206,11 +206,12 @@ class Crew(Generic[T, R]):
         mine = alone if place == 0 else ()
         try:
             with lane:
-                work = self._take(place, None)
+                work = self._take(place, None, waits=False)
                 first = [*mine[:1]] if work is None else [work]
                 for one in first:
                     lane.start(one)
                 begin.wait()
+                work = self._take(place, None) if work is None else work
                 while work is not None and not self._stopped.is_set():
                     self._tell(place, work, lane.measure(work))
                     work = self._take(place, work)
@@ -228,8 +229,11 @@ class Crew(Generic[T, R]):
         except BaseException as error:  # told in the main thread
             self._news.put(error)
 
-    def _take(self, place: int, last: T | None) -> T | None:
-        """Return what a job measures next: of its children if it can be, and of no device that is in use."""
+    def _take(self, place: int, last: T | None, *, waits: bool = True) -> T | None:
+        """Return what a job measures next: of its children if it can be, and of no device that is in use.
+
+        At first none `waits` for a device: who has it has not begun, and waits for the children of all jobs.
+        """
         with self._turn:
             self._running.pop(place, None)
             self._turn.notify_all()
@@ -242,6 +246,8 @@ class Crew(Generic[T, R]):
                     self._ahead = [one for one in self._ahead if one is not work]
                     self._meet(place, work)
                     return work
+                if not waits:
+                    break
                 self._turn.wait()
             return None
 

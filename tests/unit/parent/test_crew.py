@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -162,6 +163,43 @@ def test_a_defect_in_a_job_is_raised_where_outcomes_are_taken() -> None:
 
     with pytest.raises(HarnessError, match="disk is full"):
         list(crew(TWO, fail).finished(SMALL))
+
+
+def pairs(works: list[tuple[Trial, Trial]], together: Company) -> tuple[list[Any], list[int]]:
+    """Measure pairs of trials; return what is finished, and how many pairs ran at once when each began."""
+    running: list[object] = []
+    at_once: list[int] = []
+    lock = threading.Lock()
+
+    class PairLane(FakeLane):
+        def start(self, work: Any) -> None:
+            pass
+
+        def measure(self, work: Any) -> Any:
+            with lock:
+                running.append(work)
+                at_once.append(len(running))
+            time.sleep(0.01)  # so that others would meet it
+            with lock:
+                running.remove(work)
+
+    def lane(cpus: tuple[int, ...]) -> Any:
+        return PairLane(cpus, measured)
+
+    return list(Crew(together, lane, lambda pair: pair).finished(works)), at_once
+
+
+def test_a_pair_runs_alone_where_one_of_its_trials_bears_no_company() -> None:
+    finished, at_once = pairs([(SMALL[0], LARGE), (LARGE, SMALL[1])], TWO)
+    assert at_once == [1, 1]
+    assert [(one.jobs["class"], one.jobs["beside"]) for one in finished] == [("streaming", [])] * 2
+
+
+def test_a_pair_has_the_gpus_of_both_its_trials_for_itself() -> None:
+    first, second = (Trial(SMALL[0].case, Side("null", device=f"cuda:{i}"), "forward") for i in (0, 1))
+    finished, at_once = pairs([(first, second), (second, SMALL[1]), (first, second)], TWO)
+    assert len(finished) == 3
+    assert at_once == [1, 1, 1]
 
 
 @pytest.mark.parametrize(
