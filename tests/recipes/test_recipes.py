@@ -17,6 +17,8 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
+from opperf.child.worker.names import NOT_BOUND
+
 ROOT = Path(__file__).resolve().parents[2]
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "build", "__pycache__", ".*_cache", ".hypothesis")
 
@@ -100,7 +102,7 @@ def test_the_recipe_of_an_operator_makes_one_in_six_files_and_sixty_lines(
     assert sum(added.values()) <= 60
     page = (copy / "docs" / "reference" / "support.md").read_text(encoding="utf-8")
     directions = "forward, backward"
-    assert f"| squareplus | activation | {directions} | {directions} | {directions} | forward |" in page
+    assert f"| squareplus | activation | {directions} | {NOT_BOUND} | {directions} | {directions} | forward |" in page
 
 
 def test_the_recipe_of_a_report_and_a_format_makes_each_in_one_file(

@@ -74,7 +74,7 @@ def test_what_a_script_paid_for_memory_comes_with_what_to_try() -> None:
 def test_a_framework_that_no_profiler_sees_is_refused() -> None:
     with pytest.raises(InputError, match="the operators of numpy cannot be profiled") as refused:
         Options(framework="numpy")
-    assert (refused.value.slug, refused.value.hint) == ("no_profiler", "known: torch, mxnet, jax")
+    assert (refused.value.slug, refused.value.hint) == ("no_profiler", "known: torch, mxnet, jax, tensorflow")
     with pytest.raises(InputError, match="no framework `torhc`"):
         Options(framework="torhc")
     with pytest.raises(InputError, match="no granularity `fine`"):

@@ -60,7 +60,7 @@ def capture_model(backend: Backend, path: str, descriptions: Mapping[str, object
         specs = {name: TensorSpec.from_json(spec, name) for name, spec in descriptions.items()}
         model = reader.read(path, specs, backend.side)
         tensors = {name: inputs.tensor(backend, spec, f"0/{name}") for name, spec in model.inputs.items()}
-        calls = model.captured(tensors)
+        calls = model.capture_nodes(tensors)
         program = _time(backend, model.running(tensors), counters)
     except InputError as error:
         return Recording(wrong=error.message, hint=error.hint)

@@ -96,9 +96,12 @@ def bindings(file: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("framework", REAL_FRAMEWORKS)
-def test_a_backend_answers_for_each_operator_in_the_file_of_its_family(framework: str) -> None:
+def test_a_backend_binds_operators_in_the_file_of_their_family(framework: str) -> None:
     def check(family: str) -> None:
         declared = {operator.name for operator in import_module(f"opperf.catalog.{family}").OPERATORS}
-        assert bindings(PACKAGE / "child" / "backends" / framework / "operators" / f"{family}.py") == declared
+        bound = bindings(PACKAGE / "child" / "backends" / framework / "operators" / f"{family}.py")
+        assert bound <= declared
+        # A new operator may wait for its binding to TensorFlow, and is skipped as `not bound yet` until then.
+        assert framework == "tensorflow" or bound == declared
 
     check_each(FAMILIES, check)

@@ -142,7 +142,7 @@ class Model:
     def __init__(self, backend: NullBackend) -> None:
         self._clock = backend.clock
 
-    def captured(self, made: dict[str, Any]) -> list[CapturedCall]:
+    def capture_nodes(self, made: dict[str, Any]) -> list[CapturedCall]:
         """Return one operator for each input, and one that is left out."""
         shapes = [list(tensor.spec.shape) for tensor in made.values()]
         found = [
