@@ -102,7 +102,10 @@ def test_the_recipe_of_an_operator_makes_one_in_six_files_and_sixty_lines(
     assert sum(added.values()) <= 60
     page = (copy / "docs" / "reference" / "support.md").read_text(encoding="utf-8")
     directions = "forward, backward"
-    assert f"| squareplus | activation | {directions} | {NOT_BOUND} | {directions} | {directions} | forward |" in page
+    assert (
+        f"| squareplus | activation | {directions} | missing: {NOT_BOUND} | {directions} | {directions} | forward |"
+        in page
+    )
 
 
 def test_the_recipe_of_a_report_and_a_format_makes_each_in_one_file(
