@@ -23,10 +23,10 @@ pytestmark = pytest.mark.skipif(len(leases(usable_cores(), 1)) < 2, reason="two 
 
 
 @pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let canaries take one short turn: what they find is no matter here."""
-    monkeypatch.setattr(canaries, "TURNS", 1)
-    monkeypatch.setattr(canaries, "TURN_SECONDS", 0.001)
+def _quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have canaries find that nothing disturbs: on a busy machine everything would run alone."""
+    monkeypatch.setenv("OPPERF_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(canaries, "_slowdown", lambda canaries: 0.0)
 
 
 def _document(file: str) -> dict[str, Any]:
@@ -74,7 +74,6 @@ def test_one_job_leaves_no_trace(opperf: Opperf) -> None:
 def test_canaries_are_measured_once_for_each_machine(
     opperf: Opperf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OPPERF_CACHE_DIR", str(tmp_path / "cache"))
     told = "measuring once how far 2 jobs disturb each other on this machine"
     assert told in opperf(*RUN, "--jobs", "2").err
     assert told not in opperf(*RUN, "--jobs", "2").err
@@ -115,13 +114,15 @@ def test_a_crash_fails_its_own_comparison_only(opperf: Opperf) -> None:
 
 
 def test_a_side_that_does_not_start_fails_every_comparison_with_the_reason_of_one_job(opperf: Opperf) -> None:
-    words = ("compare", "add", "exp", "--base", "null", "--new", "null;python=/no/python", "--size", "small")
-    one, two = opperf(*words), opperf(*words, "--jobs", "2")
-    assert (one.code, one.out) == (two.code, two.out)
+    words = ("compare", "add", "exp", "--base", "null", "--new", "null;slowdown=none", "--size", "small")
+    done = [opperf(*words, "--jobs", jobs, "--format", "json") for jobs in ("1", "2")]
+    assert [each.code for each in done] == [0, 0]
+    one, two = ([(each["verdict"], each["reason"]) for each in json.loads(each.out)["comparisons"]] for each in done)
+    assert one == two
+    assert {verdict for verdict, _ in one} == {"failed"}
 
 
 def test_noise_is_measured_side_by_side(opperf: Opperf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPPERF_CACHE_DIR", str(tmp_path / "cache"))
     words = ("noise", "add", "exp", "--framework", "null", "--size", "small", "--repeats", "1", "--jobs", "2")
     done = opperf(*words, "--format", "json")
     assert done.code == 0, done.err

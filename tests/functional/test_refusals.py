@@ -37,9 +37,9 @@ def no_child(monkeypatch: pytest.MonkeyPatch) -> None:
         ((*ADD, "--category", "reductoin"), "no category `reductoin`", "did you mean `reduction`"),
         ((*ADD, "--category", "zz"), "no category `zz`", "known: elementwise_unary, "),
         (
-            (*ADD, "--framework", "tensorflow"),
-            "no framework `tensorflow`",
-            "known: torch, mxnet, jax, numpy, onnxruntime, null",
+            (*ADD, "--framework", "tinygrad"),
+            "no framework `tinygrad`",
+            "known: torch, mxnet, jax, tensorflow, numpy, onnxruntime, null",
         ),
         ((*ADD, "--size", "tiny"), "no size `tiny`", "known: small, common, large, skewed"),
         ((*ADD, "--direction", "up"), "no direction `up`", "known: forward, backward, forward_backward"),
@@ -76,7 +76,7 @@ def no_child(monkeypatch: pytest.MonkeyPatch) -> None:
         (("env", "create", "current"), "environment `current` cannot be built by opperf", "name a framework"),
         (("env", "python", "python=/nowhere"), "`python=/nowhere`: `/nowhere` does not exist", "the path of a Python"),
         (("env", "remove"), "name an environment to remove, or give `--all`", "`opperf env list`"),
-        (("doctor", "--framework", "tensorflow"), "no framework `tensorflow`", "known: torch"),
+        (("doctor", "--framework", "tinygrad"), "no framework `tinygrad`", "known: torch"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )

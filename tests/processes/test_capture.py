@@ -101,7 +101,8 @@ def test_another_framework_says_that_it_is_not_captured_yet(
     done = command("capture", "mine:step", "--framework", "numpy")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.endswith(
-        "error: `mine:step`: the operators of numpy cannot be captured yet\n\nhint: known: torch, mxnet, jax\n"
+        "error: `mine:step`: the operators of numpy cannot be captured yet\n\n"
+        "hint: known: torch, mxnet, jax, tensorflow\n"
     )
 
 
