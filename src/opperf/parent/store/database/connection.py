@@ -176,15 +176,16 @@ def _migrate(engine: Engine) -> None:
     config.set_main_option("script_location", str(MIGRATIONS))
     scripts = ScriptDirectory.from_config(config)
     with engine.connect() as connection:
+        if MigrationContext.configure(connection).get_current_revision() == scripts.get_current_head():
+            return
+    # Whoever connects first makes the tables: what stands there is looked at again once nobody else can write.
+    with engine.execution_options(writes=True).begin() as connection:
         current = MigrationContext.configure(connection).get_current_revision()
         other = current is None and _strangers(inspect(connection).get_table_names())
-    if current == scripts.get_current_head():
-        return
-    if other:
-        raise InputError(f"it belongs to another program: it has a table `{other}`", slug="database")
-    if current is not None and current not in {script.revision for script in scripts.walk_revisions()}:
-        raise InputError("a newer version of opperf wrote this database", hint="update opperf", slug="database")
-    with engine.execution_options(writes=True).begin() as connection:
+        if other:
+            raise InputError(f"it belongs to another program: it has a table `{other}`", slug="database")
+        if current is not None and current not in {script.revision for script in scripts.walk_revisions()}:
+            raise InputError("a newer version of opperf wrote this database", hint="update opperf", slug="database")
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
 
