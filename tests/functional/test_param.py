@@ -11,6 +11,8 @@ from typing import Any, TypeAlias
 import pytest
 
 from opperf.compat.param.__main__ import main
+from opperf.parent.workers import canaries
+from opperf.parent.workers.topology import leases, usable_cores
 
 Opperf: TypeAlias = Callable[..., Any]
 
@@ -261,6 +263,27 @@ def test_params_command_line_writes_params_lines(param: Any, config: Path, here:
     assert cases[0]["metric"]["backward"]["statistics"]["median"] == pytest.approx(0.2)
     assert out.splitlines()[0] == "null:steady|0|0|0  forward  100 us"
     assert json.loads(Path(trace["trace_file"]).read_text())["traceEvents"]
+
+
+@pytest.mark.skipif(len(leases(usable_cores(), 1)) < 2, reason="two physical cores are needed")
+def test_two_jobs_write_the_lines_of_one_in_order_and_say_on_which_cpus(
+    param: Any, config: Path, monkeypatch: pytest.MonkeyPatch, here: Path
+) -> None:
+    monkeypatch.setenv("OPPERF_CACHE_DIR", str(here / "cache"))
+    monkeypatch.setattr(canaries, "_slowdown", lambda canaries: 0.0)  # a busy machine would run everything alone
+    assert param("-c", config, "-i", 3, "-o", "two.json", "--jobs", 2)[0] == 0
+    measured = [line for line in _lines(Path("two.json")) if "run_id" in line]
+    assert [line["run_id"] for line in measured] == [
+        *(f"null:steady|0|0|{place}" for place in range(3)),
+        "null:raise|0|0|0",
+    ]
+    assert all(line["metric"]["forward"]["facts"]["jobs"]["cpus"] for line in measured[:3])
+
+
+def test_a_number_of_jobs_that_is_none_is_refused(param: Any, config: Path) -> None:
+    code, _, talk = param("-c", config, "--jobs", "many")
+    assert code == 2
+    assert "`--jobs` is `many`, expected `auto` or a whole number >= 1" in talk
 
 
 def test_a_run_resumes_at_an_id_that_it_printed_and_appends(param: Any, config: Path, here: Path) -> None:

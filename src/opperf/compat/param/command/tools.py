@@ -87,6 +87,8 @@ def parser() -> argparse.ArgumentParser:
         metavar="E",
         help="environment of opperf, such as `fbgemm`; not a flag of PARAM",
     )
+    flag("--jobs", default="1", metavar="N|auto",
+         help="number of cases to measure side by side, each on CPUs of its own; not a flag of PARAM")  # fmt: skip
     flag("--version", action="version", version=f"opperf {__version__}")
     return parser
 
