@@ -240,7 +240,7 @@ def planned(path: Path) -> object:
 def limits(path: Path) -> object:
     """Read peaks, and say what bounds some work."""
     peaks = Peaks.of(RATES.read(path).values(), "cpu", 1)
-    return peaks.limit(flops=1e6, moved=1e6, dtype="float32")
+    return peaks.limit(flops=1e6, nbytes=1e6, dtype="float32")
 
 
 def plugin(path: Path) -> object:

@@ -87,8 +87,8 @@ class Size:
         dimension = self.dimension
         if isinstance(dimension, At):
             argument = dimension.argument(case)
-            named = dimension.number(case) if isinstance(argument, (int, str)) else None
-            dimension = self.otherwise if named is None else int(named)
+            number = dimension.number(case) if isinstance(argument, (int, str)) else None
+            dimension = self.otherwise if number is None else int(number)
         if not tensor.shape:
             return 1
         inside = -len(tensor.shape) <= dimension < len(tensor.shape)

@@ -287,12 +287,14 @@ def hue_rotation(angle: float) -> tuple[tuple[float, ...], ...]:
     """
     cosine, sine = math.cos(2 * math.pi * angle), math.sin(2 * math.pi * angle)
     luma, first, second = TO_YIQ
-    moved = (
+    pixels = (
         luma,
         tuple(cosine * one - sine * other for one, other in zip(first, second)),
         tuple(sine * one + cosine * other for one, other in zip(first, second)),
     )
-    return tuple(tuple(sum(back[k] * moved[k][channel] for k in range(3)) for back in FROM_YIQ) for channel in range(3))
+    return tuple(
+        tuple(sum(back[k] * pixels[k][channel] for k in range(3)) for back in FROM_YIQ) for channel in range(3)
+    )
 
 
 def _gray(case: Case) -> tuple[TensorSpec, ...]:

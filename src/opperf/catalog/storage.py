@@ -165,8 +165,8 @@ def _full(case: Case) -> tuple[TensorSpec, ...]:
 
 def _moves_rows(case: Case) -> int:
     # Of the result as many rows at least as one side stores, but for `kept`, which may keep none.
-    written = case.tensor("values").nbytes if "other_rows" in case.inputs else 0
-    return case.input_bytes + written
+    row_bytes = case.tensor("values").nbytes if "other_rows" in case.inputs else 0
+    return case.input_bytes + row_bytes
 
 
 _SPARSE = (

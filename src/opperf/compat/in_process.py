@@ -96,12 +96,14 @@ class InProcess:
         A gradient flows to the tensors `differentiable`, to every floating one where nothing is said. The result of
         a function that is not in the catalog may differ from call to call.
         """
-        named = {} if keywords is None else dict(keywords)
+        arguments_by_name = {} if keywords is None else dict(keywords)
         if differentiable is None:
-            leaves = [leaf for value in (*positional, *named.values()) for leaf in self.backend.leaves(value)]
+            leaves = [
+                leaf for value in (*positional, *arguments_by_name.values()) for leaf in self.backend.leaves(value)
+            ]
             differentiable = [leaf for leaf in leaves if self.backend.spec(leaf).is_float]
-        called = self.backend.resolve(function) if isinstance(function, str) else function
-        bound = Bound(called, tuple(positional), named, tuple(differentiable), training=training)
+        callee = self.backend.resolve(function) if isinstance(function, str) else function
+        bound = Bound(callee, tuple(positional), arguments_by_name, tuple(differentiable), training=training)
         return Subject(bound, operator, random=operator is None)
 
     def ready(self, subject: Subject, direction: str) -> Ready:
@@ -131,13 +133,13 @@ class InProcess:
         work = self.ready(subject, direction)
         if profiler == NATIVE:
             native = native_clock(self.backend.name)
-            measured: Measurement = native.measure(self.backend, self._counters, work.work, settings, took=work.took)
-            return measured
+            measurement: Measurement = native.measure(self.backend, self._counters, work.work, settings, took=work.took)
+            return measurement
         return self._engine.measure(work.work, settings, output_bytes=work.output_bytes, took=work.took)
 
-    def seconds(self, measured: Measurement) -> list[float]:
+    def seconds(self, measurement: Measurement) -> list[float]:
         """Return the time of one call in each sample that counts, in seconds, shortest first."""
-        return sorted(CountedTimes.of([measured.time], self.backend.side.threads).pooled)
+        return sorted(CountedTimes.of([measurement.time], self.backend.side.threads).pooled)
 
 
 @cache

@@ -89,6 +89,6 @@ def refusal(name: str) -> tuple[str, str] | None:
 
 def check_name(name: str, where: str) -> None:
     """Raise `InputError` for the name of an operator in a file that is spelled as code."""
-    refused = refusal(name)
-    if refused is not None:
-        raise InputError(f"{where}: {refused[0]}", hint=refused[1], slug="code_in_file")
+    reason = refusal(name)
+    if reason is not None:
+        raise InputError(f"{where}: {reason[0]}", hint=reason[1], slug="code_in_file")

@@ -174,19 +174,19 @@ def wholes(comparisons: Sequence[Comparison]) -> tuple[Whole, ...]:
 
 
 def _whole(base: Side, new: Side, comparisons: Sequence[Comparison]) -> Whole | None:
-    measured = [one for one in comparisons if one.base_time is not None and one.verdict.ratio is not None]
-    if not measured:
+    comparisons_with_ratio = [one for one in comparisons if one.base_time is not None and one.verdict.ratio is not None]
+    if not comparisons_with_ratio:
         return None
     # The new side's time is that of the paired ratio, which is what the verdict is about.
-    bases = [one.count * (one.base_time or 0.0) for one in measured]
-    news = [time * (one.verdict.ratio or 0.0) for time, one in zip(bases, measured)]
-    ratio, intervals = sum(news) / sum(bases), [one.verdict.interval for one in measured]
+    bases = [one.count * (one.base_time or 0.0) for one in comparisons_with_ratio]
+    news = [time * (one.verdict.ratio or 0.0) for time, one in zip(bases, comparisons_with_ratio)]
+    ratio, intervals = sum(news) / sum(bases), [one.verdict.interval for one in comparisons_with_ratio]
     interval = None
     if all(bounds is not None for bounds in intervals):
         widths = [math.log(bounds[1] / bounds[0]) / 2 for bounds in intervals if bounds is not None]
         width = math.sqrt(sum((width * new) ** 2 for width, new in zip(widths, news))) / sum(news)
         interval = ratio * math.exp(-width), ratio * math.exp(width)
-    calls, of = (sum(one.count for one in several) for several in (measured, comparisons))
+    calls, of = (sum(one.count for one in several) for several in (comparisons_with_ratio, comparisons))
     return Whole(base, new, calls, of, sum(bases), sum(news), interval)
 
 

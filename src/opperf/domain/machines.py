@@ -65,13 +65,13 @@ def _merge(several: Sequence[Comparison]) -> Across:
     plain = Across(first.case, first.direction, first.base, first.new, len(several), kinds, _finding(kinds))
     if len(tests) < 2:
         return plain
-    merged = merge([test.mean for test in tests], [test.error for test in tests])
+    merger = merge([test.mean for test in tests], [test.error for test in tests])
     return Across(
         *(first.case, first.direction, first.base, first.new, len(several), kinds, _finding(kinds)),
-        ratio=math.exp(merged.mean),
-        interval=(math.exp(merged.interval[0]), math.exp(merged.interval[1])),
-        between=merged.between,
-        heterogeneity=merged.heterogeneity,
+        ratio=math.exp(merger.mean),
+        interval=(math.exp(merger.interval[0]), math.exp(merger.interval[1])),
+        between=merger.between,
+        heterogeneity=merger.heterogeneity,
     )
 
 

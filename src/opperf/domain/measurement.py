@@ -119,25 +119,31 @@ class CountedTimes:
         return [time for process in self.processes for time in process]
 
     @classmethod
-    def of(cls, measured: Sequence[Samples], threads: int) -> CountedTimes:
+    def of(cls, samples_of_processes: Sequence[Samples], threads: int) -> CountedTimes:
         """Choose among the samples of each process; disturbed ones are left out while enough clean ones remain."""
-        clean = [samples.seconds() for samples in measured]
-        every = [samples.seconds(clean_only=False) for samples in measured]
-        calls = measured[0].samples[0].calls
+        clean = [samples.seconds() for samples in samples_of_processes]
+        every = [samples.seconds(clean_only=False) for samples in samples_of_processes]
+        calls = samples_of_processes[0].samples[0].calls
         count, of_all = sum(map(len, clean)), sum(map(len, every))
         # Each process must keep at least one, or it would have no value.
         if all(clean) and (count >= ENOUGH_CLEAN * len(clean) or 2 * count >= of_all):
             return cls(clean, of_all - count, calls)
         if threads == 1 and median([time for times in every for time in times]) > LONG_CALL:
-            return cls([samples.cpu_seconds(clean_only=False) for samples in measured], 0, calls, "cpu", of_all - count)
+            return cls(
+                [samples.cpu_seconds(clean_only=False) for samples in samples_of_processes],
+                0,
+                calls,
+                "cpu",
+                of_all - count,
+            )
         return cls(every, 0, calls, "wall", of_all - count)
 
     @classmethod
-    def of_cpu(cls, measured: Sequence[Samples]) -> CountedTimes:
+    def of_cpu(cls, samples_of_processes: Sequence[Samples]) -> CountedTimes:
         """Choose CPU times: the clean ones, or all where none is."""
-        times = [samples.cpu_seconds() or samples.cpu_seconds(clean_only=False) for samples in measured]
-        of_all = sum(len(samples.samples) for samples in measured)
-        return cls(times, of_all - sum(map(len, times)), measured[0].samples[0].calls, "cpu")
+        times = [samples.cpu_seconds() or samples.cpu_seconds(clean_only=False) for samples in samples_of_processes]
+        of_all = sum(len(samples.samples) for samples in samples_of_processes)
+        return cls(times, of_all - sum(map(len, times)), samples_of_processes[0].samples[0].calls, "cpu")
 
 
 @dataclass(frozen=True)
@@ -235,9 +241,9 @@ def _metrics_of_fields(data: Mapping[str, object], where: str) -> dict[str, Samp
     }
     old = {name: read_as(hint, data.get(name), f"{where}.{name}") for name, hint in hints.items()}
     memory, seconds = old.pop("memory"), old.pop("compile_seconds")
-    sampled = {name: samples for name, samples in old.items() if samples is not None}
+    samples_by_name = {name: samples for name, samples in old.items() if samples is not None}
     more = {**({} if memory is None else memory.metrics()), **({} if seconds is None else compile_time(seconds))}
-    return {**sampled, **more}
+    return {**samples_by_name, **more}
 
 
 @dataclass(frozen=True)

@@ -75,18 +75,18 @@ class Peaks:
                 products[rate.dtype] = max(rate.rate, products.get(rate.dtype, 0.0))
         return cls(tuple(sorted(moves.items())), products)
 
-    def bandwidth(self, moved: float) -> float | None:
+    def bandwidth(self, nbytes: float) -> float | None:
         """Return the bandwidth for a number of bytes: the best of this size and of larger ones.
 
         A smaller working set never lies in a slower cache; lower rates of short calls are framework overhead.
         """
-        rates = [rate for size, rate in self.moves if size >= moved]
+        rates = [rate for size, rate in self.moves if size >= nbytes]
         return max(rates) if rates else self.moves[-1][1] if self.moves else None
 
-    def limit(self, *, flops: float, moved: float, dtype: str) -> Limit | None:
+    def limit(self, *, flops: float, nbytes: float, dtype: str) -> Limit | None:
         """Return the minimum time for operations and bytes; None where the bounding rate is unknown."""
-        width, speed = self.bandwidth(moved), self.products.get(dtype)
-        moving = 0.0 if not moved else moved / width if width else None
+        width, speed = self.bandwidth(nbytes), self.products.get(dtype)
+        moving = 0.0 if not nbytes else nbytes / width if width else None
         computing = 0.0 if not flops else flops / speed if speed else None
         if moving is None or computing is None or moving == computing == 0.0:
             return None

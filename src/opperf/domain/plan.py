@@ -227,8 +227,8 @@ class Part(Exact):
         >>> Part(count=10, whole=9.9).budget(0.5, 0.01), Part(count=1, whole=9.999).budget(0.5, 0.001)
         (0.5, 0.02)
         """
-        spent = self.count * seconds
-        return full * max(LEAST_BUDGET, min(1.0, spent / (self.whole + spent) / FULL_SHARE))
+        total = self.count * seconds
+        return full * max(LEAST_BUDGET, min(1.0, total / (self.whole + total) / FULL_SHARE))
 
 
 @dataclass(frozen=True)

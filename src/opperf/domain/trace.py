@@ -131,13 +131,13 @@ class Replay:
 
         Times that no Kineto trace gave are None.
         """
-        measured = [entry for entry in self.calls if entry.total is not None]
+        timed_calls = [entry for entry in self.calls if entry.total is not None]
         counts = [entry.count for entry in self.trace.entries]
-        recorded = _sum(entry.recorded for entry in self.trace.entries)
-        both = [entry for entry in measured if entry.traced.recorded is not None]
+        total_before = _sum(entry.recorded for entry in self.trace.entries)
+        both = [entry for entry in timed_calls if entry.traced.recorded is not None]
         again = _sum(entry.traced.recorded for entry in both)
         alone = _sum(entry.total for entry in both)
-        calls = sum(entry.traced.count for entry in measured)
+        calls = sum(entry.traced.count for entry in timed_calls)
         left_out, between = self.trace.left_out, self.trace.between
         return {
             "calls": sum(counts),
@@ -145,12 +145,12 @@ class Replay:
             "share_of_calls": calls / sum(counts) if counts else None,
             "left_out_calls": sum(entry.count for entry in left_out),
             "left_out_recorded": _sum(entry.recorded for entry in left_out),
-            "recorded": recorded,
+            "recorded": total_before,
             "measured_recorded": again,
-            "share_of_time": again / recorded if again is not None and recorded else None,
+            "share_of_time": again / total_before if again is not None and total_before else None,
             "between": None if between is None else between.seconds,
             "span": None if between is None else between.span,
-            "clock": None if recorded is None else self.trace.clock,
+            "clock": None if total_before is None else self.trace.clock,
             "standalone": self.total,
             "ratio": alone / again if alone is not None and again else None,
         }
@@ -172,7 +172,7 @@ class Replay:
         for entry in self.calls:
             sum_so_far += entry.total or 0.0
             time = None if entry.record is None else entry.record.time
-            alone, recorded = entry.total, entry.traced.recorded
+            alone, before = entry.total, entry.traced.recorded
             result.append(
                 {
                     "case": entry.traced.case.id,
@@ -181,8 +181,8 @@ class Replay:
                     "total": alone,
                     "share": alone / self.total if alone is not None and self.total else None,
                     "cumulative": sum_so_far / self.total if alone is not None and self.total else None,
-                    "recorded": recorded,
-                    "ratio": alone / recorded if alone is not None and recorded else None,
+                    "recorded": before,
+                    "ratio": alone / before if alone is not None and before else None,
                 }
             )
         return result

@@ -26,9 +26,9 @@ def effects(leases: Sequence[tuple[int, ...]], note: Callable[[str], None]) -> l
     """Return how far as many jobs as leases disturb each other; measured once for each machine."""
     jobs = len(leases)
     path = EFFECTS.path(cache_folder(), machine.facts())
-    stored = [effect for effect in EFFECTS.read(path).values() if effect.jobs == jobs]
-    if not stored:
+    before = [effect for effect in EFFECTS.read(path).values() if effect.jobs == jobs]
+    if not before:
         note(f"measuring once how far {jobs} jobs disturb each other on this machine")
-        stored = canaries.measure(leases)
-        EFFECTS.add(path, stored)
-    return stored
+        before = canaries.measure(leases)
+        EFFECTS.add(path, before)
+    return before

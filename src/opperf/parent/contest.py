@@ -469,13 +469,13 @@ def _log_ratios(pairs: Sequence[PairValue]) -> list[float]:
     return [pair.log_ratio for pair in pairs if pair.log_ratio is not None]
 
 
-def _memory(measured: Sequence[Measurement]) -> PeakMemory:
-    peaks = [peak for one in measured if (peak := one.quantity("memory_peak"))]
+def _memory(measurements: Sequence[Measurement]) -> PeakMemory:
+    peaks = [peak for one in measurements if (peak := one.quantity("memory_peak"))]
     if len(peaks) != 2:
         return {}
     base, new = peaks
     first, second = (
-        None if (quantity := one.quantity("memory_allocated")) is None else quantity.value for one in measured
+        None if (quantity := one.quantity("memory_allocated")) is None else quantity.value for one in measurements
     )
     same = (base.value, first) == (new.value, second)
     return {"peak": (base.value, new.value), "allocated": (first, second), "same": same, "source": base.source}

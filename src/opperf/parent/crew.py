@@ -53,16 +53,16 @@ class Company:
 def class_of(trial: Trial, sizes: Caches, jobs: int) -> str:
     """Return the class of a trial's work, by what its operator's formulas count; by its inputs where there are none."""
     definition = catalog().get(trial.case.operator)
-    moved, computed = trial.case.input_bytes, 0
+    nbytes, flops = trial.case.input_bytes, 0
     if definition is not None:
         try:
-            moved = max(moved, definition.byte_count(trial.case, trial.direction) or 0)
-            computed = definition.flop_count(trial.case, trial.direction) or 0
+            nbytes = max(nbytes, definition.byte_count(trial.case, trial.direction) or 0)
+            flops = definition.flop_count(trial.case, trial.direction) or 0
         except (InputError, LookupError, TypeError, ValueError, ArithmeticError):
             return CLASSES[-1]  # the formulas do not fit the case
-    if moved <= sizes.own or computed / FLOP_RATE > moved / BYTE_RATE:
+    if nbytes <= sizes.own or flops / FLOP_RATE > nbytes / BYTE_RATE:
         return CLASSES[0]
-    return CLASSES[1] if moved <= sizes.shared / jobs else CLASSES[2]
+    return CLASSES[1] if nbytes <= sizes.shared / jobs else CLASSES[2]
 
 
 def company(settings: Settings, threads: int, note: Callable[[str], None]) -> Company:
@@ -295,10 +295,10 @@ def facts_together(several: Iterable[JsonDict]) -> JsonDict:
     if not jobs:
         return {}
     cpus, names = ([*dict.fromkeys(name for one in jobs for name in one[key])] for key in ("cpus", "beside"))
-    return {"jobs": {"cpus": sorted(cpus), "class": jobs[0]["class"], "beside": _shortened(names)}}
+    return {"jobs": {"cpus": sorted(cpus), "class": jobs[0]["class"], "beside": _shorten(names)}}
 
 
-def _shortened(names: Sequence[str]) -> list[str]:
+def _shorten(names: Sequence[str]) -> list[str]:
     more = len(names) - MOST_NAMES
     return [*names[:MOST_NAMES], *([f"and {more} more"] if more > 0 else [])]
 

@@ -81,12 +81,12 @@ def read_imports(path: Path, version: str | None = None) -> Iterator[Import]:
 
 def _read_file(path: Path, version: str) -> Iterator[Import]:
     data, where = read_bytes(path), str(path)
-    started = datetime.fromtimestamp(path.stat().st_mtime, timezone.utc)
+    start = datetime.fromtimestamp(path.stat().st_mtime, timezone.utc)
     values = _values(data, where)
     first = values[0] if values else None
     keys = set(first) if isinstance(first, dict) else set()
     if "run_options" in keys or "sys_info" in keys:
-        yield Import(param_run(values, where, version=version, started=started))
+        yield Import(param_run(values, where, version=version, started=start))
     elif {"schema_version", "run"} <= keys:
         for number, value in enumerate(values, 1):
             yield _own(value, f"{where}: line {number}" if len(values) > 1 else where)
@@ -95,7 +95,7 @@ def _read_file(path: Path, version: str) -> Iterator[Import]:
     elif {"benchmarks", "context"} <= keys:
         yield Import(google_run(first, where, version=version))
     elif is_mxnet(first):
-        yield Import(mxnet_run(first, where, version=version, started=started))
+        yield Import(mxnet_run(first, where, version=version, started=start))
     else:
         hint = "it reads asv's folder, the JSON of pytest-benchmark, google-benchmark and MXNet's opperf, PARAM's lines"
         raise InputError(f"{where}: not the results of a tool that opperf reads", hint=hint, slug="input")

@@ -51,15 +51,15 @@ def explain(
 def explanation(base: Explanation | str, new: Explanation | str) -> Explanations:
     """Return the JSON form of two explanations; a text says why a side could not be explained."""
     sides = {"base": base, "new": new}
-    explained = {name: side for name, side in sides.items() if isinstance(side, Explanation)}
+    explanations = {name: side for name, side in sides.items() if isinstance(side, Explanation)}
     failures = {name: side for name, side in sides.items() if isinstance(side, str)}
-    unlike = difference(explained["base"], explained["new"]) if not failures else None
+    unlike = difference(explanations["base"], explanations["new"]) if not failures else None
     return {
-        "base": [event.to_json() for event in explained["base"].events] if "base" in explained else [],
-        "new": [event.to_json() for event in explained["new"].events] if "new" in explained else [],
+        "base": [event.to_json() for event in explanations["base"].events] if "base" in explanations else [],
+        "new": [event.to_json() for event in explanations["new"].events] if "new" in explanations else [],
         "difference": [] if unlike is None else list(unlike.lines),
         "alike": 0 if unlike is None else unlike.alike,
-        "notes": {name: list(side.notes) for name, side in explained.items()},
+        "notes": {name: list(side.notes) for name, side in explanations.items()},
         "failures": failures,
     }
 

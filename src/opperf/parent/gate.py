@@ -55,9 +55,9 @@ class Gate:
     @property
     def is_recorded(self) -> bool:
         """Whether it judges by expectations."""
-        named = self.options.get("expected") is not None or self.update_expected
-        compared = self.base or self.new or self.file.base is not None or self.file.new
-        return named or (self.file.expected is not None and not compared)
+        has_expectations = self.options.get("expected") is not None or self.update_expected
+        has_sides = self.base or self.new or self.file.base is not None or self.file.new
+        return has_expectations or (self.file.expected is not None and not has_sides)
 
     def check_options(self) -> None:
         """Raise `InputError` for an option that would be ignored: the user expects it to have an effect."""
@@ -160,8 +160,8 @@ def judge(operators: Sequence[str], request: Request, gate: Gate, progress: Prog
     """Compare as a gate says and judge, or update its expectations. Raises `InputError`."""
     file = gate.file
     if file.base is None and not (file.operators or file.categories or file.suite):
-        operators, named = base_of(operators, gate.base, gate.new)
-        gate = replace(gate, base=named)
+        operators, base_name = base_of(operators, gate.base, gate.new)
+        gate = replace(gate, base=base_name)
     base, new = _sides(gate)
     tells = any(side is not None and side.side.implementation is not None for side in (base, *new))
     others = tells or (file.expected is not None and not gate.update_expected)
@@ -255,11 +255,11 @@ def _against_expected(gate: Gate, selection: Selection, progress: Progress) -> G
     progress.close()
     if not gate.update_expected:
         return _judge(run, expectations, gate.file, progress.note, cause)
-    measured = () if cause is not None else expectations_of(run)
-    whole = merge_expectations(expectations, measured)
-    if measured:
+    these = () if cause is not None else expectations_of(run)
+    whole = merge_expectations(expectations, these)
+    if these:
         write_expected(path, whole)
-    return ExpectationUpdate(run, path, len(measured), len(whole) - len(measured), cause)
+    return ExpectationUpdate(run, path, len(these), len(whole) - len(these), cause)
 
 
 def _plan(

@@ -93,50 +93,50 @@ def named_changes(
     All comparisons count for where a series stands; `since` leaves out changes to builds that are older. The search
     ends with the series in which it has read as many comparisons as `most`.
     """
-    named: list[NamedChange] = []
-    count = compared = 0
+    result: list[NamedChange] = []
+    count = ratio_count = 0
     whole = True
     for series in ratios(archive, filters):
-        whole = most is None or compared < most
+        whole = most is None or ratio_count < most
         if not whole:
             break
-        count, compared = count + 1, compared + len(series.ratios)
+        count, ratio_count = count + 1, ratio_count + len(series.ratios)
         edges = [Edge(one.base, one.new, one.estimate) for one in series.ratios]
         anchor, builds = points(edges)
-        started: dict[str, datetime] = {}
+        starts: dict[str, datetime] = {}
         for one in series.ratios:
-            started.setdefault(one.new, one.started)
-        named += [
+            starts.setdefault(one.new, one.started)
+        result += [
             NamedChange(series, anchor, change)
             for change in changes(builds, tolerance=tolerance)
-            if since is None or started.get(change.after, since) >= since
+            if since is None or starts.get(change.after, since) >= since
         ]
-    return Search(sorted(named, key=_size), count, whole)
+    return Search(sorted(result, key=_size), count, whole)
 
 
 def imported_changes(
     archive: Archive, filters: Filters = EVERYTHING, *, since: datetime | None = None, tolerance: float = 0.02
 ) -> Search:
     """Return the changes in the absolute times that other tools measured."""
-    named: list[NamedChange] = []
+    result: list[NamedChange] = []
     every = imported_times(archive, filters)
     for times in every:
         several: dict[str, list[float]] = {}
-        started: dict[str, int] = {}
+        starts: dict[str, int] = {}
         for build, second, time in zip(times.builds, times.started, times.times):
             if build is not None and time:
                 several.setdefault(build, []).append(time)
-                started.setdefault(build, second)
+                starts.setdefault(build, second)
         series = times.series
         where = (series.direction, series.framework, series.side, series.machine_name)
         history = History(Case.from_json(series.case, "case"), *where, ())
         builds = absolute(list(several), [median(values) for values in several.values()])
-        named += [
+        result += [
             NamedChange(history, None, change)
             for change in changes(builds, tolerance=tolerance)
-            if since is None or started[change.after] >= since.timestamp()
+            if since is None or starts[change.after] >= since.timestamp()
         ]
-    return Search(sorted(named, key=_size), len(every))
+    return Search(sorted(result, key=_size), len(every))
 
 
 def _size(one: NamedChange) -> float:

@@ -290,10 +290,10 @@ def run(
     selection, settings = requests.selection(_names(operators), request), requests.settings(request)
     keeping = _keep(output, resume, labels, keep_samples=keep_samples)
     with _output(keeping, force=force):
-        measured = running.measure(selection, settings, keeping, _progress(progress), wishes(fleet, where, replicate))
-        if measured.cause is not None:
-            raise measured.cause
-        results = Results(_in_order(measured.run, measured.plan))
+        result = running.measure(selection, settings, keeping, _progress(progress), wishes(fleet, where, replicate))
+        if result.cause is not None:
+            raise result.cause
+        results = Results(_in_order(result.run, result.plan))
         _write(keeping, results)
     return results
 
@@ -399,10 +399,10 @@ def gate(
         fleet=wishes(*(request.pop(name, None) for name in ("fleet", "where", "replicate"))),
     )
     names = _names([one for several in operators for one in _each(several)])
-    judged = gating.judge(names, {**request, "config": None}, order, _progress(options.get("progress", False)))
-    if judged.cause is not None:
-        raise judged.cause
-    return Results(judged.run) if isinstance(judged, gating.ExpectationUpdate) else Gate(judged.run, judged.judgement)
+    result = gating.judge(names, {**request, "config": None}, order, _progress(options.get("progress", False)))
+    if result.cause is not None:
+        raise result.cause
+    return Results(result.run) if isinstance(result, gating.ExpectationUpdate) else Gate(result.run, result.judgement)
 
 
 @_with(NoiseOptions)
@@ -549,10 +549,10 @@ def replay(
         if not trace.cases:
             return Replay(replaying.unmeasured(trace, request, settings, keeping, _progress(progress)))
         workload, nodes = replaying.workload(trace, request), wishes(fleet, where, replicate)
-        measured = running.measure(workload, settings, keeping, _progress(progress), nodes)
-        if measured.cause is not None:
-            raise measured.cause
-        result = Replay(ReplayDocument(trace, measured.run))
+        done = running.measure(workload, settings, keeping, _progress(progress), nodes)
+        if done.cause is not None:
+            raise done.cause
+        result = Replay(ReplayDocument(trace, done.run))
         _write(keeping, result)
     return result
 

@@ -41,8 +41,8 @@ def listing(
         if (not categories or one.category in categories or one.name in members) and _matches(one.name, pattern)
     ]
     owners = [framework(name).name for name in dict.fromkeys(frameworks)]
-    declared = {} if categories or owners else _declarations(plugins, note)
-    lines = [] if owners else [*map(reports.line, operators), *_others(members, declared, pattern)]
+    declarations = {} if categories or owners else _declarations(plugins, note)
+    lines = [] if owners else [*map(reports.line, operators), *_others(members, declarations, pattern)]
     if not (operators or lines):
         if pattern is not None:
             raise unknown("operator", pattern, catalog())
@@ -63,12 +63,14 @@ def _declarations(plugins: Sequence[Path], note: Callable[[str], None]) -> Mappi
     return {**own, **{name: one for name, one in installed_operators(note).items() if name not in own}}
 
 
-def _others(members: Sequence[str], declared: Mapping[str, DeclaredOperator], pattern: str | None) -> Iterator[Line]:
+def _others(
+    members: Sequence[str], declarations: Mapping[str, DeclaredOperator], pattern: str | None
+) -> Iterator[Line]:
     """Yield a row for each of a framework's own operators, and for what plugins declare."""
     for name in members:
         if split_implementation(name)[0] is not None and _matches(name, pattern):
             yield name, "", "", "", "the framework's own"
-    for name, one in declared.items():
+    for name, one in declarations.items():
         if _matches(name, pattern):
             yield name, "plugin", "", ", ".join(one.arguments), one.summary
 
@@ -124,10 +126,10 @@ def _support(operator: Operator, framework: str, meaning: Meaning) -> Support:
     if meaning.path is None:
         return Support(None, reasons={"": meaning.reason or "there is no binding for it"})
     directions = DIRECTIONS if FRAMEWORKS[framework].gradients else DIRECTIONS[:1]
-    declared = [direction for direction in directions if direction in operator.directions]
+    own_directions = [direction for direction in directions if direction in operator.directions]
     return Support(
         meaning.path,
-        tuple(direction for direction in declared if direction not in meaning.unsupported),
-        {direction: reason for direction, reason in meaning.unsupported.items() if direction in declared},
+        tuple(direction for direction in own_directions if direction not in meaning.unsupported),
+        {direction: reason for direction, reason in meaning.unsupported.items() if direction in own_directions},
         meaning.note,
     )

@@ -36,10 +36,10 @@ def read_results(path: Path) -> Run:
     if path.suffix != ".journal":
         return read_run(path)
     run = read_journal(path)
-    grouped: dict[tuple[object, ...], list[Outcome]] = {}
+    groups: dict[tuple[object, ...], list[Outcome]] = {}
     for outcome in run.outcomes:
-        grouped.setdefault(outcome.trial.key, []).append(outcome)
-    records = tuple(record(several[0].trial, several, run.run.settings) for several in grouped.values())
+        groups.setdefault(outcome.trial.key, []).append(outcome)
+    records = tuple(record(several[0].trial, several, run.run.settings) for several in groups.values())
     return replace(run.run, records=(*run.records, *records))
 
 

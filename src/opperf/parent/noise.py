@@ -113,8 +113,8 @@ class Noise:
 
 def _floor(several: Sequence[Contest], measured: str) -> Floor | None:
     """Return the floor that one trial's rounds show together."""
-    decided = [one for one in several if one.failure is None and one.verdict is not None and one.verdict.interval]
-    words = [one.verdict.verdict for one in decided if one.verdict is not None]
+    contests = [one for one in several if one.failure is None and one.verdict is not None and one.verdict.interval]
+    words = [one.verdict.verdict for one in contests if one.verdict is not None]
     return floor_of(
         several[0].key,
         [pair for one in several for pair in (*one.stage1, *one.stage2)],

@@ -130,10 +130,10 @@ class Options:
     def _of_granularity(self, profile: Profile) -> tuple[str, ...]:
         if self.granularity == "bulk":
             return ()
-        changed = " ".join(f"{name}={value}" for name, value in GRANULARITIES[self.granularity].items())
+        variables = " ".join(f"{name}={value}" for name, value in GRANULARITIES[self.granularity].items())
         if not any("mxnet" in str(facts.get("framework")) for facts in profile.processes.values()):
             return (f"`--granularity {self.granularity}` has no effect here: it changes how MXNet runs",)
-        return (f"run with {changed}: otherwise MXNet fuses the operators of a graph, which is faster",)
+        return (f"run with {variables}: otherwise MXNet fuses the operators of a graph, which is faster",)
 
 
 @dataclass(frozen=True)
@@ -186,8 +186,8 @@ def python_for(
     `words` are what Python is given. Raises what `interpreter` raises.
     """
     if environment is None:
-        imported = next(iter(frameworks_of(words, options.watched)), "null")
-        return interpreter(CURRENT, framework=options.framework or imported, progress=progress)
+        framework = next(iter(frameworks_of(words, options.watched)), "null")
+        return interpreter(CURRENT, framework=options.framework or framework, progress=progress)
     spec = EnvironmentSpec.parse(environment)
     return interpreter(spec, framework=options.framework or spec.framework or "null", progress=progress)
 
@@ -215,7 +215,7 @@ def run(
         variables |= options.variables(folder, None if vendor is None else vendor.ranges)
         code = script.run(command, variables, aside=aside)
         files = [file.replace(output / file.name) for file in sorted(folder.glob("opperf_profile_*.json"))]
-        recorded, unread = _record(sorted(folder.glob("operators_*.json")))
+        trace, unread = _record(sorted(folder.glob("operators_*.json")))
     finally:
         scratch.close()
     notes = []
@@ -229,7 +229,7 @@ def run(
         if len(files) > 1:
             files.append(output / ALL_PROCESSES)
             save(profile, files[-1])
-    return ProfileResult(code, profile, tuple(files), (*notes, *wrong, *unread), recorded)
+    return ProfileResult(code, profile, tuple(files), (*notes, *wrong, *unread), trace)
 
 
 def _record(files: Sequence[Path]) -> tuple[Trace | None, list[str]]:

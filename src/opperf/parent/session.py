@@ -174,9 +174,9 @@ class Session:
             and not any(past.process == process for past in history.outcomes.get(trial.key, ()))
         ]
         self._progress.begin(len(ahead))
-        started = time.monotonic()
+        start = time.monotonic()
         if self._company is not None:
-            with closing(self._side_by_side(self._company, ahead, history, started)) as outcomes:
+            with closing(self._side_by_side(self._company, ahead, history, start)) as outcomes:
                 for outcome in outcomes:
                     history.outcomes.setdefault(outcome.trial.key, []).append(outcome)
                     if journal is not None:
@@ -190,7 +190,7 @@ class Session:
                 self._pool.close()
                 current = process
             self._progress.next(trial)
-            outcome = self._outcome(self._pool, trial, process, history, time.monotonic() - started)
+            outcome = self._outcome(self._pool, trial, process, history, time.monotonic() - start)
             history.outcomes.setdefault(trial.key, []).append(outcome)
             if journal is not None:
                 journal.add(outcome)
@@ -217,7 +217,7 @@ class Session:
                 self._progress.done(outcome)
 
     def _side_by_side(
-        self, together: Company, ahead: Sequence[tuple[Trial, int]], history: Earlier, started: float
+        self, together: Company, ahead: Sequence[tuple[Trial, int]], history: Earlier, start: float
     ) -> Generator[Outcome, None, None]:
         """Measure with several jobs, one process and framework after another, so that none starts meanwhile."""
         self._pool.close()
@@ -229,7 +229,7 @@ class Session:
         for (number, *_), trials in groups.items():
 
             def measure(pool: Pool, trial: Trial, process: int = number) -> Outcome:
-                return self._outcome(pool, trial, process, history, time.monotonic() - started)
+                return self._outcome(pool, trial, process, history, time.monotonic() - start)
 
             def lane(cpus: tuple[int, ...]) -> Lane[Trial, Outcome]:
                 return _Lane(self._pool.for_job(cpus, len(together.leases)), measure)
@@ -266,8 +266,8 @@ class Session:
             return replace(bad, process=process)
         budget = self._settings.budget
         if budget is not None and elapsed > budget:
-            spent = f"the budget of {budget:g} s ran out before this trial"
-            reason = Reason("budget", spent, "give more `--budget`, or `--resume`")
+            text = f"the budget of {budget:g} s ran out before this trial"
+            reason = Reason("budget", text, "give more `--budget`, or `--resume`")
             return Outcome(trial, process, "skipped", reason=reason)
         return pool.measure(trial, process)
 

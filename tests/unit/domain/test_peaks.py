@@ -45,14 +45,14 @@ def test_the_best_framework_counts_and_other_devices_and_threads_do_not() -> Non
 
 
 def test_what_takes_longer_is_the_bound() -> None:
-    assert PEAKS.limit(flops=0, moved=2e6, dtype="float32") == Limit(1e-3, "memory")
-    assert PEAKS.limit(flops=1e9, moved=2e6, dtype="float32") == Limit(1e-2, "compute")
+    assert PEAKS.limit(flops=0, nbytes=2e6, dtype="float32") == Limit(1e-3, "memory")
+    assert PEAKS.limit(flops=1e9, nbytes=2e6, dtype="float32") == Limit(1e-2, "compute")
 
 
 def test_without_the_rate_that_may_bound_it_nothing_is_said() -> None:
-    assert PEAKS.limit(flops=1e9, moved=2e6, dtype="float64") is None
-    assert PEAKS.limit(flops=0, moved=0, dtype="float32") is None
-    assert Peaks.of([], "cpu", 1).limit(flops=1, moved=1, dtype="float32") is None
+    assert PEAKS.limit(flops=1e9, nbytes=2e6, dtype="float64") is None
+    assert PEAKS.limit(flops=0, nbytes=0, dtype="float32") is None
+    assert Peaks.of([], "cpu", 1).limit(flops=1, nbytes=1, dtype="float32") is None
 
 
 def test_a_record_is_held_against_the_limits_by_its_formulas() -> None:

@@ -141,10 +141,10 @@ def operator_cases(operator: ConfiguredOperator, seed: int) -> Iterator[ConfigCa
         for build, call in _pairs(entry, f"{seed}/{operator.name}/{number}"):
             place = f"{number}|{build.id if build else 0}" if operator.batch is None else operator.batch
             case, meaning, names = _case(operator, build, call)
-            described = call.spec.described
-            if described is not None:
+            description = call.spec.described
+            if description is not None:
                 of = json.dumps({"entry": entry_of(call.spec), "names": list(names)}, sort_keys=True)
-                case = replace(case, attributes={**case.attributes, MADE_BY: described.generator, MADE_OF: of})
+                case = replace(case, attributes={**case.attributes, MADE_BY: description.generator, MADE_OF: of})
             run_id = f"{operator.name}|{place}|{call.id}"
             yield ConfigCase(run_id, case, meaning, build.spec if build else None, call.spec)
 
@@ -348,7 +348,9 @@ def mistake(build: Sequence[Argument], call: Sequence[Argument]) -> str | None:
     return None
 
 
-def bags_case(name: str, build: Sequence[Argument], call: Sequence[Argument], built: Mapping[str, Argument]) -> Case:
+def bags_case(
+    name: str, build: Sequence[Argument], call: Sequence[Argument], arguments: Mapping[str, Argument]
+) -> Case:
     """Return the case of checked arguments: indices into all tables, offsets of the bags, weights where there are."""
     tables, rows, batch = int(_first(build[0])), _least(build[1]), int(_first(call[0]))
     pooling = int(_first(call[1]))
@@ -360,7 +362,7 @@ def bags_case(name: str, build: Sequence[Argument], call: Sequence[Argument], bu
     }
     if build[4] is True:
         inputs["2"] = TensorSpec((bags * pooling,), "float32", values="normal", requires_grad=False)
-    return Case(name, inputs, built)
+    return Case(name, inputs, arguments)
 
 
 def _counts(value: Argument) -> bool:

@@ -63,8 +63,8 @@ def image_adjust_hue(data: Any, turn: Any) -> Any:
 
 def image_color_jitter(data: Any, weights: Any, brightness: float, contrast: float, saturation: float) -> Any:
     """Adjust one after the other."""
-    adjusted = image_adjust_contrast(image_adjust_brightness(data, brightness), weights, contrast)
-    return image_adjust_saturation(adjusted, weights, saturation)
+    image = image_adjust_contrast(image_adjust_brightness(data, brightness), weights, contrast)
+    return image_adjust_saturation(image, weights, saturation)
 
 
 #: Of each: the function, and what it is made of.
@@ -78,7 +78,7 @@ CHANGES: Mapping[str, tuple[Callable[..., Any], str]] = {
 }
 
 
-def derived(like: Callable[[Any, Any], Any]) -> dict[str, Derive]:
+def derivations(like: Callable[[Any, Any], Any]) -> dict[str, Derive]:
     """Return how what changes need is made before anything is timed; `like` makes an array like another, of numbers."""
     return {
         "weights": lambda arguments: like(arguments["data"], GRAY),
@@ -89,7 +89,7 @@ def derived(like: Callable[[Any, Any], Any]) -> dict[str, Derive]:
 def change(name: str, like: Callable[[Any, Any], Any]) -> Binding:
     """Return the binding of one; `like` makes an array like another, of numbers."""
     function, note = CHANGES[name]
-    derive = {own: make for own, make in derived(like).items() if own in signature(function).parameters}
+    derive = {own: make for own, make in derivations(like).items() if own in signature(function).parameters}
     return composition(function, derive=derive, note=note)
 
 
@@ -97,16 +97,16 @@ def depth_to_space(data: Any, factor: int) -> Any:
     """Take channels as (down, right, channel) and move the first two between the pixels."""
     batch, channels, height, width = data.shape
     blocks = data.reshape(batch, factor, factor, channels // factor**2, height, width)
-    moved = blocks.transpose(0, 3, 4, 1, 5, 2)
-    return moved.reshape(batch, channels // factor**2, height * factor, width * factor)
+    pixels = blocks.transpose(0, 3, 4, 1, 5, 2)
+    return pixels.reshape(batch, channels // factor**2, height * factor, width * factor)
 
 
 def space_to_depth(data: Any, factor: int) -> Any:
     """Part the pixels and move the parts before the channels."""
     batch, channels, height, width = data.shape
     blocks = data.reshape(batch, channels, height // factor, factor, width // factor, factor)
-    moved = blocks.transpose(0, 3, 5, 1, 2, 4)
-    return moved.reshape(batch, channels * factor**2, height // factor, width // factor)
+    pixels = blocks.transpose(0, 3, 5, 1, 2, 4)
+    return pixels.reshape(batch, channels * factor**2, height // factor, width // factor)
 
 
 #: What each step is made of.
@@ -230,9 +230,9 @@ class Updates:
         squares += self.np.square(gradient)
         root = self.np.sqrt(squares)
         sums += gradient - weight * (root - before) / learning_rate
-        moved = (l1 * self.np.sign(sums) - sums) * learning_rate / (beta + root)
+        step = (l1 * self.np.sign(sums) - sums) * learning_rate / (beta + root)
         out: dict[str, Any] = {} if self.immutable else {"out": weight}
-        weight = self.np.multiply(moved, self.np.abs(sums) > l1, **out)
+        weight = self.np.multiply(step, self.np.abs(sums) > l1, **out)
         return self._result(weight, sums, squares)
 
     def lamb_update(
@@ -289,8 +289,8 @@ def compositions(xp: Any) -> Mapping[str, tuple[Callable[..., Any], str]]:
 
     def logsumexp(data: Any, axis: Any, keepdims: bool | None) -> Any:
         largest = xp.max(data, axis=axis, keepdims=True)
-        folded = xp.log(xp.sum(xp.exp(data - largest), axis=axis, keepdims=True)) + largest
-        return folded if keepdims else xp.squeeze(folded, axis)
+        logarithm = xp.log(xp.sum(xp.exp(data - largest), axis=axis, keepdims=True)) + largest
+        return logarithm if keepdims else xp.squeeze(logarithm, axis)
 
     def normalize(data: Any, axes: tuple[int, ...], epsilon: float) -> Any:
         mean, variance = xp.mean(data, axis=axes, keepdims=True), xp.var(data, axis=axes, keepdims=True)
@@ -329,11 +329,11 @@ def compositions(xp: Any) -> Mapping[str, tuple[Callable[..., Any], str]]:
         batch, channels, height, width = data.shape
         if apart:
             pieces = xp.reshape(data, (batch, factor, factor, channels // factor**2, height, width))
-            moved = xp.permute_dims(pieces, (0, 3, 4, 1, 5, 2))
-            return xp.reshape(moved, (batch, channels // factor**2, height * factor, width * factor))
+            pixels = xp.permute_dims(pieces, (0, 3, 4, 1, 5, 2))
+            return xp.reshape(pixels, (batch, channels // factor**2, height * factor, width * factor))
         pieces = xp.reshape(data, (batch, channels, height // factor, factor, width // factor, factor))
-        moved = xp.permute_dims(pieces, (0, 3, 5, 1, 2, 4))
-        return xp.reshape(moved, (batch, channels * factor**2, height // factor, width // factor))
+        pixels = xp.permute_dims(pieces, (0, 3, 5, 1, 2, 4))
+        return xp.reshape(pixels, (batch, channels * factor**2, height // factor, width // factor))
 
     of_softmax, of_norm = "max exp sum", "mean var sqrt"
     return {

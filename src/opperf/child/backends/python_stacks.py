@@ -197,10 +197,10 @@ class PythonCalls:
         present: Any = sys.getprofile()
         _set(other._follower(None))
         try:
-            followed = _time_of_calls()
+            call_time = _time_of_calls()
         finally:
             _set(present)
-        return calls * max(0.0, followed - plain) / PROBE
+        return calls * max(0.0, call_time - plain) / PROBE
 
     def take(self) -> Stacks:
         """Return what was seen since the last time; only while stopped."""

@@ -44,11 +44,11 @@ class Rules:
         if name in self.functions:
             text, values = self.functions[name]
             return [Case(operator, inputs(text, side), attributes(values, side))]
-        needed = required(function)
+        names = required(function)
         arrays: dict[str, Argument] = {
-            own: tensor(self.arrays.get(own, MATRIX), side) for own in needed if own not in self.attributes
+            own: tensor(self.arrays.get(own, MATRIX), side) for own in names if own not in self.attributes
         }
-        others = {own: self.attributes[own] for own in needed if own in self.attributes}
+        others = {own: self.attributes[own] for own in names if own in self.attributes}
         return [Case(operator, arrays, attributes(others, side))]
 
 

@@ -40,8 +40,8 @@ def build(source: Path, folder: Path, *, options: Sequence[str] = (), key: str =
 
 def _compiler(source: Path) -> list[str]:
     variable, commands = COMPILERS[source.suffix]
-    named = shlex.split(os.environ.get(variable, ""))
-    compiler = named or [command for command in commands if shutil.which(command)][:1]
+    words = shlex.split(os.environ.get(variable, ""))
+    compiler = words or [command for command in commands if shutil.which(command)][:1]
     if not compiler:
         language = "C++" if source.suffix == ".cpp" else "C"
         raise Unsupported(

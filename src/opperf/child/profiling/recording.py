@@ -184,11 +184,11 @@ class Recording:
             )
 
     def _on(self) -> None:
-        with ExitStack() as started:
+        with ExitStack() as stack:
             for one in self._watchers.values():
                 one.start()
-                started.callback(one.stop)
-            started.pop_all()
+                stack.callback(one.stop)
+            stack.pop_all()
         self._fresh.start()
         self._waiting.start()
         self.state = "running"

@@ -91,11 +91,11 @@ def call_of(case: Case, path: str, order: Sequence[str] = ()) -> Call:
     given. Attributes go by keyword, and so do inputs behind a parameter that is left out.
     """
     placed = list(takewhile(case.inputs.__contains__, order)) if set(case.inputs) <= set(order) else list(case.inputs)
-    named = [*(name for name in case.inputs if name not in placed), *case.attributes]
+    names = [*(name for name in case.inputs if name not in placed), *case.attributes]
     return Call(
         path,
         tuple(Parameter(name, neutral=name) for name in placed),
-        tuple(Parameter(name, neutral=name) for name in named if is_argument(name)),
+        tuple(Parameter(name, neutral=name) for name in names if is_argument(name)),
     )
 
 
@@ -107,8 +107,8 @@ def _build(call: Call, case: Case, backend: Backend, values: dict[str, object]) 
         name.removeprefix(BUILD_PREFIX): values[name] for name in case.attributes if name.startswith(BUILD_PREFIX)
     }
     places = sorted((name for name in settings if name.isdecimal()), key=int)
-    named = {name: value for name, value in settings.items() if not name.isdecimal()}
-    return backend.layer(call.path, [settings[place] for place in places], named)
+    keywords = {name: value for name, value in settings.items() if not name.isdecimal()}
+    return backend.layer(call.path, [settings[place] for place in places], keywords)
 
 
 def _is_present(parameter: Parameter, values: dict[str, object]) -> bool:

@@ -52,7 +52,7 @@ def _outcomes(batch: Mapping[str, Any]) -> dict[str, Any]:
         try:
             work = jobs.work(told_trial(one["trial"], label), batch["seed"])
             if observer is not None:
-                with observer.observed(label):
+                with observer.observe(label):
                     call_once(backend, work)
             else:
                 _call(backend, work, marks, label, batch)

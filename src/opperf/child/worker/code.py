@@ -130,8 +130,8 @@ def neutral_names(
                 )
         return dict(declaration.arguments)
     parameters = positional(function)
-    named = {parameter.name for parameter in parameters if parameter.name in names_taken}
-    inputs = iter([name for name in definition.inputs if name not in named])
+    keywords = {parameter.name for parameter in parameters if parameter.name in names_taken}
+    inputs = iter([name for name in definition.inputs if name not in keywords])
     names: dict[str, str] = {}
     for parameter in parameters:
         if parameter.name in names_taken:

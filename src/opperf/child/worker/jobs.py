@@ -164,9 +164,9 @@ class Jobs:
 
     def _count(self, trial: Trial, call: Call, sound: Ready) -> dict[str, Any]:
         """Return what an operator outside the catalog computes and moves: as its author says, else by the framework."""
-        declared = None if call.function is None else flop_count(call.function, trial.case)
-        if declared is not None:
-            return {"flops": declared, "counted": "declared"}
+        flops = None if call.function is None else flop_count(call.function, trial.case)
+        if flops is not None:
+            return {"flops": flops, "counted": "declared"}
         counts = None
         if trial.direction == "forward":
             with suppress(Exception):  # what cannot be counted can be timed
@@ -189,8 +189,8 @@ class Jobs:
         text = str(error).strip() or type(error).__name__
         if isinstance(error, Unsupported) or _is_out_of_memory(error, text):
             return
-        named = (value.name for value in trial.case.attributes.values() if isinstance(value, DType))
-        for dtype in {*named, *(tensor.dtype for tensor in trial.case.tensors())} - {"float32"}:
+        dtypes = (value.name for value in trial.case.attributes.values() if isinstance(value, DType))
+        for dtype in {*dtypes, *(tensor.dtype for tensor in trial.case.tensors())} - {"float32"}:
             with suppress(Exception):
                 self._sound(trial.case.with_dtype("float32", of=dtype), call, trial.direction, seed)
                 message = f"{self._backend.name} has no `{trial.case.operator}` of {dtype}: {_headline(text)[:200]}"
@@ -288,12 +288,12 @@ class Jobs:
     def _evaluate(self, request: requests.Evaluate) -> replies.Evaluation:
         """Run a trial once and write each tensor of its result to a file of raw elements."""
         prepared = self._ready(request.trial, request.seed)
-        written = []
+        files = []
         for i, (raw, shape, dtype) in enumerate(self._on_host(call_once(self._backend, prepared.sound.work))):
             path = Path(request.folder) / f"output_{i}.bin"
             path.write_bytes(raw)
-            written.append(replies.Output(str(path), tuple(shape), dtype))
-        return replies.Evaluation(tuple(written))
+            files.append(replies.Output(str(path), tuple(shape), dtype))
+        return replies.Evaluation(tuple(files))
 
     def _compare(self, request: requests.Compare) -> replies.Agreement:
         check(_read(request.results), _read(request.expected), request.against, leeway(request.trial))
@@ -334,13 +334,13 @@ def _is_out_of_memory(error: BaseException, text: str) -> bool:
 
 def _trace(tracers: Tracers) -> list[Warning]:
     """Return the warning for an operator that leaves a Python profile or trace function set."""
-    added = tracers.new_hook()
-    if added is None:
+    hook = tracers.new_hook()
+    if hook is None:
         return []
     return [
         Warning(
             "traced",
-            f"the operator leaves `{added}` on, which slows every Python call; opperf turned it off after the trial",
+            f"the operator leaves `{hook}` on, which slows every Python call; opperf turned it off after the trial",
             "end it in the operator",
         )
     ]

@@ -55,8 +55,8 @@ class Names:
         if isinstance(path, Code):
             return code.call(path, self._load(path), trial.case, self._backend.name)
         if path is not None:
-            named = binding.at(path) if isinstance(binding, Call) else None
-            return named or arguments.call_of(trial.case, path, self._order(path))
+            call = binding.at(path) if isinstance(binding, Call) else None
+            return call or arguments.call_of(trial.case, path, self._order(path))
         if isinstance(binding, Call):
             return binding
         why = binding.reason if isinstance(binding, Missing) else NOT_BOUND
@@ -134,10 +134,10 @@ class Names:
             # Only PyTorch's are samples scaled up.
             return Discovery(examples=tuple(Example(case, getattr(case, "scale", 1)) for case in cases))
         calls = [call for call in self._backend.bindings().values() if isinstance(call, Call)]
-        named = {name for call in calls if call.function is None for name in (call.path, *call.also)}
-        bound = [self._function(name) for name in sorted(named)]
+        paths = {name for call in calls if call.function is None for name in (call.path, *call.also)}
+        bound = [self._function(name) for name in sorted(paths)]
         call = {id(function) for function in bound if function is not None}
-        others = [name for name in self._backend.registered() if name not in named]  # a method is made at each look
+        others = [name for name in self._backend.registered() if name not in paths]  # a method is made at each look
         return Discovery(tuple(name for name in others if id(self._function(name)) not in call))
 
     def _function(self, path: str) -> Callable[..., object] | None:

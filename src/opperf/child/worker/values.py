@@ -54,10 +54,10 @@ def definite(backend: Backend, spec: TensorSpec, seed: str) -> Any:
     rows = bytearray()
     for _ in range(math.prod(spec.shape[:-2])):
         line = array("d", [float(side)] + [2 * generator.random() - 1 for _ in range(side - 1)])
-        mirrored = array("d", [*line[:0:-1], *line])
+        line_twice = array("d", [*line[:0:-1], *line])
         if parts == 2:
-            mirrored = array("d", [part for value in mirrored for part in (value, 0.0)])
-        raw, step = memoryview(mirrored).cast("B"), 8 * parts
+            line_twice = array("d", [part for value in line_twice for part in (value, 0.0)])
+        raw, step = memoryview(line_twice).cast("B"), 8 * parts
         rows += b"".join(raw[step * (side - 1 - row) : step * (2 * side - 1 - row)] for row in range(side))
     return backend.host(rows, "float64")
 

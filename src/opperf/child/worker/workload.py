@@ -87,10 +87,10 @@ class Workload:
                 f"`{generator}` made a value of type `{type(value).__name__}`",
                 hint=f"tensors of {self._backend.name}, numbers, strings, None, and lists of them",
             )
-        described = self._backend.spec(value)
+        spec = self._backend.spec(value)
         # PyTorch's tensors say whether they have a gradient; those of others do not.
-        fixed = described.is_float and getattr(value, "requires_grad", None) is False
-        return replace(described, requires_grad=False if fixed else None)
+        fixed = spec.is_float and getattr(value, "requires_grad", None) is False
+        return replace(spec, requires_grad=False if fixed else None)
 
 
 @contextmanager

@@ -125,13 +125,13 @@ class OperatorBenchmark(MXNetOperatorBenchmarkBase):
                 self._measure(here, subject, "forward")
 
     def _measure(self, here: InProcess, subject: Subject, direction: str) -> None:
-        measured = here.measure(subject, direction, warmup=self.warmup, runs=self.runs, memory=False)
+        measurement = here.measure(subject, direction, warmup=self.warmup, runs=self.runs, memory=False)
         key = self.declared.key(self.inputs, direction)
-        self.samples[key] = here.seconds(measured)
+        self.samples[key] = here.seconds(measurement)
         self.results[key] = fmean(self.samples[key])
 
 
-def benchmark_class(name: str, declared: BenchmarkSpec, module: str) -> type[OperatorBenchmark]:
+def benchmark_class(name: str, spec: BenchmarkSpec, module: str) -> type[OperatorBenchmark]:
     """Return the class of benchmarks of a declared operator."""
-    document = f"Benchmarks {declared.summary}."
-    return type(name, (OperatorBenchmark,), {"declared": declared, "__doc__": document, "__module__": module})
+    document = f"Benchmarks {spec.summary}."
+    return type(name, (OperatorBenchmark,), {"declared": spec, "__doc__": document, "__module__": module})

@@ -17,7 +17,7 @@ from opperf.compat.dl_operator_benchmark.operators import every
 from opperf.compat.dl_operator_benchmark.runners import CUSTOM, ND, runners
 from opperf.domain.errors import unknown
 
-CLASSES = {name: benchmark_class(name, declared, __name__) for name, declared in every().items()}
+CLASSES = {name: benchmark_class(name, spec, __name__) for name, spec in every().items()}
 RUNNERS = runners({**ND, **CUSTOM}, CLASSES)
 __all__ = sorted([*CLASSES, *RUNNERS])
 

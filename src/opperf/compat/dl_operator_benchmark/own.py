@@ -67,5 +67,5 @@ def _time(
     arrays = (value for value in (*args, *kwargs.values()) if isinstance(value, mx.nd.NDArray))
     here = in_process(device_named(str(next(arrays, result).context)))
     subject = here.of_function(function, args, kwargs)
-    measured = here.measure(subject, direction, warmup=0, runs=runs, memory=False)
-    return fmean(here.seconds(measured)) * runs, result
+    measurement = here.measure(subject, direction, warmup=0, runs=runs, memory=False)
+    return fmean(here.seconds(measurement)) * runs, result

@@ -130,9 +130,9 @@ def benchmark(
         clock=clock,
         jobs=jobs_named(jobs, name="`--jobs`"),
     )
-    plans, run, stopped = _measured(selection, settings, choice, output_file, resume=resume)
+    plans, run, cause = _measure(selection, settings, choice, output_file, resume=resume)
     _write(plans, run, output_format, output_file, records, lumped=choice.lumped)
-    _leave(run, output_file, stopped)
+    _leave(run, output_file, cause)
 
 
 def shared(runs: int, processes: int | None) -> tuple[int, int]:
@@ -166,7 +166,7 @@ def _take_places(output: Path, records: Path | None, inputs: Path | None, *, for
         raise InputError(f"`{output}` already exists", hint=hint, slug="output_exists")
 
 
-def _measured(
+def _measure(
     selection: Selection, settings: Settings, choice: CommandRequest, output: Path, *, resume: bool
 ) -> tuple[list[RowPlan], Run, BaseException | None]:
     """Return the rows, the run, and what stopped it before its end."""
@@ -204,16 +204,16 @@ def _write(
     tell(f"wrote {output}: {len(table_rows)} operators, {len(rows)} rows{text}")
 
 
-def _leave(run: Run, output: Path, stopped: BaseException | None) -> None:
+def _leave(run: Run, output: Path, cause: BaseException | None) -> None:
     """Exit as `opperf run` does; only a run that came to its end has no journal left."""
     from opperf.domain.errors import way_out
     from opperf.parent.cli.output import tell
     from opperf.parent.cli.run import leave
     from opperf.parent.store.journal import journal_of
 
-    if stopped is not None:
+    if cause is not None:
         tell(f"stopped; `--resume` continues {output} ends")
-        raise way_out(stopped)
+        raise way_out(cause)
     journal_of(output).unlink(missing_ok=True)
     leave(run, strict=False)
 

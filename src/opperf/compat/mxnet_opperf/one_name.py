@@ -40,9 +40,9 @@ def run_benchmark_operator(
         own = {one: value for one, value in additional.items() if one in argument_names(function) or one not in names}
         inputs = {**default_arrays(function, size), **own}
         print(module)
-        measured = run_performance_test(function, [inputs], run_backward, dtype, ctx, profiler, warmup, runs)
-        print(measured)
-        results += measured
+        rows = run_performance_test(function, [inputs], run_backward, dtype, ctx, profiler, warmup, runs)
+        print(rows)
+        results += rows
     return results
 
 
@@ -59,6 +59,6 @@ def spellings(name: str) -> list[str]:
     >>> spellings("FullyConnected")
     ['FullyConnected', 'fully_connected']
     """
-    joined = "".join(word.capitalize() for word in name.split("_")) if "_" in name else name
+    class_name = "".join(word.capitalize() for word in name.split("_")) if "_" in name else name
     apart = "".join(f"_{one.lower()}" if one.isupper() else one for one in name).lstrip("_")
-    return list(dict.fromkeys([name, joined if name.islower() else apart]))
+    return list(dict.fromkeys([name, class_name if name.islower() else apart]))

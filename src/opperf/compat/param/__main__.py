@@ -45,12 +45,12 @@ def benchmark() -> None:
             tell(f"warning: {warning}")
     trace = path.with_name(f"{path.stem}_trace.json") if options.profile else None
     try:
-        run, stopped = Running(options, config, tools).run(path, trace)
+        run, cause = Running(options, config, tools).run(path, trace)
     except KeyboardInterrupt:  # while a tool was at work, so that nothing is measured yet
         raise SystemExit(130) from None
     tell(f"wrote {path}")
-    if stopped is not None:
-        raise way_out(stopped)
+    if cause is not None:
+        raise way_out(cause)
     try:
         leave(run, strict=False)
     except typer.Exit as left:  # no command of typer is around this one

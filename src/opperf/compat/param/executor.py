@@ -54,10 +54,10 @@ class OpExecutor:
         return result
 
     def _measure(self, place: Here, work: Ready) -> dict[str, Any]:
-        measured = place.engine.measure(work.work, self.settings, output_bytes=work.output_bytes, took=work.took)
-        samples = measured.samples("latency" if self.discrete else "time") or measured.time
+        measurement = place.engine.measure(work.work, self.settings, output_bytes=work.output_bytes, took=work.took)
+        samples = measurement.samples("latency" if self.discrete else "time") or measurement.time
         numbers = fields(
-            samples, measured.quantity("memory_peak"), on_device=self.device != "cpu", discrete=self.discrete
+            samples, measurement.quantity("memory_peak"), on_device=self.device != "cpu", discrete=self.discrete
         )
         seconds = samples.seconds() or samples.seconds(clean_only=False)
         numbers["statistics"] = {
@@ -90,9 +90,9 @@ class OpExecutor:
 
     def _bound(self, place: Here, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Bound:
         """Return the call; a gradient flows to the tensors that ask for one, and to a layer's parameters."""
-        named = isinstance(self.op, NamedOperator)
+        by_name = isinstance(self.op, NamedOperator)
         leaves = [leaf for value in (*args, *kwargs.values()) for leaf in place.backend.leaves(value)]
         asking = [leaf for leaf in leaves if leaf.requires_grad]
         function = self.op.function if isinstance(self.op, NamedOperator) else self.op.forward
         parameters = self.op.parameters if isinstance(self.op, NamedOperator) else ()
-        return Bound(function, tuple(args), dict(kwargs), (*asking, *parameters) if named else ())
+        return Bound(function, tuple(args), dict(kwargs), (*asking, *parameters) if by_name else ())

@@ -109,10 +109,10 @@ class Bounds:
         self._is_long = not after and place + 2 == len(parts)
 
     def _check_numbers(self, outside: list[bytes], begin: int) -> None:
-        written = self._digits + b" ".join(outside)
-        if _TOO_LONG in written.translate(_ZEROS):
+        text = self._digits + b" ".join(outside)
+        if _TOO_LONG in text.translate(_ZEROS):
             raise NotJSON(f"byte {begin:,}: a number of over {LONGEST_NUMBER} digits, expected fewer")
-        self._digits = written[-LONGEST_NUMBER:]
+        self._digits = text[-LONGEST_NUMBER:]
 
     def _check_depth(self, parts: list[bytes], outside: list[bytes], begin: int) -> None:
         brackets = b"".join(outside).translate(None, _NO_BRACKETS)

@@ -227,8 +227,8 @@ def _arrows(events: Sequence[Event], threads: Sequence[int], epoch: int) -> Iter
             time = _microseconds(event.begin - epoch)
             # An end binds to the span around it, as a start does, and not to the next one that begins.
             end = {"bp": "e"} if phase == "f" else {}
-            named = {"ph": phase, "name": "backward", "cat": "flow", "id": number, "ts": time}
-            yield {**named, "pid": event.process, "tid": threads[place], **end}
+            arrow = {"ph": phase, "name": "backward", "cat": "flow", "id": number, "ts": time}
+            yield {**arrow, "pid": event.process, "tid": threads[place], **end}
 
 
 def _counter(reading: Reading, epoch: int) -> dict[str, object]:

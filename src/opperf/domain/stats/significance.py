@@ -156,11 +156,11 @@ def discoveries(p_values: Sequence[float], rate: float) -> list[bool]:
     [True, True, True, False]
     """
     order = sorted(range(len(p_values)), key=lambda i: p_values[i])
-    believed = 0
+    discoveries_end = 0
     for rank, i in enumerate(order, 1):
         if p_values[i] <= rate * rank / len(p_values):
-            believed = rank
-    places = set(order[:believed])
+            discoveries_end = rank
+    places = set(order[:discoveries_end])
     return [i in places for i in range(len(p_values))]
 
 

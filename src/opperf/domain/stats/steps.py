@@ -93,8 +93,8 @@ class Posterior:
         determinant = a * d - b * b
         first = prior * (d * moment[0] - b * moment[1]) / determinant
         second = prior * (a * moment[1] - b * moment[0]) / determinant
-        fitted = moment[0] * first + moment[1] * second
-        return (fitted - math.log(determinant)) / 2, (first, second)
+        fit = moment[0] * first + moment[1] * second
+        return (fit - math.log(determinant)) / 2, (first, second)
 
     def _row(self, steps: tuple[int, ...], one: Observation) -> list[float]:
         """Return how the observation's log-ratio depends on the heights."""

@@ -60,10 +60,10 @@ def changes(points: Sequence[Point], *, tolerance: float = 0.02, penalty: float 
     """
     if len(points) < 2:
         return []
-    widened = _widen(points)
-    starts = _partition(widened, penalty)
+    points_with_neighbours = _widen(points)
+    starts = _partition(points_with_neighbours, penalty)
     while True:
-        sizes = _sizes(widened, starts)
+        sizes = _sizes(points_with_neighbours, starts)
         small = min(range(len(sizes)), key=lambda i: abs(sizes[i].log_ratio), default=None)
         if small is None or abs(sizes[small].log_ratio) >= math.log1p(tolerance):
             break

@@ -38,13 +38,13 @@ def judgement_of(
 def _finding(comparison: Comparison, tolerance: float, whose: str) -> Finding:
     """Return the finding on one comparison. Memory growth is reported in addition to the time."""
     verdict = comparison.verdict
-    grown = memory_growth(comparison, tolerance)
+    growth = memory_growth(comparison, tolerance)
     if comparison.status != "ok":
         return Finding(comparison.status, comparison, verdict.reason)
     if verdict.verdict == "slower":
-        return Finding("slower", comparison, "; ".join(filter(None, (_time_text(comparison, whose), grown))))
-    if grown is not None:
-        return Finding("memory", comparison, grown)
+        return Finding("slower", comparison, "; ".join(filter(None, (_time_text(comparison, whose), growth))))
+    if growth is not None:
+        return Finding("memory", comparison, growth)
     if verdict.verdict == "inconclusive":
         settle = None if verdict.settle is None else f"to settle it: {verdict.settle}"
         return Finding("inconclusive", comparison, "; ".join(filter(None, (_limit(verdict), verdict.reason, settle))))
@@ -118,10 +118,10 @@ def compare_expected(
     `threshold` is a share of the time that is expected; `floors` are those of this machine, where they are measured.
     """
     expected = {expectation.trial.key: expectation for expectation in expectations}
-    measured = {record.trial.key: record for record in run.records}
-    keys = dict.fromkeys([*measured, *expected])
+    records = {record.trial.key: record for record in run.records}
+    keys = dict.fromkeys([*records, *expected])
     limits = _Limits(threshold, floors or {})
-    return [_compare(expected.get(key), measured.get(key), run, limits) for key in keys]
+    return [_compare(expected.get(key), records.get(key), run, limits) for key in keys]
 
 
 @dataclass(frozen=True)

@@ -108,8 +108,8 @@ class RatioGraph:
         for build, sign in ((base, -1.0), (new, 1.0)):
             if build in self._factor.order:
                 vector[build] = sign
-        solved = self._factor.solve(vector)
-        return sum(sign * solved[build] for build, sign in vector.items())
+        solution = self._factor.solve(vector)
+        return sum(sign * solution[build] for build, sign in vector.items())
 
 
 class _Factor:

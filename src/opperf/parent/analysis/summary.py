@@ -35,39 +35,39 @@ def record(trial: Trial, outcomes: Sequence[Outcome], settings: Settings, *, kee
     for outcome in outcomes:
         if outcome.status == "failed":
             return Record(trial, "failed", outcome.reason, facts=_version(outcomes))
-    measured = [outcome.measurement for outcome in outcomes if outcome.measurement is not None]
-    if not measured:
+    measurements = [outcome.measurement for outcome in outcomes if outcome.measurement is not None]
+    if not measurements:
         reason = next((outcome.reason for outcome in outcomes if outcome.reason is not None), None)
         return Record(
             trial, "skipped", reason or Reason("not_run", "the trial was not reached"), facts=_version(outcomes)
         )
-    time = CountedTimes.of([measurement.time for measurement in measured], trial.side.threads)
-    native = measured[0].facts.get("clock") == NATIVE
+    time = CountedTimes.of([measurement.time for measurement in measurements], trial.side.threads)
+    native = measurements[0].facts.get("clock") == NATIVE
     if native:
         time = replace(time, clock=NATIVE)
-    by_name = {name: CountedTimes.of(samples, trial.side.threads) for name, samples in _sample(measured).items()} | {
-        "time": time
-    }
+    by_name = {
+        name: CountedTimes.of(samples, trial.side.threads) for name, samples in _sample(measurements).items()
+    } | {"time": time}
     if not native:  # the native clock says nothing about CPU time
-        by_name["cpu_time"] = CountedTimes.of_cpu([measurement.time for measurement in measured])
-    sync = str(measured[0].facts.get("sync", "block"))
+        by_name["cpu_time"] = CountedTimes.of_cpu([measurement.time for measurement in measurements])
+    sync = str(measurements[0].facts.get("sync", "block"))
     statistics = {name: _statistics(times, METRICS[name].sync or sync, settings) for name, times in by_name.items()}
     share = _python_share(by_name)
-    rates, doubts = _rates(trial, measured[0].facts, median(time.pooled))
+    rates, doubts = _rates(trial, measurements[0].facts, median(time.pooled))
     return Record(
         trial,
         "ok",
-        metrics={**statistics, **_quantities(measured), **share, **rates},
-        warnings=(*_warnings(measured, time), *doubts),
-        facts={**measured[0].facts, **_version(outcomes)},
-        samples=_samples(measured) if keep_samples else {},
+        metrics={**statistics, **_quantities(measurements), **share, **rates},
+        warnings=(*_warnings(measurements, time), *doubts),
+        facts={**measurements[0].facts, **_version(outcomes)},
+        samples=_samples(measurements) if keep_samples else {},
     )
 
 
-def _sample(measured: Sequence[Measurement]) -> dict[str, list[Samples]]:
+def _sample(measurements: Sequence[Measurement]) -> dict[str, list[Samples]]:
     """Return the samples of each metric, one entry for each process."""
-    named = {name: [one.samples(name) for one in measured] for name in METRICS}
-    result = {name: [samples for samples in several if samples is not None] for name, several in named.items()}
+    series = {name: [one.samples(name) for one in measurements] for name in METRICS}
+    result = {name: [samples for samples in several if samples is not None] for name, several in series.items()}
     return {name: several for name, several in result.items() if several}
 
 
@@ -110,15 +110,17 @@ def _python_share(times: Mapping[str, CountedTimes]) -> dict[str, Value]:
     return {"python_share": Quantity(1 - median(times["time_native"].pooled) / whole, "1 - time_native / time")}
 
 
-def _quantities(measured: Sequence[Measurement]) -> dict[str, Value]:
+def _quantities(measurements: Sequence[Measurement]) -> dict[str, Value]:
     """Return each metric that is a single number, merged over processes as the table of metrics says."""
-    joined: dict[str, Value] = {}
+    quantities: dict[str, Value] = {}
     for name, metric in METRICS.items():
-        several = [quantity for one in measured if (quantity := one.quantity(name)) is not None]
+        several = [quantity for one in measurements if (quantity := one.quantity(name)) is not None]
         if several:
             values = [quantity.value for quantity in several]
-            joined[name] = Quantity(max(values) if metric.of_processes == "max" else median(values), several[0].source)
-    return joined
+            quantities[name] = Quantity(
+                max(values) if metric.of_processes == "max" else median(values), several[0].source
+            )
+    return quantities
 
 
 def _rates(trial: Trial, facts: Mapping[str, object], seconds: float) -> tuple[dict[str, Value], tuple[Warning, ...]]:
@@ -163,8 +165,8 @@ def _count(name: str, count: int, seconds: float, source: str) -> dict[str, Valu
     return values
 
 
-def _warnings(measured: Sequence[Measurement], time: CountedTimes) -> tuple[Warning, ...]:
-    by_slug = {warning.slug: warning for process in measured for warning in process.warnings}
+def _warnings(measurements: Sequence[Measurement], time: CountedTimes) -> tuple[Warning, ...]:
+    by_slug = {warning.slug: warning for process in measurements for warning in process.warnings}
     if time.disturbed:
         stand_in = "CPU time stands in" if time.clock == "cpu" else "all samples are used"
         by_slug["few_clean_samples"] = Warning(
@@ -179,12 +181,12 @@ def _warnings(measured: Sequence[Measurement], time: CountedTimes) -> tuple[Warn
     return tuple(by_slug.values())
 
 
-def _samples(measured: Sequence[Measurement]) -> dict[str, list[object]]:
+def _samples(measurements: Sequence[Measurement]) -> dict[str, list[object]]:
     """Return the raw samples, one entry for each process."""
-    time = measured[0].time.samples
+    time = measurements[0].time.samples
     return {
         name: [samples.to_json() for samples in several]
-        for name, several in _sample(measured).items()
+        for name, several in _sample(measurements).items()
         # A block of one call is a latency sample already; it is not stored twice.
         if name == "time" or several[0].samples != time
     }
@@ -198,11 +200,11 @@ def _version(outcomes: Sequence[Outcome]) -> Mapping[str, str]:
 def limit_of(record: Record, peaks: Peaks) -> Limit | None:
     """Return the least time that the work of a record takes here; None where its work or the limits are not known."""
     counts = [record.metrics.get(name) for name in ("flops", "bytes")]
-    flops, moved = (count.value if isinstance(count, Quantity) else None for count in counts)
+    flops, nbytes = (count.value if isinstance(count, Quantity) else None for count in counts)
     tensor = next(record.trial.case.tensors(), None)
-    if moved is None or tensor is None:
+    if nbytes is None or tensor is None:
         return None
-    return peaks.limit(flops=flops or 0.0, moved=moved, dtype=tensor.dtype)
+    return peaks.limit(flops=flops or 0.0, nbytes=nbytes, dtype=tensor.dtype)
 
 
 def doubts(record: Record, limit: Limit) -> tuple[Warning, ...]:

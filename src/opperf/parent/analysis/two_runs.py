@@ -74,13 +74,13 @@ def compare_runs(
 def _by_key(records: Sequence[Record]) -> dict[tuple[object, ...], Record]:
     """Return records by their matching key; equal machines are matched in order."""
     numbers: Counter[tuple[object, ...]] = Counter()
-    keyed = {}
+    by_key = {}
     for record in records:
         key = _key(record)
         place = (*key, numbers[key])
-        keyed[place] = record
+        by_key[place] = record
         numbers[key] += 1 if record.details.node else 0  # without a fleet, the last of equal records counts
-    return keyed
+    return by_key
 
 
 def _key(record: Record) -> tuple[object, ...]:

@@ -57,12 +57,12 @@ class Rule:
         >>> Rule().looks, Rule(most=50).looks
         ((5, 8, 12), (5, 8, 12, 20, 32, 50))
         """
-        planned = [math.ceil(self.pairs * share) for share in LOOKS]
+        looks = [math.ceil(self.pairs * share) for share in LOOKS]
         if self.most is None:
-            return tuple(planned)
-        while planned[-1] < self.most:
-            planned.append(math.ceil(planned[-1] * GROWTH))
-        return tuple(dict.fromkeys(min(look, max(self.most, self.pairs)) for look in planned))
+            return tuple(looks)
+        while looks[-1] < self.most:
+            looks.append(math.ceil(looks[-1] * GROWTH))
+        return tuple(dict.fromkeys(min(look, max(self.most, self.pairs)) for look in looks))
 
     def second_looks(self, stage1: Sequence[float]) -> tuple[int, ...]:
         """Return the numbers of fresh pairs at which stage 2 looks.
@@ -115,8 +115,8 @@ def spending(looks: Sequence[int]) -> list[float]:
     >>> [round(share, 2) for share in spending((5, 8, 12))]
     [0.54, 0.22, 0.24]
     """
-    spent = [math.log1p((math.e - 1) * look / looks[-1]) for look in looks]
-    return [after - before for before, after in zip([0.0, *spent], spent)]
+    shares = [math.log1p((math.e - 1) * look / looks[-1]) for look in looks]
+    return [after - before for before, after in zip([0.0, *shares], shares)]
 
 
 def paired_test(ratios: Sequence[float]) -> PairedTest:

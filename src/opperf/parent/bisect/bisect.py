@@ -265,10 +265,10 @@ class Search:
 
     def _is_in_journal(self, subject: Subject, base: str, new: str) -> bool:
         """Take a comparison from the journal of a search that was stopped."""
-        stored = self._answers_before.get(_key(subject, base, new))
-        if not stored:
+        answer = self._answers_before.get(_key(subject, base, new))
+        if not answer:
             return False
-        log_ratio, error, pairs = stored.pop(0)
+        log_ratio, error, pairs = answer.pop(0)
         subject.observations.append((base, new, log_ratio, error, int(pairs)))
         self._write(subject, base, new)
         return True
@@ -370,9 +370,9 @@ class Search:
         steps = [self._step(subject, *pair) for pair in pairs]
         if None in steps:
             return None if not all(self._is_direct(subject, pair) for pair in pairs) else self._open(subject)
-        named = tuple(one for one in steps if one is not None)
-        reason = "; ".join([*map(_say, named), *self._more(subject, named)])
-        return replace(plain, kind="steps", reason=reason, steps=named)
+        culprits = tuple(one for one in steps if one is not None)
+        reason = "; ".join([*map(_say, culprits), *self._more(subject, culprits)])
+        return replace(plain, kind="steps", reason=reason, steps=culprits)
 
     def _more(self, subject: Subject, steps: Sequence[Step]) -> Iterator[str]:
         """Say between which builds there is more than the steps that are named: beyond two, no model has it."""
@@ -433,10 +433,10 @@ class Search:
         order = self._order
         answers = [self._explain(one, one.answer or self._open(one)) for one in self._subjects]
         run = header(self._settings, self._started, self._facts, labels=order.labels, command=order.command)
-        built = tuple(name for name in self._builds.names if self._built.get(name))
+        names = tuple(name for name in self._builds.names if self._built.get(name))
         side = self._side
         assert side is not None
-        return Bisection(run, side, tuple(self._builds.names), built, tuple(self._left_out), tuple(answers))
+        return Bisection(run, side, tuple(self._builds.names), names, tuple(self._left_out), tuple(answers))
 
     def _explain(self, subject: Subject, answer: Answer) -> Answer:
         """Return an answer with all that was measured, and what ran before and after its steps."""
@@ -452,8 +452,8 @@ class Search:
 def _say(step: Step) -> str:
     word = "slower" if step.ratio > 1 else "faster"
     share = step.ratio - 1 if step.ratio > 1 else 1 - step.ratio
-    lost = f" (or one of {', '.join(step.between)}, which cannot be built)" if step.between else ""
-    return f"{step.after} is {share:.1%} {word} than {step.before}{lost}"
+    alternatives = f" (or one of {', '.join(step.between)}, which cannot be built)" if step.between else ""
+    return f"{step.after} is {share:.1%} {word} than {step.before}{alternatives}"
 
 
 def _key(subject: Subject, base: str, new: str) -> str:

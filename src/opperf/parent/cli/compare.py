@@ -49,7 +49,7 @@ def compare(
     check_format(report.format, checks=True)
     read = [*inputs(operators, what), *(map(Path, operators or ()) if base is None and not new else ())]
     take_places(report, read)
-    compared, cause = comparing.compare(
+    comparison_run, cause = comparing.compare(
         operators or (),
         {**request(what, how), "jobs": jobs, "check": not no_check},
         judging_of(judging, settling, report, explain=explain, fleet=wishes(fleet)),
@@ -57,7 +57,7 @@ def compare(
         base=base,
         new=new or (),
     )
-    publish(compared, document(compared), report, f"{len(compared.comparisons)} comparisons")
-    keep(compared, report)
+    publish(comparison_run, document(comparison_run), report, f"{len(comparison_run.comparisons)} comparisons")
+    keep(comparison_run, report)
     if cause is not None:
         raise way_out(cause)

@@ -50,8 +50,8 @@ def doctor(
         threads=threads,
         plugins=plugins,
     )
-    named = framework or environment or here
-    several = [settled_side(side) for side in sides(selection, frameworks(selection, here))] if named else []
+    asks = framework or environment or here
+    several = [settled_side(side) for side in sides(selection, frameworks(selection, here))] if asks else []
     facts, doubts = machine.facts(), machine_noise.noise()
     if peaks:
         _measure(several, plugins)

@@ -24,11 +24,11 @@ def list_environments(*, format: options.Format = None) -> None:
     from opperf.parent.workers import environments, interpreters
 
     check_format(format)
-    built = environments.environments()
-    there = {environment.requirements for environment in built}
+    environments_here = environments.environments()
+    there = {environment.requirements for environment in environments_here}
     with_requirements = {name: owner for name, (owner, requirements) in PRESETS.items() if requirements}
     presets = {name: owner for name, owner in with_requirements.items() if preset(name).requirements not in there}
-    deliver(document(interpreters.importable(), built, presets), format)
+    deliver(document(interpreters.importable(), environments_here, presets), format)
 
 
 @app.command()
@@ -37,8 +37,8 @@ def create(name: Annotated[str, _NAME]) -> None:
     from opperf.domain.environment import EnvironmentSpec
     from opperf.parent.workers import environments
 
-    built = environments.create(EnvironmentSpec.parse(name), progress=_say)
-    _say(f"{built.name}: Python {built.python}, {', '.join(built.frameworks) or 'no framework'}")
+    environment = environments.create(EnvironmentSpec.parse(name), progress=_say)
+    _say(f"{environment.name}: Python {environment.python}, {', '.join(environment.frameworks) or 'no framework'}")
 
 
 @app.command()
@@ -53,10 +53,10 @@ def remove(
 
     if every == bool(name):
         raise InputError("name an environment to remove, or give `--all`", hint="`opperf env list` shows them")
-    removed = environments.remove_all(progress=_say) if every else environments.remove(name, progress=_say)
-    for folder in removed:
+    names = environments.remove_all(progress=_say) if every else environments.remove(name, progress=_say)
+    for folder in names:
         _say(f"removed {folder}")
-    if not removed:
+    if not names:
         _say("nothing to remove")
 
 

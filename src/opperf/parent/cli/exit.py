@@ -70,10 +70,10 @@ def obey(command: Callable[[], object]) -> None:
     """Run a command line, tell its errors, and exit with its code."""
     global _debug
     _debug = os.environ.get(DEBUG, "0") not in ("", "0")
-    closed = _open_closed_descriptors()
+    descriptors = _open_closed_descriptors()
     _never_fail_to_talk()
     signal.signal(signal.SIGTERM, _on_terminate)
-    sys.exit(_flush(_code(command) if 1 not in closed else _stdout_closed()))
+    sys.exit(_flush(_code(command) if 1 not in descriptors else _stdout_closed()))
 
 
 def _code(command: Callable[[], object]) -> str | int | None:
@@ -144,14 +144,14 @@ def _flush(code: str | int | None) -> str | int | None:
 
 def _open_closed_descriptors() -> set[int]:
     """Return which of stdin, stdout and stderr are closed: files opened next must not be mistaken for them."""
-    closed = set()
+    descriptors = set()
     for descriptor in (0, 1, 2):
         try:
             os.fstat(descriptor)
         except OSError:
-            closed.add(descriptor)
+            descriptors.add(descriptor)
             os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
-    return closed
+    return descriptors
 
 
 class _Talk(io.FileIO):

@@ -130,20 +130,20 @@ def gate(
         )
     words = (file, overrides, base, new or (), update_expected, explain, not no_check, labels(report), command())
     order = Gate(*words, fleet=wishes(fleet))
-    judged = judge(operators or (), request(what), order, Bar())
-    if isinstance(judged, ExpectationUpdate):
-        _tell_updated(judged, places)
-        code = judged.exit_code
+    result = judge(operators or (), request(what), order, Bar())
+    if isinstance(result, ExpectationUpdate):
+        _tell_updated(result, places)
+        code = result.exit_code
     else:
-        deliver(judged.run, document(judged.run, judged.judgement), judged.judgement, places)
-        code = judged.judgement.exit_code
+        deliver(result.run, document(result.run, result.judgement), result.judgement, places)
+        code = result.judgement.exit_code
     try:
-        keep(judged.run, report)
+        keep(result.run, report)
     except HarnessError as error:
-        if not code and judged.cause is None:
+        if not code and result.cause is None:
             raise
         tell(f"error: {error}")  # the verdict says more
-    raise SystemExit(code) if judged.cause is None else way_out(judged.cause)
+    raise SystemExit(code) if result.cause is None else way_out(result.cause)
 
 
 def _tell_updated(updated: ExpectationUpdate, places: Places) -> None:
@@ -186,8 +186,8 @@ class Places:
         check_report(self.junit, TITLE, force=self.force, inputs=inputs)
         check_pages(self.html, self.plot, force=self.force, inputs=inputs)
         places = (self.output, self.markdown, self.junit, self.html, self.plot)
-        named = [str(place) for place in places if place is not None]
-        twice = next((place for place in named if named.count(place) > 1), None)
+        texts = [str(place) for place in places if place is not None]
+        twice = next((place for place in texts if texts.count(place) > 1), None)
         if twice is not None:
             raise InputError(f"two reports go to `{twice}`", hint="give each a different file", slug="output")
 
@@ -214,9 +214,9 @@ def deliver(run: ComparisonRun, document: Document, judgement: Judgement, places
         _summarise(render(document, "md"))
     if places.format not in (None, "console"):
         typer.echo(f"gate: {document.summary}", err=True)
-    passed = len(judgement.of_kind("inconclusive"))
-    if passed and judgement.exit_code == 0:
-        typer.echo(f"{passed} inconclusive, which `inconclusive = pass` allows", err=True)
+    inconclusive = len(judgement.of_kind("inconclusive"))
+    if inconclusive and judgement.exit_code == 0:
+        typer.echo(f"{inconclusive} inconclusive, which `inconclusive = pass` allows", err=True)
     if troubles:
         raise troubles[0]
 

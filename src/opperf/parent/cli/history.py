@@ -134,10 +134,10 @@ def remove_runs(
     from opperf.parent.history import archive
 
     with archive(database) as store:
-        removed = store.remove(keys)
-    for key in removed:
+        gone_keys = store.remove(keys)
+    for key in gone_keys:
         tell(f"removed run {key}")
-    missing = [key for key in keys if key not in removed]
+    missing = [key for key in keys if key not in gone_keys]
     if missing:
         raise InputError(f"no run `{missing[0]}` in the database", hint="`opperf history list` shows its runs")
 

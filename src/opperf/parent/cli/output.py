@@ -38,8 +38,8 @@ def screen(stream: TextIO | None = None) -> Screen:
 
 
 def _columns() -> int | None:
-    named = os.environ.get("COLUMNS", "")
-    return int(named) if named.isascii() and named.isdigit() and len(named) < 6 and int(named) else None
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) if columns.isascii() and columns.isdigit() and len(columns) < 6 and int(columns) else None
 
 
 def _colorless() -> bool:

@@ -193,16 +193,16 @@ def _run(
         raise typer.Exit(NOTHING)
 
 
-def _save_suite(recorded: Trace | None, path: Path) -> None:
+def _save_suite(trace: Trace | None, path: Path) -> None:
     """Write the operators of a script as a suite, and say which of them no suite can hold."""
     from opperf.parent.cli.output import tell_left_out, write_suite
     from opperf.parent.profile import NO_SUITE
 
-    if recorded is None:
+    if trace is None:
         typer.echo(f"no suite: {path} is not written\n\nhint: {NO_SUITE}", err=True)
         return
-    write_suite(recorded.suite(), path)
-    tell_left_out(recorded.left_out)
+    write_suite(trace.suite(), path)
+    tell_left_out(trace.left_out)
 
 
 def _read(files: Sequence[Path], report: Callable[[Profile], None]) -> None:

@@ -84,9 +84,9 @@ def replay(
             tell(line)
 
     def report_on(run: Run) -> None:
-        replayed = Replay(trace, run)
+        replay_run = Replay(trace, run)
         count = f"{len(run.records)} records"
-        publish(replayed, document(replayed, top), report, count, options_of_run.output)
+        publish(replay_run, document(replay_run, top), report, count, options_of_run.output)
 
     if not trace.cases and not keeping.dry_run:
         report_on(replaying.unmeasured(trace, order, measuring, options_of_run, Bar()).run)

@@ -59,15 +59,15 @@ def run(
     if not keeping.dry_run:
         take_places(report, inputs(operators, what, config or ()), keeping)
     order = {**request(what, where, sampling, how, config=config or ()), "jobs": jobs}
-    selected = selection(operators or (), order, note=tell)
+    choice = selection(operators or (), order, note=tell)
     measuring = settings(order, clock=clock, loop=loop, check=not no_check)
-    for note in notes(selected.configs):
+    for note in notes(choice.configs):
         tell(f"note: {note}")
 
     def report_on(run: Run) -> None:
         publish(run, document(run, top), report, f"{len(run.records)} records", options_of_run.output)
 
-    measure(selected, measuring, options_of_run, report_on, keeping, report, wishes(fleet))
+    measure(choice, measuring, options_of_run, report_on, keeping, report, wishes(fleet))
 
 
 def measure(
@@ -91,17 +91,17 @@ def measure(
     if keeping.dry_run:
         _print_plan(running.plan_of(selection, settings, bar), wishes.format)
         return
-    measured = running.measure(selection, settings, options, bar, fleet)
-    report(measured.run)
-    if measured.cause is not None:
+    result = running.measure(selection, settings, options, bar, fleet)
+    report(result.run)
+    if result.cause is not None:
         if options.output is not None:
             bar.note(f"stopped; continue with `--resume {options.output}`")
-        keep(measured.run, wishes)
-        raise way_out(measured.cause)
+        keep(result.run, wishes)
+        raise way_out(result.cause)
     running.drop_journal(options)
-    keep(measured.run, wishes)
-    offer_peaks(measured.run)
-    leave(measured.run, strict=keeping.strict)
+    keep(result.run, wishes)
+    offer_peaks(result.run)
+    leave(result.run, strict=keeping.strict)
 
 
 def _print_plan(plan: Plan, format: str | None) -> None:
@@ -114,11 +114,11 @@ def _print_plan(plan: Plan, format: str | None) -> None:
     typer.echo(f"trials: {len(plan.trials)}, processes: {plan.settings.processes}, {about}", err=True)
 
 
-def offer_peaks(measured: Run) -> None:
+def offer_peaks(run: Run) -> None:
     """Say how the limits of the machine are measured, where a side has none and something was measured there."""
     from opperf.parent.run import without_peaks
 
-    side = without_peaks(measured)
+    side = without_peaks(run)
     if side is not None:
         place = f" --device {side.device}" if side.device != "cpu" else ""
         place += f" --threads {side.threads}" if side.threads != 1 else ""
@@ -128,10 +128,10 @@ def offer_peaks(measured: Run) -> None:
         )
 
 
-def leave(measured: Run, *, strict: bool) -> None:
+def leave(run: Run, *, strict: bool) -> None:
     """Say how many trials failed; exit with 3 where that counts (`strict`), or where nothing was measured."""
-    failed = sum(record.status == "failed" for record in measured)
+    failed = sum(record.status == "failed" for record in run)
     if failed:
-        typer.echo(f"{failed} of {len(measured.records)} trials failed", err=True)
-    if failed and (strict or not any(record.status == "ok" for record in measured)):
+        typer.echo(f"{failed} of {len(run.records)} trials failed", err=True)
+    if failed and (strict or not any(record.status == "ok" for record in run)):
         raise typer.Exit(3)

@@ -139,8 +139,8 @@ class Expedition:
 
     def explore(self, trial: Trial, share: float) -> None:
         """Search the cases of one operator on a side, within a share of the budget."""
-        started, budget = time.monotonic(), self._settings.budget
-        allowed = math.inf if budget is None else budget * share
+        start, budget = time.monotonic(), self._settings.budget
+        limit = math.inf if budget is None else budget * share
         space, question = self._space(trial), self._question(trial)
         bench = Bench(
             space,
@@ -149,7 +149,7 @@ class Expedition:
             self._progress.note,
             self._ledger,
             plugins=self._selection.plugins,
-            until=started + SEARCHING * allowed,
+            until=start + SEARCHING * limit,
         )
         with bench:
             self._prepare(space, bench)
@@ -161,7 +161,7 @@ class Expedition:
                     cliffs.append(cliff)
                     self._tell(space, cliff, len(search.costs))
             finally:
-                left = None if budget is None else max(1.0, allowed - (time.monotonic() - started))
+                left = None if budget is None else max(1.0, limit - (time.monotonic() - start))
                 anomalies = self._confirm(bench, space, question, cliffs, left)
                 self._territories.append(
                     Territory(

@@ -199,8 +199,8 @@ class Bench:
         if question.peaks is None or question.definition is None or tensor is None:
             return None
         flops = question.definition.flop_count(case, question.trial.direction) or 0
-        moved = question.definition.byte_count(case, question.trial.direction)
-        limit = None if moved is None else question.peaks.limit(flops=flops, moved=moved, dtype=tensor.dtype)
+        nbytes = question.definition.byte_count(case, question.trial.direction)
+        limit = None if nbytes is None else question.peaks.limit(flops=flops, nbytes=nbytes, dtype=tensor.dtype)
         return None if limit is None else limit.seconds
 
     def fresh(self, case: Case, processes: int) -> list[float]:

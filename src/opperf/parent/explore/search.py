@@ -98,8 +98,8 @@ class Search:
     def cost(self, point: Point) -> float | None:
         """Return what a point costs, measured once."""
         if point not in self.costs:
-            refused = self.work(point) is None or self.spent()
-            if refused:
+            impossible = self.work(point) is None or self.spent()
+            if impossible:
                 return None
             self.costs[point] = self._meter.cost(point)
         return self.costs[point]
@@ -186,7 +186,7 @@ class Search:
 
     def _suspects(self) -> list[tuple[Point, Point]]:
         """Return pairs that look like the two sides of a cliff: neighbours first, and the clearest of each first."""
-        ranked = []
+        candidates = []
         points = [point for point, cost in self.costs.items() if cost]
         for point in filter(self._space.holds, points):
             best: tuple[float, Point] | None = None
@@ -199,8 +199,8 @@ class Search:
                     best = (distance, other)
             if best is not None:
                 excess = self.excess(point, best[1]) or 0.0
-                ranked.append((best[0] > 0, -excess / (1 + 4 * best[0]), point.sizes, point, best[1]))
-        return [(point, other) for *_, point, other in sorted(ranked, key=lambda one: one[:3])]
+                candidates.append((best[0] > 0, -excess / (1 + 4 * best[0]), point.sizes, point, best[1]))
+        return [(point, other) for *_, point, other in sorted(candidates, key=lambda one: one[:3])]
 
     def _distance(self, point: Point, other: Point) -> float | None:
         """Return how far apart two points are: 0 for neighbours, None for those that do not compare."""
@@ -315,9 +315,9 @@ class Search:
         for other, one in enumerate(self._dimensions):
             if (step and other == place) or kinds[other].alone or point.sizes[other] <= one.low:
                 continue
-            moved = self._follow(point, remedy, other) if step else None
-            if moved is not None:
-                point, proportion = moved
+            partner = self._follow(point, remedy, other) if step else None
+            if partner is not None:
+                point, proportion = partner
             else:
                 point = self._least(point, remedy, other, kinds[other].members(one.low, point.sizes[other] - 1))
         sizes = [self._extent(point, remedy, i, kind, step=step and i == place) for i, kind in enumerate(kinds)]
@@ -376,8 +376,8 @@ class Search:
         for size in range(least, point.sizes[other]):
             edge = bound.first(size) - (not above)
             if edge >= self._dimensions[place].low:
-                moved = point.at(other, size).at(place, edge)
-                return (moved, bound) if self._surely(moved, remedy) else None
+                step = point.at(other, size).at(place, edge)
+                return (step, bound) if self._surely(step, remedy) else None
         return None
 
     def _extent(self, point: Point, remedy: Remedy, place: int, alike: Sizes, *, step: bool) -> Sizes:

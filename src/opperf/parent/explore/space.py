@@ -131,8 +131,8 @@ class Space:
         if self._template is not None:
             # What follows a dimension (a range of indices, a padded shape) follows the first place that has it.
             first = {self._template.values(place): size for place, size in reversed(sizes.items())}
-            varied = {values: first[values] for values in self._template.variables}
-            base = self._template.case(varied, self._template.common).with_dtype(self._dtype)
+            values_of_axes = {values: first[values] for values in self._template.variables}
+            base = self._template.case(values_of_axes, self._template.common).with_dtype(self._dtype)
         case = self._check(with_numbers(base, {**dict(numbers(base)), **sizes}))
         return case if case is None or point.layout == CONTIGUOUS else _laid_out(case, point.layout)
 
@@ -149,8 +149,8 @@ class Space:
         """Return how much work a case is, in one or more measures that only grow with it."""
         if self._definition is None:
             return (float(max(1, case.input_bytes)),)
-        moved = self._definition.byte_count(case, "forward") or case.input_bytes
-        return (float(max(1, moved)), float(max(1, self._definition.flops(case))))
+        nbytes = self._definition.byte_count(case, "forward") or case.input_bytes
+        return (float(max(1, nbytes)), float(max(1, self._definition.flops(case))))
 
     def draw(self, generator: random.Random) -> Point:
         """Return a random point, each size on a scale that is even or logarithmic."""

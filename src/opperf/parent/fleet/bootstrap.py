@@ -27,13 +27,13 @@ def requirements() -> list[str]:
     return [f"{name}=={importlib.metadata.version(name)}" for name in PACKAGES]
 
 
-def prepare(needed: Sequence[str]) -> None:
+def prepare(requirements: Sequence[str]) -> None:
     """Have everything importable that is `needed`; raises `RuntimeError` where pip cannot get it."""
-    if all(find_spec(requirement.partition("==")[0]) for requirement in needed):
+    if all(find_spec(requirement.partition("==")[0]) for requirement in requirements):
         return
-    folder = _home() / hashlib.sha256(repr([sorted(needed), sys.version]).encode()).hexdigest()[:16]
+    folder = _home() / hashlib.sha256(repr([sorted(requirements), sys.version]).encode()).hexdigest()[:16]
     if not folder.is_dir():
-        _install(needed, folder)
+        _install(requirements, folder)
     sys.path.append(str(folder))
 
 
@@ -42,15 +42,15 @@ def _home() -> Path:
     return Path(cache).expanduser() / "node"
 
 
-def _install(needed: Sequence[str], folder: Path) -> None:
+def _install(requirements: Sequence[str], folder: Path) -> None:
     """Fill a folder; it appears whole or not at all, and the loser of a race discards its copy."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     filling = tempfile.mkdtemp(prefix="filling-", dir=folder.parent)
     try:
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-input", "--target", filling, *needed]
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-input", "--target", filling, *requirements]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
         if done.returncode != 0:
-            raise RuntimeError(f"pip cannot install {' '.join(needed)}: {done.stderr.strip()[-500:]}")
+            raise RuntimeError(f"pip cannot install {' '.join(requirements)}: {done.stderr.strip()[-500:]}")
         with contextlib.suppress(OSError):
             os.rename(filling, folder)
     finally:

@@ -134,8 +134,8 @@ class Fleet:
     ) -> Iterator[Result]:
         where = Where.parse(self._wish.where)
 
-        def usable(joined: Joined) -> bool:
-            return where.holds(joined.node.name, joined.machine)
+        def usable(arrival: Joined) -> bool:
+            return where.holds(arrival.node.name, arrival.machine)
 
         def text(places: Sequence[int]) -> str:
             return json.dumps(order(places).to_json(), separators=(",", ":"))
@@ -150,8 +150,8 @@ class Fleet:
         )
         for result in scheduler.run(tasks, text):
             if result.node is not None:
-                joined = scheduler.joined[result.node.name]
-                facts = {"kind": result.node.kind, "machine": joined.machine, "noise": list(joined.noise)}
+                arrival = scheduler.joined[result.node.name]
+                facts = {"kind": result.node.kind, "machine": arrival.machine, "noise": list(arrival.noise)}
                 self.nodes[result.node.name] = facts
             yield result
             self._tell(scheduler)

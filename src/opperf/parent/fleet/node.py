@@ -60,8 +60,8 @@ class Hands:
                 pool.close()
             for trial in order.trials:
                 if settings.budget is not None and time.monotonic() - began > settings.budget:
-                    spent = "the budget of the command ran out before this trial"
-                    reason = Reason("budget", spent, "give more `--budget`, or `--resume`")
+                    text = "the budget of the command ran out before this trial"
+                    reason = Reason("budget", text, "give more `--budget`, or `--resume`")
                     outcomes.append(Outcome(trial, process, "skipped", reason=reason))
                 else:
                     outcomes.append(self._with_floor(pool.measure(trial, process)))
@@ -73,19 +73,19 @@ class Hands:
 
     def _warm(self, settings: Settings) -> Pool:
         """Return the pool of the last piece, unless it measured by other settings; the budget is the piece's own."""
-        unbounded = replace(settings, budget=None)
-        if self._pool is None or self._settings != unbounded:
+        settings_without_budget = replace(settings, budget=None)
+        if self._pool is None or self._settings != settings_without_budget:
             self.close()
-            self._pool, self._settings = Pool(unbounded, self._note), unbounded
+            self._pool, self._settings = Pool(settings_without_budget, self._note), settings_without_budget
         return self._pool
 
-    def _with_floor(self, measured: Outcome) -> Outcome:
+    def _with_floor(self, outcome: Outcome) -> Outcome:
         """Return the outcome with the noise floor that is known of it here."""
-        floor = self._known_floors().get(floor_key(measured.trial))
-        if measured.measurement is None or floor is None:
-            return measured
-        noted = {**measured.measurement.facts, "noise_floor": floor.between}
-        return replace(measured, measurement=replace(measured.measurement, facts=noted))
+        floor = self._known_floors().get(floor_key(outcome.trial))
+        if outcome.measurement is None or floor is None:
+            return outcome
+        facts = {**outcome.measurement.facts, "noise_floor": floor.between}
+        return replace(outcome, measurement=replace(outcome.measurement, facts=facts))
 
     def _known_floors(self) -> dict[tuple[object, ...], Floor]:
         if self._floors is None:

@@ -78,21 +78,21 @@ class RayEngine:
         """Connect, or start a cluster; return the nodes that answered."""
         self._connect()
         self._look()
-        joined: list[Joined] = []
+        nodes: list[Joined] = []
         limit, reason = time.monotonic() + START_LIMIT, ""
-        while len(joined) < len(self._actors) and time.monotonic() < limit:
+        while len(nodes) < len(self._actors) and time.monotonic() < limit:
             for event in self._news(1.0):
                 if isinstance(event, Joined):
-                    joined.append(event)
+                    nodes.append(event)
                 elif isinstance(event, Left):
                     reason = f": {event.reason}"
-        if not joined:
+        if not nodes:
             raise HarnessError(
                 f"no node of the fleet can be used{reason}",
                 hint="see `ray status`: opperf needs whole nodes, with none of their CPUs in use",
                 slug="no_node",
             )
-        return joined
+        return nodes
 
     def _connect(self) -> None:
         ray = self._ray

@@ -158,10 +158,10 @@ class Scheduler:
         """
         if not tasks:
             return
-        first = [joined for joined in self._engine.start() if self._wants(joined)]
+        first = [node for node in self._engine.start() if self._wants(node)]
         self._make_lanes(first)
-        for joined in first:
-            self._join(joined)
+        for arrival in first:
+            self._join(arrival)
         self._fill(tasks)
         self._alone_since = self._clock()
         while any(lane.open for lane in self._lanes):
@@ -179,8 +179,8 @@ class Scheduler:
                 "no node of the fleet can be used", hint="start one, or change `--where`", slug="no_node"
             )
         kinds: dict[str, int] = {}
-        for joined in nodes:
-            kinds[joined.node.kind] = kinds.get(joined.node.kind, 0) + 1
+        for arrival in nodes:
+            kinds[arrival.node.kind] = kinds.get(arrival.node.kind, 0) + 1
         for kind, count in kinds.items():
             if count < self._replicate:
                 self._note(f"`--replicate {self._replicate}`: the fleet has {count} of {kind}")
@@ -201,23 +201,23 @@ class Scheduler:
         left = list(self._lanes)
         for node in sorted(task.done_on, key=lambda node: node.name not in self._homes):
             home = self._homes.get(node.name)
-            skipped = home if home in left else next((lane for lane in left if lane.kind == node.kind), None)
-            if skipped is not None:
-                left.remove(skipped)
+            lane_before = home if home in left else next((lane for lane in left if lane.kind == node.kind), None)
+            if lane_before is not None:
+                left.remove(lane_before)
         return left
 
-    def _join(self, joined: Joined) -> None:
-        if joined.node.name in self._places:
+    def _join(self, arrival: Joined) -> None:
+        if arrival.node.name in self._places:
             return
-        lanes = [lane for lane in self._lanes if lane.kind in (None, joined.node.kind)]
+        lanes = [lane for lane in self._lanes if lane.kind in (None, arrival.node.kind)]
         if not lanes:
-            self._note(f"{joined.node.name} is of another kind than those at the start, and gets no work")
+            self._note(f"{arrival.node.name} is of another kind than those at the start, and gets no work")
             return
         # One that comes back has done what its lane has done.
-        lane = self._homes.setdefault(joined.node.name, min(lanes, key=lambda lane: lane.nodes))
-        place = self._places[joined.node.name] = _Place(joined.node, lane)
-        self.joined[joined.node.name] = joined
-        self.done.setdefault(joined.node.name, 0)
+        lane = self._homes.setdefault(arrival.node.name, min(lanes, key=lambda lane: lane.nodes))
+        place = self._places[arrival.node.name] = _Place(arrival.node, lane)
+        self.joined[arrival.node.name] = arrival
+        self.done.setdefault(arrival.node.name, 0)
         lane.nodes += 1
         lane.idle.append(place)
 

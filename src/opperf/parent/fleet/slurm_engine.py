@@ -115,17 +115,17 @@ class SlurmEngine:
         (self._home / "alive").touch()
         for name in self._names:
             self._submit_job(name)
-        joined: list[Joined] = []
+        nodes: list[Joined] = []
         limit: float | None = None
-        while len(joined) < len(self._names) and (limit is None or time.monotonic() < limit):
-            joined += [event for event in self.events(1.0) if isinstance(event, Joined)]
+        while len(nodes) < len(self._names) and (limit is None or time.monotonic() < limit):
+            nodes += [event for event in self.events(1.0) if isinstance(event, Joined)]
             if not self._jobs:
                 raise HarnessError(
                     "no job of the fleet has started", hint=f"see the logs in `{self._home / 'logs'}`", slug="no_node"
                 )
-            if joined and limit is None:
+            if nodes and limit is None:
                 limit = time.monotonic() + START_LIMIT
-        return joined
+        return nodes
 
     def _submit_job(self, name: str) -> None:
         shutil.rmtree(self._home / name, ignore_errors=True)

@@ -63,16 +63,16 @@ def _of(count: int, most: int, what: str) -> str:
 
 
 def _ratios(comparisons: Sequence[Comparison]) -> Iterator[Chart]:
-    measured = [one for one in comparisons if one.verdict.ratio is not None]
-    if not measured:
+    ratios = [one for one in comparisons if one.verdict.ratio is not None]
+    if not ratios:
         return
-    sides = {(side_text(one.base, one.new), side_text(one.new, one.base)) for one in measured}
+    sides = {(side_text(one.base, one.new), side_text(one.new, one.base)) for one in ratios}
     words = " against ".join(reversed(next(iter(sides)))) if len(sides) == 1 else "new against base"
     yield Intervals(
         f"Ratios of time: {words}",
         "Right of 1 is slower. A dot is a pair of processes, the line the interval of their ratio."
-        + _of(len(measured), MOST_ROWS, "comparisons"),
-        [_ratio(one, several=len(sides) > 1) for one in measured[:MOST_ROWS]],
+        + _of(len(ratios), MOST_ROWS, "comparisons"),
+        [_ratio(one, several=len(sides) > 1) for one in ratios[:MOST_ROWS]],
         lambda ratio: f"{ratio:g}",
         mark=1.0,
     )
@@ -279,22 +279,22 @@ def _roofline(records: Sequence[Record]) -> Iterator[Chart]:
     sides: dict[str, list[Point]] = defaultdict(list)
     widths, peaks = set(), set()
     for record in records:
-        flops, moved = (record.metrics.get(metric) for metric in ("flops", "bytes"))
+        flops, nbytes = (record.metrics.get(metric) for metric in ("flops", "bytes"))
         limit, time = record.details.roofline, record.time
-        if limit is None or time is None or not isinstance(flops, Quantity) or not isinstance(moved, Quantity):
+        if limit is None or time is None or not isinstance(flops, Quantity) or not isinstance(nbytes, Quantity):
             continue
-        if not flops.value or not moved.value or not limit.seconds or not time.median:
+        if not flops.value or not nbytes.value or not limit.seconds or not time.median:
             continue
         rate = flops.value / time.median
         if limit.bound == "memory":
-            widths.add(moved.value / limit.seconds)
+            widths.add(nbytes.value / limit.seconds)
         else:
             peaks.add(flops.value / limit.seconds)
         operator = subject(record.trial.case, record.trial.side)
         tip = f"{operator} {case_text(record.trial.case)}\n{format_flop_rate(rate)}, "
         tip += f"{format_percent(limit.seconds / time.median)} of the limit by {limit.bound}"
         sides[_side(record)].append(
-            Point(flops.value / moved.value, rate, operator, tip, limit=flops.value / limit.seconds)
+            Point(flops.value / nbytes.value, rate, operator, tip, limit=flops.value / limit.seconds)
         )
     if not sides:
         return
@@ -321,8 +321,8 @@ def _roofline(records: Sequence[Record]) -> Iterator[Chart]:
 
 def _distributions(records: Sequence[Record]) -> Iterator[Chart]:
     spreads = []
-    measured = [record for record in records if record.samples.get("time")]
-    for record in measured[:MOST_SPREADS]:
+    timed_records = [record for record in records if record.samples.get("time")]
+    for record in timed_records[:MOST_SPREADS]:
         samples = [Samples.from_json(columns) for columns in record.samples["time"]]
         processes = CountedTimes.of(samples, record.trial.side.threads).processes
         time = record.time
@@ -334,6 +334,6 @@ def _distributions(records: Sequence[Record]) -> Iterator[Chart]:
         yield Distributions(
             "Samples of each process",
             "Each shape is a process; the mark is its median. All are relative to the median over processes."
-            + _of(len(measured), MOST_SPREADS, "trials"),
+            + _of(len(timed_records), MOST_SPREADS, "trials"),
             spreads,
         )

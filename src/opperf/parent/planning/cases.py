@@ -73,8 +73,8 @@ def cases(
         for row in rows:
             with row.place():
                 values = in_one_shape(choice.definition, row.values) | dict(selection.attributes)
-                translated = _neutral(choice.definition, values, side, answers, words)
-                results.append((case_with(choice.definition, translated), "user"))
+                translation = _neutral(choice.definition, values, side, answers, words)
+                results.append((case_with(choice.definition, translation), "user"))
     elif selection.random is not None:
         several = random_cases(choice.definition, selection.random, seed)
         results = [(case, f"random:{seed}") for case in several]

@@ -80,12 +80,12 @@ class _Settling:
     def _describe(self, specs: Sequence[Spec], generator: str, place: str, *, swept: bool) -> tuple[Spec, ...]:
         """Return entries with descriptions of the arguments that a generator makes."""
         plain = [(spec.id or str(i), spec) for i, spec in enumerate(specs)]
-        named = list(named_specs(specs, swept=True)) if swept else plain
-        answer = self.ask(Generate(generator, tuple(entry_of(spec) for _, spec in named)))
+        specs_by_name = list(named_specs(specs, swept=True)) if swept else plain
+        answer = self.ask(Generate(generator, tuple(entry_of(spec) for _, spec in specs_by_name)))
         self._is_right(answer, place)
         return tuple(
             replace(spec, id=name, described=GeneratedArguments(generator, *_arguments(arguments, place)))
-            for (name, spec), arguments in zip(named, answer.described)
+            for (name, spec), arguments in zip(specs_by_name, answer.described)
         )
 
     def _is_right(self, answer: Entries | Descriptions, place: str) -> bool:

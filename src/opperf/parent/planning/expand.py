@@ -80,10 +80,10 @@ def expand(
 
 def _nothing(selection: Selection, sides: Sequence[Side]) -> InputError:
     """Say why a plan is empty: nothing was named, or none of the named operators runs on these sides."""
-    named = [f"`{_text(name)}`" for name in (*selection.operators, *selection.categories)]
-    named += ["`--all`"] if selection.every else []
-    named += ["the suite"] if selection.suite_cases else []
-    if not named:
+    selectors = [f"`{_text(name)}`" for name in (*selection.operators, *selection.categories)]
+    selectors += ["`--all`"] if selection.every else []
+    selectors += ["the suite"] if selection.suite_cases else []
+    if not selectors:
         hint = "name operators, or give `--category`, `--all`, `--suite` or `--config`"
         return InputError("nothing to measure", hint=hint, slug="empty_plan")
     operators = [member for name in selection.categories for member in GROUPS.get(name, ())]
@@ -91,7 +91,9 @@ def _nothing(selection: Selection, sides: Sequence[Side]) -> InputError:
     owners = {split_implementation(name)[0] for name in operators} - {None, *(side.framework for side in sides)}
     hints = [f"they are operators of {owner}: `--framework {owner}`" for owner in sorted(map(str, owners))]
     hints += ["`--skip` leaves them out"] if selection.skip else []
-    return InputError(f"nothing to measure of {', '.join(named)}", hint=", or ".join(hints) or None, slug="empty_plan")
+    return InputError(
+        f"nothing to measure of {', '.join(selectors)}", hint=", or ".join(hints) or None, slug="empty_plan"
+    )
 
 
 def _check(selection: Selection) -> None:
@@ -195,11 +197,11 @@ def _trials(
 ) -> Iterator[Trial]:
     here = replace(side, implementation=choice.path)
     for case, origin in cases(selection, choice, side, answers, seed):
-        for direction in _directions(selection, choice.definition, case, tried=origin.startswith("registry:")):
+        for direction in _directions(selection, choice.definition, case, attempt=origin.startswith("registry:")):
             yield Trial(case, here, direction, origin)
 
 
-def _directions(selection: Selection, definition: Operator | None, case: Case, *, tried: bool) -> tuple[str, ...]:
+def _directions(selection: Selection, definition: Operator | None, case: Case, *, attempt: bool) -> tuple[str, ...]:
     """Return the directions to measure: those asked for, else the default ones that the operator has.
 
     Only a run shows whether a framework's own operator has a gradient, and so sets `tried`; without
@@ -209,7 +211,7 @@ def _directions(selection: Selection, definition: Operator | None, case: Case, *
         return tuple(dict.fromkeys(selection.directions))
     if definition is not None:
         return tuple(direction for direction in DEFAULT_DIRECTIONS if direction in definition.directions)
-    if tried and any(tensor.is_float and tensor.requires_grad is not False for tensor in case.tensors()):
+    if attempt and any(tensor.is_float and tensor.requires_grad is not False for tensor in case.tensors()):
         return DEFAULT_DIRECTIONS
     return ("forward",)
 
@@ -238,15 +240,15 @@ def _suite_trials(selection: Selection, side: Side, by_name: Mapping[str, Operat
     names: dict[str, list[str | Code | None]] = {}
     for choice in by_name.values():
         names.setdefault(choice.name, []).append(choice.path)
-    named = names if selection.operators or selection.categories else None
-    for place, entry, path in entries(selection, side.framework, named):
+    operators = names if selection.operators or selection.categories else None
+    for place, entry, path in entries(selection, side.framework, operators):
         prefix, rest = split_implementation(entry.case.operator)
         code = selection.code(entry.case.operator)
         if code is None and prefix is None and rest not in catalog():
             raise unknown("operator", rest, catalog(), hint=f"in {suite_name(selection)}: cases[{place}]")
         definition = catalog().get(rest) if prefix is None else None
         here = replace(side, implementation=code or (path if prefix is None else rest))
-        own = _directions(selection, definition, entry.case, tried=True)
+        own = _directions(selection, definition, entry.case, attempt=True)
         for case in vary(selection, entry.case):
             for direction in own if selection.directions else entry.directions or own:
                 yield Trial(case, here, direction, entry.origin, entry.count)
@@ -263,5 +265,5 @@ def _config_trials(selection: Selection, side: Side, answers: ChildAnswers, seed
         here = side if path is None else replace(side, implementation=path)
         # A user's data generator chooses the element type itself.
         for case in [whole] if MADE_BY in whole.attributes else vary(selection, whole):
-            for direction in _directions(selection, definition, case, tried=False):
+            for direction in _directions(selection, definition, case, attempt=False):
                 yield Trial(case, here, direction, f"{ORIGIN}{row.run_id}")

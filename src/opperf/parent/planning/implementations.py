@@ -108,5 +108,5 @@ def _implement(text: SideText, answers: Describes) -> str | None:
 def on(trial: Trial, text: SideText) -> Trial:
     """Return a trial on a side; a dtype of the side's overrides the case's."""
     case = trial.case if text.dtype is None else trial.case.with_dtype(text.dtype)
-    named = trial.side.implementation if text.side.framework == trial.side.framework else None
-    return replace(trial, case=case, side=replace(text.side, implementation=text.side.implementation or named))
+    implementation = trial.side.implementation if text.side.framework == trial.side.framework else None
+    return replace(trial, case=case, side=replace(text.side, implementation=text.side.implementation or implementation))

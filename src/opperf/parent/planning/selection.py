@@ -81,8 +81,8 @@ class Selection:
 
         Programs and variables of the environment are the user's to name too.
         """
-        side, named = trial.side, [EnvironmentSpec.parse(text).text for text in self.environments]
-        if not EnvironmentSpec.parse(side.environment).is_public and side.environment not in named:
+        side, environments = trial.side, [EnvironmentSpec.parse(text).text for text in self.environments]
+        if not EnvironmentSpec.parse(side.environment).is_public and side.environment not in environments:
             raise InputError(
                 f"{where}: files may not choose the environment, and this one asks for `{side.environment}`",
                 hint=f"name it yourself: `--environment {side.environment}`",

@@ -128,19 +128,19 @@ def frameworks(selection: Selection, importable: Sequence[str]) -> tuple[str, ..
     is none at all.
     """
     names = [framework(name).name for name in selection.frameworks]
-    prefixed = [
+    prefixes = [
         name.framework if isinstance(name, Code) else split_implementation(name)[0] for name in selection.operators
     ]
     bound = [EnvironmentSpec.parse(text).framework for text in selection.environments]
-    prefixed += configured_frameworks(selection.configs, named=bool(names) or any(bound))
+    prefixes += configured_frameworks(selection.configs, named=bool(names) or any(bound))
     if not names:
-        prefixed += [split_implementation(entry.case.operator)[0] for entry in selection.suite_cases]
+        prefixes += [split_implementation(entry.case.operator)[0] for entry in selection.suite_cases]
         members = [member for category in selection.categories for member in GROUPS.get(category, (category,))]
-        prefixed += [split_implementation(member)[0] for member in members]
-    result = [*names, *(name for name in prefixed if name is not None)]
+        prefixes += [split_implementation(member)[0] for member in members]
+    result = [*names, *(name for name in prefixes if name is not None)]
     if not names:
         result += [name for name in bound if name is not None]
-        if not result or (None in prefixed and not any(bound)):
+        if not result or (None in prefixes and not any(bound)):
             result += importable
     if not result:
         raise InputError(

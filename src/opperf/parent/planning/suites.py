@@ -83,8 +83,8 @@ def _origins(trials: Sequence[Trial]) -> str:
 def not_in_suite(selection: Selection, name: str) -> InputError:
     """Say that a suite has no case of an operator that was named to choose from it."""
     own = list(dict.fromkeys(entry.case.operator for entry in selection.suite_cases))
-    spelled = [other for other in own if other.rpartition(".")[2].rpartition(":")[2] == name]
-    likely = dict.fromkeys([*spelled, *near(name, own), *own])
+    candidates = [other for other in own if other.rpartition(".")[2].rpartition(":")[2] == name]
+    likely = dict.fromkeys([*candidates, *near(name, own), *own])
     names = ", ".join(f"`{other}`" for other in list(likely)[:MOST_NAMED])
     more = f" and {len(own) - MOST_NAMED} more" if len(own) > MOST_NAMED else ""
     return InputError(

@@ -174,14 +174,16 @@ ACROSS_MACHINES = (
 
 def machines(comparisons: Sequence[Comparison]) -> list[Section]:
     """Return what several machines say together of each comparison; none where none was made on several."""
-    merged = across(comparisons)
-    return [Section("across machines", [table(ACROSS, merged), Note(ACROSS_MACHINES)])] if merged else []
+    mergers = across(comparisons)
+    return [Section("across machines", [table(ACROSS, mergers), Note(ACROSS_MACHINES)])] if mergers else []
 
 
 def explanations(comparisons: Sequence[Comparison]) -> list[Section]:
     """Return what ran on both sides of each comparison that was explained; none where none was."""
-    explained = [one for one in comparisons if one.explanation]
-    sections = [Section(f"what ran: {name(one)}, {one.verdict.verdict}", [*_differences(one)]) for one in explained]
+    with_explanation = [one for one in comparisons if one.explanation]
+    sections = [
+        Section(f"what ran: {name(one)}, {one.verdict.verdict}", [*_differences(one)]) for one in with_explanation
+    ]
     return [*sections, *([Section("", [Note(RAN)])] if sections else [])]
 
 

@@ -95,8 +95,8 @@ class Table:
 
     def places(self) -> list[int]:
         """Return the places of the columns that people are shown: those with a title, and a text in any row."""
-        titled = (i for i, column in enumerate(self.columns) if column.title is not None)
-        return [i for i in titled if any(row.cells[i].text for row in self.visible)]
+        places = (i for i, column in enumerate(self.columns) if column.title is not None)
+        return [i for i in places if any(row.cells[i].text for row in self.visible)]
 
     def titles(self) -> list[str]:
         """Return the titles of the columns that people are shown."""

@@ -11,19 +11,19 @@ if TYPE_CHECKING:
     from opperf.parent.workers.environments import BuiltEnvironment
 
 
-def document(here: Sequence[str], built: Sequence[BuiltEnvironment], presets: Mapping[str, str]) -> Document:
+def document(here: Sequence[str], environments: Sequence[BuiltEnvironment], presets: Mapping[str, str]) -> Document:
     """Return the report: what can be imported here, what is built, and presets that are not, with their frameworks."""
     rows: list[Mapping[str, object]] = [
         {"environment": "current", "status": "current", "frameworks": here},
-        *map(_row, built),
+        *map(_row, environments),
         *({"environment": name, "status": "not built", "frameworks": [owner]} for name, owner in presets.items()),
     ]
     return Document("opperf env", [table(COLUMNS, rows)])
 
 
-def _row(built: BuiltEnvironment) -> dict[str, object]:
-    facts = {name: getattr(built, name) for name in ("frameworks", "python", "size", "age", "name")}
-    return {"environment": built.text, "status": "built", **facts}
+def _row(environment: BuiltEnvironment) -> dict[str, object]:
+    facts = {name: getattr(environment, name) for name in ("frameworks", "python", "size", "age", "name")}
+    return {"environment": environment.text, "status": "built", **facts}
 
 
 def _dash(text: object) -> str:

@@ -52,11 +52,11 @@ def runs(entries: Sequence[Entry]) -> Document:
 def series(histories: Sequence[History]) -> Document:
     """Return the report of an operator: each record, in the order of time."""
     rows = [(history, one) for history in histories for one in history.observations]
-    moved = Note(
+    note = Note(
         "times of different days also differ by what else the machine did: compare builds with `opperf compare`, and "
         "`opperf history changes` says where their ratios change"
     )
-    return Document("opperf history show", [table(OBSERVATIONS, rows), *([moved] if rows else [])])
+    return Document("opperf history show", [table(OBSERVATIONS, rows), *([note] if rows else [])])
 
 
 def changes(
@@ -81,9 +81,9 @@ def changes(
 
 
 def _tally(named: Sequence[NamedChange]) -> str:
-    confirmed = sum(one.change.confirmed for one in named)
-    more = f", {len(named) - confirmed} more to be confirmed by the next build" if confirmed < len(named) else ""
-    return f"{confirmed} change{'' if confirmed == 1 else 's'}{more}"
+    count = sum(one.change.confirmed for one in named)
+    more = f", {len(named) - count} more to be confirmed by the next build" if count < len(named) else ""
+    return f"{count} change{'' if count == 1 else 's'}{more}"
 
 
 def next_command(one: NamedChange) -> str | None:

@@ -209,8 +209,8 @@ def _dispensable(grid: Grid) -> list[int]:
     places = range(len(grid.columns))
     common = [i for i in places if _is_common(grid, i)]
     below = [i for i in places if grid.columns[i].below]
-    ranked = sorted((rank, i) for i in places if (rank := grid.columns[i].rank) is not None)
-    return list(dict.fromkeys([*common, *below, *(i for _, i in ranked)]))
+    order = sorted((rank, i) for i in places if (rank := grid.columns[i].rank) is not None)
+    return list(dict.fromkeys([*common, *below, *(i for _, i in order)]))
 
 
 def _is_common(grid: Grid, place: int) -> bool:

@@ -43,11 +43,11 @@ def _words(trial: Trial) -> tuple[str, str, str]:
 
 def summary(noise: NoiseRun) -> str:
     """Say how often identical code was called changed, and what could not be measured."""
-    lost = [
+    gaps = [
         f"no floor for {subject(trial.case, trial.side)} {trial.direction}: {why or 'too few pairs'}."
         for trial, why in noise.unknown
     ]
-    return " ".join([_alarms(noise), *lost])
+    return " ".join([_alarms(noise), *gaps])
 
 
 def _alarms(noise: NoiseRun) -> str:

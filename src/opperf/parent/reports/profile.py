@@ -57,13 +57,13 @@ def document(profile: Profile, by: str = "name", sort: str = "self", top: int | 
     check_known("order", sort, SORTS)
     ordered_rows = sorted(rows(profile, by), key=lambda row: -getattr(row, SORTS[sort]))
     first, *others = columns(by, ordered_rows[:top])
-    declared = [*_NAME_COLUMNS, Column(None, first.title, first.value, least=20), *map(_show, others)]
+    choices = [*_NAME_COLUMNS, Column(None, first.title, first.value, least=20), *map(_show, others)]
     words = _caption(profile, first.title, ordered_rows)
     words += [
         f"note: {note}"
         for note in (*_long_calls(profile, ordered_rows[:top]), *_waits(ordered_rows[:top]), *profile.notes)
     ]
-    blocks: list[Block] = [table(declared, ordered_rows, top=top), *map(Note, words), Legend(LEGEND)]
+    blocks: list[Block] = [table(choices, ordered_rows, top=top), *map(Note, words), Legend(LEGEND)]
     return Document("opperf profile", blocks, partial(_document, profile, by, ordered_rows))
 
 
@@ -76,16 +76,16 @@ def _show(column: profiled.Column) -> Column[Row]:
 
 def _caption(profile: Profile, subject: str, table_rows: Sequence[Row]) -> list[str]:
     """Say what was run, and how much of it was seen."""
-    named = [_process(number, facts) for number, facts in profile.processes.items()]
-    if len(named) > MOST_PROCESSES:
-        named = [*named[:MOST_PROCESSES], f"{len(named) - MOST_PROCESSES} more processes"]
+    processes = [_process(number, facts) for number, facts in profile.processes.items()]
+    if len(processes) > MOST_PROCESSES:
+        processes = [*processes[:MOST_PROCESSES], f"{len(processes) - MOST_PROCESSES} more processes"]
     if not table_rows:
-        return [*named, f"no {subject} was seen"]
+        return [*processes, f"no {subject} was seen"]
     calls = format_count(sum(row.calls for row in table_rows))
-    spanned = max(event.end for event in profile.events) - min(event.begin for event in profile.events)
+    span = max(event.end for event in profile.events) - min(event.begin for event in profile.events)
     total = format_seconds(sum(row.own for row in table_rows))
-    text = f"{calls} calls, {total} of self; {format_seconds(spanned / 1e9)} from the first span to the end of the last"
-    return [*named, text, *step_lines(profile)]
+    text = f"{calls} calls, {total} of self; {format_seconds(span / 1e9)} from the first span to the end of the last"
+    return [*processes, text, *step_lines(profile)]
 
 
 def _long_calls(profile: Profile, table_rows: Sequence[Row]) -> list[str]:

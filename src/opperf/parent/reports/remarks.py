@@ -107,14 +107,14 @@ def _whole(_: str, remarks: tuple[Remark, ...]) -> Iterator[Note]:
 
 def _sum_up(title: str, remarks: tuple[Remark, ...]) -> Iterator[Note]:
     """Yield a few lines, and where all of it is."""
-    named = 0 if title == "warnings" else 1
-    ranked = sorted(remarks, key=lambda remark: -len(remark.trials))
-    for remark in ranked[:CAUSES]:
-        yield replace(remark, most_named=named, most_wordings=1).note
-    others = ranked[CAUSES:]
+    least = 0 if title == "warnings" else 1
+    order = sorted(remarks, key=lambda remark: -len(remark.trials))
+    for remark in order[:CAUSES]:
+        yield replace(remark, most_named=least, most_wordings=1).note
+    others = order[CAUSES:]
     trials = sum(len(remark.trials) for remark in others)
-    counted = f"and {len(others)} more kinds, of {trials} trials; " if others else ""
-    yield Note(f"{counted}`--format csv` has each in its row, `--format json` in full")
+    rest = f"and {len(others)} more kinds, of {trials} trials; " if others else ""
+    yield Note(f"{rest}`--format csv` has each in its row, `--format json` in full")
 
 
 def more(records: Iterable[Record]) -> str:
@@ -191,15 +191,15 @@ def shares(run: Run) -> list[str]:
         if "merged" in run.environment:
             words += (f"run of {getattr(record.details.run, 'started', None)}",)
         sides.setdefault(", ".join(words), []).append(record)
-    measured = [_sum(name, records, suite) for name, records in sides.items() if any(r.total for r in records)]
-    return [*measured, *_leave_out(suite)] if measured else []
+    totals = [_sum(name, records, suite) for name, records in sides.items() if any(r.total for r in records)]
+    return [*totals, *_leave_out(suite)] if totals else []
 
 
 def _sum(name: str, records: Sequence[Record], suite: Suite) -> str:
     """Say what the calls of one side take together, and how that compares with the program."""
-    measured = [record for record in records if record.total is not None]
-    calls = sum(record.trial.count for record in measured)
-    total = sum(record.total or 0.0 for record in measured)
+    timed_records = [record for record in records if record.total is not None]
+    calls = sum(record.trial.count for record in timed_records)
+    total = sum(record.total or 0.0 for record in timed_records)
     left_out = sum(one.count for one in suite.left_out)
     everything = sum(record.trial.count for record in records) + left_out
     how = ", unfused," if suite.source.endswith(", unfused") else ""

@@ -33,17 +33,17 @@ CLOCKS = {
 def document(replay: Replay, top: int | None = None) -> Document:
     """Return the report; `top` bounds the rows that people are shown."""
     trace = replay.trace
-    recorded = f"recorded ({trace.clock})"
-    legend = {**LEGEND, recorded: CLOCKS[trace.clock]} if trace.has_recorded else LEGEND
+    title = f"recorded ({trace.clock})"
+    legend = {**LEGEND, title: CLOCKS[trace.clock]} if trace.has_recorded else LEGEND
     lines = list(zip(replay.calls, replay.rows(), strict=True))
     words = [*(() if top is None else _reasons(replay.calls[top:])), *summary(replay)]
-    blocks: list[Block] = [table(_columns(trace.clock, recorded), lines, top=top), *map(Note, words), Legend(legend)]
+    blocks: list[Block] = [table(_columns(trace.clock, title), lines, top=top), *map(Note, words), Legend(legend)]
     return Document(
         "opperf replay", blocks, replay.to_json, checks(replay.run), summary(replay)[0], started=replay.run.started
     )
 
 
-def _columns(clock: str, recorded: str) -> tuple[Column[Line], ...]:
+def _columns(clock: str, title: str) -> tuple[Column[Line], ...]:
     return (
         Column("case_id", None, lambda line: line[0].traced.case.id),
         Column("operator", None, lambda line: line[0].traced.case.operator),
@@ -55,7 +55,7 @@ def _columns(clock: str, recorded: str) -> tuple[Column[Line], ...]:
         Column("total_s", "total", _number("total"), format_seconds),
         Column("share", "share", _number("share"), _percent),
         Column("cumulative", "cumulative", _number("cumulative"), _percent, rank=0),
-        Column("recorded_s", recorded, _number("recorded"), format_seconds, rank=3),
+        Column("recorded_s", title, _number("recorded"), format_seconds, rank=3),
         Column(
             "ratio", "alone/recorded", _number("ratio"), lambda ratio: "" if ratio is None else f"{ratio:.2f}", rank=2
         ),
@@ -115,16 +115,18 @@ def _unmeasured(replay: Replay) -> dict[str, tuple[int, float | None]]:
     coverage = replay.coverage()
     left_out = coverage["left_out_calls"], coverage["left_out_recorded"]
     failed = coverage["calls"] - coverage["measured_calls"] - left_out[0]
-    recorded = coverage["recorded"]
-    rest = None if recorded is None else recorded - (coverage["measured_recorded"] or 0.0) - (left_out[1] or 0.0)
+    total_before = coverage["recorded"]
+    rest = (
+        None if total_before is None else total_before - (coverage["measured_recorded"] or 0.0) - (left_out[1] or 0.0)
+    )
     return {"not measured": (failed, rest), "left out": left_out}
 
 
-def _missing(name: str, calls: int, seconds: float | None, recorded: float | None) -> str:
+def _missing(name: str, calls: int, seconds: float | None, total: float | None) -> str:
     """Say how many calls are not in the sum, and what part of the recorded time they took."""
-    if seconds is None or not recorded:
+    if seconds is None or not total:
         return f"{name}: {calls} calls"
-    return f"{name}: {calls} calls, {format_seconds(seconds)} of the recorded time ({_percent(seconds / recorded)})"
+    return f"{name}: {calls} calls, {format_seconds(seconds)} of the recorded time ({_percent(seconds / total)})"
 
 
 def _between(trace: Trace) -> str:

@@ -56,8 +56,8 @@ def for_markdown(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    escaped = _MARKUP.sub(lambda match: f"\\{match[0]}", text)
-    return _MENTION.sub(lambda match: f"{match[0]}&#8203;", escaped)
+    result = _MARKUP.sub(lambda match: f"\\{match[0]}", text)
+    return _MENTION.sub(lambda match: f"{match[0]}&#8203;", result)
 
 
 def for_markdown_line(text: str) -> str:

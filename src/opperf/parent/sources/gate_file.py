@@ -213,15 +213,15 @@ def overridden(file: GateFile, options: Mapping[str, object]) -> GateFile:
 
 def _parse(text: str, where: str) -> dict[str, object]:
     try:
-        parsed: dict[str, object] = tomllib.loads(text)
+        document: dict[str, object] = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: not TOML ({error})", slug="gate_file") from error
-    return parsed
+    return document
 
 
-def _shared_table(parsed: Mapping[str, object]) -> object:
+def _shared_table(document: Mapping[str, object]) -> object:
     """Return the table `tool.opperf`, None if there is none."""
-    tool = parsed.get("tool")
+    tool = document.get("tool")
     return tool.get("opperf") if isinstance(tool, dict) else None
 
 
@@ -274,10 +274,10 @@ def _jobs(value: object, folder: Path) -> int:
 
 
 def _path(value: object, folder: Path) -> Path:
-    named = _string(value, folder)
-    if "\0" in named:
+    text = _string(value, folder)
+    if "\0" in text:
         raise _wrong(value, "a path")
-    return folder / named
+    return folder / text
 
 
 def _whole(least: int) -> Reader:

@@ -88,20 +88,20 @@ class _Source:
         return "\n".join(["from __future__ import annotations\n", *self._parts.values()])
 
     def _add(self, function: FunctionType) -> None:
-        written = inspect.unwrap(function)
-        if function.__name__ in self._parts or not isinstance(written, FunctionType):
+        original = inspect.unwrap(function)
+        if function.__name__ in self._parts or not isinstance(original, FunctionType):
             return
-        if written.__closure__:
+        if original.__closure__:
             raise self._wrong(
                 function,
-                f"uses `{written.__code__.co_freevars[0]}` of the function around it",
+                f"uses `{original.__code__.co_freevars[0]}` of the function around it",
                 "make it an argument, or define the function at the top of a file",
             )
-        source = self._source(written)
+        source = self._source(original)
         self._parts[function.__name__] = ""  # what it calls may call it in turn
-        for name in dict.fromkeys(_names(written.__code__, source)):
-            if name != function.__name__ and name in written.__globals__:
-                self._need(function, name, written.__globals__[name])
+        for name in dict.fromkeys(_names(original.__code__, source)):
+            if name != function.__name__ and name in original.__globals__:
+                self._need(function, name, original.__globals__[name])
         del self._parts[function.__name__]
         self._parts[function.__name__] = source  # behind what its decorators and defaults use
 

@@ -191,8 +191,10 @@ def _more(workloads: Workloads, path: Path) -> Workloads:
     """Return what is known with what another plugin registers and declares; what is declared twice stays the first."""
     if path in workloads.plugins:
         return workloads
-    declared = declared_operators(path).items()
-    own = {name: Meaning(None, one.code.name, one.arguments, one.code) for name, one in declared if not is_known(name)}
+    declarations = declared_operators(path).items()
+    own = {
+        name: Meaning(None, one.code.name, one.arguments, one.code) for name, one in declarations if not is_known(name)
+    }
     workloads = replace(workloads, operators={**own, **workloads.operators})
     names = _registered(path)
     for name in (*names[ITERATOR], *names[GENERATOR]):
@@ -225,7 +227,7 @@ def _registered(path: Path) -> dict[str, list[str]]:
 
 def declared_code(plugins: Sequence[Path]) -> tuple[Code, ...]:
     """Return the functions that plugins declare; files may have their names, and only then."""
-    return tuple(declared.code for path in plugins for declared in declared_operators(path).values())
+    return tuple(operator.code for path in plugins for operator in declared_operators(path).values())
 
 
 def with_plugins(
@@ -243,13 +245,13 @@ def with_plugins(
     """
     result: dict[str, DeclaredOperator] = {}
     for path in plugins:
-        for name, declared in (declared_operators(path) if operators or others else _some(path)).items():
+        for name, operator in (declared_operators(path) if operators or others else _some(path)).items():
             if name in result:
                 other = result[name].code.name.rpartition(":")[0]
                 raise InputError(f"`{name}` is declared in {other} and in {path}", hint="rename one of them")
-            result[name] = declared
+            result[name] = operator
     if not operators and not others:
-        return tuple(declared.code for declared in result.values())
+        return tuple(operator.code for operator in result.values())
     names = [name for name in operators if isinstance(name, str)]
     if any(name.isidentifier() and name not in result and not is_known(name) for name in names):
         result = {**installed_operators(note), **result}
@@ -258,8 +260,8 @@ def with_plugins(
 
 def operators_of(plugins: Sequence[Path], note: Callable[[str], None] = warnings.warn) -> list[str]:
     """Return the names of the operators that plugins declare, those that are installed too."""
-    named = [name for path in plugins for name in declared_operators(plugin_file(path))]
-    return [*named, *installed_operators(note)]
+    names = [name for path in plugins for name in declared_operators(plugin_file(path))]
+    return [*names, *installed_operators(note)]
 
 
 def installed_operators(note: Callable[[str], None]) -> Mapping[str, DeclaredOperator]:
@@ -274,11 +276,11 @@ def installed_operators(note: Callable[[str], None]) -> Mapping[str, DeclaredOpe
         except InputError as error:
             note(f"plugin `{plugin}` is left out: {error.message}")
             continue
-        for name, declared in operators.items():
+        for name, operator in operators.items():
             if name in result or is_known(name):
-                note(f"plugin `{plugin}`: there is another operator `{name}`; name this one as `{declared.code.name}`")
+                note(f"plugin `{plugin}`: there is another operator `{name}`; name this one as `{operator.code.name}`")
             else:
-                result[name] = declared
+                result[name] = operator
     return result
 
 

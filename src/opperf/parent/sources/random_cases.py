@@ -63,7 +63,7 @@ class Template:
         )
         return tuple(values for values in varying if not any(_multiple(values, other) for other in varying))
 
-    def sized(self, values: Values, place: int, size_class: int) -> int:
+    def size_for(self, values: Values, place: int, size_class: int) -> int:
         """Return the size of a variable at a step of the logarithmic scale, with the options of one class."""
         low, high = min(values), max(values)
         size: float = low * (high / low) ** (place / STEPS)
@@ -174,10 +174,10 @@ def cases(definition: Operator, most_elements: int = MOST_ELEMENTS) -> SearchStr
 
     def case_at(draw: tuple[Sequence[int], int]) -> Case:
         size_class = draw[1]
-        sized = {
-            values: template.sized(values, place, size_class) for values, place in zip(template.variables, draw[0])
+        sizes = {
+            values: template.size_for(values, place, size_class) for values, place in zip(template.variables, draw[0])
         }
-        return template.case(sized, size_class)
+        return template.case(sizes, size_class)
 
     return (
         st.tuples(places, st.integers(0, template.classes - 1))
@@ -289,8 +289,8 @@ def large_case(definition: Operator) -> Case | None:
     template = Template(definition)
     if not list(definition.case("small").tensors()):
         return None
-    grown = (_grow(template, values) for values in template.variables)
-    fitting = [case for case in grown if case is not None and _indices_fit(case) and fits(definition, case)]
+    growth = (_grow(template, values) for values in template.variables)
+    fitting = [case for case in growth if case is not None and _indices_fit(case) and fits(definition, case)]
     return min(fitting, key=lambda case: _elements(definition, case), default=None)
 
 
@@ -302,10 +302,10 @@ def _grow(template: Template, values: Values) -> Case | None:
         return template.case({**small, values: size}, SMALL)
 
     start, step = values[SMALL], template.step(values, SMALL)
-    variable, doubled = _first(case(start)), _first(case(2 * start))
-    if not variable or doubled <= variable:
+    variable, twice = _first(case(start)), _first(case(2 * start))
+    if not variable or twice <= variable:
         return None
-    power = math.log2(doubled / variable)
+    power = math.log2(twice / variable)
     size = math.ceil(start * (MOST_32_BIT / variable) ** (1 / power) / step) * step
     while _first(case(size)) <= MOST_32_BIT:
         size += step

@@ -80,11 +80,11 @@ def _case(operator: str, row: Mapping[str, object], where: str) -> Case:
     inputs: dict[str, Argument] = {}
     attributes: dict[str, Argument] = {}
     for name, value in row.items():
-        printed = ARRAY_TEXT.fullmatch(value) if isinstance(value, str) else None
+        array_text = ARRAY_TEXT.fullmatch(value) if isinstance(value, str) else None
         if name == OUTPUT_ARGUMENT:
             continue
-        if printed is not None:
-            inputs[name] = TensorSpec(tuple(map(int, printed[1].split("x"))))
+        if array_text is not None:
+            inputs[name] = TensorSpec(tuple(map(int, array_text[1].split("x"))))
         elif (operator, name) in FIXED and isinstance(value, list):
             inputs[name] = TensorSpec(tuple(value), requires_grad=False)
         elif isinstance(value, list) and name not in TUPLES:

@@ -99,9 +99,9 @@ def shape(text: str, where: str) -> tuple[int, ...]:
 def _shape_in(text: str) -> tuple[int, ...] | None:
     """Return the shape that a text describes; None if it is not a shape."""
     plain = text.strip()
-    bracketed = plain[:1] + plain[-1:] in ("()", "[]")
-    sizes = plain[1:-1].strip() if bracketed else plain
-    if not (_SIZES.fullmatch(sizes) or (bracketed and not sizes)):
+    in_brackets = plain[:1] + plain[-1:] in ("()", "[]")
+    sizes = plain[1:-1].strip() if in_brackets else plain
+    if not (_SIZES.fullmatch(sizes) or (in_brackets and not sizes)):
         return None
     return tuple(int(size) for size in re.findall(r"\d+", sizes))
 
@@ -141,11 +141,11 @@ def in_one_shape(definition: Operator, values: Mapping[str, object]) -> dict[str
         return dict(values)
     whole, rest = values[EVERY], {name: value for name, value in values.items() if name != EVERY}
     sizes = shape(whole, "`--input`") if isinstance(whole, str) else _sizes(whole, EVERY)
-    named = [name for name in rest if name in definition.inputs]
+    tensors = [name for name in rest if name in definition.inputs]
     common = definition.case("common")
     arguments = {**common.inputs, **common.attributes}
     case = Template(definition).with_shape(sizes)
-    if named or case is None or not list(common.tensors()) or not fits(definition, case):
+    if tensors or case is None or not list(common.tensors()) or not fits(definition, case):
         text = "x".join(map(str, sizes)) or "()"
         defaults = " ".join(f"--input {name}={_text(value)}" for name, value in common.inputs.items())
         takes = f"each of its inputs ({', '.join(definition.inputs)})" if common.inputs else "its inputs: it has none"
@@ -180,8 +180,8 @@ def split_row(values: Mapping[str, object]) -> tuple[dict[str, object], dict[str
 def _is_tensor(value: object) -> bool:
     if isinstance(value, str):
         plain = value.strip()
-        shaped = _shape_in(plain) is not None and not plain.isdecimal() and plain[0] != "("
-        return shaped or plain.startswith(LITERAL_PREFIX)
+        is_shape = _shape_in(plain) is not None and not plain.isdecimal() and plain[0] != "("
+        return is_shape or plain.startswith(LITERAL_PREFIX)
     return isinstance(value, (list, Mapping, TensorSpec, ListOf))
 
 

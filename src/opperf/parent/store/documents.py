@@ -65,11 +65,11 @@ def earlier_work(resume: Path | None, settings: Settings) -> Earlier:
         earlier.records = {record.key: record for record in earlier.run.records if not _is_open(record, settings)}
         _same_settings(earlier.run.settings, settings, resume)
         return earlier
-    stored = read_journal(journal)
-    _same_settings(stored.run.settings, settings, journal)
-    earlier.run = stored.run
-    earlier.records = {record.key: record for record in stored.records}
-    for outcome in stored.outcomes:
+    document = read_journal(journal)
+    _same_settings(document.run.settings, settings, journal)
+    earlier.run = document.run
+    earlier.records = {record.key: record for record in document.records}
+    for outcome in document.outcomes:
         if not (outcome.reason is not None and outcome.reason.slug == "budget"):
             earlier.outcomes.setdefault(outcome.key, []).append(outcome)
             earlier.records.pop(outcome.key, None)  # outcomes say more than the record made from them

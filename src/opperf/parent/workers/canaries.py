@@ -60,8 +60,8 @@ class Caches:
 
     def working_set(self, kind: str) -> int:
         """Return the bytes that a canary of a class goes over; none for one that computes in registers."""
-        streamed = min(4 * self.shared, MOST_STREAMED)
-        return {"compute": 0, "cache": int(sqrt(self.own * self.shared)), "streaming": streamed}[kind]
+        stream_bytes = min(4 * self.shared, MOST_STREAMED)
+        return {"compute": 0, "cache": int(sqrt(self.own * self.shared)), "streaming": stream_bytes}[kind]
 
 
 def caches() -> Caches:

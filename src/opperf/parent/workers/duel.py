@@ -88,20 +88,20 @@ class Duel:
             cpus = settings.cpus or shared_cpus(base, new)
             order = self._order()
             self.first = order[0]
-            started: dict[int, Worker] = {}
+            workers: dict[int, Worker] = {}
             # Nothing is timed yet, so the second imports on CPUs of its own where there are any.
             apart = starting_cpus(base, new, settings.cpus)
             begin = partial(start, progress=progress, sharing=2 * max(1, settings.jobs), plugins=plugins, greet=False)
             for place, where in zip(order, (cpus, apart or cpus)):
-                started[place], _ = begin(sides[place], cpus=where)
-                self._workers.append(started[place])
+                workers[place], _ = begin(sides[place], cpus=where)
+                self._workers.append(workers[place])
             for worker in self._workers:
                 worker.greet()
             if apart is not None and cpus is not None:
-                started[order[1]].stay_on(cpus)
+                workers[order[1]].stay_on(cpus)
             for worker in self._workers:
                 worker.pause()
-            self._sides = [started[0], started[1]]
+            self._sides = [workers[0], workers[1]]
         except BaseException:
             for worker in self._workers:
                 worker.kill()
@@ -156,7 +156,7 @@ class Duel:
     def check(self, reference: Reference, base: Trial, new: Trial) -> None:
         """Check what both sides compute; raises `OperatorFailure` for one that is wrong."""
         for place, trial in ((0, base), (1, new)):
-            reference.checked(trial, partial(self._ask, place))
+            reference.check(trial, partial(self._ask, place))
 
     def _order(self) -> tuple[int, int]:
         """Return both sides in random order."""
@@ -315,5 +315,5 @@ def _node(cpu: int) -> str | None:
     return next((path.name for path in Path(f"/sys/devices/system/cpu/cpu{cpu}").glob("node[0-9]*")), None)
 
 
-def _values(ordered: list[float]) -> dict[str, float]:
-    return {"min": ordered[0], "median": quantile(ordered, 0.5), "p90": quantile(ordered, 0.9)}
+def _values(in_order: list[float]) -> dict[str, float]:
+    return {"min": in_order[0], "median": quantile(in_order, 0.5), "p90": quantile(in_order, 0.9)}

@@ -81,9 +81,9 @@ def create(spec: EnvironmentSpec, *, progress: Progress = quiet) -> BuiltEnviron
             hint=f"name a framework ({', '.join(REAL_FRAMEWORKS)}) or a requirement (`numpy==1.26.4`)",
         )
     folder = ensure_folder(_home()) / _folder_name(spec)
-    built = _read(folder)
-    if built is not None:
-        return built
+    environment = _read(folder)
+    if environment is not None:
+        return environment
     with _lock(folder, spec.text, progress):
         # Another process may have built it while this one waited.
         return _read(folder) or _build(spec, folder, progress)
@@ -103,7 +103,7 @@ def remove(name: str, *, progress: Progress = quiet) -> list[str]:
     """
     home = _home()
     folders = [path for path in sorted(home.iterdir()) if path.is_dir()] if home.is_dir() else []
-    texts = {folder.name: built.text for folder in folders if (built := _read(folder)) is not None}
+    texts = {folder.name: environment.text for folder in folders if (environment := _read(folder)) is not None}
     try:
         spec = EnvironmentSpec.parse(name)
         names = {name, spec.text} | ({_folder_name(spec)} if spec.requirements else set())
@@ -196,28 +196,28 @@ def _lock(folder: Path, text: str, progress: Progress) -> Iterator[None]:
 def _read(folder: Path) -> BuiltEnvironment | None:
     """Return what the mark says; None unless the environment is whole."""
     try:
-        built = decode(BuiltEnvironment, value_of((folder / _MARK).read_bytes()), str(folder), name=folder.name)
+        environment = decode(BuiltEnvironment, value_of((folder / _MARK).read_bytes()), str(folder), name=folder.name)
     except (OSError, ValueError, InputError):
         return None
     # It is a link to the Python that uv took, which may have been removed since.
-    executable = folder / built.executable
-    return replace(built, executable=str(executable)) if executable.exists() else None
+    executable = folder / environment.executable
+    return replace(environment, executable=str(executable)) if executable.exists() else None
 
 
 def _build(spec: EnvironmentSpec, folder: Path, progress: Progress) -> BuiltEnvironment:
     """Build an environment, the lock being held."""
-    started = time.monotonic()
+    start = time.monotonic()
     progress(f"building environment {spec.text} ...")
     shutil.rmtree(folder, ignore_errors=True)
     try:
         attempt = Path(tempfile.mkdtemp(prefix="attempt-", dir=ensure_folder(folder)))
-        built = _install(spec, folder, attempt)
-        _write_mark(folder, built)
+        environment = _install(spec, folder, attempt)
+        _write_mark(folder, environment)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    progress(f"built in {time.monotonic() - started:.1f} s")
-    return built
+    progress(f"built in {time.monotonic() - start:.1f} s")
+    return environment
 
 
 def _install(spec: EnvironmentSpec, folder: Path, attempt: Path) -> BuiltEnvironment:
@@ -241,8 +241,8 @@ def _install(spec: EnvironmentSpec, folder: Path, attempt: Path) -> BuiltEnviron
     )
 
 
-def _write_mark(folder: Path, built: BuiltEnvironment) -> None:
-    fields = asdict(built) | {"executable": Path(built.executable).relative_to(folder).as_posix()}
+def _write_mark(folder: Path, environment: BuiltEnvironment) -> None:
+    fields = asdict(environment) | {"executable": Path(environment.executable).relative_to(folder).as_posix()}
     write_text(folder / _MARK, json.dumps(fields, indent=2))
 
 

@@ -71,14 +71,14 @@ def interpreter(spec: EnvironmentSpec, *, framework: str, progress: Progress = q
         return Path(sys.executable)
     if spec.path is not None:
         return _own_python(spec.path, framework)
-    built = create(spec, progress=progress)
-    if framework not in (*built.frameworks, "null"):
+    environment = create(spec, progress=progress)
+    if framework not in (*environment.frameworks, "null"):
         raise EnvironmentFailure(
-            f"environment `{spec.text}` has {_packages(built.frameworks)}, but not {framework}",
+            f"environment `{spec.text}` has {_packages(environment.frameworks)}, but not {framework}",
             hint=f"use `{framework}`, or a requirement that installs it",
             slug="framework_missing",
         )
-    return Path(built.executable)
+    return Path(environment.executable)
 
 
 def _own_python(text: str, framework: str) -> Path:

@@ -85,8 +85,8 @@ def available_memory(root: Path = ROOT) -> int:
     """Return the bytes that can be taken: what the machine has free, or what the control group still allows."""
     groups = root / "sys/fs/cgroup"
     free = [int(psutil.virtual_memory().available)]
-    for limit, used in CGROUP_MEMORY:
-        most, use = _number(groups / limit), _number(groups / used)
+    for limit, usage in CGROUP_MEMORY:
+        most, use = _number(groups / limit), _number(groups / usage)
         if most is not None and use is not None:
             free.append(max(0, most - use))
     return min(free)
@@ -140,8 +140,8 @@ def cpu_ranges(text: str) -> list[range]:
 
 
 def _turbo(cpus: Path) -> bool | None:
-    stopped = _switch(cpus / "intel_pstate/no_turbo")
-    return not stopped if stopped is not None else _switch(cpus / "cpufreq/boost")
+    no_turbo = _switch(cpus / "intel_pstate/no_turbo")
+    return not no_turbo if no_turbo is not None else _switch(cpus / "cpufreq/boost")
 
 
 def cpu_quota(root: Path) -> float | None:

@@ -118,14 +118,14 @@ def _watch(seconds: float) -> tuple[float | None, float | None]:
     before = ask(psutil.cpu_times)
     clock = time.perf_counter
     start = last = clock()
-    lost = 0.0
+    loss = 0.0
     while last - start < seconds:
         now = clock()
         if now - last > GAP:
-            lost += now - last
+            loss += now - last
         last = now
     after = ask(psutil.cpu_times)
-    pauses = lost / (last - start) if last > start else None
+    pauses = loss / (last - start) if last > start else None
     return ask(lambda: _stolen_share(before, after)), pauses
 
 
@@ -133,5 +133,5 @@ def _stolen_share(before: Any, after: Any) -> float | None:
     if before is None or after is None:
         return None
     # Up to steal: the guest times that follow are inside user time.
-    spent = sum(after[:8]) - sum(before[:8])
-    return (after.steal - before.steal) / spent if spent > 0 else None
+    ticks = sum(after[:8]) - sum(before[:8])
+    return (after.steal - before.steal) / ticks if ticks > 0 else None

@@ -167,9 +167,9 @@ class Pool:
 
     def measure(self, trial: Trial, process: int) -> Outcome:
         """Measure one trial; whatever goes wrong is the outcome."""
-        broken = self._broken.get(trial.side.process)
-        if broken is not None:
-            return Outcome(trial, process, "failed", reason=broken)
+        failure = self._broken.get(trial.side.process)
+        if failure is not None:
+            return Outcome(trial, process, "failed", reason=failure)
         try:
             worker = self.worker(trial.side)
         except OpperfError as error:
@@ -191,22 +191,22 @@ class Pool:
     def _ask(self, worker: Worker, trial: Trial) -> Measurement:
         """Check a trial's operator, then prepare, measure and release the trial: each within the timeout."""
         settings = self._settings
-        checked = self._reference.checked(trial, self._within(worker))
+        check_facts = self._reference.check(trial, self._within(worker))
         if settings.loop == NATIVE and worker is not self._with_loops:
             self._build_loops(worker)
         ask = self._within(worker)
         handle = ask(requests.Prepare(trial, settings.seed, settings.check, memory_limit=settings.memory_limit)).handle
         try:
-            measured = ask(requests.Measure(handle, settings, self._part(trial)))
+            reply = ask(requests.Measure(handle, settings, self._part(trial)))
         finally:
             if self._worker is worker and worker.alive and ask(requests.Release(handle)).size > MOST_HELD:
                 self.close()
         if settings.by_share:
-            time = CountedTimes.of([measured.time], trial.side.threads)
+            time = CountedTimes.of([reply.time], trial.side.threads)
             self._whole[trial.side.process] = self._whole.get(trial.side.process, 0.0) + trial.count * median(
                 time.pooled
             )
-        return replace(measured, facts={**measured.facts, **checked})
+        return replace(reply, facts={**reply.facts, **check_facts})
 
     def _build_loops(self, worker: Worker) -> None:
         """Have a child compile what calls its framework without Python, once in its life."""

@@ -236,14 +236,14 @@ class Worker:
 
         Raises `WorkerFailure` where the system does not let it.
         """
-        moved: set[int] = set()
+        threads_moved: set[int] = set()
         try:
             # A thread that was started by one not yet moved is met in the next turn.
-            while left := {int(task) for task in os.listdir(f"/proc/{self.pid}/task")} - moved:
+            while left := {int(task) for task in os.listdir(f"/proc/{self.pid}/task")} - threads_moved:
                 for thread in left:
                     with suppress(ProcessLookupError):  # it has ended by itself
                         os.sched_setaffinity(thread, cpus)
-                moved |= left
+                threads_moved |= left
         except OSError as error:
             raise self._fail(f"the child cannot be moved to its CPUs: {error}", "spawn") from error
 

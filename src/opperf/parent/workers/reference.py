@@ -61,7 +61,7 @@ class Reference:
         other._results = self._results
         return other
 
-    def checked(self, trial: Trial, ask: Ask) -> Mapping[str, str]:
+    def check(self, trial: Trial, ask: Ask) -> Mapping[str, str]:
         """Return the fact of what a trial's implementation was checked against, or why it was not.
 
         There is none for what is no neutral operator. Raises `OperatorFailure` for an implementation that computes
@@ -165,8 +165,8 @@ def _unlike(definition: Operator, small: Trial) -> str | None:
     """Return why results of a small case say nothing of the implementation, or cannot be had."""
     if definition.random:
         return "its results are random"
-    floats, meant = (sum(one.is_float for one in case.tensors()) for case in (small.case, definition.case("small")))
-    if floats < meant:
+    floats, expected = (sum(one.is_float for one in case.tensors()) for case in (small.case, definition.case("small")))
+    if floats < expected:
         return "with integers in place of floats, results overflow and round differently in each framework"
     if definition.category not in ONE_STEP and any(one.dtype in FLOAT8 for one in small.case.tensors()):
         return "in eight bits, the error of a sum of a few elements can be as large as the sum"

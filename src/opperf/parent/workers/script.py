@@ -21,14 +21,14 @@ def run(command: Sequence[str], variables: Mapping[str, str], *, aside: bool = F
 
     With `aside`, what it prints on stdout goes to stderr. Raises `HarnessError` when it does not start.
     """
-    started: list[subprocess.Popen[bytes]] = []
+    processes: list[subprocess.Popen[bytes]] = []
     early: list[int] = []
 
     def pass_on(number: int, frame: FrameType | None) -> None:
-        if not started:
+        if not processes:
             early.append(number)
         elif number != signal.SIGINT or not _in_front():
-            started[0].send_signal(number)
+            processes[0].send_signal(number)
 
     # What is ignored here is ignored by the script as well, and stays so.
     handlers = {
@@ -39,10 +39,10 @@ def run(command: Sequence[str], variables: Mapping[str, str], *, aside: bool = F
     for number in handlers:
         signal.signal(number, pass_on)
     try:
-        started.append(subprocess.Popen(command, env=dict(variables), stdout=_STDERR if aside else None))
-        for missed in early:
-            pass_on(missed, None)
-        code = started[0].wait()
+        processes.append(subprocess.Popen(command, env=dict(variables), stdout=_STDERR if aside else None))
+        for signal_number in early:
+            pass_on(signal_number, None)
+        code = processes[0].wait()
     except OSError as error:
         raise HarnessError(f"cannot start `{command[0]}`: {error.strerror}", slug="spawn") from error
     finally:

@@ -102,18 +102,18 @@ def reference(make: Callable[..., Reference], numpy: Child) -> Iterator[Referenc
 def test_what_has_no_reference_starts_none(
     unlike: Trial, reference: Reference, numpy: Child, starts: list[Side]
 ) -> None:
-    assert reference.checked(unlike, numpy.ask) == {}
+    assert reference.check(unlike, numpy.ask) == {}
     assert (starts, numpy.asked) == ([], [])
 
 
 def test_nothing_is_compared_when_nobody_wants_it(make: Callable[..., Reference], numpy: Child) -> None:
-    assert make(check=False).checked(trial(), numpy.ask) == {}
+    assert make(check=False).check(trial(), numpy.ask) == {}
     assert numpy.asked == []
 
 
 def test_the_small_case_is_evaluated_on_both_from_one_seed_and_compared(reference: Reference, numpy: Child) -> None:
     child = Child()
-    assert reference.checked(trial(dtype="float16"), child.ask) == {"checked": f"against {NAME}"}
+    assert reference.check(trial(dtype="float16"), child.ask) == {"checked": f"against {NAME}"}
     small = operator("add").case("small").with_dtype("float16")
     (asked,) = child.asked
     assert (verb(asked), asked.trial.case, asked.seed) == ("evaluate", small, 7)
@@ -124,7 +124,7 @@ def test_the_small_case_is_evaluated_on_both_from_one_seed_and_compared(referenc
 
 
 def test_only_the_tensors_of_the_catalog_are_compared(reference: Reference, numpy: Child) -> None:
-    reference.checked(trial("sort"), numpy.ask)
+    reference.check(trial("sort"), numpy.ask)
     compared = numpy.asked[-1]
     assert [len(compared.results), len(compared.expected)] == [1, 1]  # a framework may return the places too
 
@@ -132,16 +132,16 @@ def test_only_the_tensors_of_the_catalog_are_compared(reference: Reference, nump
 def test_an_implementation_is_compared_once_in_each_element_type(reference: Reference) -> None:
     child = Child()
     for direction in ("forward", "backward", "forward"):
-        reference.checked(trial(direction=direction), child.ask)
+        reference.check(trial(direction=direction), child.ask)
     assert child.verbs() == ["evaluate"]
-    reference.checked(trial(dtype="float64"), child.ask)
-    reference.checked(trial(side=replace(TORCH, implementation="torch.add")), child.ask)
+    reference.check(trial(dtype="float64"), child.ask)
+    reference.check(trial(side=replace(TORCH, implementation="torch.add")), child.ask)
     assert child.verbs() == ["evaluate"] * 3
 
 
 def test_one_result_of_the_reference_serves_all_sides(reference: Reference, numpy: Child, starts: list[Side]) -> None:
     for side in (TORCH, JAX):
-        reference.checked(trial(side=side), Child().ask)
+        reference.check(trial(side=side), Child().ask)
     assert numpy.verbs() == ["evaluate", "compare", "compare"]
     assert len(starts) == 1
 
@@ -150,8 +150,8 @@ def test_a_wrong_implementation_fails_at_each_of_its_trials(reference: Reference
     numpy.trouble["compare"] = OperatorFailure(Reason("wrong_result", "element 0 is 1, and 2 of it"))
     for direction in ("forward", "backward"):
         with pytest.raises(OperatorFailure, match="element 0 is 1"):
-            reference.checked(trial(direction=direction), numpy.ask)
-    assert reference.checked(trial(side=JAX), numpy.ask) == {"checked": f"against {NAME}"}
+            reference.check(trial(direction=direction), numpy.ask)
+    assert reference.check(trial(side=JAX), numpy.ask) == {"checked": f"against {NAME}"}
 
 
 @pytest.mark.parametrize(
@@ -167,41 +167,41 @@ def test_a_wrong_implementation_fails_at_each_of_its_trials(reference: Reference
 def test_what_cannot_be_compared_says_why_and_starts_nothing(
     unlike: Trial, why: str, reference: Reference, numpy: Child, starts: list[Side]
 ) -> None:
-    assert reference.checked(unlike, numpy.ask)["checked"].startswith(why)
+    assert reference.check(unlike, numpy.ask)["checked"].startswith(why)
     assert (starts, numpy.asked) == ([], [])
 
 
 def test_a_small_case_that_fails_leaves_its_operator_unchecked(reference: Reference, numpy: Child) -> None:
     child = Child()
     child.trouble["evaluate"] = OperatorFailure(Reason("operator_error", "no float8"))
-    assert reference.checked(trial(), child.ask) == {"checked": "no: its small case failed: no float8"}
+    assert reference.check(trial(), child.ask) == {"checked": "no: its small case failed: no float8"}
     assert numpy.asked == []
 
 
 def test_an_operator_that_the_reference_lacks_is_unchecked(reference: Reference, numpy: Child) -> None:
     numpy.trouble["evaluate"] = OperatorFailure(Reason("operator_error", "no such function"))
-    assert reference.checked(trial(), Child().ask) == {"checked": "no: the reference failed: no such function"}
+    assert reference.check(trial(), Child().ask) == {"checked": "no: the reference failed: no such function"}
 
 
 def test_results_that_cannot_be_compared_are_not_wrong(reference: Reference, numpy: Child) -> None:
     numpy.trouble["compare"] = OperatorFailure(Reason("operator_error", "no space left"))
     unchecked = {"checked": "no: the results cannot be compared: no space left"}
-    assert reference.checked(trial(), Child().ask) == unchecked
+    assert reference.check(trial(), Child().ask) == unchecked
 
 
 def test_a_child_that_is_lost_while_it_is_checked_is_told_as_any_other(reference: Reference) -> None:
     child = Child()
     child.trouble["evaluate"] = WorkerFailure("ended by SIGSEGV", slug="crash")
     with pytest.raises(WorkerFailure, match="SIGSEGV"):
-        reference.checked(trial(), child.ask)
+        reference.check(trial(), child.ask)
 
 
 def test_a_reference_that_is_lost_leaves_one_operator_unchecked(
     reference: Reference, numpy: Child, starts: list[Side]
 ) -> None:
     numpy.trouble["evaluate"] = WorkerFailure("ended by SIGSEGV", slug="crash")
-    assert reference.checked(trial(), Child().ask) == {"checked": "no: the reference was lost: ended by SIGSEGV"}
-    assert reference.checked(trial("subtract"), Child().ask) == {"checked": f"against {NAME}"}
+    assert reference.check(trial(), Child().ask) == {"checked": "no: the reference was lost: ended by SIGSEGV"}
+    assert reference.check(trial("subtract"), Child().ask) == {"checked": f"against {NAME}"}
     assert len(starts) == 2
 
 
@@ -211,14 +211,14 @@ def test_a_reference_that_cannot_be_had_is_told_once_and_tried_once(
     numpy.trouble["start"] = EnvironmentFailure("`reference` cannot be built", hint="look at the network")
     unchecked = {"checked": "no: the reference does not start: `reference` cannot be built"}
     for name in ("add", "subtract"):
-        assert reference.checked(trial(name), Child().ask) == unchecked
+        assert reference.check(trial(name), Child().ask) == unchecked
     assert len(starts) == 1
     (told,) = notes
     assert told.startswith("results are not checked: the reference does not start: `reference` cannot be built")
 
 
 def test_what_was_written_is_gone_with_the_reference(reference: Reference, numpy: Child) -> None:
-    reference.checked(trial(), numpy.ask)
+    reference.check(trial(), numpy.ask)
     folder = Path(numpy.asked[0].folder).parent
     assert folder.is_dir()
     reference.close()

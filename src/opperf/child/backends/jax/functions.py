@@ -214,12 +214,12 @@ class Function:
     def __call__(self, *operands: Any, **keywords: Any) -> Any:
         """Bind it: compute it, or stage it out where the call is traced."""
         kinds = keywords.pop(KEYS, ())
-        keyed = [
+        generators = [
             jax.random.wrap_key_data(operand, impl=kinds[i]) if i < len(kinds) and kinds[i] else operand
             for i, operand in enumerate(operands)
         ]
-        values = {name: decode_parameter(value, keyed) for name, value in keywords.items()}
-        return jax.tree_util.tree_map(_plain, self.primitive.bind(*keyed, **values))
+        values = {name: decode_parameter(value, generators) for name, value in keywords.items()}
+        return jax.tree_util.tree_map(_plain, self.primitive.bind(*generators, **values))
 
 
 def primitive(name: str) -> Function:

@@ -62,7 +62,7 @@ def backward(backend: JaxBackend, bound: Bound, cotangents: Callable[[Any], Any]
     forward = jax.jit(whole.forward)
     outputs, pullback = jax.block_until_ready(forward(*whole.tensors))
     heads = _heads(outputs, cotangents)
-    remembered, structure = jax.tree_util.tree_flatten(pullback)
+    residuals, structure = jax.tree_util.tree_flatten(pullback)
 
     def gradients(cotangent: tuple[Any, ...], *arrays: Any) -> Any:
         return jax.tree_util.tree_unflatten(structure, arrays)(cotangent)
@@ -70,10 +70,10 @@ def backward(backend: JaxBackend, bound: Bound, cotangents: Callable[[Any], Any]
     def arguments() -> tuple[Any, ...]:
         return (heads, *jax.block_until_ready(jax.tree_util.tree_leaves(forward(*whole.tensors)[1])))
 
-    program = backend.program(gradients, (heads, *remembered))
+    program = backend.program(gradients, (heads, *residuals))
     return Work(
         program.function,
-        (heads, *remembered),
+        (heads, *residuals),
         {},
         nullcontext,
         before=arguments if fresh else None,

@@ -34,7 +34,7 @@ def settle() -> None:
     wait()
     end, resting = time.perf_counter() + LONGEST, 0
     while resting < WINDOWS and time.perf_counter() < end:
-        begin, spent = time.perf_counter(), time.process_time()
+        begin, cpu = time.perf_counter(), time.process_time()
         time.sleep(WINDOW)
-        rests = time.process_time() - spent < AT_REST * (time.perf_counter() - begin)
+        rests = time.process_time() - cpu < AT_REST * (time.perf_counter() - begin)
         resting = resting + 1 if rests else 0

@@ -63,10 +63,10 @@ def over_tensors(
     static = [None if i in places else leaf for i, leaf in enumerate(leaves)]
 
     def call(*tensors: Any) -> Any:
-        filled = list(static)
+        values = list(static)
         for i, tensor in zip(places, tensors, strict=True):
-            filled[i] = tensor
-        positional, keywords = jax.tree_util.tree_unflatten(structure, filled)
+            values[i] = tensor
+        positional, keywords = jax.tree_util.tree_unflatten(structure, values)
         return function(*positional, **keywords)
 
     return call, tensors
@@ -117,5 +117,5 @@ def counts(work: Work) -> Counts | None:
     analysis = jax.jit(call).lower(*tensors).cost_analysis()
     if not analysis:
         return None
-    flops, moved = (int(analysis.get(name, 0.0)) for name in ("flops", "bytes accessed"))
-    return Counts(flops or None, moved or None, COUNTS_SOURCE)
+    flops, nbytes = (int(analysis.get(name, 0.0)) for name in ("flops", "bytes accessed"))
+    return Counts(flops or None, nbytes or None, COUNTS_SOURCE)

@@ -125,8 +125,8 @@ class Watcher:
         self._awaiting = self._listening = False
         self._scopes = NnxScopes()
         self._notes: dict[str, None] = {}
-        lost = {MEMORY: watching.memory, STACKS: watching.stacks, SHAPES: watching.shapes}
-        self._untold = tuple(note for note, is_on in lost.items() if is_on)
+        gaps = {MEMORY: watching.memory, STACKS: watching.stacks, SHAPES: watching.shapes}
+        self._untold = tuple(note for note, is_on in gaps.items() if is_on)
 
     def start(self) -> None:
         """Start recording, after earlier asynchronous work has finished.
@@ -160,9 +160,9 @@ class Watcher:
 
     def take(self) -> Profile:
         """Return what was seen since the last time, of this process; only while stopped."""
-        recorded, self._recorded = self._recorded, []
+        calls, self._recorded = self._recorded, []
         events: list[Event] = []
-        for recording, instructions in recorded:
+        for recording, instructions in calls:
             reader = Reader(os.getpid(), self._threads, instructions, self._watching.api)
             with recording as folder:
                 for file in sorted(Path(folder).rglob("*.xplane.pb")):

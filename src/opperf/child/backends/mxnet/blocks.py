@@ -66,11 +66,11 @@ def layer(path: str, arguments: Sequence[Any], keywords: Mapping[str, Any], cont
             slug="no_length",
             hint=f"say {' or '.join(f'`build.{name}`' for name in lengths)}",
         )
-    trained = [parameter for parameter in parameters if parameter.grad_req != "null"]
-    for parameter in trained:
+    weights = [parameter for parameter in parameters if parameter.grad_req != "null"]
+    for parameter in weights:
         parameter.grad_req = "null"  # a gradient is attached where one is measured
     block.initialize(ctx=context)
-    return Layer(block, tuple(parameter.data() for parameter in trained))
+    return Layer(block, tuple(parameter.data() for parameter in weights))
 
 
 def parameters(block: Any) -> dict[str, Any]:

@@ -106,8 +106,8 @@ class Recorder:
             status = invoke(handle, count, inputs, output_count, outputs, *attributes)
             if not status:
                 self.calls.append(call)
-                returned = bool(output_count._obj.value) and autograd.is_recording()
-                node = node_name(outputs._obj[0]) if returned else None
+                recording = bool(output_count._obj.value) and autograd.is_recording()
+                node = node_name(outputs._obj[0]) if recording else None
                 if node is not None:
                     self._recorded[node] = call
             return status

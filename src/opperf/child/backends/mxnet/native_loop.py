@@ -115,7 +115,7 @@ class Recorder:
     def invoking(self, invoke: Any) -> Any:
         """Return what calls an operator, and keeps the call."""
 
-        def watched(handle: Any, count: Any, inputs: Any, output_count: Any, outputs: Any, *attributes: Any) -> Any:
+        def watch(handle: Any, count: Any, inputs: Any, output_count: Any, outputs: Any, *attributes: Any) -> Any:
             arrays = [inputs[i] for i in range(count.value)]
             targets = [outputs._obj[i] for i in range(output_count._obj.value)]
             number, keys, values, _ = attributes
@@ -131,7 +131,7 @@ class Recorder:
                         self.total += 1
             return status
 
-        return watched
+        return watch
 
     def _keep(self, op: int, arrays: Sequence[int], targets: Sequence[int], words: Sequence[Any]) -> None:
         if any(handle in self._numbers for handle in targets):
@@ -140,10 +140,10 @@ class Recorder:
         self.constants |= {*arrays, *targets} - self._numbers.keys()
         self._written |= set(targets)
         inputs = (ctypes.c_void_p * max(1, len(arrays)))(*arrays)
-        written = (ctypes.c_void_p * max(1, len(targets)))(*targets)
-        linked = (Link * max(1, len(links)))(*links)
-        self.hold.append((inputs, written, linked, *words))
-        step = Step(op, len(arrays), inputs, len(targets), written, len(words[0]), *words, len(links), linked)
+        pointers = (ctypes.c_void_p * max(1, len(targets)))(*targets)
+        chain = (Link * max(1, len(links)))(*links)
+        self.hold.append((inputs, pointers, chain, *words))
+        step = Step(op, len(arrays), inputs, len(targets), pointers, len(words[0]), *words, len(links), chain)
         self.steps.append(step)
 
     def number(self, leaf: Any) -> int | None:

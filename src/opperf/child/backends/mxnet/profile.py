@@ -43,10 +43,10 @@ def mend(file: Path) -> None:
     """
     if file.exists():
         text = file.read_text(errors="replace")
-        mended = re.sub(r'("traceEvents": \[)\s*,', r"\1", text, count=1)
-        mended = re.sub(r'("[pt]?id": )(\d+)', lambda match: f"{match[1]}{int(match[2]) % 2**31}", mended)
-        if mended != text:
-            file.write_text(mended)
+        document = re.sub(r'("traceEvents": \[)\s*,', r"\1", text, count=1)
+        document = re.sub(r'("[pt]?id": )(\d+)', lambda match: f"{match[1]}{int(match[2]) % 2**31}", document)
+        if document != text:
+            file.write_text(document)
 
 
 class Window:

@@ -60,13 +60,13 @@ def target_of(bound: Bound) -> Target:
     function, arguments, keywords = bound.function, bound.arguments, bound.keywords
     notes = {}
     if isinstance(function, CallAdjustment):
-        named, arguments, keywords = function.settle(*arguments, **keywords)
-        if isinstance(named, Composition):
-            function = named
-            notes["implementation"] = f"mxnet:composition:{named.function.__name__}"
+        function_or_path, arguments, keywords = function.settle(*arguments, **keywords)
+        if isinstance(function_or_path, Composition):
+            function = function_or_path
+            notes["implementation"] = f"mxnet:composition:{function_or_path.function.__name__}"
         else:
-            function = function_at(named)
-            notes["implementation"] = f"mxnet:{named}"
+            function = function_at(function_or_path)
+            notes["implementation"] = f"mxnet:{function_or_path}"
     else:  # no operator takes `training`: MXNet is told so beside the call
         keywords = {name: value for name, value in keywords.items() if name != "training"}
     if isinstance(function, RegisteredOperator):

@@ -86,12 +86,12 @@ class Watcher:
         }
         self._blocks = of_blocks() if watching.modules and naive else None
         self._calls = of_operators() if watching.shapes and naive else None
-        lost = {
+        gaps = {
             STACKS: watching.stacks,
             SHAPES: watching.shapes and naive,
             ELSEWHERE: (watching.shapes or watching.modules) and not naive,
         }
-        self._untold = tuple(note for note, is_on in lost.items() if is_on)
+        self._untold = tuple(note for note, is_on in gaps.items() if is_on)
         self._threads = ThreadNames()
         self._steps = Steps()
         self._began = 0
@@ -117,7 +117,7 @@ class Watcher:
         try:
             mx.nd.waitall()
         finally:
-            modules, called = (calls.stop() if calls else [] for calls in (self._blocks, self._calls))
+            modules, function_calls = (calls.stop() if calls else [] for calls in (self._blocks, self._calls))
             # Where the program has had events written in between, more are written only after another start.
             for state in ("run", "stop"):
                 mx.profiler.set_state(state)
@@ -129,9 +129,11 @@ class Watcher:
             text = (earlier or "") + (latest or "")
             # Memory is read at once: what others read of the counter depends on what was read before.
             changed = changes(text) if self._memory else []
-            named = {str(of_thread(thread.ident)): thread.name for thread in threading.enumerate() if thread.ident}
+            thread_names = {
+                str(of_thread(thread.ident)): thread.name for thread in threading.enumerate() if thread.ident
+            }
             # The profiler's clock has whole microseconds.
-            self._windows.append(Window(self._began // 1000, text, changed, modules, called, named))
+            self._windows.append(Window(self._began // 1000, text, changed, modules, function_calls, thread_names))
 
     def take(self) -> Profile:
         """Return what was seen since the last time, of this process; only while stopped."""
@@ -169,8 +171,8 @@ class Watcher:
             events = with_shapes(events, window.calls)
         if any(event.fused and not event.name.startswith(FUSION_PREFIXES) for event in events):
             self._notes[BULK_NOTE] = None
-        named = (
+        records = (
             replace(event, thread=self._threads.of(event.thread, window.threads.get(event.thread, "thread")))
             for event in (*window.modules, *events)
         )
-        return Profile(tuple(named), tuple(memory))
+        return Profile(tuple(records), tuple(memory))

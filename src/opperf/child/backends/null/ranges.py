@@ -27,7 +27,7 @@ class Observer:
         self._labels: list[str] = []
 
     @contextmanager
-    def observed(self, name: str) -> Iterator[None]:
+    def observe(self, name: str) -> Iterator[None]:
         """Remember a label."""
         self._labels.append(name)
         yield

@@ -114,8 +114,8 @@ class NullBackend(Backend):
 
     def _neutral(self, name: str) -> Callable[..., Any]:
         def run(*tensors: Any) -> Any:
-            moved = sum(leaf.spec.nbytes for leaf in self.leaves(tensors))
-            self.scripts.spend(LAUNCH_NS + moved / BYTES_PER_NS)
+            nbytes = sum(leaf.spec.nbytes for leaf in self.leaves(tensors))
+            self.scripts.spend(LAUNCH_NS + nbytes / BYTES_PER_NS)
             return self.leaves(tensors)[:1]
 
         run.__name__ = name

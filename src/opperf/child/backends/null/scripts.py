@@ -83,10 +83,10 @@ class Scripts:
 
     def cliff(self, *tensors: Any) -> None:
         """Take as long as its bytes need, and longer where the cliff is."""
-        moved = sum(tensor.spec.nbytes for tensor in tensors)
+        nbytes = sum(tensor.spec.nbytes for tensor in tensors)
         height = CLIFF_HEIGHT if any(is_cliff(self._cliff, tensor.spec) for tensor in tensors) else 1.0
         noise = math.exp(abs(self._random.gauss(0, self._noise))) if self._noise else 1.0
-        self.spend((CLIFF_LAUNCH_NS + moved / CLIFF_BYTES_PER_NS) * height * noise)
+        self.spend((CLIFF_LAUNCH_NS + nbytes / CLIFF_BYTES_PER_NS) * height * noise)
 
     def raising(self, *_: Any) -> None:
         """Raise, as an operator does that refuses its arguments."""

@@ -206,10 +206,10 @@ def _by_place(node: Any, outer: Sequence[str]) -> Any:
     """Return a node whose graphs call what they use from around it by its place."""
     if not outer:
         return node
-    copied = onnx.NodeProto()
-    copied.CopyFrom(node)
-    graphs.rename(copied, {name: graphs.outer_name(place) for place, name in enumerate(outer)})
-    return copied
+    copy = onnx.NodeProto()
+    copy.CopyFrom(node)
+    graphs.rename(copy, {name: graphs.outer_name(place) for place, name in enumerate(outer)})
+    return copy
 
 
 def _inputs(kind: Node, opset: int, values: Sequence[Argument]) -> dict[str, Argument]:

@@ -210,8 +210,8 @@ def _info(name: str, value: Any) -> Any:
 
 def _attribute(name: str, value: Any, schema: Any) -> Any:
     """Return an attribute of the kind that is declared: a whole number may stand for a fraction."""
-    declared = schema.attributes.get(name) if schema is not None else None
-    kind = None if declared is None else declared.type.value
+    attribute = schema.attributes.get(name) if schema is not None else None
+    kind = None if attribute is None else attribute.type.value
     if isinstance(value, np.ndarray):
         value = numpy_helper.from_array(value, name)
     elif isinstance(value, Graph):

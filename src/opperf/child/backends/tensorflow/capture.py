@@ -38,7 +38,7 @@ def of_call(function: Callable[[], Any]) -> list[CapturedCall]:
             slug="no_capture",
             hint="return the tensor, and read it elsewhere",
         ) from error
-    return [_captured(operation) for operation in _operations(graph)]
+    return [_capture(operation) for operation in _operations(graph)]
 
 
 def _operations(graph: Any) -> Iterator[Any]:
@@ -50,7 +50,7 @@ def _operations(graph: Any) -> Iterator[Any]:
             yield operation
 
 
-def _captured(operation: Any) -> CapturedCall:
+def _capture(operation: Any) -> CapturedCall:
     scopes = [word for word in operation.name.split("/")[:-1] if not word.startswith("gradient")]
     backward = operation.name.startswith("gradient")
     try:

@@ -58,11 +58,11 @@ def over_tensors(bound: Bound) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     static = [None if i in places else leaf for i, leaf in enumerate(leaves)]
 
     def call(*tensors: Any) -> Any:
-        filled = list(static)
+        values = list(static)
         for i, tensor in zip(places, tensors, strict=True):
-            filled[i] = tensor
-        positional, named = tf.nest.pack_sequence_as(whole, filled)
-        return bound.function(*positional, **named)
+            values[i] = tensor
+        positional, keywords = tf.nest.pack_sequence_as(whole, values)
+        return bound.function(*positional, **keywords)
 
     return call, tuple(leaves[i] for i in places)
 

@@ -193,8 +193,8 @@ def examples(path: str, size: str) -> list[Case]:
     names = input_names(own)
     arrays = {names[one.name]: _input(one, types, side) for one in own.input_arg}
     from_inputs = {one.type_attr for one in own.input_arg} | {one.number_attr for one in own.input_arg}
-    needed = [one for one in own.attr if not one.HasField("default_value") and one.name not in from_inputs]
-    others = {one.name: _attribute(one, types, side) for one in needed}
+    own_attributes = [one for one in own.attr if not one.HasField("default_value") and one.name not in from_inputs]
+    others = {one.name: _attribute(one, types, side) for one in own_attributes}
     if None in (*arrays.values(), *others.values()):
         return []
     return [Case(f"tensorflow:{path}", arrays, others)]
@@ -218,8 +218,8 @@ def _element_type(attribute: Any) -> str | None:
     """Return the default of an element type, else the best of those allowed."""
     if attribute.HasField("default_value"):
         return str(tf.as_dtype(attribute.default_value.type).name)
-    allowed = [tf.as_dtype(one).name for one in attribute.allowed_values.list.type]
-    return next((name for name in PREFERRED if not allowed or name in allowed), None)
+    dtypes = [tf.as_dtype(one).name for one in attribute.allowed_values.list.type]
+    return next((name for name in PREFERRED if not dtypes or name in dtypes), None)
 
 
 def _input(own: Any, types: Mapping[str, str | None], side: int) -> Argument:

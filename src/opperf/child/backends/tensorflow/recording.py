@@ -54,7 +54,7 @@ class Span:
 
 
 @contextmanager
-def recorded(folder: str) -> Iterator[None]:
+def profile_into(folder: str) -> Iterator[None]:
     """Have the profiler record until the end of the block."""
     start(folder)
     try:
@@ -121,7 +121,7 @@ def operators(record: list[Span]) -> Iterator[tuple[Span, str, str]]:
 def explain(work: Work, calls: int, wait: Callable[[Any], None]) -> list[Explanation]:
     """Return what ran in each of `calls` calls; the first that the profiler sees is slow, and not among them."""
     with TemporaryDirectory(prefix="opperf-tensorflow-") as folder:
-        with recorded(folder):
+        with profile_into(folder):
             repeat(work, calls + 1, wait, lambda: tf.profiler.experimental.Trace(MARK))
         record = spans(folder)
     events = list(operators(record))
@@ -147,7 +147,7 @@ def memory(work: Work, device: str) -> Memory | None:
     if device != "cpu":
         return _on_device(work, arguments)
     with TemporaryDirectory(prefix="opperf-tensorflow-") as folder:
-        with recorded(folder), tf.profiler.experimental.Trace(MARK):
+        with profile_into(folder), tf.profiler.experimental.Trace(MARK):
             result = work.function(*arguments, **work.keywords)
         record = spans(folder)
     del result

@@ -137,9 +137,9 @@ class MemoryGuard:
     def _bytes_at(self, size: int) -> int:
         """Return the bytes needed to read and write the profile at a memory size."""
         calls = self._calls()
-        recorded = max(0, size - self._tensors - self._base - calls)
+        remainder = max(0, size - self._tensors - self._base - calls)
         earlier = max(0, self._base - (self._first or 0))
-        return GROWTH * recorded + STOPPED_GROWTH * earlier + calls
+        return GROWTH * remainder + STOPPED_GROWTH * earlier + calls
 
     def _look(self, size: int) -> None:
         """Find out what tensors hold: among all that Python has, so that it is not done often."""

@@ -90,8 +90,8 @@ def parameters_of(
         parameters = []
     by_place = [own for own in parameters if own.kind is own.POSITIONAL_OR_KEYWORD]
     if len(by_place) >= len(args) and not any(own.kind is own.VAR_POSITIONAL for own in parameters):
-        named = [*by_place, *(own for own in parameters if own.kind is own.KEYWORD_ONLY)]
-        return [Parameter(own.name, own.default, own.kind is own.KEYWORD_ONLY) for own in named]
+        parameters_in_order = [*by_place, *(own for own in parameters if own.kind is own.KEYWORD_ONLY)]
+        return [Parameter(own.name, own.default, own.kind is own.KEYWORD_ONLY) for own in parameters_in_order]
     fitting = (names for names in map(_place_names, schemas) if _fits(names, args))
     choices = ([name for name, _ in zip(names, args)] for names in fitting)
     free = next((names for names in choices if not {*names} & {*kwargs}), _number(len(args)))

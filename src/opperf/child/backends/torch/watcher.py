@@ -163,11 +163,11 @@ class Watcher:
     def _of_stacks(self) -> tuple[str, ...]:
         """Return the note on a script that was slowed down by recording its Python calls."""
         passed, self._passed = self._passed, 0.0
-        spent = 0.0 if self._calls is None else self._calls.spent
-        if not spent or spent < SLOW * passed:
+        overhead = 0.0 if self._calls is None else self._calls.spent
+        if not overhead or overhead < SLOW * passed:
             return ()
         note = (
-            f"torch: recording Python calls took at least {spent:.3g} of {passed:.3g} s: the code "
+            f"torch: recording Python calls took at least {overhead:.3g} of {passed:.3g} s: the code "
             "between operators runs faster without `--stacks`"
         )
         return (note,)

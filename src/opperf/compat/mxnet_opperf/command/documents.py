@@ -52,35 +52,35 @@ def collect(plans: Sequence[RowPlan], run: Run, *, lumped: bool) -> dict[str, li
     records = {record.trial.key: record for record in run}
     rows: dict[str, list[dict[str, Any]]] = {}
     for row in plans:
-        measured = [records[trial.key] for trial in row.trials if trial.key in records]
-        if measured:
-            filled = _lump(row.operator, measured) if lumped else _apart(row.operator, measured)
-            rows.setdefault(row.operator, []).append({"inputs": dict(row.inputs), **filled})
+        records_of_row = [records[trial.key] for trial in row.trials if trial.key in records]
+        if records_of_row:
+            cells = _lump(row.operator, records_of_row) if lumped else _apart(row.operator, records_of_row)
+            rows.setdefault(row.operator, []).append({"inputs": dict(row.inputs), **cells})
     return dict(sorted(rows.items()))
 
 
-def _apart(operator: str, measured: Sequence[Record]) -> dict[str, Any]:
+def _apart(operator: str, records: Sequence[Record]) -> dict[str, Any]:
     """Return the values of the profiler `native`: forward, backward and memory."""
     row: dict[str, Any] = {}
-    for record in measured:
+    for record in records:
         direction = record.trial.direction
         if record.time is not None:
             row |= rows.times(_seconds(record), operator, direction)
         elif "error" not in row:  # what fails forward needs no second reason
             row["error" if direction == "forward" else "no_backward"] = _reason(record)
-    peaks = [record.metrics.get("memory_peak") for record in measured]
+    peaks = [record.metrics.get("memory_peak") for record in records]
     sizes = [int(peak.value) for peak in peaks if isinstance(peak, Quantity)]
-    return {**row, **(rows.memory(max(sizes), _device(measured[0].trial.side.device)) if sizes else {})}
+    return {**row, **(rows.memory(max(sizes), _device(records[0].trial.side.device)) if sizes else {})}
 
 
-def _lump(operator: str, measured: Sequence[Record]) -> dict[str, Any]:
+def _lump(operator: str, records: Sequence[Record]) -> dict[str, Any]:
     """Return the values of the profiler `python`: forward and backward together, or forward alone."""
-    ranked = sorted(measured, key=lambda record: LUMP_ORDER.index(record.trial.direction))
-    timed = next((record for record in ranked if record.time is not None), None)
-    if timed is None:
-        return {"error": _reason(ranked[-1])}
-    more = {} if timed is ranked[0] else {"no_backward": _reason(ranked[0])}
-    return {**rows.times(_seconds(timed), operator), **more}
+    by_direction = sorted(records, key=lambda record: LUMP_ORDER.index(record.trial.direction))
+    first = next((record for record in by_direction if record.time is not None), None)
+    if first is None:
+        return {"error": _reason(by_direction[-1])}
+    more = {} if first is by_direction[0] else {"no_backward": _reason(by_direction[0])}
+    return {**rows.times(_seconds(first), operator), **more}
 
 
 def _seconds(record: Record) -> list[float]:

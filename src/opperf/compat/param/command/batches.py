@@ -69,8 +69,8 @@ class Watch:
             self.note(f"{tool.name}: batch {number}, {len(parts)} cases from {line['start_run_id']}")
             try:
                 command, variables = self._command(tool, stem, next(iter(labels.values())))
-                changed = [f"{name}={value}" for name, value in variables.items() if os.environ.get(name) != value]
-                line[f"{tool.name}_cmd_str"] = shlex.join(["env", *changed, *command])
+                assignments = [f"{name}={value}" for name, value in variables.items() if os.environ.get(name) != value]
+                line[f"{tool.name}_cmd_str"] = shlex.join(["env", *assignments, *command])
                 write_text(_file(stem), json.dumps(batch))
                 reports = self._reports(tool, stem, command, variables, labels)
             except OpperfError as error:  # no environment, no tool, no report: the operators are measured all the same

@@ -109,10 +109,10 @@ class LineStyle:
 
     def samples(self, outcome: Outcome) -> Samples | None:
         """Return the samples of an outcome that its times are made of."""
-        measured = outcome.measurement
-        if measured is None:
+        measurement = outcome.measurement
+        if measurement is None:
             return None
-        return measured.samples(self._metric_name) or measured.time
+        return measurement.samples(self._metric_name) or measurement.time
 
     def summary(self, outcome: Outcome) -> Statistics | None:
         """Return the summary of those samples, disturbed ones left out."""
@@ -121,20 +121,20 @@ class LineStyle:
         return metric if isinstance(metric, Statistics) else None
 
     def _metric(self, outcome: Outcome) -> dict[str, Any]:
-        samples, measured, summary = self.samples(outcome), outcome.measurement, self.summary(outcome)
-        if samples is None or measured is None or summary is None:
+        samples, measurement, summary = self.samples(outcome), outcome.measurement, self.summary(outcome)
+        if samples is None or measurement is None or summary is None:
             return {}
         on_device = outcome.trial.side.device != "cpu"
         return {
-            **fields(samples, measured.quantity("memory_peak"), on_device=on_device, discrete=self.discrete),
+            **fields(samples, measurement.quantity("memory_peak"), on_device=on_device, discrete=self.discrete),
             "statistics": {
                 "unit": "ms",
                 "of": self._metric_name,
                 **{name: getattr(summary, name) * MILLI for name in TIMES},
                 **{name: getattr(summary, name) for name in COUNTS},
             },
-            "warnings": [warning.to_json() for warning in measured.warnings],
-            "facts": dict(measured.facts),
+            "warnings": [warning.to_json() for warning in measurement.warnings],
+            "facts": dict(measurement.facts),
         }
 
 

@@ -101,7 +101,7 @@ class Running:
         """Measure, and write lines to a file, and a trace; return the run and what stopped it before its end."""
         every = list(cases(self._config, self._settings.seed))
         selection = between(every, self._options.resume_id, self._options.stop_id)
-        stopped: BaseException | None = None
+        cause: BaseException | None = None
         if not self._options.iteration:
             self._lines = Lines(path, append=self._options.append)
             return self._expand(selection, self._lines), None
@@ -113,7 +113,7 @@ class Running:
             try:
                 run = session.run(plan, Options(command=tuple(sys.argv)))
             except Interrupted as interrupted:
-                run, stopped = interrupted.run, interrupted.cause
+                run, cause = interrupted.run, interrupted.cause
             finally:
                 self._bar.close()
             self._write_ready(finished=True)
@@ -122,7 +122,7 @@ class Running:
                 write_trace(trace, self._sampled)
                 self._lines.add({"trace_file": str(trace)})
             self._lines.close()
-        return run, stopped
+        return run, cause
 
     def _expand(self, cases: Sequence[ConfigCase], lines: Lines) -> Run:
         """Write a line for each case, and measure none."""
@@ -185,10 +185,10 @@ class Running:
         """Write the cases that are measured: in order, up to the first that is not; or all, when nothing more comes."""
         while self._waiting:
             run_id, (case, trials) = next(iter(self._waiting.items()))
-            measured = bool(trials) and all(trial.key in self._outcomes for trial in trials)
-            if not measured and not finished:
+            complete = bool(trials) and all(trial.key in self._outcomes for trial in trials)
+            if not complete and not finished:
                 return
-            if measured:
+            if complete:
                 self._write(case, trials)
             del self._waiting[run_id]
 

@@ -41,8 +41,8 @@ class Drawing:
 
     def add(self, tag: str, name: str, tip: str = "", **places: float | str) -> Element:
         """Add an element of a class; `tip` appears on hover."""
-        written = {key: value if isinstance(value, str) else f"{value:.2f}" for key, value in places.items()}
-        element = SubElement(self.element, tag, {"class": name, **written})
+        attributes = {key: value if isinstance(value, str) else f"{value:.2f}" for key, value in places.items()}
+        element = SubElement(self.element, tag, {"class": name, **attributes})
         if tip:
             SubElement(element, "title").text = "\n".join(map(one_line, tip.split("\n")))
         return element

@@ -74,11 +74,11 @@ class Scatter:
             drawing.lines(spots, "ceiling")
             drawing.text(spots[0][0] + 6, spots[0][1] - 6, ceiling.name, "faint", room=width / 2)
         for place, one in enumerate(self.series):
-            _points(drawing, one, color(place), across, upright, named=len(points) <= MOST_NAMES)
+            _points(drawing, one, color(place), across, upright, labels=len(points) <= MOST_NAMES)
         return drawing.close(bottom + AXIS + 8)
 
 
-def _points(drawing: Drawing, series: Series, name: str, across: Axis, upright: Axis, *, named: bool) -> None:
+def _points(drawing: Drawing, series: Series, name: str, across: Axis, upright: Axis, *, labels: bool) -> None:
     spots = [(across.at(point.x), upright.at(point.y)) for point in series.points]
     if series.joined and len(spots) > 1:
         drawing.lines(spots, f"curve {name}")
@@ -89,6 +89,6 @@ def _points(drawing: Drawing, series: Series, name: str, across: Axis, upright: 
         if point.interval is not None:
             drawing.line(x, upright.at(point.interval[0]), x, upright.at(point.interval[1]), f"width {name}")
         drawing.circle(x, y, 4.5, name, point.tip)
-        if named and point.name:
+        if labels and point.name:
             after = x < (across.begin + across.end) / 2
             drawing.text(x + (9 if after else -9), y + 4, point.name, "faint" if after else "faint right")

@@ -42,11 +42,11 @@ def changes(archive: Archive, query: Query) -> View:
         since,
     )
     build, verdict = query.get("build"), query.get("verdict")
-    named = [one for one in every if build in (None, "", one.change.after) and verdict in (None, "", _verdict(one))]
-    document = report.changes(named, ratios.series, times.series, link=_place)
+    rows = [one for one in every if build in (None, "", one.change.after) and verdict in (None, "", _verdict(one))]
+    document = report.changes(rows, ratios.series, times.series, link=_place)
     part = Note(f"Only the first {ratios.series} series were searched: choose a framework, a category or a machine.")
     blocks = [*([] if ratios.whole else [part]), *document.blocks]
-    return View(replace(document, title="Changes between builds", blocks=blocks), _largest(named), choices)
+    return View(replace(document, title="Changes between builds", blocks=blocks), _largest(rows), choices)
 
 
 def _verdict(one: NamedChange) -> str:
@@ -57,9 +57,9 @@ def _place(one: NamedChange) -> str:
     return path("operators", one.series.case.operator, framework=one.series.framework)
 
 
-def _largest(named: Sequence[NamedChange]) -> list[Intervals]:
+def _largest(changes: Sequence[NamedChange]) -> list[Intervals]:
     rows = []
-    for one in [one for one in named if one.anchor is not None][:MOST]:
+    for one in [one for one in changes if one.anchor is not None][:MOST]:
         ratio, interval = math.exp(one.change.size.log_ratio), one.change.size.interval()
         direction = [one.series.direction] if one.series.direction != "forward" else []
         rows.append(

@@ -52,10 +52,10 @@ MOST_ROWS, MOST_RUNS = 500, 30
 def operator(archive: Archive, name: str, query: Query) -> View:
     """Return how an operator went over builds and runs, and how frameworks do it now."""
     filters, by_machine, since = filters_of(archive, query)
-    times, compared = operator_times(archive, name, filters), operator_ratios(archive, name, filters)
-    if not times and not compared:
+    times, ratio_series = operator_times(archive, name, filters), operator_ratios(archive, name, filters)
+    if not times and not ratio_series:
         raise InputError(f"the database has no measurement of `{name}` by these choices", slug="missing")
-    every = [*(one.series for one in times), *(one.series for one in compared)]
+    every = [*(one.series for one in times), *(one.series for one in ratio_series)]
     choices = (
         Choice.of("framework", (one.framework for one in every), query),
         Choice.of("direction", (one.direction for one in every), query),
@@ -68,7 +68,7 @@ def operator(archive: Archive, name: str, query: Query) -> View:
     if metric not in METRICS:
         raise InputError(f"no metric `{metric}`", hint=f"known: {', '.join(METRICS)}", slug="input")
     times = [one for one in times if text in ("", inputs(one.series))]
-    ratios = [one for one in compared if text in ("", inputs(one.series)) and metric == "time"]
+    ratios = [one for one in ratio_series if text in ("", inputs(one.series)) and metric == "time"]
     rows = [SeriesRow(one, place) for one in times for place in range(len(one.started))]
     rows.sort(key=lambda row: -row.of("started"))
     listing = table(SERIES_COLUMNS, rows[:MOST_ROWS], link=lambda row: path("runs", row.of("runs")))
@@ -76,8 +76,8 @@ def operator(archive: Archive, name: str, query: Query) -> View:
         [Note(f"{len(rows) - MOST_ROWS} earlier ones are in the JSON of their runs.")] if len(rows) > MOST_ROWS else []
     )
     figures: list[Chart] = [*ratio_charts(ratios), *latest_charts(times, metric), *time_charts(times, metric)]
-    named = _changes(archive, replace(filters, operator=name), text)
-    return View(Document(name, [*named, listing, *more]), figures, choices)
+    changes = _changes(archive, replace(filters, operator=name), text)
+    return View(Document(name, [*changes, listing, *more]), figures, choices)
 
 
 def _changes(archive: Archive, filters: Filters, text: str) -> list[Block]:
@@ -142,14 +142,14 @@ def beside(archive: Archive, query: Query) -> View:
     base, new = (_result(_document(archive, key), key) for key in keys)
     if not isinstance(base, Run) or not isinstance(new, Run):
         raise InputError("a comparison cannot be compared with another run", hint="choose two runs", slug="input")
-    compared = recorded(base, new, Rule())
-    report = report_of(compared)
+    comparison_run = recorded(base, new, Rule())
+    report = report_of(comparison_run)
     more = Note(
         "Two runs tell less than `opperf compare`, which measures both in turn: small changes stay inconclusive."
     )
     title = f"{choices[1].value} beside {choices[0].value}"
     document = Document(title, [*report.blocks, more], report.data, summary=report.summary)
-    return View(document, charts(compared), choices)
+    return View(document, charts(comparison_run), choices)
 
 
 def suites(archive: Archive, query: Query) -> View:
@@ -224,12 +224,12 @@ def machine(archive: Archive, key: str, query: Query) -> View:
     signs = {name: own.facts[name] for name in Signs.__dataclass_fields__ if name in own.facts}
     doubts = judge(Signs(**{"cores": own.facts.get("cores_logical") or 1, **signs}))
     several = [one for one in entries(archive, most=MOST_ROWS) if one.machine == own.name]
-    measured = floors(archive, own.id)
+    floors_here = floors(archive, own.id)
     none = Note("none was measured: `opperf noise ... --output FILE`, then `opperf history add FILE`")
-    of_operators = table(FLOORS, measured, link=lambda one: path("operators", one.operator, framework=one.framework))
+    of_operators = table(FLOORS, floors_here, link=lambda one: path("operators", one.operator, framework=one.framework))
     blocks: list[Block] = [
         Section("What makes it noisy", [Note(f"{one.slug}: {one.message}") for one in doubts] or [Note("nothing")]),
-        Section("Noise floors", [of_operators if measured else none]),
+        Section("Noise floors", [of_operators if floors_here else none]),
         Section("Runs", [table(RUNS, several, link=lambda one: path("runs", one.key))]),
     ]
     plain = {

@@ -48,17 +48,17 @@ def what(series: Series) -> str:
     return " ".join([*([series.direction] if series.direction != "forward" else []), inputs(series)])
 
 
-def ratio_charts(compared: Sequence[Ratios]) -> Iterator[History]:
+def ratio_charts(several: Sequence[Ratios]) -> Iterator[History]:
     """Yield the ratios of builds to their anchor for each series, with the changes in them."""
-    yielded = 0
-    for one in compared:
+    count = 0
+    for one in several:
         edges = [
             Edge(base, new, Estimate(math.log(ratio), error))
             for base, new, ratio, error in zip(one.bases, one.builds, one.ratios, one.errors, strict=True)
             if base and new and base != new and ratio and error is not None
         ]
-        if edges and one.base.framework == one.series.framework and yielded < MOST:
-            yielded += 1
+        if edges and one.base.framework == one.series.framework and count < MOST:
+            count += 1
             yield _ratios(one.series, edges)
 
 
@@ -156,7 +156,7 @@ def time_charts(times: Sequence[Times], metric: str) -> Iterator[History]:
                 f"{metric.capitalize()} of one call: {what(series)}",
                 f"As measured on {series.machine_name}; it also depends on what else the machine did."
                 + _latest(runs, every),
-                [_day(moment(started)) for started, _ in runs],
+                [_day(moment(start)) for start, _ in runs],
                 lines,
                 show,
             )

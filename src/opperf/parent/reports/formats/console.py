@@ -44,8 +44,8 @@ class _Page:
         return [line for i, line in enumerate(lines) if line or (i and lines[i - 1])]
 
     def _take_pending(self) -> list[str]:
-        owed, self._pending = self._pending, []
-        return [*owed, ""] if owed else []
+        pending, self._pending = self._pending, []
+        return [*pending, ""] if pending else []
 
     def _table(self, table: Table) -> Iterator[str]:
         fit = fit_table(grid(table), self._screen.width)

@@ -66,9 +66,9 @@ def _bound(names: list[str], outer: list[int], took: list[int], leaves: set[int]
         "said": [f"{plain_text(names[place], LONGEST)}<br>{_share(took[place], whole)}" for place in numbers],
     }
     for number, times in others.items():
-        joined = f"{len(times)} others"
-        text = f"{joined}<br>{_share(sum(times), whole)}"
-        for column, value in zip(figure.values(), (joined, number, sum(times), 0, text)):
+        label = f"{len(times)} others"
+        text = f"{label}<br>{_share(sum(times), whole)}"
+        for column, value in zip(figure.values(), (label, number, sum(times), 0, text)):
             column.append(value)
     return figure
 

@@ -114,9 +114,9 @@ def _sentence(events: Sequence[Event], whose: str) -> str:
     kinds: set[str] = set()
     for name, own in LAYERS.items():
         kinds.update(own)
-        covered = union((event.begin, event.end) for event in events if event.kind in kinds)
-        parts.append((name, covered - before))
-        before = covered
+        coverage = union((event.begin, event.end) for event in events if event.kind in kinds)
+        parts.append((name, coverage - before))
+        before = coverage
     parts.append(("not recorded: Python, other libraries, waiting", whole - before))
     (_, ran), *rest = parts
     words = [f"{format_seconds(time / 1e9)} ({format_percent(time / whole)}) in {name}" for name, time in rest if time]

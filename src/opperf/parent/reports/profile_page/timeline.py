@@ -198,9 +198,9 @@ def _thin(readings: list[Reading]) -> list[Reading]:
     if len(readings) <= MOST_READINGS:
         return readings
     stretch = -(-2 * len(readings) // MOST_READINGS)
-    thinned: list[Reading] = []
+    readings_to_draw: list[Reading] = []
     for place in range(0, len(readings), stretch):
         some = readings[place : place + stretch]
         ends = (min(some, key=lambda one: one.size), max(some, key=lambda one: one.size))
-        thinned += sorted(dict.fromkeys(ends), key=lambda one: one.time)
-    return thinned
+        readings_to_draw += sorted(dict.fromkeys(ends), key=lambda one: one.time)
+    return readings_to_draw

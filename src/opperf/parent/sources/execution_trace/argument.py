@@ -243,7 +243,7 @@ def _argument(kind: str, value: Any, shape: Any, strides: Any, numbered: Element
         if len(kinds) != len(value):
             raise Unknown(f"a list of {len(value)} of which {len(kinds)} types are recorded")
         each = zip(kinds, value, _each(shape, kinds), _each(strides, kinds))
-        return ListOf(tuple(_argument(*recorded, numbered, depth + 1) for recorded in each))
+        return ListOf(tuple(_argument(*entry, numbered, depth + 1) for entry in each))
     raise Unknown(f"an argument of type {kind}")
 
 
@@ -264,9 +264,9 @@ def _has_no_memory(value: object) -> bool:
     return isinstance(value, (list, tuple)) and len(value) == MEMORY and value[-2:] == [0, ""]
 
 
-def _each(recorded: Sequence[object], kinds: Sequence[str]) -> Sequence[object]:
+def _each(entries: Sequence[object], kinds: Sequence[str]) -> Sequence[object]:
     """Return what is recorded for each item of a list; scalars may have nothing."""
-    return recorded if len(recorded) == len(kinds) else [()] * len(kinds)
+    return entries if len(entries) == len(kinds) else [()] * len(kinds)
 
 
 def _kinds(text: str) -> list[str]:

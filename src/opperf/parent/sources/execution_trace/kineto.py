@@ -115,7 +115,7 @@ class _Launches:
         for launch, nanoseconds in self.by_launch.items():
             self.by_call[self.launches.get(launch, 0)] += nanoseconds
         places = {call.external: place for place, call in enumerate(calls) if call.external}
-        return {places[call]: spent / 1e9 for call, spent in self.by_call.items() if call in places}
+        return {places[call]: nanoseconds / 1e9 for call, nanoseconds in self.by_call.items() if call in places}
 
 
 def read_kineto(path: Path) -> Recording:

@@ -197,7 +197,7 @@ def read_traces(
     left_out: dict[tuple[str, str], Tally] = {}
     labels: dict[str, None] = {}
     counts = []
-    joined, clock = Match(), "host" if kineto is None else kineto.clock
+    match_result, clock = Match(), "host" if kineto is None else kineto.clock
     spans = Spans(whole=subgraph is None and clock == "host")  # the rest of a device's time is not between operators
     for path in paths:
         durations = None if kineto is None else join(kineto, nodes(path))
@@ -214,18 +214,18 @@ def read_traces(
                     left_out.setdefault((node.name, str(case)), Tally()) if count_of_case is None else count_of_case
                 )
                 counted.add(_record(node, durations, on_device, clock))
-                joined.add(node, durations)
+                match_result.add(node, durations)
                 spans.add(node, durations)
     if not cases and not left_out:
         _refuse_nothing(subgraph, steps, labels, max(counts))
     if kineto is not None:
-        joined.check(kineto.path)
+        match_result.check(kineto.path)
     return Trace(
         source=", ".join(path.name for path in paths),
         cases=tuple(TracedCase(case, count.count, count.recorded) for case, count in cases.items()),
         left_out=tuple(LeftOut(name, count.count, why, count.recorded) for (name, why), count in left_out.items()),
         clock=clock,
-        joined=None if kineto is None else str(joined),
+        joined=None if kineto is None else str(match_result),
         between=spans.between(),
     )
 
@@ -246,14 +246,14 @@ def _case(node: Node, elements: Elements) -> Case | str:
     if node.kernel_backend or not node.schema:
         return _fuse(node)
     try:
-        called = signature(node.schema)
-        values = arguments(node, called.parameters, elements)
+        schema_signature = signature(node.schema)
+        values = arguments(node, schema_signature.parameters, elements)
     except (Unknown, InputError) as error:
         return str(error)
     except (ValueError, TypeError, AttributeError, ArithmeticError, LookupError, RecursionError) as error:
         return f"its record cannot be read ({error})"
-    inputs, attributes = _part(called.parameters, values)
-    return within(Case(f"torch:{called.name}", inputs, attributes))
+    inputs, attributes = _part(schema_signature.parameters, values)
+    return within(Case(f"torch:{schema_signature.name}", inputs, attributes))
 
 
 def _fuse(node: Node) -> str:

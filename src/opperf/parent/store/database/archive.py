@@ -68,13 +68,13 @@ class Archive(AbstractContextManager["Archive"]):
         None that are there are lost. The kind is that of the document, or `nightly` or `imported` as the caller says.
         """
         run = document if isinstance(document, Run) else document.run
-        compared = document.comparisons if isinstance(document, ComparisonRun) else ()
+        several = document.comparisons if isinstance(document, ComparisonRun) else ()
         floors = document.floors if isinstance(document, NoiseRun) else ()
         head: dict[str, object] = {"schema_version": SCHEMA_VERSION, "run": header(run)}
         if isinstance(document, NoiseRun):
             head |= {key: value for key, value in document.to_json().items() if key in ("unknown", "false_alarms")}
         records = [record.to_json() for record in run.records]
-        comparisons, levels = ([one.to_json() for one in several] for several in (compared, floors))
+        comparisons, levels = ([one.to_json() for one in several] for several in (several, floors))
         count = len(records) + len(comparisons) + len(levels)
         bare = [{**one, "samples": None} for one in records]
         content = fingerprint(head, bare, comparisons, *([levels] if levels else []))
@@ -96,7 +96,7 @@ class Archive(AbstractContextManager["Archive"]):
                 }
             )
             rows.records(zip(run.records, records, strict=True), samples=samples)
-            rows.comparisons(zip(compared, comparisons, strict=True))
+            rows.comparisons(zip(several, comparisons, strict=True))
             rows.floors(zip(floors, levels, strict=True))
             rows.tallies()
         return Addition(run.id, "added" if old is None else "replaced", count)
@@ -220,13 +220,13 @@ def memory_step(size: float) -> int:
     return math.ceil(4 * math.log2(size / 2**30)) if size > 0 else 0
 
 
-def seconds(started: str) -> int:
+def seconds(text: str) -> int:
     """Return when a run began, in seconds since 1970.
 
     >>> seconds("2026-11-23T10:00:00+00:00")
     1795428000
     """
-    moment = datetime.fromisoformat(started)
+    moment = datetime.fromisoformat(text)
     return int((moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)).timestamp())
 
 

@@ -58,7 +58,7 @@ class Pair:
 def read_builds(connection: Connection, framework: str | None) -> list[BuildRows]:
     """Return the builds, latest first seen first: a base counts as seen, too."""
     table, tallies, own = schema.environments, schema.tallies, schema.runs
-    merged: dict[tuple[str, str], BuildRows] = {}
+    rows_by_build: dict[tuple[str, str], BuildRows] = {}
     alone = tallies.c.base_environment_id.is_(None)
     parts: tuple[tuple[Part, ColumnElement[int], ColumnElement[bool]], ...] = (
         ("records", tallies.c.environment_id, alone),
@@ -82,11 +82,11 @@ def read_builds(connection: Connection, framework: str | None) -> list[BuildRows
             key = row.framework, row.version
             first, last, rows = moment(row.first), moment(row.last), int(row.rows)
             ids, places = frozenset([row.id]), frozenset([part])
-            if key in merged:
-                other = merged[key].build
+            if key in rows_by_build:
+                other = rows_by_build[key].build
                 first, last, rows = min(first, other.first), max(last, other.last), rows + other.rows
-                ids, places = ids | merged[key].environments, places | merged[key].parts
-            merged[key] = BuildRows(Build(*key, first, last, rows), ids, places)
+                ids, places = ids | rows_by_build[key].environments, places | rows_by_build[key].parts
+            rows_by_build[key] = BuildRows(Build(*key, first, last, rows), ids, places)
 
     def age(one: BuildRows) -> tuple[datetime, bool, datetime, str, str]:
         # A build that others were compared with was there before them. One run measures several frameworks; databases
@@ -94,7 +94,7 @@ def read_builds(connection: Connection, framework: str | None) -> list[BuildRows
         build = one.build
         return build.first, one.parts != {"base"}, build.last, build.framework, build.version
 
-    return sorted(merged.values(), key=age, reverse=True)
+    return sorted(rows_by_build.values(), key=age, reverse=True)
 
 
 def read_pairs(connection: Connection) -> list[Pair]:

@@ -164,7 +164,7 @@ def ratios(archive: Archive, filters: Filters = EVERYTHING) -> Iterator[Ratios]:
         rows = connection.execution_options(yield_per=10_000).execute(query)
         for key, several in groupby(rows, key=attrgetter("new_series_id")):
             own = series[key]
-            compared = tuple(
+            points = tuple(
                 Ratio(
                     moment(row.started),
                     versions[row.base_environment_id],
@@ -177,9 +177,9 @@ def ratios(archive: Archive, filters: Filters = EVERYTHING) -> Iterator[Ratios]:
                 and series[row.base_series_id].framework == own.framework
                 and versions[row.base_environment_id] != versions[row.new_environment_id]
             )
-            if compared:
+            if points:
                 case = Case.from_json(own.case, "case")
-                yield Ratios(case, own.direction, own.framework, own.machine_name, compared)
+                yield Ratios(case, own.direction, own.framework, own.machine_name, points)
 
 
 def _histories(rows: Iterable[Row[Any]]) -> Iterator[History]:

@@ -89,10 +89,10 @@ def _times(
     connection: Connection, query: Select[Any], since: datetime | None, series: Mapping[int, Series] | None = None
 ) -> list[Times]:
     table = schema.records.c
-    grouped = _group(connection, query.order_by(table.series_id, table.started), table.started, since)
-    series = find_series(connection, {key for (key,) in grouped}) if series is None else series
+    groups = _group(connection, query.order_by(table.series_id, table.started), table.started, since)
+    series = find_series(connection, {key for (key,) in groups}) if series is None else series
     versions = _versions(connection)
-    keys = run_keys(connection, {run for rows in grouped.values() for run in rows[3]})
+    keys = run_keys(connection, {run for rows in groups.values() for run in rows[3]})
     return [
         Times(
             series[key],
@@ -101,7 +101,7 @@ def _times(
             tuple(map(keys.__getitem__, rows[3])),
             *rows[4:],
         )
-        for (key,), rows in grouped.items()
+        for (key,), rows in groups.items()
     ]
 
 
@@ -116,10 +116,10 @@ def operator_ratios(archive: Archive, operator: str, filters: Filters = EVERYTHI
     with reading(archive.engine, archive.address) as connection:
         series = series_of(connection, replace(filters, operator=operator))
         query = select(*columns).where(table.new_series_id.in_(series)).order_by(table.new_series_id, table.started)
-        grouped = _group(connection, query, table.started, filters.since, keys=2)
+        groups = _group(connection, query, table.started, filters.since, keys=2)
         versions = _versions(connection)
-        keys = run_keys(connection, {run for rows in grouped.values() for run in rows[5]})
-        bases = series | find_series(connection, {base for _, base in grouped} - set(series))
+        keys = run_keys(connection, {run for rows in groups.values() for run in rows[5]})
+        bases = series | find_series(connection, {base for _, base in groups} - set(series))
     return [
         Ratios(
             series[new],
@@ -130,7 +130,7 @@ def operator_ratios(archive: Archive, operator: str, filters: Filters = EVERYTHI
             tuple(map(keys.__getitem__, rows[5])),
             *rows[6:],
         )
-        for (new, base), rows in grouped.items()
+        for (new, base), rows in groups.items()
     ]
 
 

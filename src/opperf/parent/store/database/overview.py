@@ -154,7 +154,7 @@ def _time_rows(connection: Connection, build: BuildRows, anchor: BuildRows, filt
 
 
 def _latest_times(
-    connection: Connection, build: BuildRows, filters: Filters, needed: set[int] | None = None
+    connection: Connection, build: BuildRows, filters: Filters, build_ids: set[int] | None = None
 ) -> dict[int, tuple[int, float]]:
     """Return the run and the time of each series in its latest run with this build, one run after the other."""
     tallies, own, table = schema.tallies.c, schema.runs.c, schema.records.c
@@ -173,7 +173,7 @@ def _latest_times(
         )
         for series, time in connection.execute(within(query, table.series_id, filters)).all():
             times.setdefault(series, (run, time))
-        if needed is not None and needed <= set(times):
+        if build_ids is not None and build_ids <= set(times):
             break
     return times
 

@@ -22,8 +22,8 @@ def multi_head_attention(data: Any, weight: Any, bias: Any, output_weight: Any, 
     """Return the layer's result; the heads stand where JAX's own attention wants them."""
     batch, length, width = data.shape
     projected = (jnp.matmul(data, weight.T) + bias).reshape(batch, length, 3, heads, width // heads)
-    joined = nn.dot_product_attention(*(projected[:, :, i] for i in range(3))).reshape(batch, length, width)
-    return jnp.matmul(joined, output_weight.T) + output_bias
+    context = nn.dot_product_attention(*(projected[:, :, i] for i in range(3))).reshape(batch, length, width)
+    return jnp.matmul(context, output_weight.T) + output_bias
 
 
 def rotary_embedding(data: Any, cosine: Any, sine: Any) -> Any:

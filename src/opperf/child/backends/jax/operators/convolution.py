@@ -40,14 +40,14 @@ def conv_transpose(
     channels, out, *kernel = weight.shape
     parts, space = groups or 1, len(kernel)
     groups_of_weight = weight.reshape(parts, channels // parts, out, *kernel)
-    joined = groups_of_weight.swapaxes(1, 2).reshape(parts * out, channels // parts, *kernel)
-    flipped = jnp.flip(joined, tuple(range(2, 2 + space)))
+    kernels = groups_of_weight.swapaxes(1, 2).reshape(parts * out, channels // parts, *kernel)
+    mirror = jnp.flip(kernels, tuple(range(2, 2 + space)))
     settings = (spread(padding, space, 0), spread(dilation, space, 1), spread(output_padding, space, 0))
     widths = zip(kernel, *settings, strict=True)
     ends = [(step * (size - 1) - pad, step * (size - 1) - pad + more) for size, pad, step, more in widths]
     return lax.conv_general_dilated(
         data,
-        flipped,
+        mirror,
         (1,) * space,
         ends,
         lhs_dilation=spread(stride, space, 1),

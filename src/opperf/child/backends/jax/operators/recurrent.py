@@ -56,8 +56,8 @@ def gru(data: Any, hidden: Any, *weights: Any) -> Any:
 
 def lstm(data: Any, hidden: Any, cell: Any, *weights: Any) -> Any:
     """Return every hidden state, and the last states."""
-    steps, last, remembered = _lstm_over(data, hidden[0], cell[0], weights)
-    return steps, last[None], remembered[None]
+    steps, last, memory = _lstm_over(data, hidden[0], cell[0], weights)
+    return steps, last[None], memory[None]
 
 
 def bidirectional_lstm(data: Any, hidden: Any, cell: Any, *weights: Any) -> Any:

@@ -14,8 +14,8 @@ from opperf.child.backends.call import Binding, call, composition
 def top_k(data: Any, k: int, axis: int | None, largest: bool | None) -> tuple[Any, Any]:
     """Return the largest or smallest values along an axis, and their indices; lax has the largest of the last axis."""
     place = -1 if axis is None else axis
-    moved = jnp.moveaxis(data, place, -1)
-    values, indices = lax.top_k(-moved if largest is False else moved, k)
+    rows = jnp.moveaxis(data, place, -1)
+    values, indices = lax.top_k(-rows if largest is False else rows, k)
     values = -values if largest is False else values
     return jnp.moveaxis(values, -1, place), jnp.moveaxis(indices, -1, place)
 

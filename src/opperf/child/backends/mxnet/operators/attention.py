@@ -23,8 +23,8 @@ def scaled_dot_product_attention(F: Any, query: Any, key: Any, value: Any, *mask
 
 def grouped_query_attention(F: Any, query: Any, key: Any, value: Any, *mask: Any, scale: float, shared: int) -> Any:
     """Weigh the values, the queries of the heads that share a key being one long row of queries."""
-    joined = F.reshape(query, shape=(0, shared, -1, 0), reverse=True)
-    result = scaled_dot_product_attention(F, joined, key, value, *mask, scale=scale)
+    heads_in_batch = F.reshape(query, shape=(0, shared, -1, 0), reverse=True)
+    result = scaled_dot_product_attention(F, heads_in_batch, key, value, *mask, scale=scale)
     return F.reshape_like(result, query)
 
 
@@ -36,15 +36,15 @@ def multi_head_attention(
     triple = F.transpose(F.reshape(projected, shape=(0, 0, 3, heads, -1)), axes=(2, 0, 3, 1, 4))
     query, key, value = F.split(triple, num_outputs=3, axis=0, squeeze_axis=True)
     result = scaled_dot_product_attention(F, query, key, value, scale=(width // heads) ** -0.5)
-    joined = F.reshape(F.transpose(result, axes=(0, 2, 1, 3)), shape=(0, 0, -3))
-    return F.FullyConnected(joined, output_weight, output_bias, num_hidden=width, flatten=False)
+    context = F.reshape(F.transpose(result, axes=(0, 2, 1, 3)), shape=(0, 0, -3))
+    return F.FullyConnected(context, output_weight, output_bias, num_hidden=width, flatten=False)
 
 
 def rotary_embedding(F: Any, data: Any, cosine: Any, sine: Any) -> Any:
     """Turn the data by the angles of its places."""
     first, second = F.split(data, num_outputs=2, axis=-1)
-    exchanged = F.concat(F.negative(second), first, dim=-1)
-    return F.broadcast_mul(data, cosine) + F.broadcast_mul(exchanged, sine)
+    halves = F.concat(F.negative(second), first, dim=-1)
+    return F.broadcast_mul(data, cosine) + F.broadcast_mul(halves, sine)
 
 
 def _mask(query: Any, keys: int, repeats: int = 1) -> Any:

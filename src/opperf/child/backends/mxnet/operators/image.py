@@ -7,7 +7,7 @@ from typing import Any
 
 import mxnet as mx
 
-from opperf.child.backends.array_operators import derived
+from opperf.child.backends.array_operators import derivations
 from opperf.child.backends.call import Binding, Call, Missing, call
 from opperf.child.backends.mxnet.spelling import composition
 
@@ -23,8 +23,8 @@ def pixel_shuffle(F: Any, data: Any, *, factor: int) -> Any:
     """Take the channels apart and move them between the pixels; `nd.depth_to_space` takes them in another order."""
     blocks = F.reshape(data, shape=(0, -4, -1, factor * factor, 0, 0))
     blocks = F.reshape(blocks, shape=(0, 0, -4, factor, factor, 0, 0))
-    moved = F.transpose(blocks, axes=(0, 1, 4, 2, 5, 3))
-    return F.reshape(moved, shape=(0, 0, -3, -3))
+    pixels = F.transpose(blocks, axes=(0, 1, 4, 2, 5, 3))
+    return F.reshape(pixels, shape=(0, 0, -3, -3))
 
 
 def _pair(name: str, default: int) -> Callable[[Mapping[str, Any]], tuple[int, ...]]:
@@ -129,7 +129,7 @@ def _like(data: Any, numbers: Any) -> Any:
     return mx.nd.array(numbers, ctx=data.context, dtype=data.dtype)
 
 
-DERIVED = derived(_like)
+DERIVED = derivations(_like)
 WEIGHTS = {"weights": DERIVED["weights"]}
 
 _COLOR: dict[str, Binding] = {

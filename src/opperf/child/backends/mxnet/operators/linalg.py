@@ -70,8 +70,8 @@ def _identity(data: Any) -> Any:
 
 def triu(F: Any, data: Any, offset: int = 0) -> Any:
     """Turn the matrix over, as there is only the lower triangle."""
-    turned = F.np.tril(F.np.swapaxes(data, -1, -2), -offset)
-    return F.np.swapaxes(turned, -1, -2)
+    transpose = F.np.tril(F.np.swapaxes(data, -1, -2), -offset)
+    return F.np.swapaxes(transpose, -1, -2)
 
 
 _LINALG: dict[str, Binding] = {

@@ -48,9 +48,9 @@ def layer(F: Any, data: Any, hidden: Any, *tensors: Any, mode: str, width: int, 
     """Join the weights and then the biases, as MXNet wants them, and run over the sequence."""
     states, weights = ((hidden, tensors[0]), tensors[1:]) if mode == "lstm" else ((hidden,), tensors)
     parts = [*weights[0:2], *weights[4:6], *weights[2:4], *weights[6:8]]
-    joined = F.concat(*(F.reshape(part, shape=(-1,)) for part in parts), dim=0)
+    vector = F.concat(*(F.reshape(part, shape=(-1,)) for part in parts), dim=0)
     return F.RNN(
-        data, joined, *states, mode=mode, state_size=width, num_layers=1, bidirectional=both_ways, state_outputs=True
+        data, vector, *states, mode=mode, state_size=width, num_layers=1, bidirectional=both_ways, state_outputs=True
     )
 
 

@@ -33,8 +33,8 @@ def multi_head_attention(data: Any, weight: Any, bias: Any, output_weight: Any, 
     batch, length, width = data.shape
     projected = (np.matmul(data, weight.T) + bias).reshape(batch, length, 3, heads, width // heads)
     query, key, value = np.transpose(projected, (2, 0, 3, 1, 4))
-    joined = np.swapaxes(scaled_dot_product_attention(query, key, value, None), 1, 2).reshape(batch, length, width)
-    return np.matmul(joined, output_weight.T) + output_bias
+    context = np.swapaxes(scaled_dot_product_attention(query, key, value, None), 1, 2).reshape(batch, length, width)
+    return np.matmul(context, output_weight.T) + output_bias
 
 
 def rotary_embedding(data: Any, cosine: Any, sine: Any) -> Any:

@@ -45,8 +45,8 @@ def rms_norm(data: Any, weight: Any, epsilon: float) -> Any:
 
 def group_norm(data: Any, weight: Any, bias: Any, groups: int, epsilon: float) -> Any:
     """Return groups of channels of each sample normalized."""
-    grouped = data.reshape(data.shape[0], groups, -1)
-    normalized = _normalize(grouped, (2,), epsilon).reshape(data.shape)
+    groups_of_channels = data.reshape(data.shape[0], groups, -1)
+    normalized = _normalize(groups_of_channels, (2,), epsilon).reshape(data.shape)
     return normalized * _channels(weight, data) + _channels(bias, data)
 
 

@@ -18,8 +18,8 @@ def logsumexp(data: Any, axis: Any, keepdims: bool | None) -> Any:
     `numpy.logaddexp.reduce` does it in one call, and takes twenty times as long: a scalar logarithm for each element.
     """
     largest = np.max(data, axis=axis, keepdims=True)
-    folded = np.log(np.sum(np.exp(data - largest), axis=axis, keepdims=True)) + largest
-    return folded if keepdims else np.squeeze(folded, axis=axis)
+    logarithm = np.log(np.sum(np.exp(data - largest), axis=axis, keepdims=True)) + largest
+    return logarithm if keepdims else np.squeeze(logarithm, axis=axis)
 
 
 def ascending(descending: bool) -> bool:

@@ -41,8 +41,8 @@ def distinct(data: Any) -> Any:
 
 def naming(name: str, data: str) -> Binding:
     """Return NumPy's spelling of an operator that names elements by their places."""
-    spelled = bindings("numpy")[name]
-    return replace(spelled, adapt={**spelled.adapt, data: distinct}) if isinstance(spelled, Call) else spelled
+    binding = bindings("numpy")[name]
+    return replace(binding, adapt={**binding.adapt, data: distinct}) if isinstance(binding, Call) else binding
 
 
 def triangular_solve(matrix: Any, right: Any) -> Any:

@@ -31,14 +31,14 @@ def prelu(data: Any, weight: Any) -> Any:
     return tf.where(data > 0, data, slope * data)
 
 
-def _gated(function: Callable[..., Any]) -> Callable[..., Any]:
+def _gate(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the product of the first half and a function of the second."""
 
-    def gated(data: Any) -> Any:
+    def gate(data: Any) -> Any:
         first, second = tf.split(data, 2, axis=-1)
         return first * function(second)
 
-    return gated
+    return gate
 
 
 def geglu(data: Any, approximate: Any) -> Any:
@@ -76,7 +76,7 @@ def conv_batch_norm_relu(*arguments: Any) -> Any:
 NORMALIZED = "data, weight, scale, shift, running_mean, running_var, stride, padding, epsilon"
 
 
-def _convolved(function: Callable[..., Any], arguments: str, then: str) -> Binding:
+def _convolve_first(function: Callable[..., Any], arguments: str, then: str) -> Binding:
     note = f"tf.nn.conv2d, {OWN_LAYOUT}, {then}"
     return composition(function, arguments, adapt={"weight": to_own_layout}, note=note)
 
@@ -96,15 +96,17 @@ BINDINGS: dict[str, Binding] = {
         hard_swish=(lambda data: data * tf.nn.relu6(data + 3) / 6, "a sum, tf.nn.relu6, a product and a division"),
         prelu=(prelu, "tf.where and a product"),
         # Gated activations in TensorFlow.
-        glu=(_gated(tf.sigmoid), "tf.split, tf.sigmoid and a product"),
-        reglu=(_gated(tf.nn.relu), "tf.split, tf.nn.relu and a product"),
-        swiglu=(_gated(tf.nn.silu), "tf.split, tf.nn.silu and a product"),
+        glu=(_gate(tf.sigmoid), "tf.split, tf.sigmoid and a product"),
+        reglu=(_gate(tf.nn.relu), "tf.split, tf.nn.relu and a product"),
+        swiglu=(_gate(tf.nn.silu), "tf.split, tf.nn.silu and a product"),
         geglu=(geglu, "tf.split, tf.nn.gelu and a product"),
     ),
     # What models run one after another, in TensorFlow: one program in the compiled modes.
-    "conv_relu": _convolved(conv_relu, "data, weight, bias, stride, padding", "tf.nn.bias_add and tf.nn.relu"),
-    "conv_batch_norm": _convolved(conv_batch_norm, NORMALIZED, "and tf.nn.batch_normalization"),
-    "conv_batch_norm_relu": _convolved(conv_batch_norm_relu, NORMALIZED, "tf.nn.batch_normalization and tf.nn.relu"),
+    "conv_relu": _convolve_first(conv_relu, "data, weight, bias, stride, padding", "tf.nn.bias_add and tf.nn.relu"),
+    "conv_batch_norm": _convolve_first(conv_batch_norm, NORMALIZED, "and tf.nn.batch_normalization"),
+    "conv_batch_norm_relu": _convolve_first(
+        conv_batch_norm_relu, NORMALIZED, "tf.nn.batch_normalization and tf.nn.relu"
+    ),
     **compositions(
         linear_relu=(
             lambda data, weight, bias: tf.nn.relu(linear(data, weight, bias)),

@@ -28,8 +28,8 @@ def multi_head_attention(data: Any, weight: Any, bias: Any, output_weight: Any, 
     batch, length, width = data.shape
     projected = tf.reshape(tf.matmul(data, weight, transpose_b=True) + bias, (batch, length, 3, heads, width // heads))
     query, key, value = tf.unstack(tf.transpose(projected, (2, 0, 3, 1, 4)))
-    joined = tf.reshape(tf.transpose(attention(query, key, value, False), (0, 2, 1, 3)), (batch, length, width))
-    return tf.matmul(joined, output_weight, transpose_b=True) + output_bias
+    context = tf.reshape(tf.transpose(attention(query, key, value, False), (0, 2, 1, 3)), (batch, length, width))
+    return tf.matmul(context, output_weight, transpose_b=True) + output_bias
 
 
 def rotary_embedding(data: Any, cosine: Any, sine: Any) -> Any:

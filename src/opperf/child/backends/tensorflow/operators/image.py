@@ -21,7 +21,7 @@ def _resize(method: str, data: Any, size: tuple[int, ...]) -> Any:
     return tf.transpose(tf.image.resize(tf.transpose(data, LAST), size, method), FIRST)
 
 
-def _scaled(method: str, data: Any, scale: int) -> Any:
+def _scale(method: str, data: Any, scale: int) -> Any:
     return _resize(method, data, (scale * data.shape[2], scale * data.shape[3]))
 
 
@@ -111,7 +111,7 @@ BINDINGS: dict[str, Binding] = {
         ),
         image_resize_bilinear=(lambda data, size: _resize("bilinear", data, size), f"tf.image.resize {BETWEEN}"),
         image_resize_nearest=(lambda data, size: _resize("nearest", data, size), f"tf.image.resize {BETWEEN}"),
-        upsample_bilinear=(lambda data, scale: _scaled("bilinear", data, scale), f"tf.image.resize {BETWEEN}"),
+        upsample_bilinear=(lambda data, scale: _scale("bilinear", data, scale), f"tf.image.resize {BETWEEN}"),
         upsample_nearest=(
             lambda data, scale: tf.repeat(tf.repeat(data, scale, axis=2), scale, axis=3),
             "tf.repeat in both dimensions",

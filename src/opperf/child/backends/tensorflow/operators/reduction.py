@@ -41,8 +41,8 @@ def top_k(data: Any, k: int, axis: int | None, largest: bool | None) -> Any:
     last = data.shape.rank - 1
     place = (-1 if axis is None else axis) % (last + 1)
     order = [*(i for i in range(last + 1) if i != place), place]
-    moved = data if place == last else tf.transpose(data, order)
-    values, indices = tf.math.top_k(-moved if largest is False else moved, k)
+    rows = data if place == last else tf.transpose(data, order)
+    values, indices = tf.math.top_k(-rows if largest is False else rows, k)
     values = -values if largest is False else values
     if place == last:
         return values, indices

@@ -11,7 +11,7 @@ import tensorflow as tf
 from opperf.child.backends.call import Binding, Missing, call, composition, compositions
 
 
-def _exchanged(arguments: Mapping[str, Any]) -> list[int]:
+def _exchange(arguments: Mapping[str, Any]) -> list[int]:
     order = list(range(arguments["data"].shape.rank))
     one, other = arguments["axis1"], arguments["axis2"]
     order[one], order[other] = order[other], order[one]
@@ -42,7 +42,7 @@ COPIED = "TensorFlow registers no gradient for a copy (tf.raw_ops.DeepCopy)"
 BINDINGS: dict[str, Binding] = {
     # Laying out elements anew in TensorFlow; reshapes share the memory of what they are given.
     "transpose": call("tf.transpose", "data", "perm=axes"),
-    "swap_axes": call("tf.transpose", "data", "perm=order", derive={"order": _exchanged}),
+    "swap_axes": call("tf.transpose", "data", "perm=order", derive={"order": _exchange}),
     "reshape": call("tf.reshape", "data, shape"),
     "expand_dims": call("tf.expand_dims", "data, axis"),
     "squeeze": call("tf.squeeze", "data", "axis=axis"),

@@ -18,8 +18,8 @@ def multi_head_attention(data: Any, weight: Any, bias: Any, output_weight: Any, 
     batch, length, width = data.shape
     projected = F.linear(data, weight, bias).view(batch, length, 3, heads, width // heads)
     query, key, value = projected.permute(2, 0, 3, 1, 4).unbind(0)
-    joined = F.scaled_dot_product_attention(query, key, value).transpose(1, 2).reshape(batch, length, width)
-    return F.linear(joined, output_weight, output_bias)
+    context = F.scaled_dot_product_attention(query, key, value).transpose(1, 2).reshape(batch, length, width)
+    return F.linear(context, output_weight, output_bias)
 
 
 def rotary_embedding(data: Any, cosine: Any, sine: Any) -> Any:
