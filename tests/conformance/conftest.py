@@ -65,7 +65,7 @@ class Tensor:
 
 
 class Bench:
-    """One backend in its worker, asked for whole things; `plugins` bring it where opperf does not."""
+    """One backend in its worker, asked for whole things; `plugins` bring it, `libraries` are beside it."""
 
     def __init__(
         self,
@@ -73,16 +73,18 @@ class Bench:
         folder: Path,
         settings: Mapping[str, str] | None = None,
         plugins: Sequence[Path] = (),
+        libraries: Sequence[str] = (),
     ) -> None:
         self.name = framework
         self._folder = folder
         self._settings = settings or {}
         self._plugins = plugins
+        self._libraries = libraries
         self._worker: Worker | None = None
 
     def side(self, **changes: Any) -> Side:
         """Return the side on which the backend is looked at."""
-        environment = choose_environment(EnvironmentSpec.parse("current"), self.name).text
+        environment = choose_environment(EnvironmentSpec.parse("current"), self.name, self._libraries).text
         mode = FRAMEWORKS[self.name].mode
         settings = {**self._settings, **changes.pop("settings", {})}
         return Side(self.name, environment=environment, mode=mode, settings=settings, **changes)

@@ -63,10 +63,26 @@ class Bound:
 
 @dataclass(frozen=True)
 class Layer:
-    """Something that is built once and then called, as `torch.nn.Linear` is; a gradient flows to its `parameters`."""
+    """Something that is built once and then called, as `torch.nn.Linear` is; a gradient flows to its `parameters`.
+
+    A function that holds none of what it was built with takes that as `arguments` behind its inputs.
+    """
 
     function: Callable[..., Any]
     parameters: tuple[Any, ...] = ()
+    arguments: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class FirstCall:
+    """The call that a layer is built for, which may tell it how long its weights are.
+
+    `draw` makes the values of a weight by its place among them: the same bits in every framework.
+    """
+
+    arguments: tuple[Any, ...]
+    keywords: Mapping[str, Any]
+    draw: Callable[[TensorSpec, int], Any]
 
 
 @dataclass(frozen=True)
@@ -253,9 +269,18 @@ class Restoring(Core, Protocol):
 class Discovery(Protocol):
     """The framework's own operators, in addition to those of the catalog."""
 
-    def layer(self, path: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Layer | None:
-        """Return what is built at a path with these arguments; None where the path names a function."""
+    def layer(
+        self, path: str, arguments: Sequence[Any], keywords: Mapping[str, Any], call: FirstCall | None = None
+    ) -> Layer | None:
+        """Return what is built at a path with these arguments; None where the path names a function.
+
+        `call` is what is called then, None where that is not known yet.
+        """
         return None
+
+    def builds(self, path: str) -> Sequence[str]:
+        """Return the names of what a layer at a path is built with; none for another path, and where none are told."""
+        return ()
 
     def names(self) -> list[str]:
         """Return implementation names that `resolve` knows, for near matches."""

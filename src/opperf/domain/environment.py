@@ -5,6 +5,7 @@
     reference             a preset: what results are checked against
     numpy==1.26.4         one requirement, as PEP 508 writes it; what the framework cannot do without comes with it
     torch@ file:///W.whl  the same, for a wheel of the user's own
+    torch + keras         one of these that opperf builds, and a library of layers that runs on the framework
     python=PATH           an interpreter of the user's own, used as it is
 
 This is the text alone: nothing is looked for, built or run here (`parent/workers/environments.py` does).
@@ -13,10 +14,10 @@ This is the text alone: nothing is looked for, built or run here (`parent/worker
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from opperf.domain.errors import InputError, unknown
-from opperf.domain.registry import FRAMEWORKS, PRESETS
+from opperf.domain.registry import FRAMEWORKS, LAYER_LIBRARIES, PRESETS
 
 #: The newest Python that has wheels of what the framework needs: NumPy below 1.24 stops there.
 NEWEST_PYTHON = {"mxnet": (3, 11)}
@@ -53,7 +54,12 @@ class EnvironmentSpec:
     @classmethod
     def parse(cls, text: str) -> EnvironmentSpec:
         """Read what the user wrote; raises `InputError`."""
-        plain = text.strip()
+        plain, *others = (part.strip() for part in re.split(r"\s\+\s", text.strip()))
+        if others:
+            spec = cls.parse(plain)
+            for other in others:
+                spec = spec.beside(other)
+            return spec
         if plain == "current":
             return CURRENT
         if plain in PRESETS:
@@ -88,6 +94,27 @@ class EnvironmentSpec:
         companions = FRAMEWORKS[owner].companions if owner else ()
         beside = tuple(other for other in companions if requirement_name(other) != name)
         return cls(requirement, "requirement", owner, (requirement, *beside))
+
+    def beside(self, text: str) -> EnvironmentSpec:
+        """Return the environment with a library of layers in addition; raises `InputError`.
+
+        >>> EnvironmentSpec.parse("jax==0.9.2").beside("keras==3.9.0").requirements
+        ('jax==0.9.2', 'keras==3.9.0')
+        """
+        name = requirement_name(text)
+        if name not in LAYER_LIBRARIES or "@" in text:
+            raise unknown("library of layers", text, LAYER_LIBRARIES, hint=f"known: {', '.join(LAYER_LIBRARIES)}")
+        if not self.requirements:
+            raise InputError(
+                f"opperf cannot add {name} to `{self.text}`", hint="install it there, or name an environment to build"
+            )
+        own = self._requirement(text).requirements if text != name else (LAYER_LIBRARIES[name].requirement,)
+        return replace(self, text=f"{self.text} + {text}", requirements=(*self.requirements, *own))
+
+    def has(self, library: str) -> bool:
+        """Whether the library of layers is installed, as far as the text tells."""
+        bundled = self.framework in LAYER_LIBRARIES[library].bundled
+        return bundled or library in map(requirement_name, self.requirements)
 
     @property
     def is_public(self) -> bool:

@@ -58,6 +58,23 @@ def array_library(module: str, *requirements: str, distributions: tuple[str, ...
     )
 
 
+@dataclass(frozen=True)
+class LayerLibrary:
+    """A library of layers that runs on several frameworks and is none itself: `keras:layers.Dense`.
+
+    `requirement` is what is installed beside a framework of `hosts`, unless that is in `bundled`: it brings its own.
+    """
+
+    name: str
+    requirement: str
+    hosts: tuple[str, ...]
+    bundled: tuple[str, ...] = ()
+
+
+LAYER_LIBRARIES = {
+    library.name: library
+    for library in (LayerLibrary("keras", "keras==3.15.1", ("tensorflow", "jax", "torch"), ("tensorflow",)),)
+}
 FRAMEWORKS = {
     framework.name: framework
     for framework in (
@@ -158,10 +175,14 @@ def split_implementation(name: str) -> tuple[str | None, str]:
     ('torch', 'aten::add.Tensor')
     >>> split_implementation("array_api:dpnp:dpnp.cbrt")
     ('array_api:dpnp', 'dpnp.cbrt')
+    >>> split_implementation("keras:layers.Dense")
+    ('keras', 'keras.layers.Dense')
     >>> split_implementation("add")
     (None, 'add')
     """
     prefix, colon, rest = name.partition(":")
+    if prefix in LAYER_LIBRARIES and rest:  # the path is the same in each of its frameworks
+        return prefix, f"{prefix}.{rest}"
     if prefix == ARRAY_API:  # the library's name is part of the framework's
         library, colon, rest = rest.partition(":")
         prefix = f"{ARRAY_API}:{library}"
@@ -170,6 +191,25 @@ def split_implementation(name: str) -> tuple[str | None, str]:
             raise InputError(f"`{name}` names no operator", hint=f"write `{prefix}:NAME`")
         return prefix, rest
     return None, name
+
+
+def full_name(framework: str, path: str) -> str:
+    """Return how a user names what is at a path in a framework, or in a library of layers that runs on it.
+
+    >>> full_name("torch", "torch.add"), full_name("torch", "keras.layers.Dense")
+    ('torch:torch.add', 'keras:layers.Dense')
+    """
+    library, _, rest = path.partition(".")
+    return f"{library}:{rest}" if runs_on(framework, library) and library != framework else f"{framework}:{path}"
+
+
+def runs_on(framework: str, owner: str | None) -> bool:
+    """Whether a framework runs what belongs to an owner: itself, or a library of layers.
+
+    >>> runs_on("jax", "keras"), runs_on("jax", "jax"), runs_on("numpy", "keras"), runs_on("jax", None)
+    (True, True, False, False)
+    """
+    return owner == framework or (owner in LAYER_LIBRARIES and framework in LAYER_LIBRARIES[owner].hosts)
 
 
 def device_named(text: str) -> str:

@@ -145,7 +145,7 @@ class Comparing:
     def contests(self, selection: Selection, base: SideText, new: Sequence[SideText]) -> list[Contest]:
         """Return the contests; raises `InputError` for bad input."""
         with Pool(self.settings, self._note, selection.plugins) as pool:
-            sides = [replace(text, side=settled_side(text.side)) for text in (base, *new)]
+            sides = [replace(text, side=settled_side(text.side, selection.libraries)) for text in (base, *new)]
             selection = between(selection, sides, pool)
             plain = replace(sides[0].side, implementation=None)
             if not selection.directions:

@@ -115,7 +115,7 @@ class Session:
         """Return where the selection is measured; raises `InputError` for bad input."""
         names = frameworks(self._selection, importable())
         named = CURRENT in map(EnvironmentSpec.parse, self._selection.environments)
-        result = [settled_side(side, named=named) for side in sides(self._selection, names)]
+        result = [settled_side(side, self._selection.libraries, named=named) for side in sides(self._selection, names)]
         if not self._selection.devices and has_gpu():
             result = [replace(side, device=self._best_device(side)) for side in result]
         return tuple(dict.fromkeys(result))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import string
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from opperf.domain.environment import CURRENT, EnvironmentSpec, requirement_name
 from opperf.domain.errors import InputError
-from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS
+from opperf.domain.registry import FRAMEWORKS, LAYER_LIBRARIES, REAL_FRAMEWORKS
 
 
 def test_current_is_the_interpreter_of_opperf() -> None:
@@ -84,6 +85,31 @@ def test_what_cannot_be_read_is_refused_with_a_hint(text: str, hint: str) -> Non
 def test_mxnet_is_built_for_no_python_newer_than_its_numpy() -> None:
     assert EnvironmentSpec.parse("mxnet-mkl==1.6.0").newest_python == (3, 11)
     assert EnvironmentSpec.parse("numpy").newest_python is None
+
+
+def test_a_library_of_layers_stands_beside_what_opperf_builds() -> None:
+    preset, pinned = (EnvironmentSpec.parse(text) for text in ("torch + keras", "jax==0.9.2 + keras==3.9.0"))
+    assert preset.requirements == (*EnvironmentSpec.parse("torch").requirements, LAYER_LIBRARIES["keras"].requirement)
+    assert pinned.requirements == ("jax==0.9.2", "keras==3.9.0")
+    assert preset.is_public
+    assert [EnvironmentSpec.parse(spec.text) for spec in (preset, pinned)] == [preset, pinned]
+    assert [EnvironmentSpec.parse(text).has("keras") for text in ("torch", "torch + keras", "tensorflow")] == [
+        False, True, True,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("current + keras", "opperf cannot add keras to `current`"),
+        ("python=/bin/python + keras", "opperf cannot add keras to `python=/bin/python`"),
+        ("torch + requests", "no library of layers `requests`"),
+        ("torch + keras @ file:///keras.whl", "no library of layers"),
+    ],
+)
+def test_no_other_package_stands_beside_one(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        EnvironmentSpec.parse(text)
 
 
 _NAMES = st.text(string.ascii_letters + string.digits, min_size=1).filter(lambda name: name.lower() != "python")

@@ -11,7 +11,7 @@ from opperf.catalog import Operator
 from opperf.catalog.domain_table import overwritten
 from opperf.child.backends.call import Call, Parameter
 from opperf.child.worker import inputs
-from opperf.domain.backend import Backend, Bound, Layer
+from opperf.domain.backend import Backend, Bound, FirstCall, Layer
 from opperf.domain.case import Argument, Case, Device, DType, ListOf, tensors_of
 from opperf.domain.registry import BUILD_PREFIX, is_argument
 from opperf.domain.tensor import TensorSpec
@@ -37,6 +37,10 @@ class Maker:
         if isinstance(argument, Device):
             return self.backend.side.device if argument.name == "default" else argument.name
         return argument
+
+    def weight(self, spec: TensorSpec, place: int) -> Any:
+        """Return the values of a layer's weight."""
+        return inputs.tensor(self.backend, spec, f"{self.seed}/weight{place}")
 
 
 def bind(
@@ -68,16 +72,15 @@ def bind(
             positional.extend(value)
         else:
             positional.append(value)
-    layer = _build(call, case, backend, arguments)
+    keywords = {
+        parameter.own: _value(parameter, arguments) for parameter in call.keywords if _is_present(parameter, arguments)
+    }
+    layer = _build(call, case, maker, arguments, FirstCall(tuple(positional), keywords, maker.weight))
     function = layer.function if layer is not None else call.function or backend.resolve(call.path)
     return Bound(
         function=function,
-        arguments=tuple(positional),
-        keywords={
-            parameter.own: _value(parameter, arguments)
-            for parameter in call.keywords
-            if _is_present(parameter, arguments)
-        },
+        arguments=(*positional, *(layer.arguments if layer else ())),
+        keywords=keywords,
         differentiable=(*_differentiable(case, operator, backend, arguments), *(layer.parameters if layer else ())),
         mutated=() if backend.immutable else _mutate(case, operator, backend, arguments),
         training=bool(case.get("training", operator is not None and "training" in operator.attributes)),
@@ -99,7 +102,7 @@ def call_of(case: Case, path: str, order: Sequence[str] = ()) -> Call:
     )
 
 
-def _build(call: Call, case: Case, backend: Backend, values: dict[str, object]) -> Layer | None:
+def _build(call: Call, case: Case, maker: Maker, values: dict[str, object], first: FirstCall) -> Layer | None:
     """Return what is built at the path of a call before it is called; None for a function."""
     if call.function is not None:
         return None
@@ -108,7 +111,7 @@ def _build(call: Call, case: Case, backend: Backend, values: dict[str, object]) 
     }
     places = sorted((name for name in settings if name.isdecimal()), key=int)
     keywords = {name: value for name, value in settings.items() if not name.isdecimal()}
-    return backend.layer(call.path, [settings[place] for place in places], keywords)
+    return maker.backend.layer(call.path, [settings[place] for place in places], keywords, first)
 
 
 def _is_present(parameter: Parameter, values: dict[str, object]) -> bool:

@@ -85,7 +85,8 @@ class Names:
         except Unsupported as error:
             return Meaning(reason=str(error), hint=error.hint)
         takes = code.argument_names(function)
-        return self._bound_at(function) or Meaning(name, takes=None if takes is None else tuple(takes))
+        builds = tuple(self._backend.builds(name))
+        return self._bound_at(function) or Meaning(name, takes=None if takes is None else tuple(takes), builds=builds)
 
     def resolve(self, path: str) -> Callable[..., object]:
         """Return the framework's function at a path; raises as the backend does, and `CodeError` for plugins."""

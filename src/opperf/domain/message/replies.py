@@ -62,8 +62,8 @@ class Meaning(Exact):
     """What a name means to a framework: the `operator` that it is bound to, a function at a `path`, or neither.
 
     `arguments` are neutral names by those of the implementation; `takes` the names of a function's own arguments where
-    Python tells them. Where nothing is meant there are names `near` it, or a `reason`. `wrong` is what keeps the user's
-    own code from being loaded.
+    Python tells them, `builds` those of a layer's constructor. Where nothing is meant there are names `near` it, or a
+    `reason`. `wrong` is what keeps the user's own code from being loaded.
     """
 
     path: Optional[str] = None
@@ -76,6 +76,7 @@ class Meaning(Exact):
     reason: Optional[str] = None
     wrong: Optional[str] = None
     hint: Optional[str] = None
+    builds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

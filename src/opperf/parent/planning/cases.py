@@ -17,6 +17,7 @@ from opperf.domain.errors import InputError, unknown
 from opperf.domain.message.replies import Discovery, Meaning
 from opperf.domain.message.requests import R, Request
 from opperf.domain.plan import Side
+from opperf.domain.registry import BUILD_PREFIX
 from opperf.domain.tensor import distribution_named, dtype_named
 from opperf.parent.planning.selection import Selection
 from opperf.parent.sources.random_cases import large_case, random_cases
@@ -41,7 +42,8 @@ class ChildAnswers(Protocol):
 class OperatorChoice:
     """One operator of the selection: its definition where opperf has one, and the implementation where one is named.
 
-    `takes` are the names of its arguments where it is the framework's own, None where those cannot be told.
+    `takes` are the names of its arguments where it is the framework's own, None where those cannot be told; `builds`
+    are those of what it is built with, for a layer.
     """
 
     name: str
@@ -49,6 +51,7 @@ class OperatorChoice:
     framework: str | None = None
     path: str | Code | None = None
     takes: Sequence[str] | None = None
+    builds: Sequence[str] = ()
 
 
 def cases(
@@ -103,7 +106,22 @@ def _foreign(selection: Selection, choice: OperatorChoice, row: Row) -> Case:
         for name in inputs:
             if choice.takes is not None and name not in choice.takes and not name.isdecimal():
                 raise unknown(f"input of {choice.name}", name, choice.takes, hint=f"it takes {', '.join(choice.takes)}")
-        return foreign_case(choice.name, inputs, {**attributes, **selection.attributes})
+        named = {_place(choice, name): value for name, value in {**attributes, **selection.attributes}.items()}
+        return foreign_case(choice.name, inputs, named)
+
+
+def _place(choice: OperatorChoice, name: str) -> str:
+    """Return an attribute by the name that a case has for it: what only a constructor takes begins with `build.`.
+
+    Raises `InputError` for one that neither the call nor the constructor of a layer takes.
+    """
+    own = name.removeprefix(BUILD_PREFIX)
+    if own in choice.builds and (own != name or own not in (choice.takes or ())):
+        return BUILD_PREFIX + own
+    if choice.builds and choice.takes is not None and name not in choice.takes and not own.isdecimal():
+        names = list(dict.fromkeys([*choice.builds, *choice.takes]))
+        raise unknown(f"attribute of {choice.name}", name, names, hint=f"it takes {', '.join(names)}")
+    return name
 
 
 def vary(selection: Selection, case: Case) -> Iterator[Case]:

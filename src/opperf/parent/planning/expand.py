@@ -19,7 +19,7 @@ from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.errors import InputError, OpperfError, check_known, unknown
 from opperf.domain.plan import Plan, Settings, Side, Trial, check_most
-from opperf.domain.registry import MADE_BY, split_implementation
+from opperf.domain.registry import LAYER_LIBRARIES, MADE_BY, full_name, runs_on, split_implementation
 from opperf.domain.tensor import distribution_named, dtype_named
 from opperf.parent.planning.cases import ChildAnswers, OperatorChoice, cases, vary
 from opperf.parent.planning.configs import ORIGIN, config_cases
@@ -86,14 +86,22 @@ def _nothing(selection: Selection, sides: Sequence[Side]) -> InputError:
     if not selectors:
         hint = "name operators, or give `--category`, `--all`, `--suite` or `--config`"
         return InputError("nothing to measure", hint=hint, slug="empty_plan")
-    operators = [member for name in selection.categories for member in GROUPS.get(name, ())]
+    operators = [name for name in selection.operators if isinstance(name, str)]
+    operators += [member for name in selection.categories for member in GROUPS.get(name, ())]
     operators += [entry.case.operator for entry in selection.suite_cases]
     owners = {split_implementation(name)[0] for name in operators} - {None, *(side.framework for side in sides)}
-    hints = [f"they are operators of {owner}: `--framework {owner}`" for owner in sorted(map(str, owners))]
+    hints = [_where(str(owner)) for owner in sorted(map(str, owners))]
     hints += ["`--skip` leaves them out"] if selection.skip else []
     return InputError(
         f"nothing to measure of {', '.join(selectors)}", hint=", or ".join(hints) or None, slug="empty_plan"
     )
+
+
+def _where(owner: str) -> str:
+    """Say which framework to name for what belongs to an owner."""
+    if owner not in LAYER_LIBRARIES:
+        return f"they are operators of {owner}: `--framework {owner}`"
+    return f"{owner} runs on {', '.join(LAYER_LIBRARIES[owner].hosts)}: `--framework {LAYER_LIBRARIES[owner].hosts[0]}`"
 
 
 def _check(selection: Selection) -> None:
@@ -155,7 +163,7 @@ def _choice(name: str | Code, side: Side, answers: ChildAnswers) -> OperatorChoi
     if prefix is None:
         definition = operator(rest)
         return OperatorChoice(definition.name, definition)
-    return _choice_by_name(name, rest, side, answers) if prefix == side.framework else None
+    return _choice_by_name(rest, side, answers) if runs_on(side.framework, prefix) else None
 
 
 def _registered(selection: Selection, side: Side, answers: ChildAnswers) -> Iterator[OperatorChoice]:
@@ -165,22 +173,23 @@ def _registered(selection: Selection, side: Side, answers: ChildAnswers) -> Iter
     except OpperfError:  # a framework that does not start says so in the record of each of its trials
         return
     for path in paths:
-        name = f"{side.framework}:{path}"
+        name = full_name(side.framework, path)
         if not any(fnmatchcase(name, pattern) for pattern in selection.skip):
             yield OperatorChoice(name, None, side.framework, path)
 
 
-def _choice_by_name(name: str, path: str, side: Side, answers: ChildAnswers) -> OperatorChoice:
+def _choice_by_name(path: str, side: Side, answers: ChildAnswers) -> OperatorChoice:
     """Return what a framework's own name means to it."""
+    name = full_name(side.framework, path)
     meaning = answers.describe(side, path)
     if meaning.path is None and meaning.operator is None:
         if meaning.reason is not None:
             raise InputError(f"`{name}`: {meaning.reason}", hint=meaning.hint, slug="unknown_operator")
-        close = [f"{side.framework}:{other}" for other in meaning.near]
+        close = [full_name(side.framework, other) for other in meaning.near]
         hint = f"did you mean {', '.join(f'`{other}`' for other in close)}?" if close else None
         raise InputError(f"no operator `{name}`", hint=hint, slug="unknown_operator")
     if meaning.operator is None:
-        return OperatorChoice(name, None, side.framework, meaning.path, meaning.takes)
+        return OperatorChoice(name, None, side.framework, meaning.path, meaning.takes, meaning.builds)
     definition = operator(meaning.operator)
     return OperatorChoice(definition.name, definition, side.framework, meaning.path)
 
@@ -197,20 +206,25 @@ def _trials(
 ) -> Iterator[Trial]:
     here = replace(side, implementation=choice.path)
     for case, origin in cases(selection, choice, side, answers, seed):
-        for direction in _directions(selection, choice.definition, case, attempt=origin.startswith("registry:")):
+        attempt = origin.startswith("registry:")
+        for direction in _directions(selection, choice.definition, case, attempt=attempt, layer=bool(choice.builds)):
             yield Trial(case, here, direction, origin)
 
 
-def _directions(selection: Selection, definition: Operator | None, case: Case, *, attempt: bool) -> tuple[str, ...]:
+def _directions(
+    selection: Selection, definition: Operator | None, case: Case, *, attempt: bool, layer: bool = False
+) -> tuple[str, ...]:
     """Return the directions to measure: those asked for, else the default ones that the operator has.
 
     Only a run shows whether a framework's own operator has a gradient, and so sets `tried`; without
-    floating inputs it has none.
+    floating inputs it has none. A `layer` has weights of its own.
     """
     if selection.directions:
         return tuple(dict.fromkeys(selection.directions))
     if definition is not None:
         return tuple(direction for direction in DEFAULT_DIRECTIONS if direction in definition.directions)
+    if layer:
+        return DEFAULT_DIRECTIONS
     if attempt and any(tensor.is_float and tensor.requires_grad is not False for tensor in case.tensors()):
         return DEFAULT_DIRECTIONS
     return ("forward",)

@@ -12,7 +12,7 @@ from opperf.domain.code import Code
 from opperf.domain.errors import InputError
 from opperf.domain.message.replies import Meaning
 from opperf.domain.plan import Side, Trial
-from opperf.domain.registry import MADE_BY
+from opperf.domain.registry import LAYER_LIBRARIES, MADE_BY, full_name, split_implementation
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import SideText
 
@@ -93,7 +93,7 @@ def _subject(sides: Sequence[SideText], answers: Describes) -> str | Code:
         text = implementations[0]
         raise InputError(f"opperf cannot tell which operator `{text.text}` is", hint="name it before `--base`")
     own = isinstance(base.implementation, Code)
-    return base.implementation if own else f"{base.framework}:{base.implementation}"
+    return base.implementation if own else full_name(base.framework, str(base.implementation))
 
 
 def _implement(text: SideText, answers: Describes) -> str | None:
@@ -108,5 +108,7 @@ def _implement(text: SideText, answers: Describes) -> str | None:
 def on(trial: Trial, text: SideText) -> Trial:
     """Return a trial on a side; a dtype of the side's overrides the case's."""
     case = trial.case if text.dtype is None else trial.case.with_dtype(text.dtype)
-    implementation = trial.side.implementation if text.side.framework == trial.side.framework else None
-    return replace(trial, case=case, side=replace(text.side, implementation=text.side.implementation or implementation))
+    everywhere = split_implementation(trial.case.operator)[0] in LAYER_LIBRARIES
+    shared = everywhere or text.side.framework == trial.side.framework
+    implementation = text.side.implementation or (trial.side.implementation if shared else None)
+    return replace(trial, case=case, side=replace(text.side, implementation=implementation))

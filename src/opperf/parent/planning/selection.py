@@ -12,6 +12,7 @@ from opperf.domain.code import Code, check_name, own_name
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError
 from opperf.domain.plan import Trial
+from opperf.domain.registry import LAYER_LIBRARIES, split_implementation
 from opperf.domain.suite import Suite, SuiteCase
 from opperf.parent.sources.shapes_file import Row
 from opperf.parent.sources.suite_file import read_suite
@@ -58,6 +59,14 @@ class Selection:
         """The user's inputs, a row for each case; empty where operators use their own cases."""
         alone = [Row({})] if self.attributes else []
         return [*map(Row, self.inputs), *self.rows] or alone
+
+    @property
+    def libraries(self) -> frozenset[str]:
+        """The libraries of layers that the operators belong to."""
+        names = [name for name in self.operators if isinstance(name, str)]
+        names += [entry.case.operator for entry in self.suite_cases]
+        owners = {split_implementation(name)[0] for name in names}
+        return frozenset(owner for owner in owners if owner in LAYER_LIBRARIES)
 
     @cached_property
     def whole_suite(self) -> Suite | None:

@@ -20,7 +20,7 @@ from opperf.domain.code import Code, check_name, read_operator
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError, check_known, unknown
 from opperf.domain.plan import ALLOCATORS, ENGINES, HOW, MODES, VARIABLE, Side, check_most
-from opperf.domain.registry import FRAMEWORKS, device_named, framework, split_implementation
+from opperf.domain.registry import FRAMEWORKS, LAYER_LIBRARIES, device_named, framework, split_implementation
 from opperf.domain.tensor import dtype_named
 from opperf.parent.planning.configs import configured_frameworks
 from opperf.parent.planning.selection import Selection
@@ -128,15 +128,13 @@ def frameworks(selection: Selection, importable: Sequence[str]) -> tuple[str, ..
     is none at all.
     """
     names = [framework(name).name for name in selection.frameworks]
-    prefixes = [
-        name.framework if isinstance(name, Code) else split_implementation(name)[0] for name in selection.operators
-    ]
+    prefixes = [name.framework if isinstance(name, Code) else _owner(name) for name in selection.operators]
     bound = [EnvironmentSpec.parse(text).framework for text in selection.environments]
     prefixes += configured_frameworks(selection.configs, named=bool(names) or any(bound))
     if not names:
-        prefixes += [split_implementation(entry.case.operator)[0] for entry in selection.suite_cases]
+        prefixes += [_owner(entry.case.operator) for entry in selection.suite_cases]
         members = [member for category in selection.categories for member in GROUPS.get(category, (category,))]
-        prefixes += [split_implementation(member)[0] for member in members]
+        prefixes += [_owner(member) for member in members]
     result = [*names, *(name for name in prefixes if name is not None)]
     if not names:
         result += [name for name in bound if name is not None]
@@ -149,6 +147,12 @@ def frameworks(selection: Selection, importable: Sequence[str]) -> tuple[str, ..
             slug="no_framework",
         )
     return tuple(dict.fromkeys(result))
+
+
+def _owner(name: str) -> str | None:
+    """Return the framework that a name says; None for a neutral name, and for a layer that several have."""
+    prefix = split_implementation(name)[0]
+    return None if prefix in LAYER_LIBRARIES else prefix
 
 
 def sides(selection: Selection, names: Sequence[str]) -> tuple[Side, ...]:

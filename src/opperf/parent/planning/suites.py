@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from opperf.domain.code import Code
 from opperf.domain.errors import InputError, near
 from opperf.domain.plan import Trial
-from opperf.domain.registry import split_implementation
+from opperf.domain.registry import runs_on, split_implementation
 from opperf.domain.suite import Suite, SuiteCase
 from opperf.parent.planning.selection import Selection
 
@@ -54,7 +54,8 @@ def entries(
     """
     for place, entry in enumerate(selection.suite_cases):
         name = entry.case.operator
-        if split_implementation(name)[0] not in (None, framework):
+        owner = split_implementation(name)[0]
+        if owner is not None and not runs_on(framework, owner):
             continue
         if any(fnmatchcase(name, pattern) for pattern in selection.skip):
             continue

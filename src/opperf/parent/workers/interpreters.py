@@ -9,13 +9,14 @@ import importlib.util
 import os
 import shutil
 import sys
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
 from opperf.domain.environment import CURRENT, EnvironmentSpec, preset
 from opperf.domain.errors import EnvironmentFailure, InputError
 from opperf.domain.plan import Side
-from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS
+from opperf.domain.registry import FRAMEWORKS, LAYER_LIBRARIES, REAL_FRAMEWORKS
 from opperf.parent.workers.environments import PYTHON, Progress, create, probe, quiet, version_text
 
 #: The oldest Python that a worker runs in.
@@ -26,8 +27,12 @@ def imports_here(framework: str) -> bool:
     """Whether a framework can be imported in this interpreter, as far as can be told without importing it."""
     if framework == "null":
         return True
+    return _imports(FRAMEWORKS[framework].module)
+
+
+def _imports(module: str) -> bool:
     try:
-        spec = importlib.util.find_spec(FRAMEWORKS[framework].module)
+        spec = importlib.util.find_spec(module)
     except (ImportError, ValueError):
         return False
     # A folder that merely has the framework's name, such as the one it is built in, has no origin.
@@ -39,22 +44,31 @@ def importable() -> tuple[str, ...]:
     return tuple(name for name in REAL_FRAMEWORKS if imports_here(name))
 
 
-def choose_environment(spec: EnvironmentSpec, framework: str) -> EnvironmentSpec:
-    """Return the environment that is really meant: `current` gives way to the preset where the framework is missing."""
-    return preset(framework) if spec == CURRENT and not imports_here(framework) else spec
+def choose_environment(spec: EnvironmentSpec, framework: str, libraries: Collection[str] = ()) -> EnvironmentSpec:
+    """Return the environment that is really meant, with libraries of layers in it where opperf builds it.
+
+    `current` gives way to the preset where the framework is missing, or such a library.
+    """
+    mine = [library for library in libraries if framework in LAYER_LIBRARIES[library].hosts]
+    if spec == CURRENT and not (imports_here(framework) and all(map(_imports, mine))):
+        spec = preset(framework)
+    for library in mine:
+        spec = spec.beside(library) if spec.requirements and not spec.has(library) else spec
+    return spec
 
 
-def settled_side(side: Side, *, named: bool = False) -> Side:
-    """Return the side with the environment that is really used: a preset where the framework does not import here.
+def settled_side(side: Side, libraries: Collection[str] = (), *, named: bool = False) -> Side:
+    """Return the side with the environment that is really used, where `libraries` of layers are needed too.
 
     Where `current` was `named` by the user, no other is: raises `EnvironmentFailure`.
     """
     spec = EnvironmentSpec.parse(side.environment)
-    environment = choose_environment(spec, side.framework)
+    environment = choose_environment(spec, side.framework, libraries)
     if named and spec == CURRENT != environment:
+        missing = " and ".join((side.framework, *libraries))
         raise EnvironmentFailure(
-            f"`--environment current` is `{sys.executable}`, which cannot import {side.framework}",
-            hint=f"leave `--environment` out, and opperf builds `{side.framework}`; or name a Python that has it: "
+            f"`--environment current` is `{sys.executable}`, which cannot import {missing}",
+            hint=f"leave `--environment` out, and opperf builds `{environment.text}`; or name a Python that has it: "
             "`--environment python=PATH`",
             slug="framework_missing",
         )

@@ -33,6 +33,7 @@ MEANINGS = {
     "np.kron": Meaning("np.kron", takes=("a", "b")),
     "steady": Meaning("steady"),
     "conv2d": Meaning(operator="conv2d", reason="no images"),
+    "keras.layers.Dense": Meaning("keras.layers.Dense", takes=("inputs", "training"), builds=("units", "activation")),
 }
 
 
@@ -543,3 +544,39 @@ def test_a_suite_that_says_nothing_of_values_is_within_the_domain_of_its_operato
     suite = Suite("s", "user", (SuiteCase(Case("numpy:np.log", {"x": TensorSpec((4,))})),))
     (made,) = cases(Selection(suite=suite))
     assert made["x"] == TensorSpec((4,), range=(0.1, 2.0))
+
+
+def dense(*sides: Side, **attributes: object) -> tuple[Trial, ...]:
+    """Return the trials of a layer of Keras, named with its attributes."""
+    selection = Selection(("keras:layers.Dense",), inputs=({"inputs": "32x128"},), attributes=attributes)
+    return trials(selection, *sides)
+
+
+def test_a_layer_is_the_same_case_on_each_framework_that_runs_its_library() -> None:
+    there = dense(Side("tensorflow"), Side("jax"), Side("torch"), NUMPY, units=64)
+    assert [trial.side.framework for trial in there] == ["tensorflow"] * 2 + ["jax"] * 2 + ["torch"] * 2
+    assert {trial.side.implementation for trial in there} == {"keras.layers.Dense"}
+    assert {trial.direction for trial in there} == {"forward", "backward"}
+    assert len({trial.case.id for trial in there}) == 1
+
+
+def test_an_attribute_of_a_layer_that_only_its_constructor_takes_needs_no_prefix() -> None:
+    case = dense(Side("jax"), units=64, training=True)[0].case
+    assert case.attributes == {"build.units": 64, "training": True}
+    assert dense(Side("jax"), **{"build.units": 64, "training": True})[0].case == case
+
+
+def test_an_attribute_that_a_layer_does_not_take_is_refused() -> None:
+    with pytest.raises(InputError, match=r"no attribute of keras:layers\.Dense `unit`"):
+        dense(Side("jax"), unit=64)
+
+
+def test_layers_say_which_frameworks_run_them() -> None:
+    with pytest.raises(InputError) as caught:
+        dense(NUMPY, units=64)
+    assert caught.value.hint == "keras runs on tensorflow, jax, torch: `--framework tensorflow`"
+
+
+def test_a_layer_by_its_path_in_one_framework_is_that_of_its_library() -> None:
+    selection = Selection(("jax:keras.layers.Dense",), inputs=({"inputs": "32x128"},))
+    assert trials(selection, Side("jax"))[0].case.operator == "keras:layers.Dense"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from pathlib import Path
 
@@ -49,3 +50,29 @@ def test_a_framework_is_found_without_being_imported(tmp_path: Path, monkeypatch
 def test_a_path_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="does not exist"):
         interpreters.interpreter(EnvironmentSpec.parse(f"python={tmp_path}/python"), framework="numpy")
+
+
+def test_an_environment_gets_a_library_of_layers_only_where_it_is_needed_and_missing() -> None:
+    def chosen(text: str, framework: str) -> str:
+        return interpreters.choose_environment(EnvironmentSpec.parse(text), framework, ("keras",)).text
+
+    assert chosen("torch", "torch") == "torch + keras"
+    assert chosen("torch + keras==3.9.0", "torch") == "torch + keras==3.9.0"
+    assert chosen("jax==0.9.2", "jax") == "jax==0.9.2 + keras"
+    assert chosen("tensorflow", "tensorflow") == "tensorflow"
+    assert chosen("python=/bin/python", "torch") == "python=/bin/python"
+    assert chosen("numpy", "numpy") == "numpy"
+
+
+def test_current_gives_way_where_the_library_of_layers_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("jax", "keras"):
+        (tmp_path / f"{name}.py").touch()
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    monkeypatch.setattr(sys, "modules", {name: kept for name, kept in sys.modules.items() if name != "jax"})
+    assert interpreters.choose_environment(CURRENT, "jax", ("keras",)) == CURRENT
+    (tmp_path / "keras.py").unlink()
+    importlib.invalidate_caches()
+    assert interpreters.choose_environment(CURRENT, "jax", ("keras",)).text == "jax + keras"
+    assert interpreters.choose_environment(CURRENT, "jax") == CURRENT

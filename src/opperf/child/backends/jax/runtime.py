@@ -25,13 +25,13 @@ import jax.numpy as jnp
 import jaxlib
 import numpy as np
 
-from opperf.child.backends import threads
+from opperf.child.backends import keras, threads
 from opperf.child.backends.call import Binding, bindings
 from opperf.child.backends.jax import capture, functions, gradients, outstanding, programs
 from opperf.child.backends.jax.programs import Program, over_tensors, program
 from opperf.child.backends.values import ATOL, RTOL, agree
 from opperf.child.measure.block import ProcessClock
-from opperf.domain.backend import Backend, Bound, CapturedCall, HostValue, Unsupported, Work
+from opperf.domain.backend import Backend, Bound, CapturedCall, FirstCall, HostValue, Layer, Unsupported, Work
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Counts, Memory
@@ -56,6 +56,7 @@ class JaxBackend(Backend):
     def __init__(self, side: Side) -> None:
         self.side = side
         self.clock = ProcessClock()
+        keras.configure(self.name, side.device)
         in_place = side.device == "cpu" and side.engine == "naive"
         jax.config.update("jax_cpu_enable_async_dispatch", not in_place)  # read when the CPU's client is made
         self.device = _device(side.device)
@@ -81,6 +82,7 @@ class JaxBackend(Backend):
             "matmul_precision": jax.config.jax_default_matmul_precision,
             "threads": self.side.threads,
             "threads_seen": self.threads_seen,
+            **keras.facts(),
         }
 
     def devices(self) -> list[str]:
@@ -132,19 +134,31 @@ class JaxBackend(Backend):
 
     def resolve(self, path: str) -> Callable[..., Any]:
         """Return `jax.numpy.add`, `jnp.add`, `jax.lax.conv_general_dilated`, `primitive.add`, ..."""
-        return functions.resolve(path)
+        return keras.resolve(path) if keras.is_layer(path) else functions.resolve(path)
+
+    def layer(
+        self, path: str, arguments: Sequence[Any], keywords: Mapping[str, Any], call: FirstCall | None = None
+    ) -> Layer | None:
+        """Return a layer of Keras."""
+        if not keras.is_layer(path):
+            return None
+        return keras.pure_layer(self, path, arguments, keywords, call)
+
+    def builds(self, path: str) -> Sequence[str]:
+        """Return the names of the arguments of a layer's constructor."""
+        return keras.builds(path)
 
     def names(self) -> list[str]:
         """Return the functions of the usual places."""
-        return functions.names()
+        return [*functions.names(), *keras.names()]
 
     def registered(self) -> list[str]:
         """Return the functions of those places that compute."""
-        return functions.functions().paths()
+        return [*functions.functions().paths(), *keras.paths()]
 
     def examples(self, path: str, size: str) -> list[Case]:
         """Return the case of a function by the rules of its name or its arguments."""
-        return functions.functions().examples(path, size)
+        return keras.examples(path, size) if keras.is_layer(path) else functions.functions().examples(path, size)
 
     def program(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Program:
         """Compile a function of arrays and keep its plan of memory."""

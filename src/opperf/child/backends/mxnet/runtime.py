@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -28,7 +29,17 @@ from opperf.child.backends.mxnet.compilation import compiled
 from opperf.child.backends.mxnet.target import Target, target_of
 from opperf.child.backends.values import ATOL, RTOL, agree
 from opperf.child.measure.block import ProcessClock
-from opperf.domain.backend import Backend, Bound, CapturedCall, HostValue, Layer, NativeLoop, Unsupported, Work
+from opperf.domain.backend import (
+    Backend,
+    Bound,
+    CapturedCall,
+    FirstCall,
+    HostValue,
+    Layer,
+    NativeLoop,
+    Unsupported,
+    Work,
+)
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Memory
@@ -139,9 +150,16 @@ class MxnetBackend(Backend):
         """Return `nd.FullyConnected`, `nd.contrib.isnan`, `np.add`, `npx.softmax`, ..., or the class of a block."""
         return blocks.maker(path) or paths.function_at(path)
 
-    def layer(self, path: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Layer | None:
+    def layer(
+        self, path: str, arguments: Sequence[Any], keywords: Mapping[str, Any], call: FirstCall | None = None
+    ) -> Layer | None:
         """Return a block of Gluon: `gluon.nn.Dense`, `gluon.loss.L2Loss`, ..."""
         return blocks.layer(path, arguments, keywords, self.context)
+
+    def builds(self, path: str) -> Sequence[str]:
+        """Return the names of the arguments of a block's constructor."""
+        block = blocks.maker(path)
+        return () if block is None else tuple(inspect.signature(block).parameters)
 
     @cache  # noqa: B019 - one backend lives in a process, as long as the process
     def names(self) -> list[str]:

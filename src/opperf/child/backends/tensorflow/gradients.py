@@ -65,9 +65,10 @@ def forward_backward(backend: TensorflowBackend, bound: Bound, cotangents: Calla
     heads = [cotangents(output) for output in _smooth(backend, call(*tensors))]
     ids = {id(tensor) for tensor in _sources(bound)}
     places = [i for i, tensor in enumerate(tensors) if id(tensor) in ids]
+    weights = [source for source in _sources(bound) if isinstance(source, tf.Variable)]  # of a layer, which holds them
 
     def both(tensors: tuple[Any, ...], heads: list[Any]) -> Any:
-        sources = [tensors[i] for i in places]
+        sources = [*(tensors[i] for i in places), *weights]
         with tf.GradientTape(watch_accessed_variables=False) as tape:
             tape.watch(sources)
             outputs = _smooth(backend, call(*tensors))

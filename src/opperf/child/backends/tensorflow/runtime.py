@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from opperf.child.backends import threads
+from opperf.child.backends import keras, threads
 from opperf.child.backends.call import Binding, bindings
 from opperf.child.backends.tensorflow import capture, functions, gradients, programs, raw_operators, recording
 from opperf.child.backends.values import ATOL, RTOL, agree
 from opperf.child.measure.block import ProcessClock
-from opperf.domain.backend import Backend, Bound, CapturedCall, HostValue, Unsupported, Work
+from opperf.domain.backend import Backend, Bound, CapturedCall, FirstCall, HostValue, Layer, Unsupported, Work
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Memory
@@ -49,6 +49,7 @@ class TensorflowBackend(Backend):
     def __init__(self, side: Side) -> None:
         self.side = side
         self.clock = ProcessClock()
+        keras.configure(self.name, side.device)
         tf.config.threading.set_intra_op_parallelism_threads(side.threads)
         tf.config.threading.set_inter_op_parallelism_threads(side.threads)
         _choose_device(side.device)
@@ -67,6 +68,7 @@ class TensorflowBackend(Backend):
             "threads": self.side.threads,
             "inter_op_threads": tf.config.threading.get_inter_op_parallelism_threads(),
             "threads_seen": self.threads_seen,
+            **keras.facts(),
         }
 
     def devices(self) -> list[str]:
@@ -116,19 +118,31 @@ class TensorflowBackend(Backend):
 
     def resolve(self, path: str) -> Callable[..., Any]:
         """Return `tf.add`, `tf.nn.relu`, `tf.raw_ops.TopKV2`, ..."""
-        return functions.resolve(path)
+        return keras.resolve(path) if keras.is_layer(path) else functions.resolve(path)
+
+    def layer(
+        self, path: str, arguments: Sequence[Any], keywords: Mapping[str, Any], call: FirstCall | None = None
+    ) -> Layer | None:
+        """Return a layer of Keras."""
+        if not keras.is_layer(path):
+            return None
+        return keras.layer(self, path, arguments, keywords, call)
+
+    def builds(self, path: str) -> Sequence[str]:
+        """Return the names of the arguments of a layer's constructor."""
+        return keras.builds(path)
 
     def names(self) -> list[str]:
         """Return the functions of the modules that compute."""
-        return functions.names()
+        return [*functions.names(), *keras.names()]
 
     def registered(self) -> list[str]:
-        """Return the operators below all functions, `tf.raw_ops`."""
-        return raw_operators.paths()
+        """Return the operators below all functions, `tf.raw_ops`, and Keras's layers."""
+        return [*raw_operators.paths(), *keras.paths()]
 
     def examples(self, path: str, size: str) -> list[Case]:
         """Return the case of an operator by what TensorFlow's registry says of its inputs."""
-        return raw_operators.examples(path, size)
+        return keras.examples(path, size) if keras.is_layer(path) else raw_operators.examples(path, size)
 
     def forward(self, bound: Bound) -> Work:
         """Return the call itself, or the program of it."""

@@ -49,6 +49,12 @@ def layer(path: str, arguments: Sequence[Any], keywords: Mapping[str, Any], devi
     return Layer(module, tuple(module.parameters()))
 
 
+def builds(path: str) -> Sequence[str]:
+    """Return the names of the arguments of a layer's constructor; none for another path, and for PARAM's own."""
+    module = _module(path.removeprefix(PREFIX)) if path.startswith(PREFIX) else None
+    return () if module is None else tuple(inspect.signature(module).parameters)
+
+
 def _module(name: str) -> type | None:
     """Return the class of that name that `torch.nn` defines."""
     layer = getattr(nn, name, None) if name.isidentifier() else None

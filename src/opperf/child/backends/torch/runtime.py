@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from opperf.catalog import catalog
-from opperf.child.backends import threads
+from opperf.child.backends import keras, threads
 from opperf.child.backends.call import Binding, Missing, Parameter, bindings
 from opperf.child.backends.torch import (
     capture,
@@ -32,6 +32,7 @@ from opperf.domain.backend import (
     Bound,
     CapturedCall,
     DeviceTimer,
+    FirstCall,
     HostValue,
     Layer,
     NativeLoop,
@@ -69,6 +70,7 @@ class TorchBackend(Backend):
         self.side = side
         self.clock = ProcessClock()
         torch.set_num_threads(side.threads)
+        keras.configure(self.name, side.device)
         self.device = torch.device(side.device)
         square = torch.ones(384, 384)
         self.threads_seen: float | None = threads.count(lambda: torch.mm(square, square))
@@ -84,6 +86,7 @@ class TorchBackend(Backend):
             "cuda": torch.version.cuda,
             "threads": torch.get_num_threads(),
             "threads_seen": self.threads_seen,
+            **keras.facts(),
         }
         if self.device.type == "cuda":
             facts["device"] = torch.cuda.get_device_name(self.device)
@@ -156,23 +159,35 @@ class TorchBackend(Backend):
         """Return `torch.add`, `torch.nn.Linear`, `aten::add.Tensor`, `opinfo::linalg.svd`, ..."""
         if path.startswith(opinfo.PREFIX):
             return discovery.resolve(path, self.side.device)
+        if keras.is_layer(path):
+            return keras.resolve(path)
         return layers.maker(path) or functions.resolve(path)
 
-    def layer(self, path: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Layer | None:
+    def layer(
+        self, path: str, arguments: Sequence[Any], keywords: Mapping[str, Any], call: FirstCall | None = None
+    ) -> Layer | None:
         """Return a module of `torch.nn`, one of PARAM's models, or embedding bags of FBGEMM."""
+        if keras.is_layer(path):
+            return keras.layer(self, path, arguments, keywords, call)
         return layers.layer(path, arguments, keywords, self.device)
+
+    def builds(self, path: str) -> Sequence[str]:
+        """Return the names of the arguments of a layer's constructor."""
+        return keras.builds(path) or layers.builds(path)
 
     def names(self) -> list[str]:
         """Return the paths of functions, ATen's operators, layers, and PyTorch's own list where it was read already."""
         names = opinfo.names() if opinfo.database.cache_info().currsize else ()
-        return [*functions.names(), *layers.names(), *names]
+        return [*functions.names(), *layers.names(), *names, *keras.names()]
 
     def registered(self) -> list[str]:
-        """Return the operators of PyTorch's own list, and those of ATen that they reach."""
-        return discovery.paths(self.side.device)
+        """Return the operators of PyTorch's own list, those of ATen that they reach, and Keras's layers."""
+        return [*discovery.paths(self.side.device), *keras.paths()]
 
     def examples(self, path: str, size: str) -> list[Case]:
         """Return a case made from the samples of an operator."""
+        if keras.is_layer(path):
+            return keras.examples(path, size)
         return discovery.examples(path, size, self.side.device)
 
     def forward(self, bound: Bound) -> Work:
