@@ -221,6 +221,25 @@ def test_a_native_loop_is_a_second_time_and_the_share_of_python(opperf: Opperf) 
     assert opperf("run", "null:steady", "--loop", "fast").code == 2
 
 
+def test_instructions_are_counted_beside_the_time(opperf: Opperf) -> None:
+    done = opperf("run", "null:steady", "--framework", "null", "--clock", "instructions", "--format", "json")
+    (record,) = done.records
+    assert record["metrics"]["instructions"] == {"unit": "instructions", "value": 100_000, "source": "callgrind"}
+    assert record["metrics"]["time"]["median"] == pytest.approx(100e-6)
+    assert record["facts"]["instructions"]["instruction_set"] == "scripted"
+    assert "100 k" in opperf("run", "null:steady", "--clock", "instructions").out
+
+
+def test_without_valgrind_no_instructions_are_counted_and_the_hint_installs_it(
+    opperf: Opperf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    done = opperf("run", "add", "--framework", "numpy", "--clock", "instructions")
+    assert done.code == 2
+    assert "needs Valgrind" in done.err
+    assert "apt-get install valgrind" in done.err
+
+
 def test_the_frameworks_own_clock_is_asked_for_and_where_there_is_none_the_trial_is_skipped(opperf: Opperf) -> None:
     done = opperf("run", "null:steady", "--clock", "native", "--format", "json")
     assert done.code == 0

@@ -35,6 +35,19 @@ class Clock(Protocol):
         """Return the CPU time of all threads of this process."""
 
 
+class InstructionClock(Clock, Protocol):
+    """Counts what this process executes, where a clock counts nanoseconds."""
+
+    def instruction_set(self) -> str:
+        """Return the widest vectors that are executed, as `avx2`."""
+
+    def start(self) -> None:
+        """Count from now on."""
+
+    def stop(self) -> None:
+        """Do not count any more."""
+
+
 class DeviceTimer(Protocol):
     """A device's own clock around a block."""
 
@@ -303,6 +316,10 @@ class Accounts(Protocol):
 
     def memory(self, work: Work) -> Memory | None:
         """Return the cost of one call, measured in a separate call; None where the framework cannot report it."""
+        return None
+
+    def instruction_clock(self) -> InstructionClock | None:
+        """Return a counter of the framework's own; None where opperf counts what the process executes."""
         return None
 
     def counts(self, work: Work, *, long: bool = False) -> Counts | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from opperf.domain.units import BYTE, BYTE_RATE, FLOP, FLOP_RATE, SECOND, SHARE, Unit
+from opperf.domain.units import BYTE, BYTE_RATE, FLOP, FLOP_RATE, INSTRUCTION, SECOND, SHARE, Unit
 
 #: The parts of a metric that is one number, and of one that is sampled, which machine-readable tables have columns of.
 VALUE = ("value",)
@@ -66,6 +66,14 @@ METRICS = {
             "share of the median time that Python takes: what is left of it in `time_native` is not Python's",
             title="python",
             rank=12,
+        ),
+        Metric(
+            "instructions",
+            INSTRUCTION,
+            "lower",
+            "instructions that one call executes in all threads, counted under Valgrind (`--clock instructions`)",
+            title="instructions",
+            rank=13,
         ),
         Metric(
             "latency",

@@ -22,7 +22,11 @@ CACHES = ("hot", "cold")
 HOW = ("device", "mode", "threads", "engine", "allocator")
 #: By which clock trials are timed: `wall` is opperf's engine, `native` the framework's own profiler.
 NATIVE = "native"
-CLOCKS = ("wall", NATIVE)
+#: `instructions` also counts what a call executes, under Valgrind.
+INSTRUCTIONS = "instructions"
+CLOCKS = ("wall", NATIVE, INSTRUCTIONS)
+#: The variable that tells a child that it counts instructions.
+COUNTING = "OPPERF_COUNTING"
 #: Who makes the calls of a block: `python`, or also a loop in C or C++ (`native`).
 LOOPS = ("python", NATIVE)
 #: The settings of a run that change what is measured; the others only bound it.
@@ -155,8 +159,9 @@ class Settings(Fields):
     `memory_limit` bounds the bytes that a trial may need on the machine. With `by_share` a trial whose calls take
     little of what was measured before it gets less of the budget.
     `check` compares what operators compute with what they should before they are timed. With the clock `native` the
-    framework's own profiler says what its operators took. With the loop `native` calls are timed from C too. `jobs`
-    is how many trials may run side by side; 0 is as many as do not disturb each other.
+    framework's own profiler says what its operators took; with `instructions`, what they execute is counted as well,
+    and they are timed with the vectors that Valgrind has. With the loop `native` calls are timed from C too. `jobs` is
+    how many trials may run side by side; 0 is as many as do not disturb each other.
     """
 
     warmup: Natural | None = None

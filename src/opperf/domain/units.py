@@ -266,3 +266,6 @@ def _digits(value: float, exponent: int, digits: int = 3) -> str:
         return f"{value / 10.0**exponent:.0f}"
     # The rounded digits are shifted as text: dividing and rounding again may print a neighbour.
     return f"{float(f'{mantissa}e{order}'):.{digits - 1 - order}f}"
+
+
+INSTRUCTION = Unit("instructions", format_count)

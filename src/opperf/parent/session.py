@@ -24,7 +24,7 @@ from opperf.domain.floor import Floor, floor_key
 from opperf.domain.measurement import Outcome
 from opperf.domain.node import Node
 from opperf.domain.peaks import Peaks, Rate
-from opperf.domain.plan import Plan, Settings, Side, Trial
+from opperf.domain.plan import INSTRUCTIONS, Plan, Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.record import Record, Run
 from opperf.parent.analysis.summary import doubts, limit_of, record, with_shares
@@ -39,6 +39,7 @@ from opperf.parent.progress import Progress, Silent
 from opperf.parent.store.documents import Earlier, earlier_work
 from opperf.parent.store.journal import JournalWriter, journal_of
 from opperf.parent.workers import machine
+from opperf.parent.workers.instructions import check
 from opperf.parent.workers.interpreters import importable, interpreter, settled_side
 from opperf.parent.workers.machine import has_gpu
 from opperf.parent.workers.pool import Pool
@@ -118,6 +119,8 @@ class Session:
         result = [settled_side(side, self._selection.libraries, named=named) for side in sides(self._selection, names)]
         if not self._selection.devices and has_gpu():
             result = [replace(side, device=self._best_device(side)) for side in result]
+        if self._settings.clock == INSTRUCTIONS:
+            check(result)
         return tuple(dict.fromkeys(result))
 
     def expanded(self, selection: Selection, sides: Sequence[Side]) -> Plan:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Hashable
 from time import perf_counter_ns, process_time_ns
 from typing import Any
 
+from opperf.domain.plan import COUNTING
+
 #: What OpenMP, MKL, OpenBLAS and BLIS read when they are loaded.
 VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS")
 #: A matrix product is watched for this long; shorter, and the CPU clock's steps show.
@@ -20,11 +22,14 @@ def set_variables(threads: int) -> None:
         os.environ[name] = str(threads)
 
 
-def count(call: Callable[[], Any]) -> float:
+def count(call: Callable[[], Any]) -> float | None:
     """Return the CPU time over the wall time of a call that keeps every thread busy.
 
-    The best of three looks counts: a neighbour makes the ratio smaller, never larger.
+    The best of three looks counts: a neighbour makes the ratio smaller, never larger. None in a child that counts
+    instructions: Valgrind runs one thread at a time, and a matrix product takes long.
     """
+    if COUNTING in os.environ:
+        return None
     call()
     ratios = []
     for _ in range(3):

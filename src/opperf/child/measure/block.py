@@ -149,7 +149,8 @@ class Sweep:
 class Block:
     """Takes samples of one piece of work.
 
-    `sweep`, when given, empties the last-level cache before each call, and `native` makes the calls in place of Python.
+    `sweep`, when given, empties the last-level cache before each call, `native` makes the calls in place of Python, and
+    `clock` is read in place of the backend's.
     """
 
     def __init__(
@@ -160,10 +161,11 @@ class Block:
         *,
         sweep: Callable[[], None] | None = None,
         native: NativeLoop | None = None,
+        clock: Clock | None = None,
     ) -> None:
         self.work = work
         self._backend = backend
-        self._clock = backend.clock
+        self._clock = clock or backend.clock
         self._counters = counters
         self._sweep = sweep
         self._native = native

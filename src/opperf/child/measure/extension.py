@@ -34,7 +34,7 @@ def build(source: Path, folder: Path, *, options: Sequence[str] = (), key: str =
         try:
             _compile(command, library)
         except OSError as error:
-            raise Unsupported(f"the native loop cannot be built in `{folder}`: {error}", slug="no_build") from error
+            raise Unsupported(f"`{source.name}` cannot be built in `{folder}`: {error}", slug="no_build") from error
     return library
 
 

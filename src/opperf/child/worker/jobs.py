@@ -19,6 +19,7 @@ from opperf.child.measure.calibrate import LONG_NS
 from opperf.child.measure.disturbance import Counters
 from opperf.child.measure.doubts import thread_doubts
 from opperf.child.measure.engine import Engine
+from opperf.child.measure.instructions import Callgrind, count
 from opperf.child.worker import arguments
 from opperf.child.worker.capture import capture, capture_model
 from opperf.child.worker.code import Plugins, flop_count
@@ -28,7 +29,7 @@ from opperf.child.worker.names import Names, Peers
 from opperf.child.worker.process import Tracers, private_bytes
 from opperf.child.worker.room import check_room
 from opperf.child.worker.workload import Workload
-from opperf.domain.backend import Backend, Bound, HostValue, NativeLoop, Unsupported, Work
+from opperf.domain.backend import Backend, Bound, HostValue, InstructionClock, NativeLoop, Unsupported, Work
 from opperf.domain.case import Case, DType
 from opperf.domain.codec import Fields
 from opperf.domain.explanation import Explanation, typical
@@ -75,11 +76,13 @@ class Jobs:
         #: Why nothing can be called without Python; True where it can, None where nobody has asked for it.
         self._loops: Unsupported | bool | None = None
         self._held_at_first: int | None = None
+        self._instructions: InstructionClock | None = None
         self.tracers = Tracers()
         self._answers: Mapping[type[Request[Fields]], Callable[[Any], Any]] = {
             requests.Prepare: self._prepare,
             requests.Measure: self._measure,
             requests.BuildLoops: self._build_loops,
+            requests.CountInstructions: self._count_instructions,
             requests.Turn: self._turn,
             requests.Release: self._release,
             requests.Describe: lambda request: self._names.describe(request.name),
@@ -257,6 +260,12 @@ class Jobs:
         except OSError as error:
             self._loops = Unsupported(f"the native loop does not load: {error}", slug="no_build")
         return replies.Agreement()
+
+    def _count_instructions(self, request: requests.CountInstructions) -> replies.Instructions:
+        if self._instructions is None:
+            own = self._backend.instruction_clock()
+            self._instructions = own or Callgrind(Path(request.folder), Path(request.files))
+        return count(self._prepared[request.handle].sound.work, self._backend, self._instructions)
 
     def _native_loop(self, work: Work) -> tuple[NativeLoop | None, list[Warning]]:
         """Return what makes the calls without Python, or the warning that says why there is nothing."""

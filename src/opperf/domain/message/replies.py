@@ -51,6 +51,20 @@ class Sampling(Exact):
 
 
 @dataclass(frozen=True)
+class Instructions(Exact):
+    """The instructions of one call, the median of so many `rounds` of blocks, each of so many `calls`.
+
+    `spread` is how far the rounds lie apart, as a share of the median.
+    """
+
+    per_call: float
+    spread: float
+    calls: Count
+    rounds: Count
+    instruction_set: str
+
+
+@dataclass(frozen=True)
 class Remainder(Exact):
     """The bytes that a child holds more, after it released a trial, than after the first."""
 

@@ -109,6 +109,15 @@ class BuildLoops(Request[replies.Agreement]):
 
 
 @dataclass(frozen=True)
+class CountInstructions(Request[replies.Instructions]):
+    """Count what one call of a prepared trial executes. Callgrind writes `files`; `folder` is that of the cache."""
+
+    handle: int
+    folder: str
+    files: str
+
+
+@dataclass(frozen=True)
 class Turn(Request[replies.Sampling]):
     """Settle after a switch of sides, then take samples; without `calls` the first turn finds its block length."""
 
@@ -208,6 +217,7 @@ VERBS: Mapping[str, type[Request[Fields]]] = {
     "prepare": Prepare,
     "measure": Measure,
     "build_loops": BuildLoops,
+    "count_instructions": CountInstructions,
     "turn": Turn,
     "release": Release,
     "describe": Describe,

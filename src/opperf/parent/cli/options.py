@@ -79,7 +79,11 @@ Threads = Annotated[int, Option(metavar="N", help="Number of threads the framewo
 Budget = Annotated[Optional[str], Option(metavar="SECONDS", help="Time limit for the whole command.")]
 Cpus = Annotated[Optional[str], Option(metavar="LIST", help="CPUs to run on, such as `0-3,6`.")]
 Clock = Annotated[
-    str, Option(metavar="wall|native", help="Clock to use; native is the framework's own profiler (mxnet).")
+    str,
+    Option(
+        metavar="wall|native|instructions",
+        help="Clock to use: native is the framework's own profiler (mxnet); instructions are counted under Valgrind.",
+    ),
 ]
 JOBS = "Number of trials to measure side by side, each on its own cores. auto: as many as do not disturb."
 Jobs = Annotated[str, Option(metavar="N|auto", help=JOBS)]

@@ -10,14 +10,15 @@ from types import TracebackType
 
 from opperf.domain.code import Code
 from opperf.domain.errors import OperatorFailure, OpperfError, WorkerFailure
-from opperf.domain.measurement import CountedTimes, Measurement, Outcome
+from opperf.domain.measurement import CountedTimes, Measurement, Outcome, Quantity
 from opperf.domain.message import requests
 from opperf.domain.message.replies import Discovery, Meaning, Recording
 from opperf.domain.message.requests import R, Request
-from opperf.domain.plan import NATIVE, Part, Settings, Side, Trial
-from opperf.domain.reason import Reason
+from opperf.domain.plan import INSTRUCTIONS, NATIVE, Part, Settings, Side, Trial
+from opperf.domain.reason import Reason, Warning
 from opperf.domain.registry import ARRAY_API, BUILT_IN
 from opperf.domain.stats.order import median
+from opperf.parent.workers.instructions import Counter, fact, variables
 from opperf.parent.workers.package import cache_folder, ensure_folder
 from opperf.parent.workers.process import Worker, start
 from opperf.parent.workers.reference import Ask, Reference
@@ -55,6 +56,8 @@ class Pool:
         self._worker: Worker | None = None
         #: The child that has compiled its native loops.
         self._with_loops: Worker | None = None
+        #: What counts the instructions of the side whose child is in use.
+        self._counter: Counter | None = None
         self._reference = Reference(settings, progress)
         self._broken: dict[tuple[object, ...], Reason] = {}
         self.facts: dict[tuple[object, ...], Facts] = {}
@@ -72,6 +75,7 @@ class Pool:
             self.close()
         elif self._worker is not None:
             self._worker.kill()
+            self._close_counter()
 
     def for_job(self, cpus: tuple[int, ...], jobs: int) -> Pool:
         """Return a pool for one of several jobs, on CPUs of its own; what is known of the sides is common to all."""
@@ -81,15 +85,22 @@ class Pool:
 
     def interrupt(self) -> None:
         """Kill the children from another thread; whoever waits for one learns of its end, and cleans up."""
-        for worker in (self._worker, self._reference.worker):
+        counter = None if self._counter is None else self._counter.worker
+        for worker in (self._worker, self._reference.worker, counter):
             if worker is not None:
                 worker.interrupt()
 
     def close(self) -> None:
         """End the child, so that the next trial gets a fresh one."""
+        self._close_counter()
         if self._worker is not None:
             self._worker.close()
             self._worker = None
+
+    def _close_counter(self) -> None:
+        if self._counter is not None:
+            self._counter.close()
+            self._counter = None
 
     def worker(self, side: Side) -> Worker:
         """Return a child that serves this side; raises what keeps it from starting."""
@@ -106,6 +117,7 @@ class Pool:
             sharing=self._jobs,
             plugins=self._plugins,
             greet=False,
+            variables=variables(self._settings),
         )
         self._worker = worker
         try:
@@ -206,7 +218,28 @@ class Pool:
             self._whole[trial.side.process] = self._whole.get(trial.side.process, 0.0) + trial.count * median(
                 time.pooled
             )
+        if settings.clock == INSTRUCTIONS:
+            reply = self._with_instructions(trial, reply)
         return replace(reply, facts={**reply.facts, **check_facts})
+
+    def _with_instructions(self, trial: Trial, reply: Measurement) -> Measurement:
+        """Return a measurement with the instructions of a call; without them it says why."""
+        try:
+            if self._counter is None or not self._counter.alive:
+                self._close_counter()
+                self._counter = Counter(trial.side, self._settings, self._progress, self._plugins)
+            count = self._counter.count(trial)
+        except OpperfError as error:
+            reason = (
+                error.reason if isinstance(error, OperatorFailure) else Reason(error.slug, error.message, error.hint)
+            )
+            text = f"instructions are not counted: {reason.message}"
+            return replace(reply, warnings=(*reply.warnings, Warning(reason.slug, text, reason.hint)))
+        return replace(
+            reply,
+            metrics={**reply.metrics, "instructions": Quantity(count.per_call, "callgrind")},
+            facts={**reply.facts, "instructions": fact(count, self._settings)},
+        )
 
     def _build_loops(self, worker: Worker) -> None:
         """Have a child compile what calls its framework without Python, once in its life."""

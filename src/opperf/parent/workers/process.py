@@ -37,6 +37,7 @@ START_TIMEOUT = 180.0
 GRACE = 2.0
 #: How much of a child's output is kept for the failure record.
 KEPT_LINES, KEPT_BYTES = 20, 64 * 1024
+NO_VARIABLES: Mapping[str, str] = {}
 
 
 class Output:
@@ -78,19 +79,23 @@ class Worker:
         own_path: bool = False,
         bytecode: bool = False,
         plugins: Sequence[Path] = (),
+        variables: Mapping[str, str] = NO_VARIABLES,
+        under: Sequence[str] = (),
     ) -> None:
         """Start it. `own_path` keeps the user's PYTHONPATH, `bytecode` lets it write compiled files beside sources.
 
-        `plugins` are files that the child loads when the user's own iterators or generators are asked for.
+        `plugins` are files that the child loads when the user's own iterators or generators are asked for. `variables`
+        are set where the user has not set them, and `under` is a command that runs the child's Python.
         """
         self.side = side
+        self._under = under
         self._python = python
         self._replies = 0
         self._buffer = bytearray()
         # The user's own code, where it is named, is looked for where the command was given.
         limits = Limits(cpus, memory, str(Path.cwd()), tuple(map(str, plugins)))
         self._process, self._requests, self._answers = self._spawn(
-            package, limits, child_variables(package, own_path=own_path, bytecode=bytecode)
+            package, limits, {**variables, **child_variables(package, own_path=own_path, bytecode=bytecode)}
         )
         if self._process.stderr is None:
             raise AssertionError("the child was started with a pipe for its output")
@@ -106,6 +111,7 @@ class Worker:
         try:
             process = subprocess.Popen(
                 [
+                    *self._under,
                     str(self._python),
                     "-m",
                     "opperf.child",
@@ -317,12 +323,14 @@ def start(
     sharing: int = 1,
     plugins: Sequence[Path] = (),
     greet: bool = True,
+    variables: Mapping[str, str] = NO_VARIABLES,
+    under: Sequence[str] = (),
 ) -> tuple[Worker, Path]:
     """Return a child that has said hello, and its Python; raises what keeps it from starting.
 
     `sharing` is the number of children that live at a time: they share the memory. A child serves every implementation
     that its trials name, so its own side names none. `plugins` have the user's own iterators and generators. Who does
-    not `greet` here does so later: the child imports its framework meanwhile.
+    not `greet` here does so later: the child imports its framework meanwhile. `variables` and `under` are a `Worker`'s.
     """
     spec = EnvironmentSpec.parse(side.environment)
     python = interpreter(spec, framework=side.framework, progress=progress)
@@ -335,6 +343,8 @@ def start(
         own_path=spec.kind == "current",
         bytecode=spec.kind in ("preset", "requirement"),
         plugins=plugins,
+        variables=variables,
+        under=under,
     )
     try:
         if greet:

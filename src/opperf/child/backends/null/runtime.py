@@ -11,7 +11,7 @@ from typing import Any
 
 from opperf.catalog import catalog
 from opperf.child.backends.call import Binding, Call, parameters
-from opperf.child.backends.null.scripts import Scripts, VirtualClock
+from opperf.child.backends.null.scripts import Scripts, VirtualClock, VirtualInstructions
 from opperf.domain.backend import Backend, Bound, CapturedCall, HostValue, NativeLoop, Unsupported, Work
 from opperf.domain.case import Case
 from opperf.domain.explanation import Event, Explanation
@@ -162,6 +162,10 @@ class NullBackend(Backend):
         """Return the bytes of the result, as a script would allocate them."""
         size = sum(leaf.spec.nbytes for leaf in self.leaves(list(work.arguments)[:1]))
         return Memory(size, size, "scripted")
+
+    def instruction_clock(self) -> VirtualInstructions:
+        """Return the count that belongs to the virtual clock."""
+        return VirtualInstructions(self.clock)
 
     def build_loops(self, folder: Path) -> None:
         """Nothing is compiled; the setting `compiler=none` stands for a machine that has no compiler."""

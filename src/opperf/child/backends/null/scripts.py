@@ -30,13 +30,13 @@ CLIFF = "residue:1:16:8:1024"
 class Scripts:
     """The behaviours, with the clock that they advance and the settings of the side.
 
-    `slowdown=1.05` multiplies every duration. `cliff` says which cases of `cliff` take longer (see `is_cliff`), and
-    `noise` is the standard deviation of the log of its time.
+    `slowdown=1.05` multiplies every duration, `work=1.05` every number of instructions. `cliff` says which
+    cases of `cliff` take longer (see `is_cliff`), and `noise` is the standard deviation of the log of its time.
     """
 
     def __init__(self, clock: VirtualClock, settings: Mapping[str, str]) -> None:
         self._clock = clock
-        self._slowdown = float(settings.get("slowdown", "1"))
+        self._slowdown, self._work = float(settings.get("slowdown", "1")), float(settings.get("work", "1"))
         self._cliff, self._noise = settings.get("cliff", CLIFF), float(settings.get("noise", "0"))
         self._random = random.Random(int(settings.get("seed", "0")))
         self._calls = 0
@@ -60,8 +60,8 @@ class Scripts:
         }
 
     def spend(self, nanoseconds: float) -> None:
-        """Let that much virtual time pass, times the slowdown."""
-        self._clock.advance(round(nanoseconds * self._slowdown))
+        """Let that much virtual time pass, times the slowdown; an instruction is executed in each nanosecond of it."""
+        self._clock.advance(round(nanoseconds * self._slowdown), round(nanoseconds * self._work))
 
     def steady(self, *_: Any) -> None:
         """Take 100 us."""
@@ -158,6 +158,7 @@ class VirtualClock:
 
     def __init__(self) -> None:
         self._now = 0
+        self.instructions = 0
 
     def wall(self) -> int:
         """Return the virtual wall time."""
@@ -167,6 +168,29 @@ class VirtualClock:
         """Return the virtual CPU time."""
         return self._now
 
-    def advance(self, nanoseconds: int) -> None:
+    def advance(self, nanoseconds: int, instructions: int = 0) -> None:
         """Let time pass, which the CPU spends on the operator."""
         self._now += nanoseconds
+        self.instructions += instructions
+
+
+class VirtualInstructions:
+    """Reads the instructions of a virtual clock."""
+
+    def __init__(self, clock: VirtualClock) -> None:
+        self._clock = clock
+
+    def instruction_set(self) -> str:
+        """Return that there is none."""
+        return "scripted"
+
+    def start(self) -> None:
+        """They are always counted."""
+
+    stop = start
+
+    def wall(self) -> int:
+        """Return the instructions so far."""
+        return self._clock.instructions
+
+    cpu = wall

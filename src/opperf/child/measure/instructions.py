@@ -1,0 +1,137 @@
+"""Count the instructions that a call executes, in a child that runs under Valgrind's callgrind.
+
+Counts are read like a clock: what a block took is the difference of two readings, and the empty loop is subtracted as
+it is from a time. Every thread's instructions count, since some frameworks work in threads of their own. Callgrind is
+on while blocks run, and off otherwise, so that imports are not slowed down more than they must be.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import sys
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+from opperf.child.measure.block import Block, loop
+from opperf.child.measure.disturbance import NoCounters
+from opperf.child.measure.extension import build
+from opperf.domain.backend import Backend, Clock, InstructionClock, Unsupported, Work
+from opperf.domain.message.replies import Instructions
+from opperf.domain.stats.order import median
+
+#: The instructions that a block has about, and its calls at most: callgrind executes some 50 million in a second.
+BLOCK, MOST_CALLS = 1_000_000, 200
+#: Blocks of each length, of which the median counts; of calls so long that a block is one, fewer.
+ROUNDS, FEW_ROUNDS = 4, 2
+
+
+class Callgrind:
+    """Reads the instructions that this process has executed while it counted."""
+
+    def __init__(self, folder: Path, files: Path) -> None:
+        """Load the requests, compiled in `folder`; callgrind writes `files`, each with a number behind a dot.
+
+        Raises `Unsupported` where they cannot be compiled, and outside callgrind.
+        """
+        # The interpreter's lock is kept, so that handing it over is not counted.
+        self._requests = ctypes.PyDLL(str(build(Path(__file__).with_name("callgrind.c"), folder)))
+        self._requests.opperf_instruction_set.restype = ctypes.c_char_p
+        if not self._requests.opperf_is_counting():
+            raise Unsupported("this process does not run under Valgrind", slug="no_valgrind")
+        self._files = files
+        self._count = self._written = 0
+
+    def instruction_set(self) -> str:
+        """Return the widest vectors that Valgrind shows."""
+        return str(self._requests.opperf_instruction_set().decode())
+
+    def start(self) -> None:
+        """Count from now on."""
+        self._requests.opperf_start()
+
+    def stop(self) -> None:
+        """Do not count any more."""
+        self._requests.opperf_stop()
+
+    def wall(self) -> int:
+        """Return the instructions so far; those that reading takes are left out."""
+        self._requests.opperf_write()
+        self._written += 1
+        self._count += _total(Path(f"{self._files}.{self._written}"))
+        self._requests.opperf_zero()
+        return self._count
+
+    cpu = wall
+
+
+def _total(file: Path) -> int:
+    """Return the sum of a file of counts, and remove it; its `totals` count what was executed before, too."""
+    try:
+        lines = file.read_text().splitlines()
+    except OSError as error:
+        raise Unsupported(f"callgrind wrote no counts: {error}", slug="no_counts") from error
+    with suppress(OSError):
+        file.unlink()
+    sums = [line for line in lines if line.startswith("summary:")]
+    if not sums:
+        raise Unsupported(f"callgrind wrote no counts into `{file.name}`", slug="no_counts")
+    return int(sums[-1].split()[1])
+
+
+class CountedBlock(Block):
+    """A block whose clock counts instructions."""
+
+    def _empty_ns(self, *, single: bool) -> float:
+        shape = max(1, len(self.work.arguments) + len(self._keywords))
+        return _empty(self._clock, shape, self._backend.collects, single)  # type: ignore[arg-type]  # it has a hash
+
+    def per_call(self, calls: int) -> float:
+        """Return the instructions of one call: what as many calls again add to a block."""
+        if self.one_by_one:
+            return self.run(calls) / calls - self.single_overhead_ns
+        return (self.run(2 * calls) - self.run(calls)) / calls - self.overhead_ns
+
+
+@cache
+def _empty(clock: Clock, arguments: int, collects: bool, single: bool) -> float:
+    """Return what the harness adds to one call, in instructions."""
+    block, words = loop(arguments, (), collects), ("opperf.empty", *range(arguments - 1))
+
+    def run(calls: int) -> int:
+        start = clock.wall()
+        block(calls, sys.audit, *words)
+        return clock.wall() - start
+
+    run(MOST_CALLS)  # the interpreter adapts its bytecode to what it executes
+    if single:
+        return median([run(1) for _ in range(ROUNDS)])
+    return median([run(2 * MOST_CALLS) - run(MOST_CALLS) for _ in range(ROUNDS)]) / MOST_CALLS
+
+
+def count(work: Work, backend: Backend, clock: InstructionClock) -> Instructions:
+    """Count the instructions of one call of some work."""
+    enabled = gc.isenabled()
+    gc.disable()
+    clock.start()
+    try:
+        return _count(CountedBlock(work, backend, NoCounters(), clock=clock), clock)
+    finally:
+        clock.stop()
+        if enabled:
+            gc.enable()
+
+
+def _count(block: CountedBlock, clock: InstructionClock) -> Instructions:
+    with block.scope():
+        block.run(1)
+        one = max(1, block.run(2) - block.run(1))
+        calls = max(1, min(MOST_CALLS, BLOCK // one))
+        if calls > 1:
+            block.run(calls)
+        rounds = ROUNDS if one < 10 * BLOCK else FEW_ROUNDS
+        counts = [block.per_call(calls) for _ in range(rounds)]
+    middle = median(counts)
+    spread = (max(counts) - min(counts)) / middle if middle > 0 else 0.0
+    return Instructions(max(0.0, middle), spread, calls, rounds, clock.instruction_set())

@@ -1,0 +1,147 @@
+"""A child under Valgrind's callgrind that counts instructions, and the instruction set that both clocks measure.
+
+Valgrind has no AVX-512. A library that chooses its kernels by the processor would count one and time another, so every
+child of such a run is told to leave AVX-512 alone. Counts of hardware counters would be of the kernels that run here,
+but they are another number on each processor, and virtual machines hide them; those of Valgrind are the same anywhere.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from opperf.domain.errors import InputError
+from opperf.domain.files.destination import ScratchFolder
+from opperf.domain.message.replies import Instructions
+from opperf.domain.message.requests import CountInstructions, Prepare, Release
+from opperf.domain.plan import COUNTING, INSTRUCTIONS, Settings, Side, Trial
+from opperf.parent.workers.package import cache_folder, ensure_folder
+from opperf.parent.workers.process import NO_VARIABLES, START_TIMEOUT, start
+
+#: What keeps libraries from AVX-512: PyTorch, NumPy, OpenBLAS, MKL, oneDNN by either of its names, and XLA.
+NO_AVX512 = {
+    "ATEN_CPU_CAPABILITY": "avx2",
+    "NPY_DISABLE_CPU_FEATURES": "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR X86_V4",
+    "OPENBLAS_CORETYPE": "Haswell",
+    "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+    "ONEDNN_MAX_CPU_ISA": "AVX2",
+    "DNNL_MAX_CPU_ISA": "AVX2",
+    "XLA_FLAGS": "--xla_cpu_max_isa=AVX2",
+}
+#: The order of dictionaries and sets decides how many steps a look-up takes.
+REPEATABLE = {"PYTHONHASHSEED": "0", COUNTING: "1"}
+#: How many times as long a child may take under Valgrind: most of its start is spent on translating code.
+SLOWER = 10
+#: What the processor's flags call each set of vectors, widest first.
+SETS = {"avx512f": "avx512", "avx2": "avx2", "avx": "avx", "sse2": "sse2", "asimd": "neon"}
+
+
+def check(sides: Iterable[Side]) -> None:
+    """Raise `InputError` where instructions of these sides cannot be counted on this machine."""
+    several = [side for side in sides if side.framework != "null"]
+    device = next((side.device for side in several if side.device != "cpu"), None)
+    if device is not None:
+        raise InputError(
+            f"`--clock instructions` counts what a CPU executes, and a side is on `{device}`",
+            hint="measure on `--device cpu`, or leave out `--clock instructions`",
+            slug="no_counts",
+        )
+    if several and shutil.which("valgrind") is None:
+        raise InputError(
+            "`--clock instructions` needs Valgrind, and there is no `valgrind` here",
+            hint="install it with its headers: `apt-get install valgrind`",
+            slug="no_valgrind",
+        )
+
+
+def variables(settings: Settings) -> Mapping[str, str]:
+    """Return the environment variables that every child of a run gets."""
+    if settings.clock != INSTRUCTIONS or native_set(flags()) != "avx512":
+        return NO_VARIABLES
+    return NO_AVX512
+
+
+def flags(path: Path = Path("/proc/cpuinfo")) -> frozenset[str]:
+    """Return the processor's flags, none where the system does not tell."""
+    try:
+        lines = path.read_text().splitlines()
+    except OSError:
+        return frozenset()
+    return frozenset(next((line for line in lines if line.startswith(("flags", "Features"))), "").split())
+
+
+def native_set(names: Iterable[str]) -> str:
+    """Return the widest vectors of a processor with these flags."""
+    names = frozenset(names)
+    return next((word for name, word in SETS.items() if name in names), "unknown")
+
+
+class Counter:
+    """A child that counts what the trials of a side execute. Close it with its side."""
+
+    def __init__(
+        self, side: Side, settings: Settings, progress: Callable[[str], None], plugins: Sequence[Path] = ()
+    ) -> None:
+        """Start it, and do not wait: importing a framework takes its time under Valgrind."""
+        self._settings = settings
+        self._folder = ScratchFolder("counts")
+        self._files = self._folder.path / "counts"
+        try:
+            self.worker, _ = start(
+                side,
+                cpus=settings.cpus,
+                progress=progress,
+                sharing=2,
+                plugins=plugins,
+                greet=False,
+                variables={**REPEATABLE, **NO_AVX512},
+                under=() if side.framework == "null" else self._command(),
+            )
+        except BaseException:
+            self._folder.close()
+            raise
+        self._greeted = False
+
+    def _command(self) -> list[str]:
+        return [
+            *("valgrind", "-q", "--tool=callgrind", "--instr-atstart=no", "--dump-line=no"),
+            f"--callgrind-out-file={self._files}",
+        ]
+
+    @property
+    def alive(self) -> bool:
+        """Whether the child can be asked."""
+        return self.worker.alive
+
+    def count(self, trial: Trial) -> Instructions:
+        """Count what one call of a trial executes; raises `OperatorFailure` and `WorkerFailure`."""
+        settings, timeout = self._settings, SLOWER * self._settings.timeout
+        if not self._greeted:
+            self.worker.greet(SLOWER * START_TIMEOUT)
+            self._greeted = True
+        handle = self.worker.ask(Prepare(trial, settings.seed, False, memory_limit=settings.memory_limit), timeout)
+        libraries = ensure_folder(cache_folder() / "loops")
+        try:
+            return self.worker.ask(CountInstructions(handle.handle, str(libraries), str(self._files)), timeout)
+        finally:
+            if self.worker.alive:
+                self.worker.ask(Release(handle.handle), timeout)
+
+    def close(self) -> None:
+        """End the child, and remove its files."""
+        self.worker.close() if self._greeted else self.worker.kill()
+        self._folder.close()
+
+
+def fact(counted: Instructions, settings: Settings) -> dict[str, object]:
+    """Return what a record says of a count: how it was taken, and with which instruction set."""
+    native = native_set(flags())
+    return {
+        "spread": counted.spread,
+        "calls": counted.calls,
+        "rounds": counted.rounds,
+        "instruction_set": counted.instruction_set,
+        "native_instruction_set": native,
+        "timed_instruction_set": "avx2" if variables(settings) else native,
+    }
