@@ -63,17 +63,28 @@ class LayerLibrary:
     """A library of layers that runs on several frameworks and is none itself: `keras:layers.Dense`.
 
     `requirement` is what is installed beside a framework of `hosts`, unless that is in `bundled`: it brings its own.
+    Paths that match a pattern of `unlike` need not give the same in two frameworks: they draw numbers, or rounding
+    decides.
     """
 
     name: str
     requirement: str
     hosts: tuple[str, ...]
     bundled: tuple[str, ...] = ()
+    unlike: tuple[str, ...] = ()
 
 
 LAYER_LIBRARIES = {
     library.name: library
-    for library in (LayerLibrary("keras", "keras==3.15.1", ("tensorflow", "jax", "torch"), ("tensorflow",)),)
+    for library in (
+        LayerLibrary(
+            "keras",
+            "keras==3.15.1",
+            ("tensorflow", "jax", "torch"),
+            bundled=("tensorflow",),
+            unlike=("keras.layers.Rand*", "keras.layers.*Mix", "keras.layers.Contrast*"),
+        ),
+    )
 }
 FRAMEWORKS = {
     framework.name: framework

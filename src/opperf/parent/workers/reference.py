@@ -3,17 +3,21 @@
 The side's child evaluates the operator's small case into files. A child of NumPy and SciPy evaluates the same case,
 from the same bits, in float64, and compares. It is started when there is something to compare, serves every side of a
 command, and sleeps while samples are taken: nothing asks it then. Without it a run goes on unchecked, and says so.
+
+What a layer of a library that runs on several frameworks should compute is what the first of them computes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fnmatch import fnmatchcase
 from importlib.util import find_spec
 from typing import Protocol, TypeAlias
 
 from opperf.catalog import Operator, catalog
 from opperf.domain import plan
-from opperf.domain.case import Case
+from opperf.domain.case import Case, map_tensors
 from opperf.domain.code import Code
 from opperf.domain.environment import CURRENT, EnvironmentSpec, preset
 from opperf.domain.errors import OperatorFailure, OpperfError, WorkerFailure
@@ -21,7 +25,8 @@ from opperf.domain.files.destination import ScratchFolder
 from opperf.domain.message.replies import Output
 from opperf.domain.message.requests import Compare, Evaluate, R, Request
 from opperf.domain.plan import Settings, Side, Trial
-from opperf.domain.tensor import FLOAT8
+from opperf.domain.registry import LAYER_LIBRARIES, LayerLibrary, split_implementation
+from opperf.domain.tensor import FLOAT8, TensorSpec
 from opperf.parent.workers.interpreters import imports_here
 from opperf.parent.workers.process import Worker, start
 
@@ -29,6 +34,9 @@ from opperf.parent.workers.process import Worker, start
 Outputs: TypeAlias = tuple[Output, ...]
 #: The categories whose results are rounded once, or nearly: those that can be compared in eight bits.
 ONE_STEP = ("elementwise_unary", "elementwise_binary", "broadcast")
+
+#: The most elements of the inputs of a layer whose results are compared: that is Python's work, element by element.
+MOST_COMPARED = 1 << 20
 
 
 class Ask(Protocol):
@@ -53,6 +61,8 @@ class Reference:
         self._broken: str | None = None
         self._folder: ScratchFolder | None = None
         self._expected: dict[str, Outputs] = {}
+        #: Which framework computed a layer first, and what, by case.
+        self._first: dict[str, tuple[str, Outputs]] = {}
         self._results: dict[tuple[object, ...], str | OperatorFailure] = {}
 
     def for_job(self, settings: Settings) -> Reference:
@@ -64,15 +74,16 @@ class Reference:
     def check(self, trial: Trial, ask: Ask) -> Mapping[str, str]:
         """Return the fact of what a trial's implementation was checked against, or why it was not.
 
-        There is none for what is no neutral operator. Raises `OperatorFailure` for an implementation that computes
-        something else, at each of its trials, and what `ask` raises when the child is lost.
+        There is none for what is neither a neutral operator nor a layer that several frameworks have. Raises
+        `OperatorFailure` for an implementation that computes something else, at each of its trials, and what `ask`
+        raises when the child is lost.
         """
-        definition = catalog().get(trial.case.operator)
-        if definition is None or not self._settings.check or not _comparable(trial.side):
+        definition, shared = catalog().get(trial.case.operator), _library(trial) is not None
+        if not (definition or shared) or not self._settings.check or not _comparable(trial.side):
             return {}
-        small = Trial(definition.small_case(trial.case), trial.side, "forward")
+        small = Trial(definition.small_case(trial.case) if definition else _of_two(trial.case), trial.side, "forward")
         if small.key not in self._results:
-            self._results[small.key] = self._look(definition, small, ask)
+            self._results[small.key] = self._look(small, ask)
         result = self._results[small.key]
         if isinstance(result, OperatorFailure):
             raise result
@@ -87,34 +98,48 @@ class Reference:
             self._folder.close()
             self._folder = None
         self._expected.clear()
+        self._first.clear()
 
-    def _look(self, definition: Operator, small: Trial, ask: Ask) -> str | OperatorFailure:
+    def _look(self, small: Trial, ask: Ask) -> str | OperatorFailure:
         try:
-            self._compare(definition, small, ask)
+            against = self._compare(small, ask)
         except NotChecked as why:
             return f"no: {why}"
         except OperatorFailure as wrong:
             return wrong
-        return f"against {self._against}"
+        return f"against {against}"
 
-    def _compare(self, definition: Operator, small: Trial, ask: Ask) -> None:
-        """Compare the results of a small case; raises `NotChecked`, and `OperatorFailure` where they differ."""
-        why = _unlike(definition, small) or self._broken
+    def _compare(self, small: Trial, ask: Ask) -> str:
+        """Compare the results of a small case, and return with whose.
+
+        Raises `NotChecked`, and `OperatorFailure` where they differ.
+        """
+        definition = catalog().get(small.case.operator)
+        why = (_unlike(definition, small) if definition else _unlike_layer(small)) or self._broken
         if why is not None:
             raise NotChecked(why)
+        is_first = definition is None and small.case.id not in self._first
         try:
-            results = self._evaluate(small, "found", ask)
+            results = self._evaluate(small, small.case.id if is_first else "found", ask)
         except OperatorFailure as failure:
             raise NotChecked(f"its small case failed: {failure.message}") from failure
-        expected = self._reference(small.case)
-        # Some functions return more than the operator: the places of what they sorted.
-        count = len(definition.outputs(small.case))
+        if is_first:
+            self._first[small.case.id] = small.side.framework, results
+            raise NotChecked("it is the first, which others are checked against")
+        if definition is None:
+            against, expected = self._first[small.case.id]
+            count = min(len(results), len(expected))
+        else:
+            expected = self._reference(small.case)
+            against, count = self._against, len(definition.outputs(small.case))
+        # Some functions return more than the operator: the places of what they sorted, the state of a layer.
         try:
-            self._ask(Compare(small, results[:count], expected[:count], self._against))
+            self._ask(Compare(small, results[:count], expected[:count], against))
         except OperatorFailure as failure:
             if failure.reason.slug != "wrong_result":
                 raise NotChecked(f"the results cannot be compared: {failure.message}") from failure
             raise
+        return against
 
     def _reference(self, case: Case) -> Outputs:
         """Return what a case should compute, once for all sides."""
@@ -161,6 +186,43 @@ def _comparable(side: Side) -> bool:
     return side.framework != "null" and not isinstance(side.implementation, Code)
 
 
+def _library(trial: Trial) -> LayerLibrary | None:
+    """Return the library of the layer that a trial is of, None for any other operator."""
+    return LAYER_LIBRARIES.get(split_implementation(trial.case.operator)[0] or "")
+
+
+def _of_two(case: Case) -> Case:
+    """Return the case of a layer for a batch of two at most: the first extent of each of its inputs."""
+
+    def change(tensor: TensorSpec) -> TensorSpec:
+        whole = tensor.literal is not None or tensor.strides is not None
+        return (
+            tensor
+            if whole
+            else replace(tensor, shape=(*(min(2, extent) for extent in tensor.shape[:1]), *tensor.shape[1:]))
+        )
+
+    return replace(case, inputs={name: map_tensors(value, change) for name, value in case.inputs.items()})
+
+
+def _unlike_layer(small: Trial) -> str | None:
+    """Return why the results of a layer need not be those of another framework, or are not compared."""
+    library, path = _library(small), str(small.side.implementation)
+    if small.case.get("training") or (library and any(fnmatchcase(path, pattern) for pattern in library.unlike)):
+        return "in training, a layer may draw numbers"
+    if sum(tensor.elements for tensor in small.case.tensors()) > MOST_COMPARED:
+        return f"its inputs have more than {MOST_COMPARED} elements for a batch of two"
+    return _recompiled(small)
+
+
+def _recompiled(small: Trial) -> str | None:
+    """Return why a compiled program for other shapes says nothing of the one that is measured."""
+    if (small.side.framework, small.side.mode) == ("torch", "compiled"):
+        # What it compiles for a second shape may be another program than what it would for that shape alone.
+        return "torch.compile depends on the shapes that it has seen; `--mode eager` is checked"
+    return None
+
+
 def _unlike(definition: Operator, small: Trial) -> str | None:
     """Return why results of a small case say nothing of the implementation, or cannot be had."""
     if definition.random:
@@ -170,10 +232,7 @@ def _unlike(definition: Operator, small: Trial) -> str | None:
         return "with integers in place of floats, results overflow and round differently in each framework"
     if definition.category not in ONE_STEP and any(one.dtype in FLOAT8 for one in small.case.tensors()):
         return "in eight bits, the error of a sum of a few elements can be as large as the sum"
-    if (small.side.framework, small.side.mode) == ("torch", "compiled"):
-        # What it compiles for a second shape may be another program than what it would for that shape alone.
-        return "torch.compile depends on the shapes that it has seen; `--mode eager` is checked"
-    return None
+    return _recompiled(small)
 
 
 def _side() -> Side:

@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 
 from opperf.catalog import operator
+from opperf.domain.case import Argument, Case
 from opperf.domain.code import Code
 from opperf.domain.errors import EnvironmentFailure, OperatorFailure, WorkerFailure
 from opperf.domain.message.replies import Evaluation, Output
 from opperf.domain.message.requests import Request, verb
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
+from opperf.domain.tensor import TensorSpec
 from opperf.parent.workers.reference import Reference
 
 TORCH, JAX = Side("torch"), Side("jax")
@@ -223,3 +225,47 @@ def test_what_was_written_is_gone_with_the_reference(reference: Reference, numpy
     assert folder.is_dir()
     reference.close()
     assert (folder.exists(), numpy.closed) == (False, 1)
+
+
+def layer(side: Side, *shape: int, name: str = "Dense", **attributes: Argument) -> Trial:
+    """Return a trial of a layer of Keras."""
+    case = Case(f"keras:layers.{name}", {"inputs": TensorSpec(shape or (32, 8))}, {"build.units": 4, **attributes})
+    return Trial(case, replace(side, implementation=f"keras.layers.{name}"), "backward")
+
+
+def test_a_layer_is_compared_with_what_the_first_framework_computed(reference: Reference, numpy: Child) -> None:
+    first, second = Child(), Child()
+    assert reference.check(layer(TORCH), first.ask) == {
+        "checked": "no: it is the first, which others are checked against"
+    }
+    assert numpy.asked == []
+    assert reference.check(layer(JAX), second.ask) == {"checked": "against torch"}
+    (evaluate,) = first.asked
+    assert (evaluate.trial.direction, evaluate.trial.case.inputs["inputs"].shape) == ("forward", (2, 8))
+    assert evaluate.trial.case == second.asked[0].trial.case
+    assert evaluate.folder != second.asked[0].folder
+    (compare,) = numpy.asked
+    assert (verb(compare), compare.against) == ("compare", "torch")
+
+
+def test_a_layer_that_computes_something_else_is_not_measured(reference: Reference, numpy: Child) -> None:
+    reference.check(layer(TORCH), Child().ask)
+    numpy.trouble["compare"] = OperatorFailure(Reason("wrong_result", "element 0 is 1, and 2 of torch"))
+    for _ in range(2):
+        with pytest.raises(OperatorFailure, match="element 0 is 1"):
+            reference.check(layer(JAX), Child().ask)
+
+
+@pytest.mark.parametrize(
+    ("unlike", "why"),
+    [
+        (layer(TORCH, training=True), "may draw numbers"),
+        (layer(TORCH, name="RandomFlip"), "may draw numbers"),
+        (layer(TORCH, 32, 1 << 20), "more than 1048576 elements"),
+        (layer(replace(TORCH, mode="compiled")), "torch.compile"),
+    ],
+)
+def test_layers_that_need_not_agree_are_not_compared(unlike: Trial, why: str, reference: Reference) -> None:
+    child = Child()
+    assert why in reference.check(unlike, child.ask)["checked"]
+    assert child.asked == []
