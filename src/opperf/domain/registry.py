@@ -220,7 +220,12 @@ def runs_on(framework: str, owner: str | None) -> bool:
     >>> runs_on("jax", "keras"), runs_on("jax", "jax"), runs_on("numpy", "keras"), runs_on("jax", None)
     (True, True, False, False)
     """
-    return owner == framework or (owner in LAYER_LIBRARIES and framework in LAYER_LIBRARIES[owner].hosts)
+    return owner is not None and framework in hosts_of(owner)
+
+
+def hosts_of(owner: str) -> tuple[str, ...]:
+    """Return the frameworks that run what belongs to an owner."""
+    return LAYER_LIBRARIES[owner].hosts if owner in LAYER_LIBRARIES else (owner,)
 
 
 def device_named(text: str) -> str:

@@ -19,7 +19,7 @@ from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.errors import InputError, OpperfError, check_known, unknown
 from opperf.domain.plan import Plan, Settings, Side, Trial, check_most
-from opperf.domain.registry import LAYER_LIBRARIES, MADE_BY, full_name, runs_on, split_implementation
+from opperf.domain.registry import MADE_BY, full_name, hosts_of, runs_on, split_implementation
 from opperf.domain.tensor import distribution_named, dtype_named
 from opperf.parent.planning.cases import ChildAnswers, OperatorChoice, cases, vary
 from opperf.parent.planning.configs import ORIGIN, config_cases
@@ -99,9 +99,10 @@ def _nothing(selection: Selection, sides: Sequence[Side]) -> InputError:
 
 def _where(owner: str) -> str:
     """Say which framework to name for what belongs to an owner."""
-    if owner not in LAYER_LIBRARIES:
+    hosts = hosts_of(owner)
+    if hosts == (owner,):
         return f"they are operators of {owner}: `--framework {owner}`"
-    return f"{owner} runs on {', '.join(LAYER_LIBRARIES[owner].hosts)}: `--framework {LAYER_LIBRARIES[owner].hosts[0]}`"
+    return f"{owner} runs on {', '.join(hosts)}: `--framework {hosts[0]}`"
 
 
 def _check(selection: Selection) -> None:

@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from opperf.domain.code import Code
 from opperf.domain.errors import InputError, near
 from opperf.domain.plan import Trial
-from opperf.domain.registry import runs_on, split_implementation
+from opperf.domain.registry import hosts_of, runs_on, split_implementation
 from opperf.domain.suite import Suite, SuiteCase
 from opperf.parent.planning.selection import Selection
 
@@ -96,13 +96,17 @@ def not_in_suite(selection: Selection, name: str) -> InputError:
 
 
 def unmeasured(selection: Selection, frameworks: Collection[str]) -> list[str]:
-    """Return a note for each framework that is not measured although a suite has its own operators."""
+    """Return a note for each framework that is not measured although a suite has its own operators.
+
+    A library of layers is noted where none of its frameworks is measured.
+    """
     owners = Counter(split_implementation(entry.case.operator)[0] for entry in selection.suite_cases)
     whole = f"{len(selection.suite_cases)} cases of {suite_name(selection)}"
     return [
-        f"{count} of {whole} are {owner}'s own operators, and are measured with `--framework {owner}` only"
+        f"{count} of {whole} are {owner}'s own operators, and are measured with "
+        f"{' or '.join(f'`--framework {host}`' for host in hosts_of(owner))} only"
         for owner, count in owners.items()
-        if owner is not None and owner not in frameworks
+        if owner is not None and not set(hosts_of(owner)) & set(frameworks)
     ]
 
 

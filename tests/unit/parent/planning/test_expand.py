@@ -466,6 +466,15 @@ def test_cases_that_no_chosen_framework_has_are_noted() -> None:
     ]
 
 
+def test_cases_of_layers_are_noted_where_no_framework_runs_their_library() -> None:
+    chosen = Selection(suite=Suite("step", "", (SuiteCase(Case("keras:layers.Dense")),)))
+    assert unmeasured(chosen, {"jax"}) == []
+    hosts = "`--framework tensorflow` or `--framework jax` or `--framework torch`"
+    assert unmeasured(chosen, {"numpy"}) == [
+        f"1 of 1 cases of step are keras's own operators, and are measured with {hosts} only"
+    ]
+
+
 # Rows of a file ------------------------------------------------------------------------------------------------------
 
 
