@@ -1,4 +1,4 @@
-"""Every function of JAX and NumPy runs once, forward and backward, in real children; or it is written why not.
+"""Every function of JAX, NumPy and TensorFlow runs once, forward and backward, in real children, or is known to fail.
 
 `known_failures/<framework>.txt` holds the reasons. A function that stands there and runs is an error: take its line
 out. JAX compiles each function, which takes minutes in all: of JAX's a fifth is run, always the same, and all with
@@ -18,13 +18,16 @@ import pytest
 
 from opperf.child.backends.jax import rules as jax_rules
 from opperf.child.backends.numpy import functions as numpy_rules
+from opperf.child.backends.tensorflow import raw_rules
+from opperf.child.backends.tensorflow import rules as tensorflow_rules
 from opperf.domain.message.requests import Describe, Discover
 
 #: One function of so many is run.
-PARTS = {"jax": 1 if os.environ.get("OPPERF_WHOLE_REGISTRY") else 5, "numpy": 1}
+PARTS = {"jax": 1 if os.environ.get("OPPERF_WHOLE_REGISTRY") else 5, "numpy": 1, "tensorflow": 1}
 LEFT_OUT = {
     "jax": [f"jax.{name}" for names in jax_rules.LEFT_OUT.values() for name in names],
     "numpy": [f"numpy.{name}" for names in numpy_rules.LEFT_OUT.values() for name in names],
+    "tensorflow": [f"tf.{name}" for names in tensorflow_rules.LEFT_OUT.values() for name in names],
 }
 
 
@@ -60,7 +63,7 @@ def tried_once(children_of: Callable[[str], Any], known_failures: Callable[..., 
     return run
 
 
-@pytest.fixture(params=["jax", "numpy"])
+@pytest.fixture(params=["jax", "numpy", "tensorflow"])
 def tried(request: pytest.FixtureRequest, tried_once: Callable[[str], Tried]) -> Tried:
     """Return what became of the functions of a framework."""
     return tried_once(request.param)
@@ -89,23 +92,35 @@ def test_nineteen_of_twenty_functions_run(tried: Tried) -> None:
 
 
 def test_what_a_neutral_operator_is_bound_to_is_not_listed_again(tried: Tried) -> None:
-    bound = {"jax": ("jax.numpy.add",), "numpy": ("numpy.add", "numpy.random.Generator.integers")}
+    bound = {
+        "jax": ("jax.numpy.add",),
+        "numpy": ("numpy.add", "numpy.random.Generator.integers"),
+        "tensorflow": ("tf.add", "tf.nn.relu"),
+    }
     assert not {*bound[tried.framework]} & {*tried.paths}
 
 
 def test_a_function_of_whole_numbers_alone_is_run_forward_alone(tried: Tried) -> None:
-    path = {"jax": "jax.lax.population_count", "numpy": "numpy.bitwise_count"}[tried.framework]
+    path = {
+        "jax": "jax.lax.population_count",
+        "numpy": "numpy.bitwise_count",
+        "tensorflow": "tf.raw_ops.PopulationCount",
+    }[tried.framework]
     assert list(tried.children.outcomes(path).values()) == ["ok"]
 
 
 def test_backward_without_a_gradient_is_skipped_with_the_reason(tried: Tried) -> None:
-    path = {"jax": "jax.numpy.nextafter", "numpy": "numpy.nextafter"}[tried.framework]
+    path = {"jax": "jax.numpy.nextafter", "numpy": "numpy.nextafter", "tensorflow": "tf.math.rint"}[tried.framework]
     assert tried.children.outcomes(path)[path, "backward"].startswith("skipped: no_gradient: ")
 
 
 @pytest.mark.parametrize(
     ("tried", "short", "long"),
-    [("jax", "jnp.kron", "jax.numpy.kron"), ("numpy", "np.conj", "numpy.conjugate")],
+    [
+        ("jax", "jnp.kron", "jax.numpy.kron"),
+        ("numpy", "np.conj", "numpy.conjugate"),
+        ("tensorflow", "tensorflow.norm", "tf.norm"),
+    ],
     indirect=["tried"],
 )
 def test_a_function_has_a_case_by_each_of_its_names(tried: Tried, short: str, long: str) -> None:
@@ -116,6 +131,13 @@ def test_a_function_has_a_case_by_each_of_its_names(tried: Tried, short: str, lo
 @pytest.mark.parametrize("tried", ["jax"], indirect=True)
 def test_a_flag_beside_the_arrays_of_a_result_keeps_no_gradient_away(tried: Tried) -> None:
     assert set(tried.children.outcomes("jax.scipy.linalg.cho_factor").values()) == {"ok"}
+
+
+@pytest.mark.parametrize("tried", ["tensorflow"], indirect=True)
+def test_every_rule_is_of_a_function_that_computes(tried: Tried) -> None:
+    functions = [*tensorflow_rules.FUNCTIONS, *(f"experimental.numpy.{name}" for name in tensorflow_rules.NUMPY)]
+    paths = [*(f"tf.{name}" for name in functions), *(f"tf.raw_ops.{name}" for name in raw_rules.OPERATORS)]
+    assert [path for path in paths if len(tried.children.ask(Discover(path, "small")).examples) != 1] == []
 
 
 def test_what_is_left_out_is_there_and_is_not_listed(tried: Tried) -> None:

@@ -10,7 +10,7 @@ import pytest
 Known = Mapping[tuple[str, str], str]
 
 
-@pytest.fixture(params=["jax", "mxnet", "numpy", "torch"])
+@pytest.fixture(params=["jax", "mxnet", "numpy", "tensorflow", "torch"])
 def known(request: pytest.FixtureRequest, known_failures: Callable[[str], Known]) -> Known:
     """Return the list of a framework."""
     return known_failures(request.param)

@@ -16,6 +16,7 @@ from typing import Any
 
 from opperf.child.backends.notation import SIDES, Rule, attributes, inputs, tensor
 from opperf.child.backends.paths import canonical
+from opperf.domain.backend import Unsupported
 from opperf.domain.case import Argument, Case
 
 #: Where nothing is known of an argument.
@@ -58,7 +59,7 @@ class Functions:
 
     `names` are their paths; a function may have several. `roots` is what paths begin with as users write them, `areas`
     has rules by longer beginnings: what follows is the name that a rule stands under. `left_out` lists what computes
-    nothing that could be timed, by reason, as paths below the framework.
+    nothing that could be timed, by reason, as paths below the framework, or below `root` where paths begin otherwise.
     """
 
     framework: str
@@ -67,12 +68,18 @@ class Functions:
     roots: Mapping[str, ModuleType]
     areas: Mapping[str, Rules]
     left_out: Mapping[str, Sequence[str]]
+    root: str = ""
+
+    @cached_property
+    def reasons(self) -> Mapping[str, str]:
+        """Why functions are left out, by path."""
+        root = self.root or self.framework
+        return {f"{root}.{name}": reason for reason, names in self.left_out.items() for name in names}
 
     @cached_property
     def computing(self) -> Mapping[str, Callable[..., Any]]:
         """Every function that computes, by path."""
-        left_out = {f"{self.framework}.{name}" for names in self.left_out.values() for name in names}
-        functions = {path: self.resolve(path) for path in self.names if path not in left_out}
+        functions = {path: self.resolve(path) for path in self.names if path not in self.reasons}
         return {path: function for path, function in functions.items() if not isinstance(function, type)}
 
     def paths(self) -> list[str]:
@@ -80,8 +87,13 @@ class Functions:
         return distinct(self.computing)
 
     def examples(self, path: str, size: str) -> list[Case]:
-        """Return the case of the function at a path; none for one that is left out, or a size without rules."""
+        """Return the case of the function at a path; none where no rule makes one.
+
+        Raises `Unsupported` for a function that is left out.
+        """
         path = canonical(path, self.roots)
+        if path in self.reasons:
+            raise Unsupported(self.reasons[path], slug="no_inputs")
         if path not in self.computing:
             return []
         area = next(area for area in self.areas if path.startswith(area))

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from opperf.child.backends.signatures import Functions, Rules, distinct, required
+from opperf.domain.backend import Unsupported
 from opperf.domain.case import Case
 from opperf.domain.tensor import TensorSpec
 
@@ -112,6 +113,18 @@ def test_a_function_has_a_case_by_the_rules_of_the_area_that_its_path_begins_wit
     assert functions.examples(path, "small") == [Case(operator, {"a": TensorSpec(shape)})]
 
 
-@pytest.mark.parametrize("path", ["x.deep.shape", "x.kind", "x.missing", "y.reduced"])
+@pytest.mark.parametrize("path", ["x.kind", "x.missing", "y.reduced"])
 def test_what_does_not_compute_has_no_case(path: str, functions: Functions) -> None:
     assert functions.examples(path, "small") == []
+
+
+def test_a_function_that_is_left_out_says_why(functions: Functions) -> None:
+    with pytest.raises(Unsupported, match="it sees no elements"):
+        functions.examples("d.shape", "small")
+
+
+def test_paths_may_begin_otherwise_than_the_framework_is_called() -> None:
+    left_out = {"it sees no elements": ("shape",)}
+    short = Functions("long", ["l.outer", "l.shape"], lambda path: outer, {}, {"l.": Rules({})}, left_out, root="l")
+    assert short.paths() == ["l.outer"]
+    assert short.examples("l.outer", "small") == [Case("long:l.outer", {"a": TensorSpec((8, 8))})]

@@ -36,15 +36,15 @@ def backward(backend: TensorflowBackend, bound: Bound, cotangents: Callable[[Any
     def record() -> tuple[Any, list[Any]]:
         with tf.GradientTape(persistent=True, watch_accessed_variables=False) as tape:
             tape.watch(sources)
-            outputs = _smooth(backend, call(*tensors) if mode == "eager" else programs.run(call, tensors, mode))
+            outputs = _smooth(backend, call(*tensors))
         return tape, outputs
 
     def gradients(tape: Any, outputs: list[Any]) -> Any:
         return tape.gradient(outputs, sources, output_gradients=heads)
 
-    tape, outputs = record()
+    tape, outputs = _first(record, (), mode)
     heads = [cotangents(output) for output in outputs]
-    _check(lambda: gradients(tape, outputs))
+    _check(_first(gradients, (tape, outputs), mode))
     return Work(
         gradients,
         (tape, outputs),
@@ -62,7 +62,7 @@ def forward_backward(backend: TensorflowBackend, bound: Bound, cotangents: Calla
     """Return one forward on a tape and its gradients, as one call."""
     mode = backend.side.mode
     call, tensors = programs.over_tensors(bound)
-    heads = [cotangents(output) for output in _smooth(backend, call(*tensors))]
+    heads = [cotangents(output) for output in _smooth(backend, _first(call, tensors, "eager"))]
     ids = {id(tensor) for tensor in _sources(bound)}
     places = [i for i, tensor in enumerate(tensors) if id(tensor) in ids]
     weights = [source for source in _sources(bound) if isinstance(source, tf.Variable)]  # of a layer, which holds them
@@ -76,10 +76,10 @@ def forward_backward(backend: TensorflowBackend, bound: Bound, cotangents: Calla
 
     work = Work(both, (tensors, heads), {}, nullcontext, notes={"backward_method": "GradientTape, within the call"})
     if mode == "eager":
-        _check(lambda: both(tensors, heads))
+        _check(_first(both, (tensors, heads), mode))
         return work
     function, start = programs.program(both, mode), perf_counter()
-    _check(lambda: programs.run(function, (tensors, heads), mode))
+    _check(_first(function, (tensors, heads), mode))
     return replace(work, function=function, metrics=compile_time(perf_counter() - start))
 
 
@@ -95,11 +95,11 @@ def _smooth(backend: TensorflowBackend, result: Any) -> list[Any]:
     return outputs
 
 
-def _check(make: Callable[[], Any]) -> None:
-    """Raise `Unsupported` where there is no gradient."""
+def _first(function: Callable[..., Any], arguments: tuple[Any, ...], mode: str) -> Any:
+    """Make a first call; raises `Unsupported` where TensorFlow has no gradient, or XLA does not compile it."""
     try:
-        gradients = make()
-    except LookupError as error:
+        return programs.run(function, arguments, mode)
+    except (LookupError, NotImplementedError) as error:
         message = f"TensorFlow has no gradient for it: {error}"
         raise Unsupported(message, slug="no_gradient", hint="measure it forward") from error
     except (tf.errors.InvalidArgumentError, tf.errors.UnimplementedError) as error:
@@ -107,5 +107,9 @@ def _check(make: Callable[[], Any]) -> None:
             raise
         message = "TensorFlow has no gradient for it on a CPU where channels come first"
         raise Unsupported(message, slug="no_gradient", hint="measure it forward") from error
+
+
+def _check(gradients: Any) -> None:
+    """Raise `Unsupported` where no gradient flows."""
     if all(gradient is None for gradient in gradients):
         raise Unsupported("no gradient flows to its inputs", slug="no_gradient", hint="measure it forward")

@@ -7,7 +7,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from time import perf_counter
 from typing import Any
@@ -18,8 +19,13 @@ from opperf.domain.backend import Bound, Unsupported, Work
 from opperf.domain.measurement import compile_time
 
 TENSORS = (tf.Tensor, tf.SparseTensor, tf.IndexedSlices)
-#: What tracing raises where a function asks for values, and what TensorFlow and XLA say of what they do not compile.
+#: What tracing raises where a function asks for values.
 REFUSALS = (AttributeError, NotImplementedError, TypeError)
+#: How XLA and TensorFlow say that nothing runs an operator, and the operator in it.
+NO_XLA_KERNEL = re.compile(r"No registered '(\w+)' OpKernel for XLA")
+NO_KERNEL = re.compile(r"(?:No OpKernel was registered to support Op '|Could not find device for node: {{node )(\w+)")
+#: A function of gradients that only old programs find.
+SYMBOLIC_GRADIENT = "SymbolicGradient"
 
 
 def compiled(bound: Bound, mode: str) -> Work:
@@ -37,17 +43,41 @@ def program(function: Callable[..., Any], mode: str) -> Callable[..., Any]:
     return result
 
 
-def run(function: Callable[..., Any], tensors: tuple[Any, ...], mode: str) -> Any:
-    """Call a program for the first time; raises `Unsupported` for what cannot be compiled."""
+def run(function: Callable[..., Any], tensors: Sequence[Any], mode: str) -> Any:
+    """Call a function for the first time; raises `Unsupported` for what TensorFlow or XLA cannot run."""
     try:
         return function(*tensors)
     except REFUSALS as error:
+        if mode == "eager":
+            raise
         why = f"it cannot be traced: {_headline(error)}"
         raise Unsupported(why, slug="no_compiled_form", hint="`--mode eager`") from error
-    except (tf.errors.InvalidArgumentError, tf.errors.UnimplementedError) as error:
-        if mode != "xla":
+    except RuntimeError as error:
+        if "not compatible with eager execution" not in str(error):
             raise
-        raise Unsupported(f"XLA: {_headline(error)}", slug="no_compiled_form", hint="`--mode compiled`") from error
+        why = "TensorFlow runs it in programs only"
+        raise Unsupported(why, slug="no_eager_form", hint="`--mode compiled`") from error
+    except tf.errors.OpError as error:
+        lack = _lack(error, mode)
+        if lack is None:
+            raise
+        raise lack from error
+
+
+def _lack(error: Exception, mode: str) -> Unsupported | None:
+    """Return what TensorFlow or XLA lacks, as far as it says so; None where the operator itself failed."""
+    text = str(error)
+    if match := NO_XLA_KERNEL.search(text):
+        return Unsupported(f"XLA has no {match[1]}", slug="no_compiled_form", hint="`--mode compiled`")
+    if match := NO_KERNEL.search(text):
+        why = f"TensorFlow has no kernel of {match[1]} for these element types and this device"
+        return Unsupported(why, slug="no_kernel", hint="choose another `--dtype` or `--device`")
+    if isinstance(error, tf.errors.NotFoundError) and SYMBOLIC_GRADIENT in text:
+        why = "TensorFlow does not find the gradient of a loop within a program"
+        return Unsupported(why, slug="no_compiled_form", hint="`--mode eager`")
+    if mode == "xla" and isinstance(error, (tf.errors.InvalidArgumentError, tf.errors.UnimplementedError)):
+        return Unsupported(f"XLA: {_headline(error)}", slug="no_compiled_form", hint="`--mode compiled`")
+    return None
 
 
 def over_tensors(bound: Bound) -> tuple[Callable[..., Any], tuple[Any, ...]]:
@@ -69,4 +99,4 @@ def over_tensors(bound: Bound) -> tuple[Callable[..., Any], tuple[Any, ...]]:
 
 def _headline(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return (lines[0] if lines else type(error).__name__)[:200]
+    return (lines[0] if lines else type(error).__name__).partition(" [Op:")[0][:200]

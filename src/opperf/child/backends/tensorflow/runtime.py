@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -19,7 +20,7 @@ import tensorflow as tf
 
 from opperf.child.backends import keras, threads
 from opperf.child.backends.call import Binding, bindings
-from opperf.child.backends.tensorflow import capture, functions, gradients, programs, raw_operators, recording
+from opperf.child.backends.tensorflow import capture, functions, gradients, programs, recording
 from opperf.child.backends.values import ATOL, RTOL, agree
 from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import Backend, Bound, CapturedCall, FirstCall, HostValue, Layer, Unsupported, Work
@@ -137,16 +138,17 @@ class TensorflowBackend(Backend):
         return [*functions.names(), *keras.names()]
 
     def registered(self) -> list[str]:
-        """Return the operators below all functions, `tf.raw_ops`, and Keras's layers."""
-        return [*raw_operators.paths(), *keras.paths()]
+        """Return the functions that compute, the operators below all of them, and Keras's layers."""
+        return [*functions.registered(), *keras.paths()]
 
     def examples(self, path: str, size: str) -> list[Case]:
-        """Return the case of an operator by what TensorFlow's registry says of its inputs."""
-        return keras.examples(path, size) if keras.is_layer(path) else raw_operators.examples(path, size)
+        """Return the case of one of those, by rule."""
+        return keras.examples(path, size) if keras.is_layer(path) else functions.examples(path, size)
 
     def forward(self, bound: Bound) -> Work:
         """Return the call itself, or the program of it."""
         if self.side.mode == "eager":
+            programs.run(partial(bound.function, **bound.keywords), bound.arguments, "eager")
             return Work(bound.function, bound.arguments, bound.keywords, nullcontext)
         return programs.compiled(bound, self.side.mode)
 
