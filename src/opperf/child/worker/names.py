@@ -9,6 +9,7 @@ from pathlib import Path
 
 from opperf.catalog import Operator, catalog
 from opperf.child.backends.call import Call, Missing
+from opperf.child.backends.paths import Refusal
 from opperf.child.worker import arguments, code
 from opperf.domain.backend import Backend, Unsupported
 from opperf.domain.case import Case
@@ -78,6 +79,8 @@ class Names:
             return Meaning(operator=name, reason=NOT_BOUND)
         try:
             function = self.resolve(name)
+        except Refusal as refusal:
+            return Meaning(reason=f"it is not called: {refusal.why}")
         except LookupError:
             return Meaning(near=tuple(self._near(name)))
         except code.CodeError as error:
@@ -131,7 +134,10 @@ class Names:
         if isinstance(path, Code):
             return Discovery(examples=tuple(map(Example, code.examples(path, self._load(path), size))))
         if path is not None:
-            cases = self._backend.examples(path, size)
+            try:
+                cases = self._backend.examples(path, size)
+            except Unsupported as error:
+                return Discovery(reason=str(error))
             # Only PyTorch's are samples scaled up.
             return Discovery(examples=tuple(Example(case, getattr(case, "scale", 1)) for case in cases))
         calls = [call for call in self._backend.bindings().values() if isinstance(call, Call)]

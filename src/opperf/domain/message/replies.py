@@ -103,10 +103,11 @@ class Example(Exact):
 
 @dataclass(frozen=True)
 class Discovery(Exact):
-    """The paths of registered operators that no binding names, or example cases of one."""
+    """The paths of registered operators that no binding names, or example cases of one, or the reason for none."""
 
     paths: tuple[str, ...] = ()
     examples: tuple[Example, ...] = ()
+    reason: str | None = None
 
 
 @dataclass(frozen=True)

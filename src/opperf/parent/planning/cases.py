@@ -62,10 +62,10 @@ def cases(
     rows = selection.user_rows
     if choice.definition is None:
         if not rows and choice.framework != "null":
-            results = list(_examples(selection, choice, side, answers))
+            results, why = _examples(selection, choice, side, answers)
             if not results and not selection.every:
                 raise InputError(
-                    f"opperf has no default inputs for `{choice.name}`",
+                    f"opperf has no default inputs for `{choice.name}`" + (f": {why}" if why else ""),
                     hint="give them by the function's own names: `--input NAME=1024x1024 --attribute NAME=VALUE`",
                     slug="no_inputs",
                 )
@@ -148,16 +148,21 @@ def _size(selection: Selection, definition: Operator) -> Iterator[tuple[Case, st
 
 def _examples(
     selection: Selection, choice: OperatorChoice, side: Side, answers: ChildAnswers
-) -> Iterator[tuple[Case, str]]:
-    """Yield the cases that the framework's own description of an operator leads to.
+) -> tuple[list[tuple[Case, str]], str | None]:
+    """Return the cases that the framework's own description of an operator leads to, and a reason for none.
 
     Where cases are samples of the framework's scaled up, the origin says by how much: `registry:common x64`.
     """
+    results: list[tuple[Case, str]] = []
+    reason = None
     for size in selection.sizes or ("common",):
-        for example in answers.discover(side, choice.path, size).examples:
+        discovery = answers.discover(side, choice.path, size)
+        reason = discovery.reason
+        for example in discovery.examples:
             source = "declared" if isinstance(choice.path, Code) else "registry"
             scale = f" x{example.scale}" if example.scale != 1 else ""
-            yield replace(example.case, operator=choice.name), f"{source}:{size}{scale}"
+            results.append((replace(example.case, operator=choice.name), f"{source}:{size}{scale}"))
+    return results, reason
 
 
 def _own_words(selection: Selection, definition: Operator, side: Side, answers: ChildAnswers) -> dict[str, str]:

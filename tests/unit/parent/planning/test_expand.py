@@ -31,6 +31,7 @@ MEANINGS = {
     "sum": Meaning("numpy.sum", "sum", {"a": "data", "axis": "axis"}),
     "np.sqrt": Meaning("np.sqrt", takes=("x",)),
     "np.kron": Meaning("np.kron", takes=("a", "b")),
+    "np.piecewise": Meaning("np.piecewise"),
     "steady": Meaning("steady"),
     "conv2d": Meaning(operator="conv2d", reason="no images"),
     "keras.layers.Dense": Meaning("keras.layers.Dense", takes=("inputs", "training"), builds=("units", "activation")),
@@ -46,6 +47,8 @@ class Answers:
     def discover(self, side: Side, path: str | Code | None, size: str) -> Discovery:
         if path is None:
             return Discovery(("np.kron",))
+        if path == "np.piecewise":
+            return Discovery(reason="it calls a Python function")
         known = path == "np.kron" and size == "common"
         return Discovery(examples=(Example(KRON),) if known else ())
 
@@ -214,6 +217,11 @@ def test_an_unknown_function_needs_inputs() -> None:
     with pytest.raises(InputError, match=r"no default inputs for `numpy:np\.kron`") as caught:
         trials(Selection(operators=("numpy:np.kron",), sizes=("large",)))
     assert caught.value.slug == "no_inputs"
+
+
+def test_a_function_without_inputs_by_rule_says_why() -> None:
+    with pytest.raises(InputError, match=r"no default inputs for `numpy:np\.piecewise`: it calls a Python function"):
+        trials(Selection(operators=("numpy:np.piecewise",)))
 
 
 def test_an_unknown_function_takes_its_own_names_and_goes_forward() -> None:
