@@ -28,6 +28,8 @@ from opperf.parent.workers.package import package_folder
 from opperf.parent.workers.process import Worker
 
 REAL = ("numpy", "torch", "mxnet", "jax", "tensorflow")
+#: TensorFlow in the modes that make programs of operators.
+MODES = {"tensorflow compiled": "compiled", "tensorflow xla": "xla"}
 #: Libraries behind the one backend of the array API standard: NumPy's arrays, a queue, and two that compute late.
 LIBRARIES = ("array_api:array_api_strict", "array_api:dpnp", "array_api:dask.array", "array_api:mlx.core")
 #: The backend of one file, of the core alone: what it does not have is skipped with its own reason.
@@ -74,8 +76,10 @@ class Bench:
         settings: Mapping[str, str] | None = None,
         plugins: Sequence[Path] = (),
         libraries: Sequence[str] = (),
+        mode: str | None = None,
     ) -> None:
         self.name = framework
+        self._mode = mode
         self._folder = folder
         self._settings = settings or {}
         self._plugins = plugins
@@ -85,7 +89,7 @@ class Bench:
     def side(self, **changes: Any) -> Side:
         """Return the side on which the backend is looked at."""
         environment = choose_environment(EnvironmentSpec.parse("current"), self.name, self._libraries).text
-        mode = FRAMEWORKS[self.name].mode
+        mode = self._mode or FRAMEWORKS[self.name].mode
         settings = {**self._settings, **changes.pop("settings", {})}
         return Side(self.name, environment=environment, mode=mode, settings=settings, **changes)
 
@@ -106,6 +110,8 @@ class Bench:
         except OperatorFailure as failure:
             small = self._plugins or self.name in LIBRARIES
             if small and (failure.reason.slug in LACKING or NOT_BOUND in failure.reason.message):
+                pytest.skip(failure.reason.message)
+            if self._mode and failure.reason.slug == "no_compiled_form":
                 pytest.skip(failure.reason.message)
             raise
 
@@ -136,6 +142,7 @@ class Bench:
 def benches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Bench]]:
     """Every backend by name."""
     found = {name: Bench(name, tmp_path_factory.mktemp(name)) for name in (*REAL, *LIBRARIES, "onnxruntime", "null")}
+    found |= {name: Bench(name.split()[0], tmp_path_factory.mktemp(mode), mode=mode) for name, mode in MODES.items()}
     found[ONE_FILE] = Bench(ONE_FILE, tmp_path_factory.mktemp(ONE_FILE), plugins=[ONE_FILE_PATH])
     found["reference"] = Bench("numpy", tmp_path_factory.mktemp("reference"), REFERENCE)
     yield found
@@ -152,13 +159,13 @@ def one_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(PRESETS, own.name, (own.name, own.preset))
 
 
-@pytest.fixture(params=(*REAL, *LIBRARIES, ONE_FILE))
+@pytest.fixture(params=(*REAL, *MODES, *LIBRARIES, ONE_FILE))
 def backend(request: pytest.FixtureRequest, benches: dict[str, Bench], one_file: None) -> Bench:
     """Each real framework in turn."""
     return benches[request.param]
 
 
-@pytest.fixture(params=(*REAL, *LIBRARIES, ONE_FILE, "null"))
+@pytest.fixture(params=(*REAL, *MODES, *LIBRARIES, ONE_FILE, "null"))
 def any_backend(request: pytest.FixtureRequest, benches: dict[str, Bench], one_file: None) -> Bench:
     """Each backend in turn, the null one too."""
     return benches[request.param]

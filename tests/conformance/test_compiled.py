@@ -9,7 +9,9 @@ from tests.conformance.conftest import Bench
 
 from opperf.catalog import operator
 from opperf.domain.case import Case, ListOf
+from opperf.domain.errors import OperatorFailure
 from opperf.domain.measurement import Outcome
+from opperf.domain.message.requests import Prepare
 from opperf.domain.plan import Settings, Trial
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.workers.pool import Pool
@@ -38,6 +40,25 @@ def test_a_program_of_tensorflow_folds_nothing_away(mode: str, benches: dict[str
             assert outcome.measurement.quantity("compile_time") is not None
             times.append(min(outcome.measurement.time.seconds(clean_only=False)))
     assert times[1] > 2.5 * times[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "mode", "direction", "reason"),
+    [
+        ("determinant", "xla", "forward", "XLA has no MatrixDeterminant"),
+        ("image_resize_nearest", "xla", "backward", "XLA has no ResizeNearestNeighborGrad"),
+        ("ctc_loss", "compiled", "backward", "TensorFlow does not find the gradient of a loop within a program"),
+    ],
+)
+def test_what_tensorflow_does_not_compile_is_skipped_with_the_reason(
+    name: str, mode: str, direction: str, reason: str, benches: dict[str, Bench]
+) -> None:
+    with pytest.raises(OperatorFailure) as caught:
+        benches[f"tensorflow {mode}"].worker.ask(
+            Prepare(benches[f"tensorflow {mode}"].trial(operator(name).case("small"), direction)), 60
+        )
+    assert caught.value.skipped
+    assert (caught.value.reason.slug, caught.value.reason.message) == ("no_compiled_form", reason)
 
 
 @pytest.mark.parametrize("framework", ["torch", "mxnet", "jax", "tensorflow"])

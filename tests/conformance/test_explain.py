@@ -18,9 +18,9 @@ from opperf.parent.contest import Contest
 from opperf.parent.explain import explain
 
 #: A word of an event that must be there; NumPy tells no events of a function that is no ufunc.
-WORDS = {
-    "add": {"tensorflow": "AddV2"},
-    "matmul": {"torch": "mm", "mxnet": "dot", "jax": "dot", "numpy": "", "tensorflow": "MatMul"},
+WORDS: dict[str, dict[str, str]] = {
+    "add": {},
+    "matmul": {"torch": "mm", "mxnet": "dot", "jax": "dot", "numpy": ""},
 }
 
 
@@ -33,7 +33,7 @@ def explained(bench: Bench, case: Case, direction: str = "forward") -> Explanati
 def test_every_backend_says_what_it_runs(name: str, any_backend: Bench) -> None:
     found = explained(any_backend, catalog()[name].case("small"))
     word = WORDS[name].get(any_backend.name, name)
-    assert not word or any(word in event.name for event in found.events)
+    assert not word or any(word in event.name.lower() for event in found.events)
     assert found.events or found.notes
     assert all(event.kind in KINDS and event.calls > 0 for event in found.events)
     assert all(event.seconds is None or event.seconds >= 0 for event in found.events)

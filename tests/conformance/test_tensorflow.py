@@ -1,4 +1,4 @@
-"""TensorFlow's own operators: by name, and by what the registry says of their inputs."""
+"""TensorFlow's own functions and operators: by name, and with inputs by rule."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 from tests.conformance.conftest import Bench
 
 from opperf.domain.case import Case
+from opperf.domain.errors import OperatorFailure
 from opperf.domain.message.requests import Describe, Discover
 from opperf.domain.tensor import TensorSpec
 
@@ -17,7 +18,9 @@ def test_an_operator_is_measured_by_its_own_names(benches: dict[str, Bench]) -> 
     assert values.values[:3] == sorted(values.values[:3], reverse=True)
 
 
-@pytest.mark.parametrize("name", ["Relu", "MatMul", "Sum", "Conv2D", "ConcatV2", "OneHot", "SegmentMax", "Where"])
+@pytest.mark.parametrize(
+    "name", ["Relu", "MatMul", "Sum", "Conv2D", "ConcatV2", "OneHot", "SegmentMax", "Where", "SparseReorder"]
+)
 def test_a_case_by_rule_runs(name: str, benches: dict[str, Bench]) -> None:
     path = f"tf.raw_ops.{name}"
     cases = benches["tensorflow"].ask(Discover(path, "small")).examples
@@ -28,3 +31,21 @@ def test_a_case_by_rule_runs(name: str, benches: dict[str, Bench]) -> None:
 @pytest.mark.parametrize("name", ["Abort", "BatchMatrixInverse", "ImmutableConst", "QueueEnqueue", "AssignVariableOp"])
 def test_what_computes_nothing_is_not_there(name: str, benches: dict[str, Bench]) -> None:
     assert benches["tensorflow"].worker.ask(Describe(f"tf.raw_ops.{name}"), 60).path is None
+
+
+def test_an_operator_that_is_not_called_says_why(benches: dict[str, Bench]) -> None:
+    reason = benches["tensorflow"].worker.ask(Describe("tf.raw_ops.AssignVariableOp"), 60).reason
+    assert reason == "it is not called: it keeps a state"
+
+
+def test_a_function_that_is_left_out_says_why(benches: dict[str, Bench]) -> None:
+    discovery = benches["tensorflow"].ask(Discover("tf.map_fn", "small"))
+    assert discovery.reason == "it calls a Python function passed to it, and only that function would be timed"
+
+
+def test_a_failure_is_told_by_its_message_alone(benches: dict[str, Bench]) -> None:
+    case = Case("tensorflow:tf.raw_ops.Unique", {"x": TensorSpec((4, 4))})
+    for bench in (benches["tensorflow"], benches["tensorflow compiled"]):
+        with pytest.raises(OperatorFailure) as caught:
+            bench.evaluate(case, implementation="tf.raw_ops.Unique")
+        assert caught.value.reason.message.startswith(("unique expects a 1D vector.", "Shape must be rank 1"))

@@ -330,8 +330,15 @@ def failure(error: BaseException) -> replies.Failure:
 
 
 def _headline(text: str) -> str:
-    """Return the line that says what went wrong; MXNet's messages begin with a traceback of C++."""
-    lines = text.splitlines()
+    """Return the line that says what went wrong.
+
+    MXNet's messages begin with a traceback of C++, TensorFlow's with where an operator ran, and those of its programs
+    with a traceback of Python; the message is before the node then.
+    """
+    lines = [line.partition("}} ")[2] if line.startswith("{{function_node ") else line for line in text.splitlines()]
+    node = next((i for i, line in enumerate(lines) if line.startswith("\t [[{{node ")), 0)
+    if node and lines[0] == "Graph execution error:":
+        return lines[node - 1].strip()
     telling = (line.strip() for line in lines if not line.startswith((" ", "\t", "Traceback")) and line.strip())
     return next(telling, lines[0].strip())
 
