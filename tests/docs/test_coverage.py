@@ -34,8 +34,10 @@ def slugs(path: Path) -> Iterator[str]:
             for keyword in node.keywords:
                 if keyword.arg == "slug" and not isinstance(keyword.value, ast.JoinedStr):
                     yield from constants(keyword.value)
-            if name in ("unknown", "check_known") and node.args and isinstance(node.args[0], ast.Constant):
-                yield f"unknown_{str(node.args[0].value).split()[0]}"
+            kind = node.args[0] if name in ("unknown", "check_known") and node.args else None
+            kind = kind.values[0] if isinstance(kind, ast.JoinedStr) else kind
+            if isinstance(kind, ast.Constant):
+                yield f"unknown_{str(kind.value).split()[0]}"
         elif isinstance(node, ast.Assign) and any(getattr(target, "id", "") == "slug" for target in node.targets):
             yield from constants(node.value)
         elif isinstance(node, ast.arguments):
