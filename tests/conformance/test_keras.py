@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.conformance.conftest import Bench, Tensor
 
+import opperf
 from opperf.child.worker.correctness import check
 from opperf.domain.backend import HostValue
 from opperf.domain.case import Argument, Case
@@ -121,3 +122,23 @@ def test_without_keras_the_reason_says_what_to_do(benches: dict[str, Bench]) -> 
         evaluate(benches["torch"], dense())
     assert caught.value.skipped
     assert (caught.value.reason.slug, "torch + keras" in str(caught.value.reason.hint)) == ("no_package", True)
+
+
+DENSE: Any = {"inputs": {"inputs": (8, 16)}, "attributes": {"units": 4}}
+
+
+def test_one_command_measures_a_layer_on_every_framework_and_holds_the_results_against_each_other() -> None:
+    results = opperf.run("keras:layers.Dense", framework=list(HOSTS), trial_budget=0.05, **DENSE)
+    records = results.run.records
+    assert [(one.trial.side.framework, one.trial.direction) for one in records] == [
+        (name, direction) for name in HOSTS for direction in ("forward", "backward")
+    ]
+    assert {one.status for one in records} == {"ok"}
+    assert len({one.trial.case.id for one in records}) == 1
+    assert [one.facts["checked"] for one in records[2:]] == [f"against {HOSTS[0]}"] * 4
+
+
+def test_a_layer_is_compared_between_frameworks() -> None:
+    (comparison,) = opperf.compare("keras:layers.Dense", base="torch", new="jax", pairs=2, **DENSE)
+    assert [side.implementation for side in (comparison.base, comparison.new)] == ["keras.layers.Dense"] * 2
+    assert comparison.status == "ok"

@@ -15,7 +15,7 @@ from opperf.domain.case import Argument, Case, DType, ListOf
 from opperf.domain.comparison import Comparison
 from opperf.domain.errors import InputError
 from opperf.domain.plan import HOW, Side
-from opperf.domain.registry import BUILT_IN, FRAMEWORKS, split_implementation
+from opperf.domain.registry import BUILT_IN, FRAMEWORKS, full_name, split_implementation
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.sources.user_inputs import LITERAL_PREFIX, case_with
 
@@ -49,15 +49,17 @@ def side_word(side: Side) -> str | None:
 
     >>> side_word(Side("torch", "torch==2.12.0", threads=2))
     'torch==2.12.0;threads=2'
+    >>> side_word(Side("torch", "torch + keras", implementation="keras.layers.Dense"))
+    'torch + keras'
     """
     if side.framework not in BUILT_IN:  # a plugin brought it, of which a side says nothing
         return None
     own = side.environment in ("current", side.framework)
-    if side.implementation is not None:
-        place = f"{side.framework}:{side.implementation}"
-    else:
-        place = side.framework if own else side.environment
-    if (side.implementation is not None and not own) or ";" in "".join((place, *side.settings.values())):
+    name = None if side.implementation is None else f"{side.framework}:{side.implementation}"
+    if name is not None and full_name(side.framework, str(side.implementation)) != name:
+        name = None  # a layer that other frameworks have too: the operator says which
+    place = name or (side.framework if own else side.environment)
+    if (name is not None and not own) or ";" in "".join((place, *side.settings.values())):
         return None
     words = [place]
     if place.startswith("python="):
