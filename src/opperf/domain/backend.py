@@ -17,6 +17,7 @@ from typing import Any, Protocol, TypeAlias
 
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation
+from opperf.domain.kernels import CallActivity
 from opperf.domain.measurement import Counts, Memory, Quantity
 from opperf.domain.plan import Side
 from opperf.domain.tensor import TensorSpec
@@ -154,6 +155,16 @@ class NativeLoop(Protocol):
         """Make one call, and return the tensors of its result."""
 
 
+class KernelWatch(Protocol):
+    """Sees what a device does for each call of a piece of work."""
+
+    def __call__(self, work: Work, calls: int, sweep: Callable[[], None] | None = None) -> Sequence[CallActivity]:
+        """Make that many calls, each waited for, and return what the device did for each.
+
+        `sweep` empties the device's cache before each call. Raises `Unsupported` where nothing can be seen.
+        """
+
+
 class Unsupported(Exception):
     """The framework cannot do what the trial asks; the trial is skipped with this reason."""
 
@@ -234,6 +245,10 @@ class Devices(Protocol):
 
     def device_timer(self) -> DeviceTimer | None:
         """Return the device's own clock, None on a CPU."""
+        return None
+
+    def kernel_watch(self) -> KernelWatch | None:
+        """Return what sees kernels, by the framework's own profiler; None on a CPU, and where it shows none."""
         return None
 
     def cache_sweep(self) -> Callable[[], None] | None:

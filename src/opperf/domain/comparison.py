@@ -27,7 +27,8 @@ class PairValue(Fields):
     turn. `base` and `new` hold, in seconds, `turn`, the centre over rounds of those minima, new over base being the
     ratio; and clean minimum, median and 90th percentile, both from the same number of clean samples of the same rounds.
     With fewer than five rounds a pair has no values: all are None, and `reason` says why.
-    `clock` is `cpu` where CPU time stands in for wall time. `warnings` are those of either side.
+    `clock` is `cpu` where CPU time stands in for wall time, and `kernels` where it is the time that a device was busy.
+    `warnings` are those of either side.
     """
 
     log_ratio: float | None
@@ -96,11 +97,12 @@ class Comparison(Fields):
 
     `status` is that of a record: `failed` where a side could not be measured, `skipped` where there is nothing to
     compare with; the verdict is the same word then, and gives the reason. `log_ratios` are those of each stage.
-    `clock` is what decided: `wall`, or `cpu` where wall time could not. `explanation` is what ran on both sides, where
-    that was asked for. `count` is how often the case occurs in its suite. `base_time` and `new_time` are of the pairs
-    that the ratio is of: the one over the other is the ratio. The versions are those of the frameworks on both sides.
-    `node` is the machine that measured both, where that was one of a fleet. `facts` has `jobs` where several measured:
-    the CPUs of the pairs, their class of work and what ran beside them.
+    `clock` is what decided: `wall`, `cpu` where wall time could not, `kernels` for the time of a device.
+    `explanation` is what ran on both sides, where that was asked for. `count` is how often the case occurs in its
+    suite. `base_time` and `new_time` are of the pairs that the ratio is of: the one over the other is the ratio.
+    The versions are those of the frameworks on both sides. `node` is the machine that measured both, where that was
+    one of a fleet. `facts` has `jobs` where several measured: the CPUs of the pairs, their class of work and what
+    ran beside them.
     """
 
     case: Case

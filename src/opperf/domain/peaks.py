@@ -54,7 +54,7 @@ class Peaks:
     >>> moved = Rate("move", "copy", "float32", 1000, 1e9, **where)
     >>> multiplied = Rate("product", "matmul", "float32", 512, 1e11, **where)
     >>> peaks = Peaks.of([moved, multiplied], "cpu", 1)
-    >>> peaks.limit(flops=1e6, moved=1e6, dtype="float32")
+    >>> peaks.limit(flops=1e6, nbytes=1e6, dtype="float32")
     Limit(seconds=0.001, bound='memory')
     """
 

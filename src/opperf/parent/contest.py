@@ -22,6 +22,7 @@ from opperf.domain.comparison import Comparison, ComparisonRun, Explanations, Pa
 from opperf.domain.errors import OperatorFailure, OpperfError
 from opperf.domain.files.json_text import JsonDict
 from opperf.domain.floor import Floor, floor_key
+from opperf.domain.kernels import KERNELS
 from opperf.domain.measurement import Measurement
 from opperf.domain.plan import Settings, Trial
 from opperf.domain.reason import Warning
@@ -439,7 +440,7 @@ def outcome(contest: Contest) -> Comparison:
         memory=_memory(contest.memory),
         warnings=contest.warnings,
         log_ratios=(tuple(contest.ratios1), tuple(contest.ratios2)),
-        clock="cpu" if any(pair.clock == "cpu" for pair in decisive) else "wall",
+        clock=_clock(decisive),
         status="skipped" if contest.skipped else "ok" if contest.failure is None else "failed",
         explanation=contest.explanation,
         count=contest.key.count,
@@ -447,6 +448,12 @@ def outcome(contest: Contest) -> Comparison:
         new_version=contest.versions[1],
         facts=contest.facts,
     )
+
+
+def _clock(pairs: Sequence[PairValue]) -> str:
+    """Return what decided: the clock of the pairs, and of those that are at odds the one that stood in."""
+    clocks = {pair.clock for pair in pairs} or {"wall"}
+    return next(clock for clock in ("cpu", "wall", KERNELS) if clock in clocks)
 
 
 def _version(facts: object) -> str | None:

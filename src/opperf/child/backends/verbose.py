@@ -77,14 +77,20 @@ def _number(text: str) -> float | None:
 
 
 def repeat(
-    work: Work, calls: int, wait: Callable[[Any], None], watched: Callable[[], AbstractContextManager[Any]]
+    work: Work,
+    calls: int,
+    wait: Callable[[Any], None],
+    watch: Callable[[], AbstractContextManager[Any]],
+    sweep: Callable[[], None] | None = None,
 ) -> None:
-    """Call `calls` times, each within `watched()`, at whose end nothing is outstanding."""
+    """Call `calls` times, each within `watch()`, at whose end nothing is outstanding; `sweep` goes before each."""
     with work.scope():
         for _ in range(calls):
             arguments = work.make_arguments()
+            if sweep is not None:
+                sweep()
             wait([])
-            with watched():
+            with watch():
                 result = work.function(*arguments, **work.keywords)
                 wait([result])
             del result

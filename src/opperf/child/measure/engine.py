@@ -10,16 +10,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Protocol
+from typing import Any, Protocol
 
-from opperf.child.measure import host
+from opperf.child.measure import host, kernels
 from opperf.child.measure.block import Block, Sweep
 from opperf.child.measure.calibrate import LONG_NS, LONGEST_NS, calls_for, probe, settle, warm_up
 from opperf.child.measure.disturbance import Counters
 from opperf.child.measure.doubts import doubts
-from opperf.domain.backend import Backend, NativeLoop, Unsupported, Work
+from opperf.child.measure.gpu import doubts as gpu_doubts
+from opperf.child.measure.gpu import gpu_of
+from opperf.domain.backend import Backend, KernelWatch, NativeLoop, Unsupported, Work
 from opperf.domain.measurement import Measurement, Quantity, Sample, Samples
 from opperf.domain.plan import Part, Settings
+from opperf.domain.reason import Warning
 from opperf.domain.stats.order import relative_precision
 
 #: Precision is looked at only at these counts of samples: a look after every sample stops at a lucky moment.
@@ -86,6 +89,8 @@ LATENCY_CALLS = 20
 CALLS_BEFORE_MEMORY = 4
 #: The budget that warm-up before the first turn of a comparison has its share of, in seconds.
 TURN_WARMUP = 0.2
+#: Calls of a sample of a comparison that holds kernels against kernels.
+KERNEL_CALLS = 4
 
 
 class Engine:
@@ -117,10 +122,12 @@ class Engine:
         with block.scope(), _no_garbage_collection(), _stage(spent, "warmup", clock.wall):
             calls, warmed, probed, settings = self._warm(block, settings, output_bytes, took, part)
         self._counters.watch()
-        before = self._counters.host()
+        before, gpu = self._counters.host(), gpu_of(self._backend.side.device)
+        gpu_before = {} if gpu is None else gpu.read()
         with block.scope(), _no_garbage_collection(), _stage(spent, "samples", clock.wall):
             time, calls = self._time(block, calls, settings, output_bytes, probed=probed)
         host_warnings = host.doubts(before, self._counters.host(), spent["samples"])
+        gpu_after = {} if gpu is None else gpu.read()
         metrics: dict[str, Samples | Quantity] = {"time": time, **work.metrics}
         if native is not None:
             with _stage(spent, "native", clock.wall):
@@ -128,6 +135,15 @@ class Engine:
         if settings.latency:
             with block.scope(), _no_garbage_collection(), _stage(spent, "latency", clock.wall):
                 metrics["latency"] = self._latency(block, time, calls, settings)
+        more_facts: dict[str, Any] = {}
+        more_warnings: tuple[Warning, ...] = ()
+        watch = self._backend.kernel_watch()
+        if watch is not None:
+            with _stage(spent, "kernels", clock.wall):
+                device, more_facts, more_warnings = kernels.measure(
+                    watch, work, settings.runs or kernels.CALLS, self._backend.cache_sweep()
+                )
+            metrics |= device
         if settings.memory:
             warm_calls = warmed + sum(sample.calls for sample in time.samples)
             with _stage(spent, "memory", clock.wall):
@@ -140,8 +156,10 @@ class Engine:
                 "cache": settings.cache,
                 "warmup_calls": warmed,
                 "calls_per_sample": calls,
+                **more_facts,
+                **({} if gpu is None else {"gpu": {"before": gpu_before, "after": gpu_after}}),
             },
-            warnings=(*doubts(time, output_bytes), *host_warnings),
+            warnings=(*doubts(time, output_bytes), *host_warnings, *gpu_doubts(gpu_before, gpu_after), *more_warnings),
             spent=spent,
         )
 
@@ -157,14 +175,22 @@ class Engine:
         """Return a block of that work, to be sampled on demand."""
         return Block(work, self._backend, self._counters)
 
-    def turn(self, block: Block, samples: int, *, output_bytes: int) -> Samples:
-        """Take a turn of an interleaved comparison: untimed calls until the switch is forgotten, then samples."""
+    def turn(self, block: Block, samples: int, *, output_bytes: int, watch: KernelWatch | None = None) -> Samples:
+        """Take a turn of an interleaved comparison: untimed calls until the switch is forgotten, then samples.
+
+        With a `watch` the samples are how long the device was busy.
+        """
         with block.scope(), _no_garbage_collection():
             if block.calls is None:
                 block.calls = probe(block, output_bytes=output_bytes, holds=self._backend.collects)
                 warm_up(block, block.calls, TURN_WARMUP)
                 self._counters.watch()
             settle(block)
+        if watch is not None:
+            calls = watch(block.work, samples * KERNEL_CALLS)
+            pieces = [calls[first : first + KERNEL_CALLS] for first in range(0, len(calls), KERNEL_CALLS)]
+            return Samples(tuple(kernels.block_sample(piece) for piece in pieces))
+        with block.scope(), _no_garbage_collection():
             return Samples(tuple(block.sample(block.calls) for _ in range(samples)), block.overhead_ns)
 
     def _cold(self) -> Callable[[], None]:

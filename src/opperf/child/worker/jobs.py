@@ -118,7 +118,17 @@ class Jobs:
         self._handles += 1
         self._prepared[self._handles] = prepared
         spent = {"inputs": prepared.input_seconds, "calls": sum(prepared.sound.took) / 1e9}
-        return replies.Preparation(self._handles, prepared.facts, spent)
+        kernels = request.kernels and self._shows_kernels(prepared.sound.work)
+        return replies.Preparation(self._handles, prepared.facts, spent, kernels)
+
+    def _shows_kernels(self, work: Work) -> bool:
+        """Whether the framework's profiler sees what a call runs on the device."""
+        watch = self._backend.kernel_watch()
+        if watch is None:
+            return False
+        with suppress(Unsupported):
+            return all(one.busy_ns > 0 for one in watch(work, 1))
+        return False
 
     def _release(self, request: requests.Release) -> replies.Remainder:
         """Let go of a trial; say how many bytes the process holds more than after the first one."""
@@ -282,7 +292,8 @@ class Jobs:
         prepared = self._prepared[request.handle]
         block = self._block(prepared)
         block.calls = request.calls or block.calls
-        samples = self._engine.turn(block, request.samples, output_bytes=prepared.sound.output_bytes)
+        watch = self._backend.kernel_watch() if request.kernels else None
+        samples = self._engine.turn(block, request.samples, output_bytes=prepared.sound.output_bytes, watch=watch)
         return replies.Sampling(samples, tuple(_trace(self.tracers)))
 
     def _block(self, prepared: PreparedTrial) -> Block:

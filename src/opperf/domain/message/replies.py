@@ -34,12 +34,14 @@ class Failure(Exact):
 class Preparation(Exact):
     """A trial that can be measured under a handle.
 
-    `spent` is what making its `inputs` and its first `calls` took, in seconds.
+    `spent` is what making its `inputs` and its first `calls` took, in seconds. `kernels` says that the framework's
+    profiler sees what it runs on the device.
     """
 
     handle: int
     facts: Mapping[str, object]
     spent: Mapping[str, float]
+    kernels: bool = False
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,7 @@ class Request(Exact, Generic[R]):
 class Prepare(Request[replies.Preparation]):
     """Make the inputs of a trial, bind, call once, check; answer with a handle.
 
-    `offset` is how many bytes its tensors lie further in memory.
+    `offset` is how many bytes its tensors lie further in memory. `kernels` asks whether a device's kernels can be seen.
     """
 
     trial: Told
@@ -90,6 +90,7 @@ class Prepare(Request[replies.Preparation]):
     check: bool = True
     offset: int = 0
     memory_limit: Optional[int] = None
+    kernels: bool = False
 
 
 @dataclass(frozen=True)
@@ -119,11 +120,15 @@ class CountInstructions(Request[replies.Instructions]):
 
 @dataclass(frozen=True)
 class Turn(Request[replies.Sampling]):
-    """Settle after a switch of sides, then take samples; without `calls` the first turn finds its block length."""
+    """Settle after a switch of sides, then take samples; without `calls` the first turn finds its block length.
+
+    With `kernels` the samples are how long the device was busy.
+    """
 
     handle: int
     samples: int
     calls: Optional[int] = None
+    kernels: bool = False
 
 
 @dataclass(frozen=True)

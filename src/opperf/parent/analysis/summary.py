@@ -52,12 +52,12 @@ def record(trial: Trial, outcomes: Sequence[Outcome], settings: Settings, *, kee
         by_name["cpu_time"] = CountedTimes.of_cpu([measurement.time for measurement in measurements])
     sync = str(measurements[0].facts.get("sync", "block"))
     statistics = {name: _statistics(times, METRICS[name].sync or sync, settings) for name, times in by_name.items()}
-    share = _python_share(by_name)
+    differences = {**_python_share(by_name), **_launch_gap(by_name)}
     rates, doubts = _rates(trial, measurements[0].facts, median(time.pooled))
     return Record(
         trial,
         "ok",
-        metrics={**statistics, **_quantities(measurements), **share, **rates},
+        metrics={**statistics, **_quantities(measurements), **differences, **rates},
         warnings=(*_warnings(measurements, time), *doubts),
         facts={**measurements[0].facts, **_version(outcomes)},
         samples=_samples(measurements) if keep_samples else {},
@@ -108,6 +108,14 @@ def _python_share(times: Mapping[str, CountedTimes]) -> dict[str, Value]:
     if "time_native" not in times or not whole > 0:
         return {}
     return {"python_share": Quantity(1 - median(times["time_native"].pooled) / whole, "1 - time_native / time")}
+
+
+def _launch_gap(times: Mapping[str, CountedTimes]) -> dict[str, Value]:
+    """Return how much longer a call takes that is waited for than the device is busy with it."""
+    if "device" not in times or "latency" not in times:
+        return {}
+    gap = median(times["latency"].pooled) - median(times["device"].pooled)
+    return {"launch_gap": Quantity(gap, "latency - device")}
 
 
 def _quantities(measurements: Sequence[Measurement]) -> dict[str, Value]:

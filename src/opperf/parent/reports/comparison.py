@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from opperf.domain.comparison import VERDICTS, Comparison, ComparisonRun, wholes
+from opperf.domain.kernels import KERNELS
 from opperf.domain.machines import Across, across
 from opperf.domain.plan import HOW, Side
 from opperf.domain.units import format_bound, format_percent, format_ratios, format_seconds
@@ -65,6 +66,8 @@ def reasons(comparison: Comparison) -> list[str]:
     texts = [verdict.reason, *([verdict.settle] if verdict.settle else [])]
     if comparison.clock == "cpu":
         texts.append("CPU time instead of wall time: too few samples were undisturbed")
+    if comparison.clock == KERNELS:
+        texts.append("the time that the device was busy decides, without launches")
     for name, ratio in comparison.tails.items():
         if verdict.ratio is not None and abs(ratio / verdict.ratio - 1) > TAIL_MOVED:
             texts.append(f"the {name} moved differently: ratio {ratio:.2f}")

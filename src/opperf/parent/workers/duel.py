@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from opperf.domain.comparison import PairValue
+from opperf.domain.kernels import KERNELS
 from opperf.domain.measurement import LONG_CALL, Measurement, Samples
+from opperf.domain.message.replies import Preparation
 from opperf.domain.message.requests import Measure, Prepare, R, Release, Request, Turn
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Warning
@@ -83,6 +85,8 @@ class Duel:
         self._workers: list[Worker] = [] if children is None else children
         self._warnings: dict[Warning, None] = {}
         self.turn = 0
+        #: Whether both sides show their kernels, so that a case is decided by the time of those.
+        self._of_kernels = False
         try:
             sides = [base, new]
             cpus = settings.cpus or shared_cpus(base, new)
@@ -122,7 +126,8 @@ class Duel:
         rounds = self._rounds(base, new, patience or Patience())
         alone = all((trial.side.device, trial.side.threads) == ("cpu", 1) for trial in (base, new))
         warnings, self._warnings = tuple(self._warnings), {}
-        return replace(pair_value(rounds, cpu_may_stand_in=alone), warnings=warnings)
+        value = pair_value(rounds, cpu_may_stand_in=alone)
+        return replace(value, warnings=warnings, clock=KERNELS if self._of_kernels else value.clock)
 
     def interval(self, base: Trial, new: Trial) -> tuple[float, float] | None:
         """Return the interval of the log-ratio of new to base in these two processes, None where too little is clean.
@@ -139,12 +144,19 @@ class Duel:
         few = max(1, HELD_BYTES // max(1, 2 * base.case.input_bytes, 2 * new.case.input_bytes))
         began = 0.0
         while not enough(rounds, time.monotonic() - began, patience):
-            handles = {place: self._prepare(place, (base, new)[place], elsewhere=True) for place in self._order()}
+            preparations = {
+                place: self._prepare(place, (base, new)[place], elsewhere=True, kernels=not rounds)
+                for place in self._order()
+            }
+            handles = {place: preparation.handle for place, preparation in preparations.items()}
             offsets.append(handles)
+            if not rounds:
+                self._of_kernels = all(preparation.kernels for preparation in preparations.values())
             turns = {place: self._turn(place, handles[place], calls[place], samples) for place in self._order()}
             if not rounds:
                 began = time.monotonic()  # the first round finds the lengths of the blocks, which takes its own time
-                calls = [turns[place].samples[0].calls for place in (0, 1)]
+                if not self._of_kernels:
+                    calls = [turns[place].samples[0].calls for place in (0, 1)]
                 samples = samples_of_a_turn([turns[place] for place in (0, 1)])
             rounds.append((turns[0], turns[1]))
             if len(offsets) > few:
@@ -171,17 +183,17 @@ class Duel:
         peaks = []
         few = Settings(warmup=1, runs=1, latency=False, memory=True)
         for place, trial in ((0, base), (1, new)):
-            handle = self._prepare(place, trial)
+            handle = self._prepare(place, trial).handle
             peaks.append(self._ask(place, Measure(handle, few)))
             self._ask(place, Release(handle))
         return peaks
 
-    def _prepare(self, place: int, trial: Trial, *, elsewhere: bool = False) -> int:
+    def _prepare(self, place: int, trial: Trial, *, elsewhere: bool = False, kernels: bool = False) -> Preparation:
         offset = 1 + self._random.randrange(OFFSET_BYTES) if elsewhere else 0
-        return self._ask(place, Prepare(trial, self._settings.seed, self._settings.check, offset)).handle
+        return self._ask(place, Prepare(trial, self._settings.seed, self._settings.check, offset, kernels=kernels))
 
     def _turn(self, place: int, handle: int, calls: int | None, samples: int) -> Samples:
-        sampling = self._ask(place, Turn(handle, samples, calls))
+        sampling = self._ask(place, Turn(handle, samples, calls, self._of_kernels))
         for warning in sampling.warnings:
             self._warnings[replace(warning, message=f"{SIDES[place]}: {warning.message}")] = None
         return sampling.samples

@@ -16,7 +16,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from opperf.child.backends.launches import MARK, join, unseen
 from opperf.child.backends.threads import ThreadNames
+from opperf.domain.kernels import Activity, CallActivity
 from opperf.domain.profile.event import Event
 
 
@@ -39,6 +41,8 @@ QUEUES = ("Stream", "XLA Ops")
 INSTRUCTION, PROGRAM, PRODUCED, CONSUMED = "hlo_op", "hlo_module", "_p", "_c"
 #: Said of the steps that a program marks by `jax.profiler.StepTraceAnnotation`, and which one it is.
 STEP, NUMBER = "_r", "step_num"
+#: The statistic that links a launch on the host to what it launched.
+LINK = "correlation_id"
 #: The mark at an operator's end.
 END_MARK = "end: "
 #: A call of a jitted function.
@@ -102,11 +106,7 @@ class Reader:
 
     def _of_device(self, plane: Any, beginning: int) -> Iterator[Event]:
         """Return the kernels, and for each that names an instruction an operator of the same time."""
-        lines = [*plane.lines]
-        queues: list[Any] = []
-        for kind in QUEUES:
-            queues = queues or [line for line in lines if line.name.startswith(kind)]
-        for line in queues:
+        for line in queues(plane.lines):
             thread = f"{plane.name.removeprefix(DEVICE)} {line.name}"
             for event in _spans(line, beginning):
                 took = event.end - event.begin
@@ -151,6 +151,13 @@ class _Span:
     stats: Mapping[str, Any]
 
 
+def queues(lines: Iterable[Any]) -> list[Any]:
+    """Return the lines of a device that hold what really ran there."""
+    every = [*lines]
+    kinds = ([line for line in every if line.name.startswith(kind)] for kind in QUEUES)
+    return next(filter(None, kinds), [])
+
+
 def _spans(line: Any, beginning: int) -> Iterator[_Span]:
     for event in line.events:
         begin = beginning + round(event.start_ns)
@@ -160,3 +167,36 @@ def _spans(line: Any, beginning: int) -> Iterator[_Span]:
 def _module(event: _Span) -> str:
     """Return the name of the jitted function."""
     return str(event.stats.get(PROGRAM, "")).removeprefix(JITTED)
+
+
+def calls_of(planes: Iterable[Any]) -> list[CallActivity]:
+    """Return what a recording tells of each marked call; raises `Unsupported` where no device is in it."""
+    windows: list[tuple[int, int]] = []
+    launches: dict[int, int] = {}
+    activities: list[Activity] = []
+    for plane in planes:
+        on_device = plane.name.startswith(DEVICE)
+        for line in queues(plane.lines) if on_device else plane.lines:
+            for event in line.events:
+                begin = round(event.start_ns)
+                end = begin + round(event.duration_ns)
+                launch = dict(event.stats).get(LINK, 0)
+                if on_device:
+                    activities.append(Activity(event.name, _kind(event.name), begin, end, launch))
+                elif event.name == MARK:
+                    windows.append((begin, end))
+                elif launch:
+                    launches[launch] = begin
+    if not activities:
+        raise unseen()
+    return join(windows, launches, activities)
+
+
+def _kind(name: str) -> str:
+    """Return what an activity is, by CUPTI's own names.
+
+    >>> _kind("MemcpyH2D"), _kind("Memset"), _kind("loop_add_fusion")
+    ('copy', 'set', 'kernel')
+    """
+    lowered = name.lower()
+    return "copy" if lowered.startswith("memcpy") else "set" if lowered.startswith("memset") else "kernel"

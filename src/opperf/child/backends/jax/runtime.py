@@ -27,11 +27,21 @@ import numpy as np
 
 from opperf.child.backends import keras, threads
 from opperf.child.backends.call import Binding, bindings
-from opperf.child.backends.jax import capture, functions, gradients, outstanding, programs
+from opperf.child.backends.jax import capture, functions, gradients, kernels, outstanding, programs
 from opperf.child.backends.jax.programs import Program, over_tensors, program
 from opperf.child.backends.values import ATOL, RTOL, agree
 from opperf.child.measure.block import ProcessClock
-from opperf.domain.backend import Backend, Bound, CapturedCall, FirstCall, HostValue, Layer, Unsupported, Work
+from opperf.domain.backend import (
+    Backend,
+    Bound,
+    CapturedCall,
+    FirstCall,
+    HostValue,
+    KernelWatch,
+    Layer,
+    Unsupported,
+    Work,
+)
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Counts, Memory
@@ -197,6 +207,10 @@ class JaxBackend(Backend):
             outstanding.wait()
         elif outputs:
             jax.block_until_ready(outputs)
+
+    def kernel_watch(self) -> KernelWatch | None:
+        """Return what JAX's profiler sees of a GPU."""
+        return kernels.Watch(self.wait) if self.device.platform == "gpu" else None
 
     def free_memory(self) -> int | None:
         """Return the free bytes of XLA's share of a device; None for the machine's own memory."""

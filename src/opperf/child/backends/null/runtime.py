@@ -11,10 +11,21 @@ from typing import Any
 
 from opperf.catalog import catalog
 from opperf.child.backends.call import Binding, Call, parameters
+from opperf.child.backends.launches import unseen
 from opperf.child.backends.null.scripts import Scripts, VirtualClock, VirtualInstructions
-from opperf.domain.backend import Backend, Bound, CapturedCall, HostValue, NativeLoop, Unsupported, Work
+from opperf.domain.backend import (
+    Backend,
+    Bound,
+    CapturedCall,
+    HostValue,
+    KernelWatch,
+    NativeLoop,
+    Unsupported,
+    Work,
+)
 from opperf.domain.case import Case
 from opperf.domain.explanation import Event, Explanation
+from opperf.domain.kernels import Activity, CallActivity
 from opperf.domain.measurement import Memory
 from opperf.domain.plan import Side
 from opperf.domain.tensor import ITEM_SIZES, TensorSpec
@@ -24,6 +35,8 @@ LAUNCH_NS = 1000
 #: How much of it is Python's.
 PYTHON_NS = 400
 BYTES_PER_NS = 10
+#: How much longer its kernels run with a cold cache.
+COLD = 1.5
 #: What its tensors could take.
 FREE_BYTES = 4_000_000_000
 
@@ -157,6 +170,29 @@ class NullBackend(Backend):
     def free_memory(self) -> int | None:
         """Return the setting `free`, or so much that every size fits but `int64`."""
         return int(self.side.settings.get("free", FREE_BYTES))
+
+    def kernel_watch(self) -> KernelWatch | None:
+        """Return what sees a pretend device: with the setting `kernels=0.6` it is busy for that share of a script."""
+        share = self.side.settings.get("kernels")
+        if share is None:
+            return None
+        return lambda work, calls, sweep=None: self._watch(work, calls, float(share) * (1 if sweep is None else COLD))
+
+    def _watch(self, work: Work, calls: int, share: float) -> list[CallActivity]:
+        if not share:
+            raise unseen()
+        result = []
+        for _ in range(calls):
+            begin = self.clock.wall()
+            work.function(*work.make_arguments(), **work.keywords)
+            end = self.clock.wall()
+            kernel = Activity("script", "kernel", end - round(share * (end - begin)), end)
+            result.append(CallActivity(end - begin, (kernel,)))
+        return result
+
+    def cache_sweep(self) -> Callable[[], None] | None:
+        """Return what empties the cache of the pretend device, which has none."""
+        return (lambda: None) if "kernels" in self.side.settings else None
 
     def memory(self, work: Work) -> Memory | None:
         """Return the bytes of the result, as a script would allocate them."""

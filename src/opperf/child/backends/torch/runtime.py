@@ -20,6 +20,7 @@ from opperf.child.backends.torch import (
     explain,
     functions,
     gradients,
+    kernels,
     layers,
     native_loop,
     opinfo,
@@ -34,6 +35,7 @@ from opperf.domain.backend import (
     DeviceTimer,
     FirstCall,
     HostValue,
+    KernelWatch,
     Layer,
     NativeLoop,
     Unsupported,
@@ -235,6 +237,10 @@ class TorchBackend(Backend):
     def device_timer(self) -> DeviceTimer | None:
         """Return CUDA events."""
         return EventTimer(self.device) if self.device.type == "cuda" else None
+
+    def kernel_watch(self) -> KernelWatch | None:
+        """Return what PyTorch's profiler sees of a CUDA device."""
+        return kernels.Watch(self.wait) if self.device.type == "cuda" else None
 
     def cache_sweep(self) -> CacheSweep | None:
         """Return what empties the second-level cache of a CUDA device."""

@@ -1,0 +1,95 @@
+"""What NVIDIA's management library says of a GPU, by a library that answers as NVML does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from opperf.child.measure import gpu
+from opperf.child.measure.gpu import Gpu, doubts
+
+NOT_SUPPORTED, NOT_FOUND = 3, 6
+
+
+class Library:
+    """Answers for one GPU of that name; what is not among the answers is not supported."""
+
+    def __init__(self, **answers: int) -> None:
+        self.answers = answers
+        self.asked: list[str] = []
+
+    def _find(self, name: str) -> int:
+        self.asked.append(name)
+        return 0 if name in ("1", "GPU-ab12") else NOT_FOUND
+
+    def nvmlDeviceGetHandleByIndex_v2(self, index: Any, handle: Any) -> int:  # NVML's own names
+        return self._find(str(index.value))
+
+    def nvmlDeviceGetHandleByUUID(self, name: bytes, handle: Any) -> int:
+        return self._find(name.decode())
+
+    def __getattr__(self, name: str) -> Any:
+        def ask(handle: Any, *arguments: Any) -> int:
+            key = "_".join([name.removeprefix("nvmlDeviceGet"), *map(str, arguments[:-1])])
+            if key not in self.answers:
+                return NOT_SUPPORTED
+            arguments[-1]._obj.value = self.answers[key]
+            return 0
+
+        return ask
+
+
+EVERYTHING = {
+    "ClockInfo_1": 1980,
+    "ClockInfo_2": 3201,
+    "PowerUsage": 123_456,
+    "Temperature_0": 41,
+    "TotalEccErrors_1_0": 0,
+    "CurrentClocksThrottleReasons": 0x24,
+}
+
+
+def test_a_reading_has_clocks_in_hertz_power_temperature_errors_and_reasons() -> None:
+    assert Gpu(Library(**EVERYTHING), "1").read() == {
+        "sm_clock": 1_980_000_000,
+        "memory_clock": 3_201_000_000,
+        "power": 123_456,
+        "temperature": 41,
+        "ecc_errors": 0,
+        "throttle_reasons": 0x24,
+    }
+
+
+def test_what_a_gpu_does_not_support_is_left_out() -> None:
+    assert Gpu(Library(PowerUsage=5), "GPU-ab12").read() == {"power": 5}
+
+
+def test_a_device_that_throttled_is_doubted_and_an_idle_one_is_not() -> None:
+    (warning,) = doubts({"throttle_reasons": 0x8}, {"throttle_reasons": 0x1})
+    assert (warning.slug, "slowdown of the hardware" in warning.message) == ("gpu_throttled", True)
+    assert doubts({"throttle_reasons": 0x1}, {"throttle_reasons": 0x3}) == []
+
+
+def test_new_errors_of_the_memory_are_told_and_old_ones_are_not() -> None:
+    assert [one.slug for one in doubts({"ecc_errors": 2}, {"ecc_errors": 3})] == ["ecc_errors"]
+    assert doubts({"ecc_errors": 2}, {"ecc_errors": 2}) == []
+
+
+@pytest.mark.parametrize(
+    ("visible", "device", "asked"),
+    [("", "cuda:1", "1"), ("3, 1", "cuda:1", "1"), ("GPU-ab12", "cuda", "GPU-ab12"), ("0,2", "cuda:1", "2")],
+)
+def test_a_device_is_that_which_cuda_was_told_to_show(
+    visible: str, device: str, asked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = Library()
+    monkeypatch.setattr(gpu, "_load", lambda: library)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    assert (gpu.gpu_of(device) is None) == (asked == "2")
+    assert library.asked == [asked]
+
+
+def test_a_cpu_has_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpu, "_load", lambda: pytest.fail("nobody asks"))
+    assert gpu.gpu_of("cpu") is None

@@ -1,0 +1,89 @@
+"""The pass in which the device is watched: its metrics, its evidence, and a comparison by it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from opperf.child.backends.null.runtime import NullBackend
+from opperf.child.measure.disturbance import NoCounters
+from opperf.child.measure.engine import KERNEL_CALLS, Engine
+from opperf.child.measure.kernels import CALLS, evidence
+from opperf.domain.backend import Bound
+from opperf.domain.case import Case
+from opperf.domain.kernels import Activity, CallActivity
+from opperf.domain.measurement import Measurement, Outcome
+from opperf.domain.plan import Settings, Side, Trial
+from opperf.domain.record import Statistics
+from opperf.domain.tensor import TensorSpec
+from opperf.parent.analysis.summary import record
+
+TRIAL = Trial(Case("null:steady", {"data": TensorSpec((8,))}), Side("null"), "forward")
+
+
+def backend_with(**settings: str) -> NullBackend:
+    return NullBackend(Side("null", settings=settings))
+
+
+def measurement(settings: Settings | None = None, **of_side: str) -> Measurement:
+    backend = backend_with(**of_side)
+    work = backend.forward(Bound(backend.resolve("steady"), ()))
+    return Engine(backend, NoCounters()).measure(work, settings or Settings(), output_bytes=0)
+
+
+def test_the_device_is_busy_for_its_share_of_a_call_hot_and_cold() -> None:
+    measured = measurement(kernels="0.6")
+    device, cold = measured.samples("device"), measured.samples("device_cold")
+    assert device is not None
+    assert cold is not None
+    assert device.seconds() == [pytest.approx(60e-6)] * CALLS
+    assert cold.seconds() == [pytest.approx(90e-6)] * CALLS
+
+
+def test_a_record_names_the_kernels_and_has_the_gap_that_launches_leave() -> None:
+    measured = measurement(kernels="0.6")
+    result = record(TRIAL, [Outcome(TRIAL, 0, "ok", measured)], Settings())
+    device, gap = result.metrics["device"], result.metrics["launch_gap"]
+    assert isinstance(device, Statistics)
+    assert device.median == pytest.approx(60e-6)
+    assert device.sync == "call"
+    assert not isinstance(gap, Statistics)
+    assert gap.value == pytest.approx(40e-6)
+    (kernel,) = result.facts["kernels"]
+    assert kernel == {"name": "script", "kind": "kernel", "calls": 1.0, "seconds": pytest.approx(60e-6)}
+
+
+def test_as_many_calls_are_watched_as_samples_are_asked_for() -> None:
+    device = measurement(Settings(runs=3), kernels="0.6").samples("device")
+    assert device is not None
+    assert len(device.samples) == 3
+
+
+def test_where_there_is_no_device_nothing_is_said_of_one() -> None:
+    measured = measurement()
+    assert not {"device", "device_cold"} & set(measured.metrics)
+    assert "kernels" not in measured.facts
+
+
+def test_a_profiler_that_sees_nothing_costs_the_metric_and_warns() -> None:
+    measured = measurement(kernels="0")
+    assert "device" not in measured.metrics
+    assert [warning.slug for warning in measured.warnings] == ["no_kernels_seen"]
+
+
+def test_a_turn_of_kernels_takes_samples_of_several_calls() -> None:
+    backend = backend_with(kernels="0.6")
+    engine = Engine(backend, NoCounters())
+    block = engine.block(backend.forward(Bound(backend.resolve("steady"), ())))
+    samples = engine.turn(block, 3, output_bytes=0, watch=backend.kernel_watch())
+    assert samples.seconds() == [pytest.approx(60e-6)] * 3
+    assert {sample.calls for sample in samples.samples} == {KERNEL_CALLS}
+
+
+def test_the_evidence_counts_each_kernel_of_a_typical_call() -> None:
+    def call(*names: str) -> CallActivity:
+        return CallActivity(100, tuple(Activity(name, "kernel", 0, 10) for name in names))
+
+    found: list[dict[str, Any]] = evidence([call("mul", "sum", "sum"), call("mul", "sum", "sum")])
+    assert [(one["name"], one["calls"], one["seconds"]) for one in found] == [("mul", 1.0, 1e-8), ("sum", 2.0, 2e-8)]
