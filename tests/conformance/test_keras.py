@@ -139,6 +139,6 @@ def test_one_command_measures_a_layer_on_every_framework_and_holds_the_results_a
 
 
 def test_a_layer_is_compared_between_frameworks() -> None:
-    (comparison,) = opperf.compare("keras:layers.Dense", base="torch", new="jax", pairs=2, **DENSE)
+    (comparison,) = opperf.compare("keras:layers.Dense", base="torch", new="jax", pairs=3, **DENSE)
     assert [side.implementation for side in (comparison.base, comparison.new)] == ["keras.layers.Dense"] * 2
     assert comparison.status == "ok"
