@@ -8,6 +8,7 @@ from tests.conformance.conftest import Bench
 from opperf.domain.case import Case
 from opperf.domain.errors import OperatorFailure
 from opperf.domain.message.requests import Describe, Discover
+from opperf.domain.plan import Settings
 from opperf.domain.tensor import TensorSpec
 
 
@@ -49,3 +50,10 @@ def test_a_failure_is_told_by_its_message_alone(benches: dict[str, Bench]) -> No
         with pytest.raises(OperatorFailure) as caught:
             bench.evaluate(case, implementation="tf.raw_ops.Unique")
         assert caught.value.reason.message.startswith(("unique expects a 1D vector.", "Shape must be rank 1"))
+
+
+def test_the_memory_of_small_results_is_not_told_as_none(benches: dict[str, Bench]) -> None:
+    settings = Settings(warmup=1, runs=2, latency=False)
+    for size, told in ((200, False), (512, True)):
+        case = Case("negative", {"data": TensorSpec((size, size))})
+        assert (benches["tensorflow"].measure(case, settings=settings).quantity("memory_peak") is not None) is told

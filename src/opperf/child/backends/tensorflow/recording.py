@@ -30,7 +30,9 @@ MARK = "opperf: one call"
 IN_PROGRAM = re.compile(r"^[^: ]+:(?P<type>_?[A-Z]\w*)$")
 #: The plane of the task, and what it calls the beginning of the recording.
 TASK, BEGINNING = "Task Environment", "profile_start_time"
-SOURCE = "TensorFlow's profiler (the bytes that its allocator held)"
+SOURCE = "TensorFlow's profiler (the bytes that its allocator held, without blocks under 256 KiB)"
+#: On a CPU, smaller blocks come from malloc directly, and the profiler does not see them.
+SMALLEST_SEEN = 256 * 1024
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,8 @@ def explain(work: Work, calls: int, wait: Callable[[Any], None]) -> list[Explana
 def memory(work: Work, device: str) -> Memory | None:
     """Make one call and return the most that the allocator held beyond what stood before it; None where it is silent.
 
-    A device's allocator keeps the most that it held. On a CPU the profiler tells every allocation.
+    A device's allocator keeps the most that it held. On a CPU the profiler tells of every large allocation, and of an
+    operator whose results are small nothing.
     """
     arguments = work.make_arguments()
     if device != "cpu":
@@ -150,6 +153,7 @@ def memory(work: Work, device: str) -> Memory | None:
         with profile_into(folder), tf.profiler.experimental.Trace(MARK):
             result = work.function(*arguments, **work.keywords)
         record = spans(folder)
+    small = any(0 < _bytes(leaf) < SMALLEST_SEEN for leaf in tf.nest.flatten(result, expand_composites=True))
     del result
     mark = next((span for span in record if span.name == MARK), None)
     sizes = [
@@ -157,13 +161,17 @@ def memory(work: Work, device: str) -> Memory | None:
         for span in record
         if span.name in ("MemoryAllocation", "MemoryDeallocation") and mark and mark.start <= span.start <= mark.end
     ]
-    if mark is None:
+    if mark is None or (small and not sizes):
         return None
     total = peak = allocated = 0
     for size, comes in sizes:
         total += size if comes else -size
         peak, allocated = max(peak, total), allocated + size * comes
     return Memory(peak, allocated, SOURCE)
+
+
+def _bytes(leaf: Any) -> int:
+    return leaf.shape.num_elements() * leaf.dtype.size if isinstance(leaf, tf.Tensor) else 0
 
 
 def _on_device(work: Work, arguments: tuple[Any, ...]) -> Memory:
