@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # A file of tests stays in one process, with what it has started.
 PYTEST := $(BIN)/pytest --numprocesses auto --dist loadfile
-# The folders of `make test`; `make test-all` runs all others too.
+# The folders of `make test`. What is slow in them, and all others, is left to `make test-all` (tests/conftest.py).
 QUICK := tests/unit tests/functional tests/frameworks tests/docs
 COVERED ?= $(QUICK)
 
@@ -25,11 +25,11 @@ picture: $(BIN)/.ready  ## measure the picture in README.md anew: about three mi
 	$(BIN)/opperf compare add exp softmax sum matmul tanh sort cumsum --direction forward \
 		--base numpy==1.26.4 --new numpy==2.2.6 --plot docs/comparison.svg
 
-test: $(BIN)/.ready  ## what answers in three minutes: units, every command on the null framework, each framework once
-	$(PYTEST) $(QUICK)
+test: $(BIN)/.ready  ## what answers in minutes: units, every command on the null framework, each framework once
+	$(PYTEST) -m "not slow" $(QUICK)
 
 test-all: test  ## every test: those of `make test` first, then the rest
-	$(PYTEST) $(QUICK:%=--ignore=%)
+	$(PYTEST) -m slow
 
 lint: $(BIN)/.ready  ## style, types, what may import what, and the schemas of workflows and forms
 	$(BIN)/ruff check .

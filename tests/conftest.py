@@ -21,6 +21,18 @@ settings.register_profile("shared_machine", deadline=None, suppress_health_check
 settings.load_profile("shared_machine")
 
 
+#: The folders whose tests `make test` runs, but for those that are marked as slow.
+QUICK = ("unit", "functional", "frameworks", "docs")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test of the other folders as slow."""
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.relative_to(here).parts[0] not in QUICK:
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session")
 def one_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache for the whole session, which shares the user's environments: each takes long to build."""

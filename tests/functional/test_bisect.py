@@ -79,6 +79,7 @@ def test_the_build_that_is_slower_is_named_with_its_ratio_and_few_builds_are_mad
     assert len(builds.asked) <= 8
 
 
+@pytest.mark.slow
 def test_a_speedup_is_named_as_one() -> None:
     answer = only(search(Slowdowns(steps((3, 0.8)))))
     assert answer.reason == "v3 is 20.0% faster than v2"
@@ -91,17 +92,20 @@ def test_without_a_change_nobody_is_named_and_no_other_build_is_made() -> None:
     assert builds.asked == ["v0", "v15"]
 
 
+@pytest.mark.slow
 def test_two_changes_are_both_named() -> None:
     answer = only(search(Slowdowns(steps((4, 1.1), (12, 1.1)))))
     assert [(step.before, step.after) for step in answer.steps] == [("v3", "v4"), ("v11", "v12")]
 
 
+@pytest.mark.slow
 def test_a_slope_is_told_as_one() -> None:
     answer = only(search(Slowdowns([1.02**i for i in range(16)])))
     assert answer.kind == "slope"
     assert answer.between == ("v0", "v15")
 
 
+@pytest.mark.slow
 def test_builds_that_cannot_be_made_are_left_out_and_told_where_they_hide_the_change() -> None:
     factors = steps((8, 1.1))
     factors[7] = factors[8] = -1.0
@@ -112,6 +116,7 @@ def test_builds_that_cannot_be_made_are_left_out_and_told_where_they_hide_the_ch
     assert "v7, v8, which cannot be built" in only(bisection).reason
 
 
+@pytest.mark.slow
 def test_builds_that_are_the_same_to_the_byte_are_not_measured() -> None:
     same = {f"v{i}": "before" if i < 11 else "after" for i in range(16)}
     answer = only(search(Slowdowns(steps((11, 1.05)), same)))
@@ -120,6 +125,7 @@ def test_builds_that_are_the_same_to_the_byte_are_not_measured() -> None:
     assert all(same[base] != same[new] for base, new in measured)
 
 
+@pytest.mark.slow
 def test_operators_share_builds_and_each_has_its_own_answer() -> None:
     bisection = search(Slowdowns(steps((5, 1.2))), "null:steady", "null:warming")
     assert [answer.steps[0].after for answer in bisection.answers] == ["v5", "v5"]
@@ -138,6 +144,7 @@ def test_an_operator_that_fails_says_why() -> None:
     assert "always raises" in answer.reason
 
 
+@pytest.mark.slow
 def test_when_the_budget_is_spent_what_was_measured_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     answers = iter([False] * 4)
     monkeypatch.setattr(Search, "_spent", lambda self: next(answers, True))
@@ -148,11 +155,13 @@ def test_when_the_budget_is_spent_what_was_measured_is_told(monkeypatch: pytest.
     assert answer.reason.startswith("inconclusive between v")
 
 
+@pytest.mark.slow
 def test_a_third_change_is_pointed_to() -> None:
     answer = only(search(Slowdowns(steps((3, 1.3), (8, 1.4), (13, 0.8)))))
     assert answer.kind == "inconclusive" or "bisect these two as well" in answer.reason
 
 
+@pytest.mark.slow
 def test_a_journal_saves_measuring_again(tmp_path: Path) -> None:
     journal = tmp_path / "b.json.journal"
     builds = Slowdowns(steps((11, 1.05)))
@@ -165,6 +174,7 @@ def test_a_journal_saves_measuring_again(tmp_path: Path) -> None:
     assert second.steps == first.steps
 
 
+@pytest.mark.slow
 def test_the_document_is_read_again_and_reported_as_it_was() -> None:
     bisection = search(Slowdowns(steps((11, 1.05))))
     again = read_value(json.loads(json.dumps(bisection.to_json())), "file")

@@ -122,6 +122,7 @@ def refused(done: Done, here: Path) -> None:
     assert "Traceback" not in done.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", READERS)
 def test_code_in_a_file_is_refused_and_not_run(reader: str, opperf: Opperf, here: Path) -> None:
     document, commands = READERS[reader]

@@ -47,6 +47,7 @@ def test_forward_is_compared_unless_another_direction_is_named() -> None:
     assert [one["direction"] for one in document("add", *sides, "--direction", "backward")] == ["backward"]
 
 
+@pytest.mark.slow
 def test_one_base_is_compared_with_several_new_sides() -> None:
     found = document("null:steady", "--base", "null", "--new", "null;slowdown=1.1", "--new", "null;slowdown=0.9")
     assert [one["verdict"] for one in found] == ["slower", "faster"]
@@ -80,6 +81,7 @@ def test_csv_has_one_row_for_each_comparison() -> None:
     assert rows[0]["bound"] == ""
 
 
+@pytest.mark.slow
 def test_every_form_says_how_large_a_change_may_still_be() -> None:
     (found,) = document(
         "null:steady", "--base", "null", "--new", "null;slowdown=1.05", "--tolerance", "10%", "--settle"
@@ -149,6 +151,7 @@ def test_explain_shows_what_ran_on_each_side_of_what_is_slower() -> None:
     assert (told["alike"], told["failures"]) == (1, {})
 
 
+@pytest.mark.slow
 def test_what_is_the_same_is_not_explained_nor_anything_without_the_option() -> None:
     (same,) = document("null:steady", "--base", "null", "--new", "null", "--explain")
     (slower,) = document("null:steady", "--base", "null", "--new", "null;slowdown=1.05")

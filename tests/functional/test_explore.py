@@ -60,6 +60,7 @@ def test_a_side_that_is_slower_by_the_same_everywhere_is_no_finding() -> None:
     assert "no regions beyond a factor of 1.2" in done.out
 
 
+@pytest.mark.slow
 def test_where_another_side_is_faster_than_elsewhere_is_a_finding() -> None:
     words = ("--against", "null;cliff=none", "--dims", "data.0=16,data.1=900..1100")
     done = document(invoke(*EXPLORE, *words, "--format", "json"))

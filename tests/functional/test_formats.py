@@ -59,6 +59,7 @@ def test_a_run_is_a_test_suite_and_annotations(opperf: Opperf) -> None:
     assert [line.split(" ")[0] for line in lines] == ["::warning", "::notice"]
 
 
+@pytest.mark.slow
 def test_a_comparison_and_noise_are_test_suites_that_fail_nothing(opperf: Opperf) -> None:
     sides = ("--base", "null", "--new", "null;slowdown=1.5", "--pairs", "3", "--direction", "forward")
     for words in (

@@ -226,6 +226,7 @@ def test_markdown_and_junit_are_written_beside_the_report(opperf: Opperf, here: 
     assert (suite.get("tests"), suite.get("failures")) == ("1", "1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["--markdown", "--junit"])
 def test_a_gate_that_runs_again_writes_over_its_own_reports_and_nothing_else(
     opperf: Opperf, here: Path, option: str
@@ -254,6 +255,7 @@ def test_a_gate_takes_every_option_of_a_comparison() -> None:
     assert taken["compare"] <= taken["gate"]
 
 
+@pytest.mark.slow
 def test_a_gate_measures_shapes_of_a_file_in_place_of_the_inputs_of_its_own(opperf: Opperf, here: Path) -> None:
     (here / "opperf.toml").write_text('operators = ["add"]\ninputs = [{ lhs = "2x2", rhs = "2x2" }]\n')
     (here / "shapes.csv").write_text("lhs,rhs\n4x4,4x4\n8x8,8x8\n")
@@ -262,6 +264,7 @@ def test_a_gate_measures_shapes_of_a_file_in_place_of_the_inputs_of_its_own(oppe
     assert [one["case"]["inputs"]["lhs"]["shape"] for one in comparisons] == [[4, 4], [8, 8]]
 
 
+@pytest.mark.slow
 def test_a_gate_shows_what_ran_where_it_is_asked(opperf: Opperf, here: Path) -> None:
     done = opperf(*SLOWER, "--explain", "--markdown", "pr.md", "--format", "json")
     assert json.loads(done.out)["comparisons"][0]["explanation"]
@@ -275,6 +278,7 @@ def pull_request_without_explanation(opperf: Opperf, here: Path) -> str:
     return (here / "plain.md").read_text()
 
 
+@pytest.mark.slow
 def test_a_gate_times_a_wrong_operator_of_mine_only_with_no_check(opperf: Opperf, here: Path) -> None:
     (here / "mine.py").write_text(
         "import opperf\n@opperf.operator(implements='softmax', framework='numpy')\ndef wrong(x): return x\n"
@@ -286,6 +290,7 @@ def test_a_gate_times_a_wrong_operator_of_mine_only_with_no_check(opperf: Opperf
     assert json.loads(done.out)["comparisons"][0]["base_time"] is not None
 
 
+@pytest.mark.slow
 def test_the_command_that_markdown_gives_finds_the_regression_again(opperf: Opperf, here: Path) -> None:
     opperf(*SLOWER, "--markdown", "pr.md")
     (line,) = [line for line in (here / "pr.md").read_text().splitlines() if line.startswith("opperf compare ")]
@@ -334,6 +339,7 @@ def interrupted_at(call: int, verb: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_is_decided(opperf: Opperf, monkeypatch: pytest.MonkeyPatch) -> None:
     # Four pairs of each new side, too few for one stage to decide alone, then a second stage of the slower one.
     monkeypatch.setattr(Duel, "compare", interrupted_at(10, Duel.compare))

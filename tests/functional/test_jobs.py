@@ -91,6 +91,7 @@ def test_the_library_takes_jobs() -> None:
     assert "jobs" in results[0].facts
 
 
+@pytest.mark.slow
 def test_a_comparison_side_by_side_says_what_one_job_says_in_its_order_and_where(opperf: Opperf) -> None:
     words = ("compare", "add", "exp", "log", *PAIR)
     assert opperf(*words, "--output", "one.json").code == 0
@@ -105,6 +106,7 @@ def test_a_comparison_side_by_side_says_what_one_job_says_in_its_order_and_where
     assert any(each["facts"]["jobs"]["beside"] for each in two)
 
 
+@pytest.mark.slow
 def test_a_crash_fails_its_own_comparison_only(opperf: Opperf) -> None:
     sides = ("--base", "null", "--new", "null", "--size", "small")
     done = opperf("compare", "null:crash", "add", "exp", "log", *sides, "--jobs", "2", "--format", "json")
@@ -122,6 +124,7 @@ def test_a_side_that_does_not_start_fails_every_comparison_with_the_reason_of_on
     assert {verdict for verdict, _ in one} == {"failed"}
 
 
+@pytest.mark.slow
 def test_noise_is_measured_side_by_side(opperf: Opperf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = ("noise", "add", "exp", "--framework", "null", "--size", "small", "--repeats", "1", "--jobs", "2")
     done = opperf(*words, "--format", "json")
@@ -131,6 +134,7 @@ def test_noise_is_measured_side_by_side(opperf: Opperf, tmp_path: Path, monkeypa
     assert all("jobs" in floor["facts"] for floor in floors)
 
 
+@pytest.mark.slow
 def test_a_gate_judges_side_by_side_as_its_file_or_an_option_says(opperf: Opperf) -> None:
     Path("opperf.toml").write_text(
         'base = "null"\nnew = "null;slowdown=1.5"\noperators = ["add", "exp"]\nsizes = "small"\njobs = 2\n'
@@ -144,6 +148,7 @@ def test_a_gate_judges_side_by_side_as_its_file_or_an_option_says(opperf: Opperf
     assert "`--jobs`: found 'no', expected" in opperf("gate", "--jobs", "no").err
 
 
+@pytest.mark.slow
 def test_explore_confirms_side_by_side(opperf: Opperf) -> None:
     words = ("explore", "null:cliff", "--framework", "null", "--dims", "data.0=16,data.1=1030..1034")
     one, two = opperf(*words, "--format", "json"), opperf(*words, "--jobs", "2", "--format", "json")

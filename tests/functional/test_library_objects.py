@@ -105,6 +105,7 @@ def test_what_is_saved_is_loaded_again(kind: str, here: Path) -> None:
     assert again.to_dict() == report.to_dict()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["compare", "gate", "noise", "run"])
 def test_an_object_has_the_page_and_the_picture_that_the_command_draws(kind: str, here: Path) -> None:
     report = REPORTS[kind]()
@@ -130,6 +131,7 @@ def test_a_replay_has_its_page_its_picture_and_its_place_in_a_database(here: Pat
     assert replay.add_to("team.db") == run.id
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["compare", "gate", "noise", "run"])
 def test_an_object_is_added_to_a_database_once(kind: str, here: Path) -> None:
     report = REPORTS[kind]()
@@ -214,6 +216,7 @@ def test_results_are_compared_as_they_were_recorded(here: Path) -> None:
         opperf.compare("old.json")
 
 
+@pytest.mark.slow
 def test_a_gate_passes_or_does_not(here: Path) -> None:
     assert opperf.gate("null:steady", base="null", new="null").passed
     failed = opperf.gate("null:steady", base="null", new=SLOWER)
@@ -221,6 +224,7 @@ def test_a_gate_passes_or_does_not(here: Path) -> None:
     assert (failed.passed, failed.exit_code, failed[0].kind) == (False, 1, "slower")
 
 
+@pytest.mark.slow
 def test_a_gate_reads_its_file_and_numbers_in_its_place(here: Path) -> None:
     (here / "opperf.toml").write_text(f'operators = ["null:steady"]\nbase = "null"\nnew = "{SLOWER}"\n')
     assert not opperf.gate().passed
@@ -252,6 +256,7 @@ def test_a_suite_is_measured_as_it_is() -> None:
     assert [record.trial.count for record in results] == [3]
 
 
+@pytest.mark.slow
 def test_a_function_stands_wherever_a_name_does(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (here / "kernels.py").write_text("def plain(x):\n    return x\n\ndef other(x):\n    return x\n")
     monkeypatch.syspath_prepend(str(here))
@@ -268,6 +273,7 @@ def test_a_function_stands_wherever_a_name_does(here: Path, monkeypatch: pytest.
         assert (found[0].status, found[0].new.spelling) == ("ok", f"code:{here}/kernels.py:other")
 
 
+@pytest.mark.slow
 def test_nothing_is_printed_unless_progress_is_asked_for(capfd: pytest.CaptureFixture[str]) -> None:
     for make in REPORTS.values():
         make()
@@ -290,6 +296,7 @@ def test_ctrl_c_is_a_keyboard_interrupt(monkeypatch: pytest.MonkeyPatch) -> None
         opperf.compare("null:steady", base="null", new="null")
 
 
+@pytest.mark.slow
 def test_a_script_may_call_the_library_without_a_guard(here: Path) -> None:
     (here / "bench.py").write_text(
         "import opperf\nFACTOR = 2\ndef f(x):\n    return x * FACTOR\ndef g(x):\n    return f(x) * 1\n"

@@ -70,6 +70,7 @@ def test_a_build_is_judged_by_the_one_before_and_compared_with_the_anchor(
     assert f"build={SECOND}" in nights(opperf)[1]["labels"]
 
 
+@pytest.mark.slow
 def test_a_build_that_is_in_the_database_is_not_measured_again(opperf: Opperf, configure: Callable[..., None]) -> None:
     configure(FIRST)
     assert opperf("nightly").code == 0
@@ -80,6 +81,7 @@ def test_a_build_that_is_in_the_database_is_not_measured_again(opperf: Opperf, c
     assert len(nights(opperf)) == 2
 
 
+@pytest.mark.slow
 def test_a_new_anchor_needs_an_overlap_with_the_former_one(opperf: Opperf, configure: Callable[..., None]) -> None:
     configure(FIRST)
     opperf("nightly")
@@ -101,6 +103,7 @@ def test_the_anchor_may_be_named_on_the_command_line(opperf: Opperf, configure: 
     assert sides(done) == [("1.2", "1.1")]
 
 
+@pytest.mark.slow
 def test_a_night_that_is_stopped_leaves_nothing_half(
     opperf: Opperf, configure: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -77,6 +77,7 @@ def test_when_nothing_has_a_floor_the_exit_code_says_so(cache: Path) -> None:
     assert not list((cache / "noise").glob("*.json"))
 
 
+@pytest.mark.slow
 def test_a_comparison_takes_the_pairs_that_a_stored_floor_asks_for(floor: Path) -> None:
     document = json.loads(floor.read_text())
     document["floors"][0]["spread"] = 0.02
@@ -124,6 +125,7 @@ def test_a_number_that_makes_no_sense_is_refused(option: str, value: str) -> Non
     assert option in done.err
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_the_floors_that_are_there(cache: Path) -> None:
     command = [sys.executable, "-m", "opperf", "noise", "add", "--framework", "null", "--repeats", "1000"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:

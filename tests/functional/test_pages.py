@@ -22,6 +22,7 @@ def test_a_run_writes_its_page_and_its_picture(opperf: Opperf, here: Path) -> No
     assert ElementTree.parse(here / "r.svg").getroot().tag.endswith("svg")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [
