@@ -69,8 +69,8 @@ def _unroll(kind: str) -> Outputs:
     def outputs(case: Case) -> tuple[TensorSpec, ...]:
         _meet(case)
         data, hidden = case.tensor("data"), case.tensor("hidden")
-        joined = like(data, (*data.shape[:2], hidden.shape[0] * hidden.shape[2]))
-        return (joined, *(like(case.tensor(state)) for state in _states(kind)))
+        both_ways = like(data, (*data.shape[:2], hidden.shape[0] * hidden.shape[2]))
+        return (both_ways, *(like(case.tensor(state)) for state in _states(kind)))
 
     return outputs
 

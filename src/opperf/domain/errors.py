@@ -93,11 +93,11 @@ def near(name: str, names: Iterable[str], *, most: int = 5, alike: float = ALIKE
     >>> near("softmx", ["softmax", "log_softmax", "add"])
     ['softmax', 'log_softmax']
     """
-    folded = {candidate.casefold(): candidate for candidate in names}
+    names_by_fold = {candidate.casefold(): candidate for candidate in names}
     text = name.casefold()
-    close = get_close_matches(text, folded, n=most, cutoff=alike)
-    starting = sorted((other for other in folded if text and other.startswith(text)), key=len)
-    return [folded[key] for key in dict.fromkeys([*starting[:most], *close])][:most]
+    close = get_close_matches(text, names_by_fold, n=most, cutoff=alike)
+    starting = sorted((other for other in names_by_fold if text and other.startswith(text)), key=len)
+    return [names_by_fold[key] for key in dict.fromkeys([*starting[:most], *close])][:most]
 
 
 def unknown(kind: str, name: str, names: Iterable[str], *, hint: str | None = None) -> InputError:

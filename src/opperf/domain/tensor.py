@@ -336,11 +336,11 @@ def _literal(values: object, shape: object, where: str) -> tuple[tuple[object, .
     if set(values) != {LITERAL} or not isinstance(values[LITERAL], list):
         raise InputError(f"{where}: `values` is {str(values)[:80]}, expected {{{LITERAL}: [...]}}", slug="bad_values")
     with at_place(where):
-        written, values_flat = nested(values[LITERAL])
-    flat = len(written) == 1
-    if shape is not None and not flat and list(written) != shape:
-        raise InputError(f"{where}: values of shape {list(written)}, and `shape` is {shape}", slug="bad_values")
-    return tuple(values_flat), list(written) if shape is None else shape
+        lengths, values_flat = nested(values[LITERAL])
+    flat = len(lengths) == 1
+    if shape is not None and not flat and list(lengths) != shape:
+        raise InputError(f"{where}: values of shape {list(lengths)}, and `shape` is {shape}", slug="bad_values")
+    return tuple(values_flat), list(lengths) if shape is None else shape
 
 
 def _in_json(value: float | str) -> float | str:

@@ -63,7 +63,7 @@ def compare(
     rule = judging.rule()
     operators, base = base_of(operators, base, new)
     if base is None and not new:
-        return recorded(*_runs(operators, judging), rule), None
+        return of_runs(*_runs(operators, judging), rule), None
     if base is None or not new:
         raise InputError("a comparison needs both `--base SIDE` and `--new SIDE`", hint="or name two result files")
     if judging.pairs < 3:
@@ -75,7 +75,7 @@ def compare(
     return live(selection, first, others, requests.settings(request), judging, rule, progress)
 
 
-def recorded(old: Run, new: Run, rule: Rule) -> ComparisonRun:
+def of_runs(old: Run, new: Run, rule: Rule) -> ComparisonRun:
     """Return the comparison of two runs that were recorded."""
     return ComparisonRun(new, tuple(compare_runs(old, new, rule, stored_floors())))
 

@@ -175,8 +175,8 @@ class Comparing:
             threads = max((side.threads for one in contests for side in (one.base.side, one.new.side)), default=1)
             self._company = company(self.settings, threads, self._note)
         try:
-            flagged = self._first_stage(contests)
-            self._second_stage(flagged)
+            outliers = self._first_stage(contests)
+            self._second_stage(outliers)
         finally:
             self._reference.close()
             progress = [Progress(one.seconds, one.pairs, 0 if one.decided else one.missing) for one in contests]
@@ -187,7 +187,7 @@ class Comparing:
 
     def _first_stage(self, contests: list[Contest]) -> list[Contest]:
         """Measure pairs up to each look; return what stands out."""
-        undecided, flagged = list(contests), []
+        undecided, outliers = list(contests), []
         for contest in contests:
             contest.planned = self._rule_of(contest).looks[-1]
         for look in range(len(self._rule.looks)):
@@ -200,24 +200,24 @@ class Comparing:
                 undecided[i].verdict = settle(undecided[i].ratios1, self._rule_of(undecided[i]))
             for i in sorted(standing_out):
                 undecided[i].verdict = outright(undecided[i].ratios1, self._rule_of(undecided[i]))
-                flagged += [undecided[i]] if undecided[i].verdict is None else []
+                outliers += [undecided[i]] if undecided[i].verdict is None else []
             undecided = [contest for i, contest in enumerate(undecided) if i not in standing_out | same]
             if not undecided or self.spent():
                 break
         for contest in undecided:
             self._decide(contest, settle(contest.ratios1, self._rule_of(contest)))
-        for contest in flagged:
+        for contest in outliers:
             contest.planned = len(contest.stage1) + self._rule_of(contest).second_looks(contest.ratios1)[-1]
-        return flagged
+        return outliers
 
     def _plan(self, contest: Contest, look: int) -> int:
         """Return the pairs of a contest at a look; one that starts with more of them may have fewer looks."""
         looks = self._rule_of(contest).looks
         return looks[min(look, len(looks) - 1)]
 
-    def _second_stage(self, flagged: list[Contest]) -> None:
+    def _second_stage(self, outliers: list[Contest]) -> None:
         """Measure what stands out again, up to each look that is left, until a look decides."""
-        plans = [(contest, self._rule_of(contest).second_looks(contest.ratios1)) for contest in flagged]
+        plans = [(contest, self._rule_of(contest).second_looks(contest.ratios1)) for contest in outliers]
         look = 0
         while plans and not self.spent():
             self._pairs([(contest, plan[look]) for contest, plan in plans], lambda contest: contest.stage2)
@@ -334,8 +334,8 @@ class Comparing:
         except OpperfError as error:
             contest.failure = str(error).partition("\n")[0]
             # What the base cannot do has nothing to be compared with; what only the new side cannot do has failed.
-            declined = isinstance(error, OperatorFailure) and error.skipped
-            contest.skipped = declined and duel.turn == 0
+            skips = isinstance(error, OperatorFailure) and error.skipped
+            contest.skipped = skips and duel.turn == 0
 
     def spent(self) -> bool:
         """Whether the command's budget is spent."""

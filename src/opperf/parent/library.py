@@ -340,7 +340,7 @@ def compare(
     judging = comparing.Judging(tolerance, pairs, settle, max_pairs, explain, labels or {}, sys.argv, fleet_wishes)
     if len(subjects) == 2 and all(isinstance(one, Results) for one in subjects):
         old, late = (one.run for one in subjects if isinstance(one, Results))
-        return Comparisons(comparing.recorded(old, late, judging.rule()))
+        return Comparisons(comparing.of_runs(old, late, judging.rule()))
     if base is None and new is None and len(subjects) == 2 and all(map(callable, subjects)):
         (base, new), subjects = subjects, []
     document, cause = comparing.compare(

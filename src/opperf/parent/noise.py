@@ -111,7 +111,7 @@ class Noise:
         return NoiseRun(run, tuple(floors), tuple(unknown), self._rule.tolerance)
 
 
-def _floor(several: Sequence[Contest], measured: str) -> Floor | None:
+def _floor(several: Sequence[Contest], moment: str) -> Floor | None:
     """Return the floor that one trial's rounds show together."""
     contests = [one for one in several if one.failure is None and one.verdict is not None and one.verdict.interval]
     words = [one.verdict.verdict for one in contests if one.verdict is not None]
@@ -120,7 +120,7 @@ def _floor(several: Sequence[Contest], measured: str) -> Floor | None:
         [pair for one in several for pair in (*one.stage1, *one.stage2)],
         alarms=sum(word in ("slower", "faster") for word in words),
         comparisons=len(words),
-        measured=measured,
+        moment=moment,
         facts=facts_together([one.facts for one in several]),
     )
 
@@ -144,7 +144,7 @@ def floor_of(
     *,
     alarms: int,
     comparisons: int,
-    measured: str,
+    moment: str,
     facts: Mapping[str, object] | None = None,
 ) -> Floor | None:
     """Return the floor that pairs of identical code show, or None when too few of them said anything."""
@@ -163,6 +163,6 @@ def floor_of(
         between=math.log(max(minima) / min(minima)),
         alarms=alarms,
         comparisons=comparisons,
-        measured=measured,
+        measured=moment,
         facts=facts or {},
     )

@@ -65,7 +65,7 @@ def cases() -> Iterator[Case]:
         yield replace(operator("matmul").case("common"), inputs={"lhs": square, "rhs": square})
 
 
-def rates_of(record: Record, measured: str) -> Iterator[Rate]:
+def rates_of(record: Record, moment: str) -> Iterator[Rate]:
     """Yield the rate that a record shows: none where it has no time."""
     case, side = record.trial.case, record.trial.side
     kind, metric = (PRODUCT, "flops") if case.operator == "matmul" else (MOVE, "bytes")
@@ -82,5 +82,5 @@ def rates_of(record: Record, measured: str) -> Iterator[Rate]:
         framework=side.framework,
         device=side.device,
         threads=side.threads,
-        measured=measured,
+        measured=moment,
     )

@@ -115,8 +115,10 @@ class Session:
     def sides(self) -> tuple[Side, ...]:
         """Return where the selection is measured; raises `InputError` for bad input."""
         names = frameworks(self._selection, importable())
-        named = CURRENT in map(EnvironmentSpec.parse, self._selection.environments)
-        result = [settled_side(side, self._selection.libraries, named=named) for side in sides(self._selection, names)]
+        names_current = CURRENT in map(EnvironmentSpec.parse, self._selection.environments)
+        result = [
+            settled_side(side, self._selection.libraries, named=names_current) for side in sides(self._selection, names)
+        ]
         if not self._selection.devices and has_gpu():
             result = [replace(side, device=self._best_device(side)) for side in result]
         if self._settings.clock == INSTRUCTIONS:

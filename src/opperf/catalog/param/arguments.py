@@ -57,21 +57,21 @@ class Checker:
                 self.problems.unexpected(key(place, "type"), kind, "a string")
             return
         kind_type = ARGUMENTS[kind]
-        ranged = self._names(argument, RANGE, kind_type, place)
+        ranges = self._names(argument, RANGE, kind_type, place)
         lists = self._names(argument, LIST, kind_type, place)
-        if ranged and not self.sweeps:
+        if ranges and not self.sweeps:
             self.problems.add(key(place, RANGE), "ranges are not swept here", "ask for `RangeConfigIterator`")
         self._keys(argument, kind, kind_type, place)
         for name, value in _settle(argument).items():
             if name in kind_type.keys:
-                self._value(value, name, kind_type, place, ranged, lists)
-        if ZIP in argument and not (TEXT.accepts(argument[ZIP]) and (ranged or lists)):
+                self._value(value, name, kind_type, place, ranges, lists)
+        if ZIP in argument and not (TEXT.accepts(argument[ZIP]) and (ranges or lists)):
             expected = f"a name, beside `{RANGE}` or `{LIST}`"
             self.problems.unexpected(key(place, ZIP), argument[ZIP], expected)
         if kind in ("genericlist", "tuple") and isinstance(argument.get("value"), list):
             for i, inner in enumerate(argument["value"]):
                 self.argument(inner, f"{key(place, 'value')}[{i}]", depth + 1)
-                if isinstance(inner, dict) and (RANGE in inner or LIST in inner) and "value" not in ranged:
+                if isinstance(inner, dict) and (RANGE in inner or LIST in inner) and "value" not in ranges:
                     hint = f'`"{RANGE}": ["value"]` beside it'
                     self.problems.add(f"{key(place, 'value')}[{i}]", "what is in a list is not swept", hint)
         self._tensor(argument, kind, place)
@@ -97,7 +97,7 @@ class Checker:
         name: str,
         kind_type: ArgumentType,
         place: str,
-        ranged: Sequence[str],
+        ranges: Sequence[str],
         lists: Sequence[str],
     ) -> None:
         one = kind_type.keys[name]
@@ -106,10 +106,10 @@ class Checker:
             if not isinstance(value, list) or not value or not all(map(one.kind.accepts, value)):
                 self.problems.unexpected(key(place, name), value, f"a list, each {words}", one.kind.names)
             return
-        if name in ranged and one.ranged is not None:
+        if name in ranges and one.ranged is not None:
             kind, words = one.ranged, one.ranged.expected
         if not kind.accepts(value):
-            hint = is_range(value) and name not in ranged and one.ranged is not None
+            hint = is_range(value) and name not in ranges and one.ranged is not None
             more = f'; for a range, `"{RANGE}": ["{name}"]` stands beside it' if hint else ""
             self.problems.unexpected(key(place, name), value, words + more, kind.names)
 

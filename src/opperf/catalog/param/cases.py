@@ -181,14 +181,14 @@ def _count(spec: Spec, place: str, problems: Problems) -> int:
     if spec.described is not None:
         return 1
     try:
-        swept = axes(spec)
+        axes_of_spec = axes(spec)
     except TooMany:
         problems.add(place, f"a range has more steps than anyone waits for, expected {MOST_CASES} at most")
         return 0
-    group = uneven(swept)
+    group = uneven(axes_of_spec)
     if group is not None:
         problems.add(place, f"the sweeps of {quote(group)} go on together, but are not equally long")
-    return size(swept)
+    return size(axes_of_spec)
 
 
 def _pairs(entry: Entry, seed: str) -> Iterator[tuple[ArgumentSet | None, ArgumentSet]]:

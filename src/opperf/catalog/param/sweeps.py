@@ -75,9 +75,9 @@ def uneven(axes_swept: Sequence[Axis]) -> str | None:
     return None
 
 
-def size(swept: Sequence[Axis]) -> int:
+def size(axes_of_spec: Sequence[Axis]) -> int:
     """Return how many combinations there are."""
-    return math.prod(len(group[0].values) for group in together(swept))
+    return math.prod(len(group[0].values) for group in together(axes_of_spec))
 
 
 def combinations(spec: Spec) -> Iterator[Spec]:
@@ -93,17 +93,17 @@ def combinations(spec: Spec) -> Iterator[Spec]:
 
 def _axes(argument: Mapping[str, Any], path: Path, group: str | None) -> Iterator[Axis]:
     group = argument.get(ZIP, group)
-    ranged, lists = argument.get(RANGE, ()), argument.get(LIST, ())
+    bounds, lists = argument.get(RANGE, ()), argument.get(LIST, ())
     for name, value in argument.items():
         if name in lists:
             yield Axis((*path, name), value, group)
-        elif name in ranged and name == "shape":
+        elif name in bounds and name == "shape":
             ranges = ((i, one) for i, one in enumerate(value) if isinstance(one, list))
             yield from (Axis((*path, name, i), _values(one), group) for i, one in ranges)
-        elif name in ranged and argument["type"] in ("genericlist", "tuple"):
+        elif name in bounds and argument["type"] in ("genericlist", "tuple"):
             for i, inner in enumerate(value):
                 yield from _axes(inner, (*path, name, i), group)
-        elif name in ranged:
+        elif name in bounds:
             plain = argument["type"] in ("int", "long", "float", "double")
             yield Axis((*path, name), _values(value) if plain else value, group)
 

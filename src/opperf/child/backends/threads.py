@@ -55,6 +55,6 @@ class ThreadNames:
         """Return the name of the thread that the profiler knows by `key`: `name`, with a number where that is taken."""
         if key not in self._names:
             others = set(self._names.values())
-            numbered = (name if number == 1 else f"{name} {number}" for number in itertools.count(1))
-            self._names[key] = next(one for one in numbered if one not in others)
+            candidates = (name if number == 1 else f"{name} {number}" for number in itertools.count(1))
+            self._names[key] = next(one for one in candidates if one not in others)
         return self._names[key]

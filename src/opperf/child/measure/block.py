@@ -63,8 +63,8 @@ def loop(positional: int, keywords: tuple[str, ...], collect: bool) -> Callable[
     values = [f"k{i}" for i in range(len(keywords))]
     # A word of Python's own, as `from`, names an argument in a dictionary only.
     reserved = {name: value for name, value in zip(keywords, values) if iskeyword(name)}
-    named = [f"{name}={value}" for name, value in zip(keywords, values) if name not in reserved]
-    arguments = ", ".join([*names, *named, *["**reserved"] * bool(reserved)])
+    assignments = [f"{name}={value}" for name, value in zip(keywords, values) if name not in reserved]
+    arguments = ", ".join([*names, *assignments, *["**reserved"] * bool(reserved)])
     call = f"keep(function({arguments}))" if collect else f"function({arguments})"
     source = (
         f"def block({', '.join(['calls', 'function', *names, *values])}):\n"

@@ -112,9 +112,9 @@ def _free() -> Iterator[int]:
     with suppress(OSError, ValueError, StopIteration):
         line = next(line for line in MEMORY.read_text().splitlines() if line.startswith("MemAvailable:"))
         yield 1024 * int(line.split()[1])
-    for limit, used in GROUPS:
+    for limit, usage in GROUPS:
         with suppress(OSError, ValueError):  # no limit is the word `max`, or a number beyond all memory
-            yield int(limit.read_text()) - int(used.read_text())
+            yield int(limit.read_text()) - int(usage.read_text())
 
 
 def fix_allocator() -> bool:

@@ -197,9 +197,9 @@ class Recording:
         self.state = "paused"
         self._fresh.stop()
         self._waiting.stop()
-        with ExitStack() as stopped:  # each is stopped even if another raises
+        with ExitStack() as stack:  # each is stopped even if another raises
             for one in self._watchers.values():
-                stopped.callback(one.stop)
+                stack.callback(one.stop)
 
     def _free(self) -> None:
         self.state = "stopped"
@@ -298,11 +298,11 @@ class FreshMemory:
 
     def notes(self) -> tuple[str, ...]:
         """Return a line for people where the system took much of the time, with many pages."""
-        used = self._sum
-        if used.system < SHARE * used.passed or used.pages < PAGES:
+        total = self._sum
+        if total.system < SHARE * total.passed or total.pages < PAGES:
             return ()
         text = (
-            f"the kernel worked for {used.system:.3g} of {used.passed:.3g} profiled s and handed out "
-            f"{used.pages} {FRESH}: times include the cost of mapping fresh memory for results"
+            f"the kernel worked for {total.system:.3g} of {total.passed:.3g} profiled s and handed out "
+            f"{total.pages} {FRESH}: times include the cost of mapping fresh memory for results"
         )
         return (text,)

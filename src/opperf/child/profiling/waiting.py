@@ -56,8 +56,8 @@ class Reading:
             for task in os.listdir(TASKS):
                 with suppress(OSError, IndexError, ValueError):  # a thread may end between the listing and the reading
                     # "time on the CPU, time in the run queue, time slices", both times in nanoseconds
-                    ran, waited, _ = (TASKS / task / "schedstat").read_bytes().split()
-                    waits[task], runs[task] = int(waited), int(ran)
+                    ran, wait, _ = (TASKS / task / "schedstat").read_bytes().split()
+                    waits[task], runs[task] = int(wait), int(ran)
         return cls(time.perf_counter(), time.process_time(), waits, runs, time.time_ns())
 
 
@@ -77,7 +77,7 @@ class Slices:
 
         Linux counts a wait when it is over, so that one may be longer than the time since the last look.
         """
-        length, ran, waited = now.time - since.time, 0, 0
+        length, ran, total_wait = now.time - since.time, 0, 0
         if length <= 0:  # the clock was set
             return
         for task in now.runs.keys() - {self.own}:
@@ -86,8 +86,8 @@ class Slices:
             if wait > length:
                 self._slices.append(Slice(now.time - wait, now.time, os.getpid(), 0, wait))
             else:
-                waited += wait
-        self._append(Slice(since.time, now.time, os.getpid(), ran, waited))
+                total_wait += wait
+        self._append(Slice(since.time, now.time, os.getpid(), ran, total_wait))
         if len(self._slices) > MOST:
             pairs = zip(self._slices[::2], self._slices[1::2])
             self._slices = [_join(one, other) for one, other in pairs] + self._slices[len(self._slices) // 2 * 2 :]
@@ -173,8 +173,8 @@ class Waiting:
         self._ran += now.ran - since.ran
         if now.waits:
             # A thread started since then began with zero.
-            waited = sum(after - since.waits.get(task, 0) for task, after in now.waits.items()) / 1e9
-            self._waited = (self._waited or 0.0) + waited
+            seconds = sum(after - since.waits.get(task, 0) for task, after in now.waits.items()) / 1e9
+            self._waited = (self._waited or 0.0) + seconds
 
     def slices(self) -> tuple[Slice, ...]:
         """Return what the threads did when."""
@@ -188,11 +188,11 @@ class Waiting:
 
     def notes(self) -> tuple[str, ...]:
         """Return a line for people where the threads waited for much of the time that they could have run."""
-        waited = self._waited or 0.0
-        if waited < LEAST or waited < SHARE * (self._ran + waited):
+        seconds = self._waited or 0.0
+        if seconds < LEAST or seconds < SHARE * (self._ran + seconds):
             return ()
         text = (
-            f"in {self._span:.3g} profiled s, threads ran {self._ran:.3g} s and waited {waited:.3g} s for a CPU: other "
-            "processes ran, or there are more threads than CPUs; times include the waiting"
+            f"in {self._span:.3g} profiled s, threads ran {self._ran:.3g} s and waited {seconds:.3g} s for a CPU: "
+            "other processes ran, or there are more threads than CPUs; times include the waiting"
         )
         return (text,)

@@ -93,11 +93,11 @@ def call_of(case: Case, path: str, order: Sequence[str] = ()) -> Call:
     Inputs go by position: in the order of the function's own parameters where all are among them, else in the one
     given. Attributes go by keyword, and so do inputs behind a parameter that is left out.
     """
-    placed = list(takewhile(case.inputs.__contains__, order)) if set(case.inputs) <= set(order) else list(case.inputs)
-    names = [*(name for name in case.inputs if name not in placed), *case.attributes]
+    by_place = list(takewhile(case.inputs.__contains__, order)) if set(case.inputs) <= set(order) else list(case.inputs)
+    names = [*(name for name in case.inputs if name not in by_place), *case.attributes]
     return Call(
         path,
-        tuple(Parameter(name, neutral=name) for name in placed),
+        tuple(Parameter(name, neutral=name) for name in by_place),
         tuple(Parameter(name, neutral=name) for name in names if is_argument(name)),
     )
 

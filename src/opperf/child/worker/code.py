@@ -239,12 +239,12 @@ def _argument(value: object) -> Argument:
 
 def flop_count(function: Callable[..., object], case: Case) -> int | None:
     """Return the declared floating-point operations of one call; None where nothing is declared."""
-    counted = declaration_of(function).flops
-    if counted is None:
+    flops = declaration_of(function).flops
+    if flops is None:
         return None
     values: Mapping[str, object] = {**case.inputs, **case.attributes}
     shapes = {name: value.shape if isinstance(value, TensorSpec) else value for name, value in values.items()}
     try:
-        return int(counted(**shapes))
+        return int(flops(**shapes))
     except Exception as error:
         raise CodeError(f"the declared `flops` raised {type(error).__name__}: {error}") from error

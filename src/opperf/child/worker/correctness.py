@@ -66,11 +66,11 @@ def _same(mine: HostValue, other: HostValue, name: str, against: str, leeway: fl
         return
     values, others = _values(mine), _values(other)
     tolerance = max(leeway, *(TOLERANCES.get(value[2], 0.0) for value in (mine, other)))
-    allowed = tolerance * max(map(abs, filter(math.isfinite, others)), default=0.0)
-    if all(map(allowed.__ge__, map(abs, map(operator.sub, values, others)))):  # no not-a-number is
+    leeway_of_values = tolerance * max(map(abs, filter(math.isfinite, others)), default=0.0)
+    if all(map(leeway_of_values.__ge__, map(abs, map(operator.sub, values, others)))):  # no not-a-number is
         return
     for place, (ours, theirs) in enumerate(zip(values, others)):
-        if not (ours == theirs or (ours != ours and theirs != theirs) or abs(ours - theirs) <= allowed):
+        if not (ours == theirs or (ours != ours and theirs != theirs) or abs(ours - theirs) <= leeway_of_values):
             raise WrongResult(f"element {place} of {name} is {ours:.6g}, and {theirs:.6g} of {against}")
 
 

@@ -30,13 +30,13 @@ def _basic() -> dict[str, BenchmarkSpec]:
     dense: dict[str, Any] = {"units": 256, "activation": None, "use_bias": True, "flatten": True}
     dense |= {"weight_initializer": "Xavier", "bias_initializer": "Zeros"}
     cube = {"data": (128, 512, 512)}
-    embedded = {"input_dim": 1000, "output_dim": 256}
+    sizes = {"input_dim": 1000, "output_dim": 256}
     return {
         "Dense": Layer("Dense", nn.Dense, {"data": (512, 512)}, dense),
         "Flatten": Layer("Flatten", nn.Flatten, cube),
         "Lambda": Layer("Lambda_Batchify", layers.batchify, cube, hybrid=False),
         "Embedding": Layer(
-            "Embedding", nn.Embedding, {"data": (32, 100)}, embedded, {"data": layers.indices}, fixed=("data",)
+            "Embedding", nn.Embedding, {"data": (32, 100)}, sizes, {"data": layers.indices}, fixed=("data",)
         ),
     }
 
@@ -133,22 +133,22 @@ def _cells_of_cells() -> dict[str, BenchmarkSpec]:
 
 def _losses() -> dict[str, BenchmarkSpec]:
     pair = {"pred": SCORES, "label": SCORES}
-    weighted = {"weight": 1.0}
-    classes = {"axis": -1, "sparse_label": False, **weighted}
+    weight = {"weight": 1.0}
+    classes = {"axis": -1, "sparse_label": False, **weight}
     constant = {"pred": mx.nd.ones, "label": mx.nd.zeros}
     layers: dict[str, BenchmarkSpec] = {
-        "SigmoidBinaryCrossEntropyLoss": _loss("SigmoidBinaryCrossEntropyLoss", pair, weighted, constant),
+        "SigmoidBinaryCrossEntropyLoss": _loss("SigmoidBinaryCrossEntropyLoss", pair, weight, constant),
         "SoftmaxCrossEntropyLoss": _loss("SoftmaxCrossEntropyLoss", pair, classes),
-        "TripletLoss": _loss("TripletLoss", {**pair, "negative": SCORES}, weighted),
-        "CTCLoss": _loss("CTCLoss", {"pred": (32, 100, 50), "label": (32, 20)}, weighted, {"label": mx.nd.ones}),
+        "TripletLoss": _loss("TripletLoss", {**pair, "negative": SCORES}, weight),
+        "CTCLoss": _loss("CTCLoss", {"pred": (32, 100, 50), "label": (32, 20)}, weight, {"label": mx.nd.ones}),
         "CosineEmbeddingLoss": _loss(
-            "CosineEmbeddingLoss", {"first": (32, 1000), "second": (32, 1000), "label": (32,)}, weighted,
+            "CosineEmbeddingLoss", {"first": (32, 1000), "second": (32, 1000), "label": (32,)}, weight,
             {"label": mx.nd.ones},
         ),
     }  # fmt: skip
     for name in ("L1Loss", "L2Loss", "KLDivLoss", "HuberLoss", "HingeLoss", "SquaredHingeLoss", "LogisticLoss",
                  "PoissonNLLLoss"):  # fmt: skip
-        layers[name] = _loss(name, pair, weighted)
+        layers[name] = _loss(name, pair, weight)
     return layers
 
 

@@ -77,14 +77,14 @@ def original() -> dict[str, BenchmarkSpec]:
 
 def _create() -> dict[str, BenchmarkSpec]:
     square = {"shape": (1024, 1024)}
-    counted = {"start": 1, "stop": 100, "step": 1.0, "repeat": 10}
+    numbers = {"start": 1, "stop": 100, "step": 1.0, "repeat": 10}
     return {
         "Zeros": Spelling("zeros", "Zeros", "nd.zeros", attributes=square),
         "Ones": Spelling("ones", "Ones", "nd.ones", attributes=square),
         "ZerosLike": Spelling("zeros_like", "Zeros_Like", "nd.zeros_like"),
         "OnesLike": Spelling("ones_like", "Ones_Like", "nd.ones_like"),
         "Full": Spelling("full", "Full", "nd.full", attributes={**square, "val": 1.0}),
-        "Arange": Spelling("arange", "Arange", "nd.arange", attributes=counted),
+        "Arange": Spelling("arange", "Arange", "nd.arange", attributes=numbers),
     }
 
 

@@ -120,13 +120,13 @@ def _show(value: Argument) -> Any:
     return value.name if isinstance(value, DType) else value
 
 
-def copy_of(value: Any, described: Argument, context: Any) -> Any:
+def copy_of(value: Any, argument: Argument, context: Any) -> Any:
     """Return a copy of an array or of a list of them, in the element type that is described; None for shapes."""
-    if isinstance(described, ListOf):
-        copies = [copy_of(one, item, context) for one, item in zip(value, described.items)]
+    if isinstance(argument, ListOf):
+        copies = [copy_of(one, item, context) for one, item in zip(value, argument.items)]
         return copies if any(one is not None for one in copies) else None
-    if isinstance(value, mx.nd.NDArray) and isinstance(described, TensorSpec):
-        return value.astype(described.dtype).as_in_context(context)
+    if isinstance(value, mx.nd.NDArray) and isinstance(argument, TensorSpec):
+        return value.astype(argument.dtype).as_in_context(context)
     return None
 
 

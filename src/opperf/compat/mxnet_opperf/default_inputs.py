@@ -85,10 +85,10 @@ def _each(rows: list[Inputs], **attributes: Any) -> list[Inputs]:
     return [{**row, **{name: values[i] for name, values in attributes.items()}} for i, row in enumerate(rows)]
 
 
-def _optimizer(arrays: str, rated: str = "lr wd", **attributes: Any) -> list[Inputs]:
+def _optimizer(arrays: str, rates: str = "lr wd", **attributes: Any) -> list[Inputs]:
     """Return the rows of an optimizer: arrays of one shape, and the rates that rise from row to row."""
     rows = _over(DATA, *arrays.split(), **attributes)
-    return _each(rows, **dict.fromkeys(rated.split(), RATES))
+    return _each(rows, **dict.fromkeys(rates.split(), RATES))
 
 
 def _count(**attributes: Any) -> list[Inputs]:

@@ -111,11 +111,11 @@ def _array_names() -> frozenset[str]:
 def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
     """Return the parameters that a call goes by: a decorator's own (`np.matmul` has such), where it names any."""
     try:
-        own, wrapped = (inspect.signature(function, follow_wrapped=one).parameters for one in (False, True))
+        own, inner = (inspect.signature(function, follow_wrapped=one).parameters for one in (False, True))
     except (TypeError, ValueError):  # what is written in C may tell none
         return {}
     rest = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return wrapped if all(one.kind in rest for one in own.values()) else own
+    return inner if all(one.kind in rest for one in own.values()) else own
 
 
 class Maker:

@@ -71,8 +71,8 @@ def steps(profile: Profile) -> tuple[Event, ...]:
     In this order: PyTorch's `ProfilerStep`, steps of an optimizer, the outermost module or range that takes most of
     the time of its process and comes again and again.
     """
-    if marked := profile.of_kind("step"):
-        return marked
+    if marks := profile.of_kind("step"):
+        return marks
     processes: dict[int, list[Event]] = defaultdict(list)
     for event in sorted(profile.events, key=in_time):
         processes[event.process].append(event)

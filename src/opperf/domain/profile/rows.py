@@ -41,8 +41,8 @@ class Processor:
         """
         if event.process not in self._ran or event.device is not None:
             return 1.0
-        ran, waited = (sums[event.process].between(event.begin, event.end) for sums in (self._ran, self._waited))
-        return ran / (ran + waited) if ran + waited > 0 else 1.0
+        ran, wait = (sums[event.process].between(event.begin, event.end) for sums in (self._ran, self._waited))
+        return ran / (ran + wait) if ran + wait > 0 else 1.0
 
 
 class _Sum:

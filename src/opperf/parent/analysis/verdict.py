@@ -131,9 +131,9 @@ def sort_out(stage1: Mapping[int, Sequence[float]], look: int, rule: Rule) -> tu
     """
     tests = {key: paired_test(ratios) for key, ratios in stage1.items() if len(ratios) >= 2}
     share = spending(rule.looks)[look]
-    believed = discoveries([test.p_value() for test in tests.values()], DISCOVERY_RATE * share)
+    places = discoveries([test.p_value() for test in tests.values()], DISCOVERY_RATE * share)
     flagged = {
-        key for (key, test), stands_out in zip(tests.items(), believed) if stands_out and abs(test.mean) > rule.band / 2
+        key for (key, test), stands_out in zip(tests.items(), places) if stands_out and abs(test.mean) > rule.band / 2
     }
     confidence = 1 - (1 - CONFIDENCE) * share
     same = {key for key, test in tests.items() if key not in flagged and _inside(test.interval(confidence), rule.band)}

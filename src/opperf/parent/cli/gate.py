@@ -146,19 +146,19 @@ def gate(
     raise SystemExit(code) if result.cause is None else way_out(result.cause)
 
 
-def _tell_updated(updated: ExpectationUpdate, places: Places) -> None:
+def _tell_updated(update: ExpectationUpdate, places: Places) -> None:
     """Print what was measured, and say what is expected now."""
     from opperf.parent.reports.run import document
 
-    output.deliver(document(updated.run), places.format, places.output, f"{len(updated.run.records)} records")
-    if updated.cause is not None:
-        typer.echo(f"stopped: {updated.path} is unchanged", err=True)
+    output.deliver(document(update.run), places.format, places.output, f"{len(update.run.records)} records")
+    if update.cause is not None:
+        typer.echo(f"stopped: {update.path} is unchanged", err=True)
         return
-    if updated.measured:
-        text = f"{updated.measured} expectations measured now, {updated.others} kept"
-        typer.echo(f"wrote {updated.path}: {text}", err=True)
-    if updated.failed:
-        text = f"{updated.failed} of {len(updated.run.records)} trials failed; their expectations are unchanged"
+    if update.measured:
+        text = f"{update.measured} expectations measured now, {update.others} kept"
+        typer.echo(f"wrote {update.path}: {text}", err=True)
+    if update.failed:
+        text = f"{update.failed} of {len(update.run.records)} trials failed; their expectations are unchanged"
         typer.echo(text, err=True)
 
 

@@ -32,8 +32,8 @@ START_LIMIT = 120.0
 class Actor:
     """What runs on a node, in a process of its own."""
 
-    def __init__(self, needed: Sequence[str]) -> None:
-        prepare(needed)
+    def __init__(self, requirements: Sequence[str]) -> None:
+        prepare(requirements)
         # Only now can it be imported.
         from opperf.parent.fleet.node import Hands
 

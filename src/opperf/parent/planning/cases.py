@@ -106,8 +106,8 @@ def _foreign(selection: Selection, choice: OperatorChoice, row: Row) -> Case:
         for name in inputs:
             if choice.takes is not None and name not in choice.takes and not name.isdecimal():
                 raise unknown(f"input of {choice.name}", name, choice.takes, hint=f"it takes {', '.join(choice.takes)}")
-        named = {_place(choice, name): value for name, value in {**attributes, **selection.attributes}.items()}
-        return foreign_case(choice.name, inputs, named)
+        by_name = {_place(choice, name): value for name, value in {**attributes, **selection.attributes}.items()}
+        return foreign_case(choice.name, inputs, by_name)
 
 
 def _place(choice: OperatorChoice, name: str) -> str:

@@ -243,11 +243,11 @@ def _is_of(name: str | Code, own: set[str]) -> bool:
 def _choose(selection: Selection, side: Side, answers: ChildAnswers) -> dict[str, OperatorChoice]:
     """Return the operators that are named in addition to a suite, by name."""
     own = _suite_operators(selection)
-    meant = {
+    meanings = {
         _text(name): OperatorChoice(_text(name), None) if _is_of(name, own) else _choice(name, side, answers)
         for name in _names(selection)
     }
-    return {name: choice for name, choice in meant.items() if choice is not None}
+    return {name: choice for name, choice in meanings.items() if choice is not None}
 
 
 def _suite_trials(selection: Selection, side: Side, by_name: Mapping[str, OperatorChoice]) -> Iterator[Trial]:

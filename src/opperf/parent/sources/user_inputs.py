@@ -218,10 +218,10 @@ def _tensor_spec(text: str, default: Argument, name: str) -> TensorSpec:
     """
     values = _literal(text.removeprefix(LITERAL_PREFIX))
     try:
-        written, items = nested(values)
-        dtype = default.dtype if isinstance(default, TensorSpec) else _dtype_of(items, written)
+        lengths, items = nested(values)
+        dtype = default.dtype if isinstance(default, TensorSpec) else _dtype_of(items, lengths)
         gradient = default.requires_grad if isinstance(default, TensorSpec) else None
-        return TensorSpec(written, dtype, literal=tuple(items), requires_grad=gradient)
+        return TensorSpec(lengths, dtype, literal=tuple(items), requires_grad=gradient)
     except InputError as error:
         hint = f"write, for example, `{LITERAL_PREFIX}[0,3,7]`"
         raise InputError(f"input `{name}`: {error.message}", hint=hint, slug=error.slug) from error

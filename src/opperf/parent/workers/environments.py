@@ -93,7 +93,7 @@ def environments() -> list[BuiltEnvironment]:
     """Return the environments that can be used, by name."""
     home = _home()
     result = [_read(folder) for folder in sorted(home.iterdir())] if home.is_dir() else []
-    return [built for built in result if built is not None]
+    return [environment for environment in result if environment is not None]
 
 
 def remove(name: str, *, progress: Progress = quiet) -> list[str]:

@@ -25,7 +25,7 @@ def pair(base: float, new: float) -> PairValue:
 
 def floor(*pairs: PairValue) -> Floor:
     """Return the floor of these pairs."""
-    found = floor_of(TRIAL, pairs, alarms=0, comparisons=1, measured="2026-11-21")
+    found = floor_of(TRIAL, pairs, alarms=0, comparisons=1, moment="2026-11-21")
     assert found is not None
     return found
 
@@ -51,7 +51,7 @@ def test_what_a_live_comparison_must_exceed_is_the_far_end_of_the_interval() -> 
 
 def test_pairs_that_said_nothing_make_no_floor() -> None:
     silent = PairValue(None, None, None, 2, "2 rounds")
-    assert floor_of(TRIAL, [silent, pair(1, 1), pair(1, 1), silent], alarms=0, comparisons=1, measured="") is None
+    assert floor_of(TRIAL, [silent, pair(1, 1), pair(1, 1), silent], alarms=0, comparisons=1, moment="") is None
 
 
 def test_a_floor_does_not_depend_on_the_version() -> None:

@@ -85,8 +85,8 @@ def bodies(equation: Any) -> Iterator[tuple[Jaxpr, Sequence[Any]]]:
 def _hand(equation: Any, count: int, values: Sequence[Any]) -> Sequence[Any]:
     """Return what is known of the inputs of a program within: what a loop carries on is not."""
     if equation.primitive.name == "scan":
-        fixed, carried = equation.params["num_consts"], equation.params["num_carry"]
-        return [*values[:fixed], *([None] * carried), *values[fixed + carried :]]
+        fixed, carry = equation.params["num_consts"], equation.params["num_carry"]
+        return [*values[:fixed], *([None] * carry), *values[fixed + carry :]]
     if equation.primitive.name == "cond":  # the first value says which branch
         return values[1:]
     return values if len(values) == count and equation.primitive.name != "while" else ()

@@ -78,7 +78,7 @@ def scopes(text: str) -> dict[str, tuple[str, bool]]:
     {'dot.1': ('MLP.Dense_0', True)}
     """
     origins = ((DEFINITION.match(line), ORIGIN.search(line)) for line in text.splitlines())
-    return {defined[1]: _scope(origin[1]) for defined, origin in origins if defined and origin}
+    return {definition[1]: _scope(origin[1]) for definition, origin in origins if definition and origin}
 
 
 def _scope(origin: str) -> tuple[str, bool]:

@@ -198,5 +198,5 @@ def _kind(name: str) -> str:
     >>> _kind("MemcpyH2D"), _kind("Memset"), _kind("loop_add_fusion")
     ('copy', 'set', 'kernel')
     """
-    lowered = name.lower()
-    return "copy" if lowered.startswith("memcpy") else "set" if lowered.startswith("memset") else "kernel"
+    lower_case = name.lower()
+    return "copy" if lower_case.startswith("memcpy") else "set" if lower_case.startswith("memset") else "kernel"

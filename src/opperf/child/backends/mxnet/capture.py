@@ -140,12 +140,12 @@ class Recorder:
     def running(self, run: Any) -> Any:
         """Return what runs a cached graph operator by operator."""
 
-        def watch_cached(cached: Any, *arrays: Any, **written: Any) -> Any:
+        def watch_cached(cached: Any, *arrays: Any, **keywords: Any) -> Any:
             block = next((one for one in reversed(self._blocks) if getattr(one, "_cached_op", None) is cached), None)
-            results = None if block is None or written else self._run(block, arrays)
+            results = None if block is None or keywords else self._run(block, arrays)
             if results is None:
                 self.calls.append(CapturedCall("CachedOp", why="a graph that only runs as a whole", module=self._here))
-                return run(cached, *arrays, **written)
+                return run(cached, *arrays, **keywords)
             return results[0] if len(results) == 1 else results
 
         return watch_cached

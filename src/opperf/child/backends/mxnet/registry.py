@@ -129,12 +129,12 @@ def places(name: str) -> slice | None:
 @cache
 def signature(name: str) -> Signature:
     """Return what the registry says of an operator."""
-    real, document, variable, returned = (ctypes.c_char_p() for _ in range(4))
+    real, document, variable, result = (ctypes.c_char_p() for _ in range(4))
     count = mx_uint()
-    called, typed, texts = (ctypes.POINTER(ctypes.c_char_p)() for _ in range(3))
-    answers = (real, document, count, called, typed, texts, variable, returned)
+    names, types, texts = (ctypes.POINTER(ctypes.c_char_p)() for _ in range(3))
+    answers = (real, document, count, names, types, texts, variable, result)
     check_call(_LIB.MXSymbolGetAtomicSymbolInfo(_handle(name), *(ctypes.byref(answer) for answer in answers)))
-    arguments = [(py_str(called[i]), py_str(typed[i])) for i in range(count.value)]
+    arguments = [(py_str(names[i]), py_str(types[i])) for i in range(count.value)]
     arrays = [(own, text) for own, text in arguments if text.startswith(ARRAYS)]
     return Signature(
         name=name,

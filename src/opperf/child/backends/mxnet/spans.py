@@ -69,7 +69,7 @@ def _kinds(name: str) -> tuple[bool, bool]:
     return fused, any(part.startswith(BACKWARD) for part in parts)
 
 
-def with_memory(events: Sequence[Event], changed: Iterable[Change]) -> list[Event]:
+def with_memory(events: Sequence[Event], readings_of_memory: Iterable[Change]) -> list[Event]:
     """Return the spans, operators with the bytes that their thread allocated while they ran.
 
     Where one operator ends and the next begins in the same microsecond, what was allocated then is the next one's.
@@ -81,7 +81,7 @@ def with_memory(events: Sequence[Event], changed: Iterable[Change]) -> list[Even
     for place in sorted(range(len(operators)), key=lambda place: (operators[place].begin, -operators[place].duration)):
         begins[operators[place].thread].append(place)
     allocations: dict[int, list[int]] = defaultdict(list)
-    for change in changed:
+    for change in readings_of_memory:
         time = change.time * 1000
         places = begins.get(change.thread, [])
         before = bisect_right(places, time, key=lambda place: operators[place].begin)
@@ -136,11 +136,11 @@ def _put_back(events: Iterable[Event], operators: Iterator[Event]) -> list[Event
     return [next(operators) if event.kind == "operator" else event for event in events]
 
 
-def readings(changed: Iterable[Change], began: int, process: int) -> list[Reading]:
+def readings(allocations: Iterable[Change], began: int, process: int) -> list[Reading]:
     """Return how many bytes were held over time, of those that were allocated since it `began`: none at first."""
     totals: dict[str, int] = {}
     result: list[Reading] = []
-    for change in changed:
+    for change in allocations:
         device = change.device
         if device not in totals:
             result.append(Reading(began, process, device, 0))

@@ -48,7 +48,7 @@ def _plain(array: Any) -> TensorSpec:
     return TensorSpec(tuple(array.shape or ()), name)
 
 
-def case_of(name: str, arrays: Sequence[TensorSpec], attributes: Mapping[str, str], written: Sequence[Any]) -> Case:
+def case_of(name: str, arrays: Sequence[TensorSpec], attributes: Mapping[str, str], results: Sequence[Any]) -> Case:
     """Return the case of a call; `written` are arrays that it was given to write into.
 
     Raises `Unsupported` for an operator that no path leads to.
@@ -63,7 +63,7 @@ def case_of(name: str, arrays: Sequence[TensorSpec], attributes: Mapping[str, st
     }
     if name in TRAINED and mx.autograd.is_training():
         arguments["training"] = True
-    outputs = [_plain(array) for array in written]
+    outputs = [_plain(array) for array in results]
     if outputs and not isinstance(function, registry.RegisteredOperator):
         # Inputs of a list go by place, all of them: there `out` can only go by name, as attributes do.
         (arguments if signature.many else inputs)["out"] = outputs[0] if len(outputs) == 1 else ListOf(tuple(outputs))

@@ -128,12 +128,12 @@ class Watcher:
                 self._notes[TAKEN_OVER] = None
             text = (earlier or "") + (latest or "")
             # Memory is read at once: what others read of the counter depends on what was read before.
-            changed = changes(text) if self._memory else []
+            allocations = changes(text) if self._memory else []
             thread_names = {
                 str(of_thread(thread.ident)): thread.name for thread in threading.enumerate() if thread.ident
             }
             # The profiler's clock has whole microseconds.
-            self._windows.append(Window(self._began // 1000, text, changed, modules, function_calls, thread_names))
+            self._windows.append(Window(self._began // 1000, text, allocations, modules, function_calls, thread_names))
 
     def take(self) -> Profile:
         """Return what was seen since the last time, of this process; only while stopped."""
@@ -162,9 +162,9 @@ class Watcher:
         events = [event for event in spans(window.text, process) if event.begin // 1000 >= window.began]
         memory: list[Reading] = []
         if self._memory:
-            changed = [change for change in window.changed if change.time >= window.began]
-            events = with_memory(events, changed)
-            memory = readings(changed, window.began * 1000, process)
+            allocations = [change for change in window.changed if change.time >= window.began]
+            events = with_memory(events, allocations)
+            memory = readings(allocations, window.began * 1000, process)
         if window.modules:
             events = with_modules(events, window.modules)
         if window.calls:

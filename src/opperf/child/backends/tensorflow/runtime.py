@@ -103,7 +103,7 @@ class TensorflowBackend(Backend):
     def to_host(self, tensor: Any) -> HostValue:
         """Return the elements of a tensor; of a sparse one, with its zeros."""
         values = np.ascontiguousarray(_dense(tensor).numpy())
-        return values.tobytes(), tuple(tensor.shape), _named(tensor.dtype)
+        return values.tobytes(), tuple(tensor.shape), _name(tensor.dtype)
 
     def leaves(self, value: Any) -> list[Any]:
         """Return the tensors in a result; a sparse one, which holds several, is one."""
@@ -111,7 +111,7 @@ class TensorflowBackend(Backend):
 
     def spec(self, tensor: Any) -> TensorSpec:
         """Return shape and dtype."""
-        return TensorSpec(tuple(tensor.shape), _named(tensor.dtype))
+        return TensorSpec(tuple(tensor.shape), _name(tensor.dtype))
 
     def bindings(self) -> Mapping[str, Binding]:
         """Return the spelling of each neutral operator."""
@@ -205,7 +205,7 @@ def _uses_onednn() -> bool:
     return bool(test_util.IsMklEnabled())
 
 
-def _named(dtype: Any) -> str:
+def _name(dtype: Any) -> str:
     if dtype.name not in ITEM_SIZES:
         raise Unsupported(f"opperf has no dtype for {dtype.name} tensors", slug="unknown_dtype")
     return str(dtype.name)

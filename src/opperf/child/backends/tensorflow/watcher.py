@@ -47,8 +47,8 @@ class Watcher:
         self._recording: TemporaryDirectory[str] | None = None
         self._folders: list[TemporaryDirectory[str]] = []
         self._notes: dict[str, None] = {}
-        lost = {STACKS: watching.stacks, SHAPES: watching.shapes, MODULES: watching.modules}
-        self._untold = tuple(note for note, is_on in lost.items() if is_on)
+        gaps = {STACKS: watching.stacks, SHAPES: watching.shapes, MODULES: watching.modules}
+        self._untold = tuple(note for note, is_on in gaps.items() if is_on)
 
     def start(self) -> None:
         """Start recording; raises `ProfilerError` if the program is using the profiler."""

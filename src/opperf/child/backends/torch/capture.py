@@ -101,22 +101,22 @@ def _anywhere(value: Argument) -> Argument:
 
 def exact(tensor: torch.Tensor) -> TensorSpec:
     """Return the description of a tensor with its strides as they are; raises `NoDescription`."""
-    described = spec(tensor)
+    tensor_spec = spec(tensor)
     strides = tuple(tensor.stride())
     return replace(
-        described,
+        tensor_spec,
         strides=None if strides == row_major(tensor.shape) or not tensor.numel() else strides,
-        range=_signed(described.range) if described.is_float else described.range,
+        range=_signed(tensor_spec.range) if tensor_spec.is_float else tensor_spec.range,
         requires_grad=None,
     )
 
 
 def spec_with_values(tensor: torch.Tensor) -> TensorSpec:
     """Return the description of a tensor, with the values of whole numbers and masks; raises `NoDescription`."""
-    described = exact(tensor)
-    if described.is_float or described.elements > MOST_LITERAL:
-        return described
-    return replace(described, literal=tuple(tensor.flatten().tolist()))
+    tensor_spec = exact(tensor)
+    if tensor_spec.is_float or tensor_spec.elements > MOST_LITERAL:
+        return tensor_spec
+    return replace(tensor_spec, literal=tuple(tensor.flatten().tolist()))
 
 
 def _same_by_bounds(case: Case, func: Any) -> bool:

@@ -49,19 +49,19 @@ def _move(function: Any, arguments: Iterable[Any], result: Any) -> int:
     inputs, outputs = _tensors(arguments), _tensors([result])
     there = {tensor.untyped_storage().data_ptr() for tensor in inputs}
     changes = name.endswith("_")
-    written: int = sum(
+    output_bytes: int = sum(
         tensor.nbytes
         for tensor in outputs
         if changes or isinstance(tensor, FakeTensor) or tensor.untyped_storage().data_ptr() not in there
     )
-    if not written or name in FILLING or name.endswith("_like") or name.startswith("new_"):
-        return written
+    if not output_bytes or name in FILLING or name.endswith("_like") or name.startswith("new_"):
+        return output_bytes
     if name in GATHERING:
         first, *others = inputs
         inputs = others
-        written += min(first.nbytes, written)
+        output_bytes += min(first.nbytes, output_bytes)
     read: int = sum(tensor.nbytes for tensor in inputs)
-    return written + read
+    return output_bytes + read
 
 
 def _name(function: Any) -> str:

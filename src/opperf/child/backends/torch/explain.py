@@ -54,15 +54,15 @@ def _event(raw_event: Any) -> Event | None:
 
 
 def _print(work: Work, calls: int, wait: Callable[[Any], None]) -> list[list[Event]]:
-    printed = OutputCapture()
+    output = OutputCapture()
 
     @contextmanager
     def watch() -> Iterator[None]:
-        with printed.catch(), _levels(on=True):
+        with output.catch(), _levels(on=True):
             yield
 
     repeat(work, calls, wait, watch)
-    return [verbose.read(text) for text in printed.texts]
+    return [verbose.read(text) for text in output.texts]
 
 
 def _levels(*, on: bool) -> AbstractContextManager[Any]:

@@ -118,9 +118,9 @@ def alex_net(num_classes: int = 1000, dropout: float = 0.5) -> Any:
     """Return AlexNet for images of three channels."""
     features: list[nn.Module] = []
     channels = 3
-    for width, kernel, stride, padding, pooled in ALEX_NET:
+    for width, kernel, stride, padding, pools in ALEX_NET:
         features += [nn.Conv2d(channels, width, kernel, stride, padding), nn.ReLU(inplace=True)]
-        features += [nn.MaxPool2d(3, 2)] if pooled else []
+        features += [nn.MaxPool2d(3, 2)] if pools else []
         channels = width
     hidden = 4096
     classifier = [

@@ -182,8 +182,8 @@ def first_case(path: str, function: Callable[..., Any], args: Sequence[Any], kwa
     """Return the case of the first call of an ATen operator in a function's call that a case can hold; or None."""
     cases: list[Case] = []
 
-    def note(called: str, func: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> None:
-        if called == path and not cases:
+    def note(name: str, func: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> None:
+        if name == path and not cases:
             try:
                 cases.append(case_of(f"torch:{path}", parameters(func), arguments, keywords))
             except NoDescription:

@@ -42,7 +42,7 @@ class Observer:
         self._observer = torch.profiler.ExecutionTraceObserver().register_callback(path)
 
     @contextmanager
-    def observed(self, name: str) -> Iterator[None]:
+    def observe(self, name: str) -> Iterator[None]:
         """Record what runs inside the block, below a label."""
         self._observer.start()
         try:

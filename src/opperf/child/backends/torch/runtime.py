@@ -112,8 +112,8 @@ class TorchBackend(Backend):
             return tensor.detach()
         # Elements that share a place, as an expanded tensor's do, are made once.
         once = tensor[tuple(slice(1) if stride == 0 else slice(None) for stride in strides)]
-        strided = torch.empty_strided(once.shape, tuple(strides), dtype=tensor.dtype, device=self.device)
-        return strided.copy_(once).expand(tuple(shape)).detach()
+        result = torch.empty_strided(once.shape, tuple(strides), dtype=tensor.dtype, device=self.device)
+        return result.copy_(once).expand(tuple(shape)).detach()
 
     def dtype(self, name: str) -> Any:
         """Return `torch.float32` and the like."""
@@ -147,10 +147,10 @@ class TorchBackend(Backend):
         Functions that make tensors of nothing follow no tensor to its device: they are told which, but on a CPU, where
         users do not tell them either.
         """
-        spelled = bindings("torch")
+        own = bindings("torch")
         if self.device.type == "cpu":
-            return spelled
-        return {name: self._place(binding) if name in MAKERS else binding for name, binding in spelled.items()}
+            return own
+        return {name: self._place(binding) if name in MAKERS else binding for name, binding in own.items()}
 
     def _place(self, binding: Binding) -> Binding:
         if isinstance(binding, Missing):

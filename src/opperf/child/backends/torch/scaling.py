@@ -135,11 +135,11 @@ def cost(function: Callable[..., Any], case: Case, device: str) -> Cost | None:
         seconds = process_time() - start
     except Exception:  # what a function does not take, it says in its own way
         return None
-    returned = [leaf.numel() for leaf in tensors(result)]
+    elements = [leaf.numel() for leaf in tensors(result)]
     sizes = [tensor.elements for tensor in _specs(case)]
-    if len(returned) > MOST_TENSORS:
+    if len(elements) > MOST_TENSORS:
         return None
-    return Cost(max([*returned, *sizes], default=0), sum(returned), seconds)
+    return Cost(max([*elements, *sizes], default=0), sum(elements), seconds)
 
 
 def _climb(

@@ -62,8 +62,8 @@ def profile_of(results: Any, watching: Watching, thread: Callable[[int], str], s
     modules = _inherit(above, [event.name if event.kind == "module" else None for event in events])
     nodes = _makers(spans, events, above, backward)
     makers = _inherit(above, nodes)
-    launched = _launch(spans, kernels)
-    device = _on_device(above, launched, kernels)
+    launchers = _launch(spans, kernels)
+    device = _on_device(above, launchers, kernels)
     memory = _memory(spans, events, above, changes, watching)
     notes = []
     for place, (event, node, maker) in enumerate(zip(events, nodes, makers)):
@@ -81,7 +81,7 @@ def profile_of(results: Any, watching: Watching, thread: Callable[[int], str], s
                 forward=events[node].begin if node is not None and event.kind == "operator" else None,
             )
         )
-    on_device = [_kernel(one, None if place is None else notes[place]) for one, place in zip(kernels, launched)]
+    on_device = [_kernel(one, None if place is None else notes[place]) for one, place in zip(kernels, launchers)]
     readings = _readings(changes, results.trace_start_ns()) if watching.memory else []
     return Profile((*_show(notes, above, watching), *on_device), tuple(readings))
 
@@ -138,8 +138,8 @@ def _kind(one: Any, name: str) -> str:
     if name.startswith(NO_OPERATORS):
         return "api"
     # Otherwise it is a mark of the compiler, or of C++ code.
-    dispatched = "::" in name or one.scope() == BACKWARD or one.sequence_nr() >= 0 or _is_bare(name)
-    return "operator" if dispatched else "task"
+    is_operator = "::" in name or one.scope() == BACKWARD or one.sequence_nr() >= 0 or _is_bare(name)
+    return "operator" if is_operator else "task"
 
 
 @cache
@@ -197,10 +197,10 @@ def _launch(spans: Sequence[Any], kernels: Sequence[Any]) -> list[int | None]:
     return [numbers.get(kernel.linked_correlation_id()) for kernel in kernels]
 
 
-def _on_device(above: Sequence[int | None], launched: Sequence[int | None], kernels: Sequence[Any]) -> dict[int, int]:
+def _on_device(above: Sequence[int | None], launchers: Sequence[int | None], kernels: Sequence[Any]) -> dict[int, int]:
     """Return the nanoseconds on a device by the place of each span that launched something, itself or within."""
     totals: Counter[int] = Counter()
-    for kernel, place in zip(kernels, launched):
+    for kernel, place in zip(kernels, launchers):
         while place is not None:
             totals[place] += kernel.duration_ns()
             place = above[place]

@@ -65,14 +65,14 @@ def case_of(
     """
     places = [parameter for parameter in parameters if not parameter.keyword_only]
     arguments = {**{place.name: value for place, value in zip(places, args)}, **kwargs}
-    described = {name: argument(value, tensor) for name, value in arguments.items() if not _plain(value)}
-    by_place = [i for i, own in enumerate(places) if own.unnamed or _holds_tensors(described.get(own.name))]
+    specs = {name: argument(value, tensor) for name, value in arguments.items() if not _plain(value)}
+    by_place = [i for i, own in enumerate(places) if own.unnamed or _holds_tensors(specs.get(own.name))]
     inputs = {}
     for place in places[: max(by_place, default=-1) + 1]:
         if place.name not in arguments and place.default is inspect.Parameter.empty:
             raise NoDescription(f"a call without `{place.name}`")
-        inputs[place.name] = described[place.name] if place.name in described else argument(place.default)
-    attributes = {name: value for name, value in described.items() if name not in inputs}
+        inputs[place.name] = specs[place.name] if place.name in specs else argument(place.default)
+    attributes = {name: value for name, value in specs.items() if name not in inputs}
     return Case(operator, inputs, attributes)
 
 
@@ -164,17 +164,17 @@ def describe_row(tensor: torch.Tensor) -> TensorSpec:
 def called_with(case: Case, device: str, *, gradients: bool = False) -> tuple[list[Any], dict[str, Any]]:
     """Return values of the kinds that a case describes, by place and by name; those with gradients record them."""
 
-    def value_of(described: Argument) -> Any:
-        if isinstance(described, TensorSpec):
-            tensor = _tensor(described, device)
-            return tensor.requires_grad_(gradients and described.is_float and described.requires_grad is not False)
-        if isinstance(described, ListOf):
-            return [value_of(item) for item in described.items]
-        if isinstance(described, tuple):
-            return tuple(value_of(item) for item in described)
-        if isinstance(described, DType):
-            return DTYPES[described.name]
-        return described.name if isinstance(described, Device) else described
+    def value_of(spec: Argument) -> Any:
+        if isinstance(spec, TensorSpec):
+            tensor = _tensor(spec, device)
+            return tensor.requires_grad_(gradients and spec.is_float and spec.requires_grad is not False)
+        if isinstance(spec, ListOf):
+            return [value_of(item) for item in spec.items]
+        if isinstance(spec, tuple):
+            return tuple(value_of(item) for item in spec)
+        if isinstance(spec, DType):
+            return DTYPES[spec.name]
+        return spec.name if isinstance(spec, Device) else spec
 
     return [value_of(value) for value in case.inputs.values()], {
         name: value_of(v) for name, v in case.attributes.items()
@@ -197,8 +197,8 @@ def _plain(value: Any) -> bool:
     return isinstance(value, (torch.layout, torch.memory_format)) and value in PLAIN
 
 
-def _holds_tensors(described: Argument) -> bool:
-    return any(True for _ in tensors_of(described))
+def _holds_tensors(spec: Argument) -> bool:
+    return any(True for _ in tensors_of(spec))
 
 
 def _bounds(tensor: torch.Tensor) -> tuple[float, float] | None:
@@ -251,22 +251,22 @@ def _strides(tensor: torch.Tensor) -> tuple[int, ...] | None:
     return tuple(dense) if tuple(dense) == tensor.stride() and not tensor.is_contiguous() else None
 
 
-def _tensor(described: TensorSpec, device: str) -> torch.Tensor:
-    dtype = DTYPES[described.dtype]
-    low, high = described.range or described.default_range
-    if described.literal is not None:
-        sample = torch.tensor(described.literal, device=device).reshape(described.shape)
-    elif described.values == SPD:
-        lower = (torch.rand(described.shape, device=device) * 2 - 1).tril(-1)
-        sample = lower + lower.mT + described.shape[-1] * torch.eye(described.shape[-1], device=device)
-    elif described.values == "sorted":
-        sample = torch.arange(described.elements, device=device) * ((high - low) / described.elements) + low
-    elif described.is_float:
+def _tensor(spec: TensorSpec, device: str) -> torch.Tensor:
+    dtype = DTYPES[spec.dtype]
+    low, high = spec.range or spec.default_range
+    if spec.literal is not None:
+        sample = torch.tensor(spec.literal, device=device).reshape(spec.shape)
+    elif spec.values == SPD:
+        lower = (torch.rand(spec.shape, device=device) * 2 - 1).tril(-1)
+        sample = lower + lower.mT + spec.shape[-1] * torch.eye(spec.shape[-1], device=device)
+    elif spec.values == "sorted":
+        sample = torch.arange(spec.elements, device=device) * ((high - low) / spec.elements) + low
+    elif spec.is_float:
         wide = COMPUTE_TYPES.get(dtype, dtype) if dtype.is_complex else torch.float32
-        sample = torch.rand(described.shape, dtype=wide, device=device) * (high - low) + low
+        sample = torch.rand(spec.shape, dtype=wide, device=device) * (high - low) + low
     else:
-        sample = torch.randint(int(low), max(int(low) + 1, int(high)), described.shape, device=device)
+        sample = torch.randint(int(low), max(int(low) + 1, int(high)), spec.shape, device=device)
     values = sample.to(dtype)
-    if described.strides is None:
+    if spec.strides is None:
         return values
-    return torch.empty_strided(described.shape, described.strides, dtype=dtype, device=device).copy_(values)
+    return torch.empty_strided(spec.shape, spec.strides, dtype=dtype, device=device).copy_(values)

@@ -136,11 +136,11 @@ class Watcher:
             self._observer = None
         windows, self._windows = self._windows, []
         facts = {"framework": self.framework, "version": str(torch.__version__), "threads": torch.get_num_threads()}
-        slowed = self._of_stacks()
+        slowdown = self._of_stacks()
         stacks = None if self._calls is None else self._calls.take()
         has_rival = self._calls is not None and self._calls.has_rival
         notes = (*[MEMORY_NOTE] * self._watching.memory, *[ENDED_NOTE] * self._ended, *[TAKEN_NOTE] * has_rival)
-        notes += (*self._of_limit(), *slowed)
+        notes += (*self._of_limit(), *slowdown)
         profiles = [self._profile(window, stacks) for window in windows]
         return merge([*profiles, Profile(self._steps.take(), (), {os.getpid(): facts}, notes)])
 
@@ -162,12 +162,12 @@ class Watcher:
 
     def _of_stacks(self) -> tuple[str, ...]:
         """Return the note on a script that was slowed down by recording its Python calls."""
-        passed, self._passed = self._passed, 0.0
+        duration, self._passed = self._passed, 0.0
         overhead = 0.0 if self._calls is None else self._calls.spent
-        if not overhead or overhead < SLOW * passed:
+        if not overhead or overhead < SLOW * duration:
             return ()
         note = (
-            f"torch: recording Python calls took at least {overhead:.3g} of {passed:.3g} s: the code "
+            f"torch: recording Python calls took at least {overhead:.3g} of {duration:.3g} s: the code "
             "between operators runs faster without `--stacks`"
         )
         return (note,)

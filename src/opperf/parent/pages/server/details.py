@@ -15,7 +15,7 @@ from opperf.domain.floor import NoiseRun
 from opperf.domain.record import Run
 from opperf.domain.units import format_bytes, format_percent, format_ratios, format_seconds
 from opperf.parent.analysis.verdict import Rule
-from opperf.parent.compare import recorded
+from opperf.parent.compare import of_runs
 from opperf.parent.history import imported_changes, named_changes
 from opperf.parent.load import read_value
 from opperf.parent.pages.charts import Chart
@@ -142,7 +142,7 @@ def beside(archive: Archive, query: Query) -> View:
     base, new = (_result(_document(archive, key), key) for key in keys)
     if not isinstance(base, Run) or not isinstance(new, Run):
         raise InputError("a comparison cannot be compared with another run", hint="choose two runs", slug="input")
-    comparison_run = recorded(base, new, Rule())
+    comparison_run = of_runs(base, new, Rule())
     report = report_of(comparison_run)
     more = Note(
         "Two runs tell less than `opperf compare`, which measures both in turn: small changes stay inconclusive."

@@ -217,25 +217,25 @@ def arguments(node: Node, parameters: Sequence[Parameter], elements: Elements) -
     """Return the arguments of a call by name; raises `Unknown`, and `ValueError` for damaged records."""
     if len(node.values) != len(parameters):
         raise Unknown(f"{len(node.values)} inputs are recorded, but the operator takes {len(parameters)}")
-    numbered = ElementRecords(node.id, _ranges(node.ranges), elements)
+    records = ElementRecords(node.id, _ranges(node.ranges), elements)
     result: dict[str, Argument] = {}
     for place, parameter in enumerate(parameters):
         strides = node.strides[place] if place < len(node.strides) else ()
-        argument = _argument(node.types[place], node.values[place], node.shapes[place], strides, numbered)
+        argument = _argument(node.types[place], node.values[place], node.shapes[place], strides, records)
         result[parameter.name] = _typed(parameter.type, argument)
     return result
 
 
-def _argument(kind: str, value: Any, shape: Any, strides: Any, numbered: ElementRecords, depth: int = 0) -> Argument:
+def _argument(kind: str, value: Any, shape: Any, strides: Any, records: ElementRecords, depth: int = 0) -> Argument:
     if kind in NOTHING:
-        numbered.count += kind == NULL_TENSOR
+        records.count += kind == NULL_TENSOR
         return None
     if kind == "Device":
         return Device("default")  # what was recorded on another device runs on the one that is measured
     if kind in SCALARS and isinstance(value, (bool, int, float, str)):
         return float(value) if kind == "Double" else value
     if tensor := _TENSOR.fullmatch(kind):
-        return numbered.tensor(tensor["dtype"], value, shape, strides)
+        return records.tensor(tensor["dtype"], value, shape, strides)
     if match := _LIST.fullmatch(kind):
         if depth == DEEPEST:
             raise Unknown(f"lists in lists, over {DEEPEST} deep")
@@ -243,7 +243,7 @@ def _argument(kind: str, value: Any, shape: Any, strides: Any, numbered: Element
         if len(kinds) != len(value):
             raise Unknown(f"a list of {len(value)} of which {len(kinds)} types are recorded")
         each = zip(kinds, value, _each(shape, kinds), _each(strides, kinds))
-        return ListOf(tuple(_argument(*entry, numbered, depth + 1) for entry in each))
+        return ListOf(tuple(_argument(*entry, records, depth + 1) for entry in each))
     raise Unknown(f"an argument of type {kind}")
 
 

@@ -121,7 +121,7 @@ class _Launches:
 def read_kineto(path: Path) -> Recording:
     """Read a Kineto trace, one event at a time; raises `InputError` for anything else."""
     calls: list[Call] = []
-    launched = _Launches()
+    kernels = _Launches()
     read = 0
     with open_trace(path) as file:
         try:
@@ -133,7 +133,7 @@ def read_kineto(path: Path) -> Recording:
                 if category == "cpu_op":
                     calls.append(_call(event, arguments))
                 else:
-                    launched.add(category, arguments, round(float(event["dur"]) * 1000))
+                    kernels.add(category, arguments, round(float(event["dur"]) * 1000))
         except (*DAMAGE, ArithmeticError, KeyError, ValueError, TypeError, AttributeError) as error:
             raise InputError(
                 f"{path}: damaged after {read} events: {describe(error)}",
@@ -143,7 +143,7 @@ def read_kineto(path: Path) -> Recording:
     if not calls:
         hint = "expected the Chrome trace that `torch.profiler` exports of the same run"
         raise InputError(f"{path}: no call of an operator among {read} events", hint=hint, slug="bad_trace")
-    return Recording(path, calls, launched.seconds(calls))
+    return Recording(path, calls, kernels.seconds(calls))
 
 
 def _call(event: JsonObject, arguments: JsonObject) -> Call:
@@ -224,8 +224,8 @@ def _by_order(marks: Sequence[Mark], calls: Sequence[Call]) -> Mapping[int, Sequ
     Where a thread repeats the same calls, as the steps of a training loop do, a node has one call in each repetition.
     """
     shared = {mark.name for mark in marks} & {call.name for call in calls}
-    traced = _threads((mark.thread, mark.id, mark.name) for mark in sorted(marks) if mark.name in shared)
-    recorded = _threads(
+    in_trace = _threads((mark.thread, mark.id, mark.name) for mark in sorted(marks) if mark.name in shared)
+    in_kineto = _threads(
         (call.thread, place, call.name)
         for place, call in sorted(
             enumerate(calls), key=lambda one: (one[1].start, -one[1].seconds, one[1].external, one[0])
@@ -233,9 +233,9 @@ def _by_order(marks: Sequence[Mark], calls: Sequence[Call]) -> Mapping[int, Sequ
         if call.name in shared
     )
     pairs: dict[int, Sequence[int]] = {}
-    for ids, names in traced:
+    for ids, names in in_trace:
         offsets, places = max(
-            ((list(_offsets(names, others)), places) for places, others in recorded),
+            ((list(_offsets(names, others)), places) for places, others in in_kineto),
             key=lambda one: len(one[0]),
             default=([], []),
         )

@@ -91,12 +91,12 @@ def open_trace(path: Path) -> Iterator[BoundedJson]:
                 return
             most = MOST_UNPACKED + MOST_RATIO * path.stat().st_size
             with gzip.open(file) as stream:
-                unpacked: Any = Unpacker(stream, most)  # all that `tarfile` needs of a file
+                unpacker: Any = Unpacker(stream, most)  # all that `tarfile` needs of a file
                 if path.name.endswith((".tar.gz", ".tgz")):
-                    with tarfile.open(fileobj=unpacked, mode="r:") as archive:
+                    with tarfile.open(fileobj=unpacker, mode="r:") as archive:
                         yield BoundedJson(_only_json(archive, path))
                 else:
-                    yield BoundedJson(unpacked)
+                    yield BoundedJson(unpacker)
     except DAMAGE as error:
         raise InputError(
             f"cannot read `{path}`: {getattr(error, 'strerror', None) or describe(error)}", slug="input"

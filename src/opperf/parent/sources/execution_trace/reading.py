@@ -210,10 +210,8 @@ def read_traces(
             if tree.is_wanted(node, subgraph, steps):
                 case = _case(node, elements)
                 count_of_case = cases.setdefault(case, Tally()) if isinstance(case, Case) else None
-                counted = (
-                    left_out.setdefault((node.name, str(case)), Tally()) if count_of_case is None else count_of_case
-                )
-                counted.add(_record(node, durations, on_device, clock))
+                total = left_out.setdefault((node.name, str(case)), Tally()) if count_of_case is None else count_of_case
+                total.add(_record(node, durations, on_device, clock))
                 match_result.add(node, durations)
                 spans.add(node, durations)
     if not cases and not left_out:
@@ -275,7 +273,7 @@ def _part(
     return inputs, {name: value for name, value in values.items() if name not in inputs}
 
 
-def _refuse_nothing(subgraph: str | None, steps: tuple[int, int] | None, labels: Iterable[str], counted: int) -> None:
+def _refuse_nothing(subgraph: str | None, steps: tuple[int, int] | None, labels: Iterable[str], count: int) -> None:
     if subgraph is not None:
         close = near(subgraph, labels)
         names = ", ".join(map(quote, close or list(labels)[:MOST_NAMES]))
@@ -284,8 +282,8 @@ def _refuse_nothing(subgraph: str | None, steps: tuple[int, int] | None, labels:
     if steps is not None:
         part = f"the steps {steps[0]} to {steps[1] - 1}" if steps[1] - steps[0] > 1 else f"the step {steps[0]}"
         remedy = (
-            f"its steps are 0 to {counted - 1}"
-            if counted
+            f"its steps are 0 to {count - 1}"
+            if count
             else "the trace has no `profiler.step()` calls, which begin a step"
         )
         raise InputError(f"no operator in {part} of the trace", hint=remedy, slug="empty_trace")

@@ -151,10 +151,10 @@ def search(archive: Archive, text: str, *, most: int = 50) -> list[Hit]:
         .where(or_(has(environments.framework + " " + environments.version), has(environments.build)))
         .distinct()
     )
-    labelled = select(labels.c.run_id).where(or_(has(labels.c.value), has(labels.c.name)))
+    with_label = select(labels.c.run_id).where(or_(has(labels.c.value), has(labels.c.name)))
     matching = (
         select(own.key, own.kind, own.started)
-        .where(or_(has(own.key), own.id.in_(labelled)))
+        .where(or_(has(own.key), own.id.in_(with_label)))
         .order_by(own.started.desc())
     )
     with reading(archive.engine, archive.address) as connection:

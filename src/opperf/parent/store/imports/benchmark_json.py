@@ -136,8 +136,8 @@ def google_run(data: object, where: str, *, version: str) -> Run:
         for one in context.caches
     ]
     machine = {"cpu": context.host_name, "cores_logical": context.num_cpus, "caches": caches}
-    started = None if context.date is None else _moment(context.date)
-    return absolute_run("google-benchmark", timings, version=version, started=started, machine=machine)
+    start = None if context.date is None else _moment(context.date)
+    return absolute_run("google-benchmark", timings, version=version, started=start, machine=machine)
 
 
 def _google_argument(part: tuple[int, str]) -> tuple[str, str | int]:

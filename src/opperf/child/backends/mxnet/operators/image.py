@@ -116,8 +116,8 @@ def image_color_jitter(
 ) -> Any:
     """Adjust one after the other."""
     scaled = data * brightness
-    mixed = scaled * contrast + (1 - contrast) * F.np.mean(F.np.dot(scaled, weights))
-    return image_adjust_saturation(F, mixed, weights, factor=saturation)
+    mixture = scaled * contrast + (1 - contrast) * F.np.mean(F.np.dot(scaled, weights))
+    return image_adjust_saturation(F, mixture, weights, factor=saturation)
 
 
 def image_adjust_hue(F: Any, data: Any, turn: Any) -> Any:

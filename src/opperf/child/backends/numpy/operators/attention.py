@@ -23,8 +23,8 @@ def scaled_dot_product_attention(query: Any, key: Any, value: Any, causal: bool 
 def grouped_query_attention(query: Any, key: Any, value: Any, causal: bool | None) -> Any:
     """Return the attention of heads that share keys: those of one key stand in a dimension of their own."""
     batch, heads, length, width = query.shape
-    grouped = query.reshape(batch, key.shape[1], heads // key.shape[1], length, width)
-    result = scaled_dot_product_attention(grouped, key[:, :, np.newaxis], value[:, :, np.newaxis], causal)
+    heads_by_group = query.reshape(batch, key.shape[1], heads // key.shape[1], length, width)
+    result = scaled_dot_product_attention(heads_by_group, key[:, :, np.newaxis], value[:, :, np.newaxis], causal)
     return result.reshape(batch, heads, length, -1)
 
 

@@ -36,10 +36,10 @@ def transposed(
     apart[_every(stride)] = data
     edges = [gap * (width - 1) - pad for gap, width, pad in zip(dilation, kernel, padding)]
     apart = np.pad(apart, [(0, 0), (0, 0), *((edge, edge + more) for edge, more in zip(edges, output_padding))])
-    turned = np.flip(weight, axis=tuple(range(2, weight.ndim)))
-    swapped = np.concatenate([np.swapaxes(part, 0, 1) for part in np.split(turned, groups)])
+    mirror = np.flip(weight, axis=tuple(range(2, weight.ndim)))
+    kernels = np.concatenate([np.swapaxes(part, 0, 1) for part in np.split(mirror, groups)])
     nothing, once = (0,) * len(stride), (1,) * len(stride)
-    return convolution(apart, swapped, once, nothing, dilation, groups)
+    return convolution(apart, kernels, once, nothing, dilation, groups)
 
 
 def max_pool(data: Any, kernel: Widths, stride: Widths, padding: Widths) -> Any:

@@ -123,8 +123,8 @@ def ftrl_update(
     before = squares.sqrt()
     root = squares.addcmul_(gradient, gradient).sqrt()
     sums.add_(gradient).addcmul_(root - before, weight, value=-1 / learning_rate)
-    shrunk = F.softshrink(sums, l1)
-    return torch.div(shrunk.mul_(-learning_rate), root.add_(beta), out=weight)
+    shrinkage = F.softshrink(sums, l1)
+    return torch.div(shrinkage.mul_(-learning_rate), root.add_(beta), out=weight)
 
 
 def lamb_update(
