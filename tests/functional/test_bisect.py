@@ -27,6 +27,7 @@ class Slowdowns:
 
     factors: Sequence[float]
     same: Mapping[str, str] = field(default_factory=dict)
+    setting: str = "slowdown"
     asked: list[str] = field(default_factory=list)
 
     @property
@@ -38,17 +39,23 @@ class Slowdowns:
         if factor < 0:
             raise EnvironmentFailure(f"{name} has no wheel", slug="environment_build")
         self.asked.append(name)
-        return f"null;slowdown={factor};version={name}"
+        return f"null;{self.setting}={factor};version={name}"
 
     def digest(self, name: str) -> str | None:
         return self.same.get(name)
 
 
-def search(builds: Slowdowns, *operators: str, order: Order | None = None, budget: float | None = None) -> Bisection:
+def search(
+    builds: Slowdowns,
+    *operators: str,
+    order: Order | None = None,
+    budget: float | None = None,
+    clock: str = "wall",
+) -> Bisection:
     """Search some builds."""
     order = order or Order("v0", builds.names[-1])
     selection = Selection(operators=operators or ("null:steady",), directions=("forward",))
-    settings = Settings(budget=budget)
+    settings = Settings(budget=budget, clock=clock)
     searching = Search(selection, builds, ";framework=null", order, Rule(pairs=3), settings, Silent())
     searching.plan()
     searching.run()
@@ -198,3 +205,11 @@ def test_what_cannot_be_searched_is_one_message(words: tuple[str, ...], part: st
     done = invoke("bisect", "sum", "--good", "2.2.5", "--bad", "2.2.6", *words)
     assert done.code == 2
     assert part in done.err
+
+
+def test_the_build_that_executes_more_is_named_by_counts_alone() -> None:
+    builds = Slowdowns(steps((5, 1.01), count=8), setting="work")
+    (answer,) = search(builds, clock="instructions").answers
+    assert [(step.before, step.after) for step in answer.steps] == [("v4", "v5")]
+    assert "v5 executes 1.0% more instructions than v4" in answer.reason
+    assert [one.kind for one in search(builds).answers] == ["same"]

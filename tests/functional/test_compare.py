@@ -183,3 +183,35 @@ def test_kernels_decide_where_both_sides_show_them_and_launches_do_not_count() -
 def test_kernels_decide_nothing_where_only_one_side_shows_them() -> None:
     (found,) = document("null:steady", "--base", "null;kernels=0.6", "--new", "null;slowdown=2", "--pairs", "5")
     assert (found["verdict"], found["clock"]) == ("slower", "wall")
+
+
+@pytest.mark.parametrize(
+    ("new", "verdict", "words"),
+    [
+        ("null", "same", "same work, same time"),
+        ("null;work=1.01", "slower", "more work, same time"),
+        ("null;work=0.99", "faster", "less work, same time"),
+        ("null;slowdown=1.05", "same", "same work, other time"),
+        ("null;work=1.05;slowdown=1.05", "slower", "more work, more time"),
+    ],
+)
+def test_counts_decide_and_the_time_stands_beside_them(new: str, verdict: str, words: str) -> None:
+    (found,) = document("null:steady", "--base", "null", "--new", new, "--clock", "instructions")
+    assert (found["verdict"], found["clock"]) == (verdict, "instructions")
+    assert found["reason"].startswith(words)
+    assert found["ratio"] == found["new_instructions"] / found["base_instructions"]
+    assert found["time"]["ratio"] == pytest.approx(found["new_time"] / found["base_time"])
+    assert words in compare("null:steady", "--base", "null", "--new", new, "--clock", "instructions").out
+
+
+def test_a_count_of_vectorised_work_comes_with_a_warning() -> None:
+    words = ("add", "--base", "null", "--new", "null", "--clock", "instructions")
+    large, small = (document(*words, "--input", f"lhs={n}x{n}", "--input", f"rhs={n}x{n}")[0] for n in (1024, 2))
+    assert [warning["slug"] for warning in large["warnings"]] == ["vectorised"]
+    assert small["warnings"] == []
+
+
+def test_only_a_clock_that_compares_is_taken() -> None:
+    done = compare("add", "--base", "null", "--new", "null", "--clock", "native")
+    assert done.code == 2
+    assert "expected wall or instructions" in done.err

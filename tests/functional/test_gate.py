@@ -462,3 +462,14 @@ def test_expectations_can_be_narrowed_to_a_framework(opperf: Opperf) -> None:
     done = opperf(*JUDGE, "--framework", "numpy")
     assert done.code == 2
     assert "the file has no expectations" in done.err
+
+
+def test_a_gate_on_counts_fails_for_more_work_and_not_for_more_time(opperf: Opperf, tmp_path: Path) -> None:
+    file = tmp_path / "opperf.toml"
+    file.write_text('base = "null"\nclock = "instructions"\npairs = 3\n')
+    more_work = opperf("gate", "null:steady", "--config", str(file), "--new", "null;work=1.01")
+    assert more_work.code == 1
+    assert "more work, same time: 1.010 times the base's instructions" in more_work.out
+    assert opperf("gate", "null:steady", "--config", str(file), "--new", "null;slowdown=1.1").code == 0
+    wall = ("--clock", "wall", "--new", "null;slowdown=1.1")
+    assert opperf("gate", "null:steady", "--config", str(file), *wall).code == 1

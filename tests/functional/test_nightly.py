@@ -33,7 +33,7 @@ def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
 def configure(here: Path) -> Callable[..., None]:
     """Writes an opperf.toml with these builds."""
 
-    def write(*builds: str, anchor: str = ANCHOR, **more: str) -> None:
+    def write(*builds: str, anchor: str = ANCHOR, **more: object) -> None:
         keys = {"operators": "null:steady", "anchor": anchor, **more}
         lines = [f"{name} = {json.dumps(value)}" for name, value in keys.items()]
         text = "\n".join(['[database]\nurl = "nights.db"\n\n[nightly]', *lines, f"builds = {json.dumps(builds)}", ""])
@@ -194,3 +194,10 @@ def test_an_index_of_nightly_wheels_is_asked_only_while_nights_are_measured(
     assert opperf("nightly").code == 0
     assert seen == ["https://wheels.example/nightly"]
     assert "UV_INDEX" not in os.environ
+
+
+def test_nights_are_judged_by_counts(opperf: Opperf, configure: Callable[..., None]) -> None:
+    configure("null;version=1.1;slowdown=1.1", "null;version=1.2;slowdown=1.1;work=1.01", pairs=3)
+    done = opperf("nightly", "--clock", "instructions", "--format", "json")
+    assert done.code == 1, done.err
+    assert [one["verdict"] for one in json.loads(done.out)["comparisons"]][:2] == ["same", "slower"]

@@ -28,6 +28,7 @@ class PairValue(Fields):
     ratio; and clean minimum, median and 90th percentile, both from the same number of clean samples of the same rounds.
     With fewer than five rounds a pair has no values: all are None, and `reason` says why.
     `clock` is `cpu` where CPU time stands in for wall time, and `kernels` where it is the time that a device was busy.
+    Where it is `instructions`, `base` and `new` hold counts.
     `warnings` are those of either side.
     """
 
@@ -97,9 +98,10 @@ class Comparison(Fields):
 
     `status` is that of a record: `failed` where a side could not be measured, `skipped` where there is nothing to
     compare with; the verdict is the same word then, and gives the reason. `log_ratios` are those of each stage.
-    `clock` is what decided: `wall`, `cpu` where wall time could not, `kernels` for the time of a device.
-    `explanation` is what ran on both sides, where that was asked for. `count` is how often the case occurs in its
-    suite. `base_time` and `new_time` are of the pairs that the ratio is of: the one over the other is the ratio.
+    `clock` is what decided: `wall`, `cpu` where wall time could not, `kernels` for the time of a device, or
+    `instructions`; then `time` is what the clock says, and the instructions of a call on both sides stand beside their
+    times. `explanation` is what ran on both sides, where that was asked for. `count` is how often the case occurs in
+    its suite. `base_time` and `new_time` are of the pairs that the ratio is of: the one over the other is the ratio.
     The versions are those of the frameworks on both sides. `node` is the machine that measured both, where that was
     one of a fleet. `facts` has `jobs` where several measured: the CPUs of the pairs, their class of work and what
     ran beside them.
@@ -124,9 +126,12 @@ class Comparison(Fields):
     new_version: str | None = None
     node: Node | None = None
     facts: Mapping[str, object] = field(default_factory=dict)
+    time: Verdict | None = None
+    base_instructions: float | None = None
+    new_instructions: float | None = None
 
     flat = ("verdict",)
-    sparse = ("node", "facts")
+    sparse = ("node", "facts", "time", "base_instructions", "new_instructions")
 
     def __post_init__(self) -> None:
         """Raise `InputError` for what a file leaves out of a part."""

@@ -24,10 +24,11 @@ from opperf.domain.files.json_text import JsonDict
 from opperf.domain.floor import Floor, floor_key
 from opperf.domain.kernels import KERNELS
 from opperf.domain.measurement import Measurement
-from opperf.domain.plan import Settings, Trial
+from opperf.domain.plan import INSTRUCTIONS, Settings, Trial
 from opperf.domain.reason import Warning
 from opperf.domain.record import Run
 from opperf.domain.stats.order import median
+from opperf.parent.analysis.counts import LAYOUTS, by_clock, by_counts, together, vectorised
 from opperf.parent.analysis.verdict import (
     Progress,
     Rule,
@@ -47,6 +48,7 @@ from opperf.parent.planning.side_text import SideText
 from opperf.parent.planning.suites import unmeasured
 from opperf.parent.workers import machine
 from opperf.parent.workers.duel import Duel, Patience
+from opperf.parent.workers.instructions import CountingDuel, check
 from opperf.parent.workers.interpreters import settled_side
 from opperf.parent.workers.pool import Pool
 from opperf.parent.workers.process import Worker
@@ -61,7 +63,8 @@ class Contest:
     """One case in a direction on two sides, and its pairs so far.
 
     `seconds` is what they took, with their share of starting the children; `planned` is how many there are at most.
-    `first_only`: the verdict comes from the first stage although a second was started.
+    `first_only`: the verdict comes from the first stage although a second was started. Where instructions are counted,
+    `counts` decide, and `time` is the verdict on the first stage.
     """
 
     base: Trial
@@ -69,6 +72,8 @@ class Contest:
     key: Trial
     stage1: list[PairValue] = field(default_factory=list)
     stage2: list[PairValue] = field(default_factory=list)
+    counts: list[PairValue] = field(default_factory=list)
+    time: Verdict | None = None
     memory: list[Measurement] = field(default_factory=list)
     seconds: float = 0.0
     planned: int = 0
@@ -84,7 +89,7 @@ class Contest:
     @property
     def pairs(self) -> int:
         """The pairs that were measured, in both stages."""
-        return len(self.stage1) + len(self.stage2)
+        return len(self.stage1) + len(self.stage2) + len(self.counts)
 
     @property
     def missing(self) -> int:
@@ -105,6 +110,11 @@ class Contest:
     def warnings(self) -> tuple[Warning, ...]:
         """What was seen of either side, each once."""
         return tuple(dict.fromkeys(one for pair in (*self.stage1, *self.stage2) for one in pair.warnings))
+
+    @property
+    def count_ratios(self) -> list[float]:
+        """The log-ratios of counted instructions."""
+        return _log_ratios(self.counts)
 
     @property
     def ratios1(self) -> list[float]:
@@ -129,11 +139,13 @@ class Comparing:
         floors: Mapping[tuple[object, ...], Floor] | None = None,
         plugins: Sequence[Path] = (),
         duel: Callable[..., Duel] = Duel,
+        timed: bool = True,
     ) -> None:
-        """Start nothing yet; `plugins` have the user's own operators."""
+        """Start nothing yet; `plugins` have the user's own operators. Counts alone do where nothing is `timed`."""
         self.settings = settings
         self._floors = floors or {}
         self._duel = partial(duel, plugins=plugins) if plugins else duel
+        self._plugins, self._timed = plugins, timed
         self._rule = rule
         self._note = note
         self._reference = Reference(settings, note)
@@ -147,6 +159,8 @@ class Comparing:
         """Return the contests; raises `InputError` for bad input."""
         with Pool(self.settings, self._note, selection.plugins) as pool:
             sides = [replace(text, side=settled_side(text.side, selection.libraries)) for text in (base, *new)]
+            if self.settings.clock == INSTRUCTIONS:
+                check(text.side for text in sides)
             selection = between(selection, sides, pool)
             plain = replace(sides[0].side, implementation=None)
             if not selection.directions:
@@ -175,8 +189,10 @@ class Comparing:
             threads = max((side.threads for one in contests for side in (one.base.side, one.new.side)), default=1)
             self._company = company(self.settings, threads, self._note)
         try:
-            outliers = self._first_stage(contests)
-            self._second_stage(outliers)
+            if self.settings.clock == INSTRUCTIONS:
+                self._count(contests)
+            else:
+                self._second_stage(self._first_stage(contests))
         finally:
             self._reference.close()
             progress = [Progress(one.seconds, one.pairs, 0 if one.decided else one.missing) for one in contests]
@@ -184,6 +200,22 @@ class Comparing:
             for contest in contests:
                 if contest.verdict is None:
                     contest.verdict = self._open(contest, budget)
+
+    def _count(self, contests: list[Contest]) -> None:
+        """Count each contest in a few layouts of memory, then time it at one look: counts decide."""
+        for contest in contests:
+            contest.planned = LAYOUTS + (self._rule.pairs if self._timed else 0)
+        self._pairs([(contest, LAYOUTS) for contest in contests], lambda contest: contest.counts, counted=True)
+        ready = [one for one in contests if one.failure is None and len(one.count_ratios) == LAYOUTS]
+        if self._timed:
+            self._pairs([(contest, self._rule.pairs) for contest in ready], lambda contest: contest.stage1)
+        for contest in ready:
+            if contest.failure is not None:
+                continue
+            if len(contest.ratios1) >= 2:
+                contest.time = by_clock(contest.ratios1, self._rule_of(contest))
+            verdict = by_counts(contest.count_ratios, self._rule)
+            contest.verdict = replace(verdict, reason=f"{together(verdict, contest.time)}; {verdict.reason}")
 
     def _first_stage(self, contests: list[Contest]) -> list[Contest]:
         """Measure pairs up to each look; return what stands out."""
@@ -237,7 +269,13 @@ class Comparing:
         if verdict.verdict != "inconclusive" or contest.missing == 0 or not self.spent():
             contest.verdict = verdict
 
-    def _pairs(self, looks: Sequence[tuple[Contest, int]], stage: Callable[[Contest], list[PairValue]]) -> None:
+    def _pairs(
+        self,
+        looks: Sequence[tuple[Contest, int]],
+        stage: Callable[[Contest], list[PairValue]],
+        *,
+        counted: bool = False,
+    ) -> None:
         """Measure until each contest has its number of pairs; contests of the same two sides share processes."""
         groups: dict[tuple[object, ...], list[tuple[Contest, int]]] = {}
         for contest, pairs in looks:
@@ -249,7 +287,9 @@ class Comparing:
                     break
                 most = max(pairs for _, pairs in group)
                 self._note(f"pair {len(stage(behind[0])) + 1} of {most}: {len(behind)} comparison(s)")
-                if self._company is None:
+                if counted:
+                    self._counted_pair(behind)
+                elif self._company is None:
                     self._pair(behind, stage)
                 else:
                     self._side_by_side(self._company, behind, stage)
@@ -308,7 +348,30 @@ class Comparing:
         finally:
             duel.close()
 
-    def _know(self, duel: Duel, contests: Sequence[Contest]) -> None:
+    def _counted_pair(self, contests: list[Contest]) -> None:
+        """Start two children that count, and count every contest in them once."""
+        base, new, layout = contests[0].base.side, contests[0].new.side, len(contests[0].counts)
+        began = time.monotonic()
+        try:
+            duel = CountingDuel(base, new, self.settings, self._note, layout=layout, plugins=self._plugins)
+        except OpperfError as error:
+            for contest in contests:
+                contest.failure = str(error).partition("\n")[0]
+            return
+        starting = (time.monotonic() - began) / len(contests)
+        with closing(duel):
+            self._know(duel, contests)
+            for contest in contests:
+                began = time.monotonic()
+                try:
+                    contest.counts.append(duel.compare(contest.base, contest.new))
+                except OpperfError as error:
+                    _fail(contest, error, duel.turn)
+                contest.seconds += time.monotonic() - began + starting
+                if not duel.alive or self.spent():
+                    break
+
+    def _know(self, duel: Duel | CountingDuel, contests: Sequence[Contest]) -> None:
         """Keep what the children of a pair say of themselves."""
         self.facts = {"base": duel.facts[0], "new": duel.facts[1]}
         for contest in contests:
@@ -332,10 +395,7 @@ class Comparing:
             if not contest.memory and (base.framework, base.mode) == (new.framework, new.mode):
                 contest.memory = duel.memory(contest.base, contest.new)
         except OpperfError as error:
-            contest.failure = str(error).partition("\n")[0]
-            # What the base cannot do has nothing to be compared with; what only the new side cannot do has failed.
-            skips = isinstance(error, OperatorFailure) and error.skipped
-            contest.skipped = skips and duel.turn == 0
+            _fail(contest, error, duel.turn)
 
     def spent(self) -> bool:
         """Whether the command's budget is spent."""
@@ -417,16 +477,25 @@ class _Lane:
                 worker.interrupt()
 
 
+def _fail(contest: Contest, error: OpperfError, turn: int) -> None:
+    """Keep why a contest cannot be measured; `turn` is the side that said so."""
+    contest.failure = str(error).partition("\n")[0]
+    # What the base cannot do has nothing to be compared with; what only the new side cannot do has failed.
+    contest.skipped = isinstance(error, OperatorFailure) and error.skipped and turn == 0
+
+
 def outcome(contest: Contest) -> Comparison:
     """Return the comparison that a contest ends with."""
     if contest.verdict is None:
         raise ValueError("the contest has no verdict yet")
     decisive = contest.decisive
     values = [(pair.base, pair.new) for pair in decisive if pair.base is not None and pair.new is not None]
+    base_count, new_count = _instructions(contest.counts)
+    doubts = () if base_count is None else vectorised(contest.base, base_count)
     tails: dict[str, float] = {}
     base_time = new_time = None
     if values:
-        base_time, new_time = _times(values, contest.verdict.ratio)
+        base_time, new_time = _times(values, (contest.time or contest.verdict).ratio)
         tails = {name: median([new[name] / base[name] for base, new in values]) for name in ("median", "p90")}
     return Comparison(
         case=contest.key.case,
@@ -438,15 +507,18 @@ def outcome(contest: Contest) -> Comparison:
         new_time=new_time,
         tails=tails,
         memory=_memory(contest.memory),
-        warnings=contest.warnings,
+        warnings=(*contest.warnings, *doubts),
         log_ratios=(tuple(contest.ratios1), tuple(contest.ratios2)),
-        clock=_clock(decisive),
+        clock=INSTRUCTIONS if contest.counts else _clock(decisive),
         status="skipped" if contest.skipped else "ok" if contest.failure is None else "failed",
         explanation=contest.explanation,
         count=contest.key.count,
         base_version=contest.versions[0],
         new_version=contest.versions[1],
         facts=contest.facts,
+        time=contest.time,
+        base_instructions=base_count,
+        new_instructions=new_count,
     )
 
 
@@ -454,6 +526,12 @@ def _clock(pairs: Sequence[PairValue]) -> str:
     """Return what decided: the clock of the pairs, and of those that are at odds the one that stood in."""
     clocks = {pair.clock for pair in pairs} or {"wall"}
     return next(clock for clock in ("cpu", "wall", KERNELS) if clock in clocks)
+
+
+def _instructions(counts: Sequence[PairValue]) -> tuple[float | None, float | None]:
+    """Return what a call executes on both sides, in the middle of the layouts."""
+    pairs = [(pair.base["instructions"], pair.new["instructions"]) for pair in counts if pair.base and pair.new]
+    return (median([base for base, _ in pairs]), median([new for _, new in pairs])) if pairs else (None, None)
 
 
 def _version(facts: object) -> str | None:

@@ -30,7 +30,7 @@ from opperf.parent.sources.plugin_file import operators_of
 from opperf.parent.store.documents import read_expected, write_expected
 
 #: The options that only one way of judging reads.
-LIVE_ONLY = ("base", "new", "tolerance", "pairs", "settle", "max_pairs", "explain")
+LIVE_ONLY = ("base", "new", "tolerance", "pairs", "settle", "max_pairs", "explain", "clock")
 RECORDED_ONLY = ("threshold", "processes", "framework", "environment", "device")
 
 
@@ -95,6 +95,7 @@ class Gate:
             latency=False,
             check=self.check,
             jobs=file.jobs,
+            clock="wall" if self.is_recorded else file.clock,
         )
 
 

@@ -19,10 +19,11 @@ from opperf.domain.comparison import Comparison, PeakMemory, Verdict
 from opperf.domain.floor import Floor, floor_key
 from opperf.domain.judgement import Expectation, Finding, Judgement
 from opperf.domain.measurement import Quantity
-from opperf.domain.plan import Trial
+from opperf.domain.plan import INSTRUCTIONS, Trial
 from opperf.domain.reason import Warning
 from opperf.domain.record import Record, Run
 from opperf.domain.units import format_bound, format_bytes, format_ratios
+from opperf.parent.analysis.counts import VECTORISED
 from opperf.parent.analysis.two_runs import MACHINE, PROCESSES, Welch, machine_differences, process_logs
 
 
@@ -63,10 +64,14 @@ def memory_growth(comparison: Comparison, tolerance: float) -> str | None:
 
 
 def _time_text(comparison: Comparison, whose: str) -> str:
-    """Write the ratio and its interval, as `1.100 times the base's time, 95 % interval [1.090, 1.110]`."""
+    """Write the ratio of times or counts and its interval: `1.1 times the base's time, 95 % interval [1.09, 1.11]`."""
     verdict = comparison.verdict
     if verdict.ratio is None:
         return verdict.reason
+    if comparison.clock == INSTRUCTIONS:
+        words = verdict.reason.partition(";")[0]
+        text = f"{words}: {verdict.ratio:.3f} times {whose} instructions, {format_ratios(verdict.interval)}"
+        return "; ".join([text, *(one.message for one in comparison.warnings if one.slug == VECTORISED)])
     text = f"{verdict.ratio:.3f} times {whose} time"
     if verdict.interval is None:
         return text

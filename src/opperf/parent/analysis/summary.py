@@ -23,6 +23,7 @@ from opperf.domain.reason import Reason, Warning
 from opperf.domain.record import Record, Statistics, Value
 from opperf.domain.stats.order import median, quantile, relative_precision
 from opperf.domain.stats.significance import log_interval
+from opperf.parent.analysis.counts import vectorised
 
 #: Fewer samples than this make a 99th percentile that is merely the largest.
 ENOUGH_FOR_P99 = 100
@@ -53,12 +54,15 @@ def record(trial: Trial, outcomes: Sequence[Outcome], settings: Settings, *, kee
     sync = str(measurements[0].facts.get("sync", "block"))
     statistics = {name: _statistics(times, METRICS[name].sync or sync, settings) for name, times in by_name.items()}
     differences = {**_python_share(by_name), **_launch_gap(by_name)}
+    quantities = _quantities(measurements)
+    count = quantities.get("instructions")
+    vectors = vectorised(trial, count.value) if isinstance(count, Quantity) else ()
     rates, doubts = _rates(trial, measurements[0].facts, median(time.pooled))
     return Record(
         trial,
         "ok",
-        metrics={**statistics, **_quantities(measurements), **differences, **rates},
-        warnings=(*_warnings(measurements, time), *doubts),
+        metrics={**statistics, **quantities, **differences, **rates},
+        warnings=(*_warnings(measurements, time), *doubts, *vectors),
         facts={**measurements[0].facts, **_version(outcomes)},
         samples=_samples(measurements) if keep_samples else {},
     )

@@ -15,10 +15,11 @@ from opperf.domain.bisection import Answer, Bisection, LeftOut, Probe, Step
 from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.files.destination import explain_errors
 from opperf.domain.files.text_file import read_bytes
-from opperf.domain.plan import Settings, Side, Trial
+from opperf.domain.plan import INSTRUCTIONS, Settings, Side, Trial
 from opperf.domain.stats.significance import PairedTest
 from opperf.domain.stats.steps import Observation, Posterior
 from opperf.parent import request as requests
+from opperf.parent.analysis.counts import counting
 from opperf.parent.analysis.verdict import Rule, paired_test
 from opperf.parent.bisect.builds import Builds, Commits, Packages, releases
 from opperf.parent.calibration import stored_floors
@@ -85,6 +86,8 @@ def bisect(
     else:
         builds = releases(framework, order.good, order.bad, pre=order.pre, note=progress.note)
     settings = requests.settings(request)
+    if settings.clock == INSTRUCTIONS and order.metric == "memory":
+        raise InputError("`--metric memory` compares no instructions", hint="leave out `--clock instructions`")
     suffix = f";framework={framework};threads={selection.threads}"
     search = Search(selection, builds, suffix, order, rule, settings, progress)
     with planning(progress):
@@ -142,6 +145,8 @@ class Search:
     ) -> None:
         self._selection, self._builds, self._suffix, self._order = selection, builds, suffix, order
         self._rule, self._settings, self._progress = rule, settings, progress
+        self._counts = settings.clock == INSTRUCTIONS
+        self._band = counting(rule).band if self._counts else rule.band
         self._names = list(builds.names)
         self._built: dict[str, str | None] = {}
         self._left_out: list[LeftOut] = []
@@ -209,18 +214,18 @@ class Search:
             self._measure(unclear, good, bad, thorough=True)
             for one in unclear:
                 test = one.between(good, bad)
-                if test is not None and max(map(abs, test.interval())) < self._rule.band:
+                if test is not None and max(map(abs, test.interval())) < self._band:
                     one.answer = self._same(one, test, "the interval lies within the tolerance")
         for one in self._subjects:
             test = one.between(good, bad)
             if one.answer is None and test is not None and not self._differs(one):
-                inside = abs(test.mean) < self._rule.band
+                inside = abs(test.mean) < self._band
                 reason = "no change beyond the tolerance is certain"
                 one.answer = self._same(one, test, reason) if inside else self._open(one)
 
     def _differs(self, subject: Subject) -> bool:
         test = subject.between(*self._ends)
-        return test is not None and abs(test.mean) > max(self._rule.band, SURE * test.error)
+        return test is not None and abs(test.mean) > max(self._band, SURE * test.error)
 
     def _same(self, subject: Subject, test: PairedTest, reason: str) -> Answer:
         return replace(self._plain(subject), kind="same", reason=reason, ratio=math.exp(test.mean))
@@ -254,7 +259,12 @@ class Search:
         # A probe is no verdict: as many pairs as a first look has. The ends, and neighbours, get all looks.
         rule = self._rule if thorough else replace(self._rule, most=self._rule.pairs)
         comparing = Comparing(
-            settings, rule, self._progress.note, floors=stored_floors(), plugins=self._selection.plugins
+            settings,
+            rule,
+            self._progress.note,
+            floors=stored_floors(),
+            plugins=self._selection.plugins,
+            timed=not self._counts,
         )
         contests = [Contest(on(one.trial, sides[0]), on(one.trial, sides[1]), one.trial) for one in open_subjects]
         comparing.run(contests)
@@ -289,7 +299,7 @@ class Search:
             if peaks and min(peaks) > 0:  # it is counted, so one pair says all
                 subject.observations.append((base, new, math.log(peaks[1] / peaks[0]), 1e-3, 1))
         else:
-            ratios = [*contest.ratios1, *contest.ratios2]
+            ratios = contest.count_ratios or [*contest.ratios1, *contest.ratios2]
             if len(ratios) >= 2:
                 test = paired_test(ratios)
                 # Few pairs know their own spread badly: the variance of Student's t.
@@ -371,7 +381,7 @@ class Search:
         if None in steps:
             return None if not all(self._is_direct(subject, pair) for pair in pairs) else self._open(subject)
         culprits = tuple(one for one in steps if one is not None)
-        reason = "; ".join([*map(_say, culprits), *self._more(subject, culprits)])
+        reason = "; ".join([*(_say(one, counts=self._counts) for one in culprits), *self._more(subject, culprits)])
         return replace(plain, kind="steps", reason=reason, steps=culprits)
 
     def _more(self, subject: Subject, steps: Sequence[Step]) -> Iterator[str]:
@@ -385,7 +395,7 @@ class Search:
             tests = [one for one in ends if one is not None]
             change = tests[-1].mean - (tests[0].mean if len(tests) > 1 else 0.0)
             error = math.sqrt(math.fsum(one.error**2 for one in tests))
-            if abs(change) > max(2 * self._rule.band, 2 * SURE * error):
+            if abs(change) > max(2 * self._band, 2 * SURE * error):
                 yield f"from {first} to {last} it changes by {math.expm1(change):+.1%} more: bisect these two as well"
 
     def _step(self, subject: Subject, before: str, after: str) -> Step | None:
@@ -449,10 +459,13 @@ class Search:
         return replace(answer, steps=steps, probes=tuple(Probe(*one) for one in subject.observations))
 
 
-def _say(step: Step) -> str:
-    word = "slower" if step.ratio > 1 else "faster"
+def _say(step: Step, *, counts: bool) -> str:
     share = step.ratio - 1 if step.ratio > 1 else 1 - step.ratio
     alternatives = f" (or one of {', '.join(step.between)}, which cannot be built)" if step.between else ""
+    if counts:
+        word = "more" if step.ratio > 1 else "fewer"
+        return f"{step.after} executes {share:.1%} {word} instructions than {step.before}{alternatives}"
+    word = "slower" if step.ratio > 1 else "faster"
     return f"{step.after} is {share:.1%} {word} than {step.before}{alternatives}"
 
 

@@ -27,6 +27,7 @@ def bisect(
         Optional[str], Option(metavar="NAME", help="With two interpreters, search the releases of this package.")
     ] = None,
     pre: Annotated[bool, Option("--pre", help="Include pre-releases.")] = False,
+    clock: options.ComparingClock = "wall",
     metric: Annotated[str, Option(metavar="time|memory", help="What to compare.")] = "time",
     what: options.What,
     framework: options.Framework = None,
@@ -84,7 +85,13 @@ def bisect(
         labels=pairs(label or (), "--label"),
         command=command(),
     )
-    request = {**requested(what, how), "framework": framework, "device": device, "threads": threads}
+    request = {
+        **requested(what, how),
+        "clock": options.comparing_clock(clock),
+        "framework": framework,
+        "device": device,
+        "threads": threads,
+    }
     result, cause = search(operators or (), request, order, Bar())
     report = document(result)
     deliver(report, format, output, f"{len(result.answers)} answers")

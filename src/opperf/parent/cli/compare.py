@@ -27,6 +27,7 @@ def compare(
     settling: options.Settling,
     how: options.How,
     jobs: options.Jobs = "1",
+    clock: options.ComparingClock = "wall",
     no_check: options.NoCheck = False,
     explain: options.Explain = False,
     fleet: options.OnFleet,
@@ -40,7 +41,7 @@ def compare(
     from opperf.domain.errors import way_out
     from opperf.parent import compare as comparing
     from opperf.parent.cli.keeping import keep, publish, take_places
-    from opperf.parent.cli.options import inputs, request, wishes
+    from opperf.parent.cli.options import comparing_clock, inputs, request, wishes
     from opperf.parent.cli.options import judging as judging_of
     from opperf.parent.cli.progress import Bar
     from opperf.parent.reports.comparison import document
@@ -51,7 +52,7 @@ def compare(
     take_places(report, read)
     comparison_run, cause = comparing.compare(
         operators or (),
-        {**request(what, how), "jobs": jobs, "check": not no_check},
+        {**request(what, how), "jobs": jobs, "clock": comparing_clock(clock), "check": not no_check},
         judging_of(judging, settling, report, explain=explain, fleet=wishes(fleet)),
         Bar(),
         base=base,

@@ -74,6 +74,7 @@ def gate(
     timeout: Annotated[Optional[str], Option(metavar="SECONDS", help="Time limit for one trial.")] = None,
     cpus: options.Cpus = None,
     jobs: Annotated[Optional[str], Option(metavar="N|auto", help=options.JOBS)] = None,
+    clock: Annotated[Optional[str], Option(metavar="wall|instructions", help=options.COMPARING_CLOCK)] = None,
     seed: Annotated[Optional[int], Option(metavar="S", help="Seed for the values of the inputs.")] = None,
     no_check: options.NoCheck = False,
     explain: options.Explain = False,
@@ -117,6 +118,7 @@ def gate(
         "timeout": timeout,
         "cpus": cpus,
         "jobs": jobs,
+        "clock": clock,
         "seed": seed,
     }
     file = gate_file(config, overrides, what.plugin or ())

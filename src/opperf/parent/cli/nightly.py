@@ -26,6 +26,7 @@ def nightly(
         bool, Option("--overlap", help="Compare a new anchor with the previous one, so that histories continue.")
     ] = False,
     again: Annotated[bool, Option("--again", help="Measure builds again that are already in the database.")] = False,
+    clock: Annotated[Optional[str], Option(metavar="wall|instructions", help=options.COMPARING_CLOCK)] = None,
     no_check: options.NoCheck = False,
     report: options.Report,
     markdown: Annotated[Optional[Path], Option(metavar="FILE", help="Write a Markdown report.")] = None,
@@ -41,6 +42,8 @@ def nightly(
 
     Each build is judged by the one before it. Builds that are already in the database are not measured again.
     """
+    from dataclasses import replace
+
     from opperf.domain.errors import way_out
     from opperf.parent.cli.gate import Places, deliver
     from opperf.parent.cli.options import command, labels
@@ -53,6 +56,8 @@ def nightly(
     from opperf.parent.sources.gate_file import read_nightly_file
 
     file = read_nightly_file(config)
+    if clock is not None:
+        file = replace(file, gate=replace(file.gate, clock=options.comparing_clock(clock)))
     places = Places(report.format, report.output, markdown, junit, github, report.html, report.plot, report.force)
     places.check([config, file.gate.suite])
     order = Order(anchor, overlap, again, not no_check, labels(report), command())

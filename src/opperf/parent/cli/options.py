@@ -85,6 +85,8 @@ Clock = Annotated[
         help="Clock to use: native is the framework's own profiler (mxnet); instructions are counted under Valgrind.",
     ),
 ]
+COMPARING_CLOCK = "What to compare: the time (wall), or the instructions that are executed, counted under Valgrind."
+ComparingClock = Annotated[str, Option(metavar="wall|instructions", help=COMPARING_CLOCK)]
 JOBS = "Number of trials to measure side by side, each on its own cores. auto: as many as do not disturb."
 Jobs = Annotated[str, Option(metavar="N|auto", help=JOBS)]
 Loop = Annotated[
@@ -331,6 +333,16 @@ def inputs(operators: Sequence[str] | None, what: What, config: Sequence[Path] =
     """Return the files that a command reads, which it must not write: the user's own code among them."""
     code = [Path(match[1]) for name in operators or () if (match := re.match(r"(?:.*?code:)?(.+\.py)(?::|$)", name))]
     return [what.suite, what.shapes, *config, *(what.plugin or ()), *code]
+
+
+def comparing_clock(clock: str) -> str:
+    """Return what comparisons are decided by; raises `InputError`."""
+    from opperf.domain.errors import InputError
+    from opperf.domain.plan import INSTRUCTIONS
+
+    if clock not in ("wall", INSTRUCTIONS):
+        raise InputError(f"`--clock` is `{clock}`, expected wall or {INSTRUCTIONS}")
+    return clock
 
 
 def judging(

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from opperf.domain.comparison import VERDICTS, Comparison, ComparisonRun, wholes
 from opperf.domain.kernels import KERNELS
 from opperf.domain.machines import Across, across
-from opperf.domain.plan import HOW, Side
-from opperf.domain.units import format_bound, format_percent, format_ratios, format_seconds
+from opperf.domain.plan import HOW, INSTRUCTIONS, Side
+from opperf.domain.units import format_bound, format_count, format_percent, format_ratios, format_seconds
 from opperf.parent.reports.columns import of_jobs
 from opperf.parent.reports.document import (
     Annotation,
@@ -37,6 +37,15 @@ LEGEND = Legend(
         "base time": "times: from the same pairs",
         "interval": "interval: 95 %, over pairs of processes (99.9 % where one stage was enough)",
         "bound": "bound: the largest change that is still possible where there is no slower or faster",
+    }
+)
+COUNTS = Legend(
+    {
+        "base count": "counts: instructions that a call executes, under Valgrind",
+        "ratio": "ratio: of the counts, new / base",
+        "interval": "interval: the range over layouts of memory",
+        "time ratio": "times and their ratio: without Valgrind, with the same vectors",
+        "bound": "bound: the largest change that is still possible where there is no more or less work",
     }
 )
 _OUTCOMES: dict[str, Outcome] = {"failed": "error", "skipped": "skipped", "inconclusive": "skipped"}
@@ -69,13 +78,22 @@ def reasons(comparison: Comparison) -> list[str]:
     if comparison.clock == KERNELS:
         texts.append("the time that the device was busy decides, without launches")
     for name, ratio in comparison.tails.items():
-        if verdict.ratio is not None and abs(ratio / verdict.ratio - 1) > TAIL_MOVED:
+        moved = (comparison.time or verdict).ratio
+        if moved is not None and abs(ratio / moved - 1) > TAIL_MOVED:
             texts.append(f"the {name} moved differently: ratio {ratio:.2f}")
     texts += [warning.message for warning in comparison.warnings]
     if comparison.memory and not comparison.memory["same"]:
         base, new = comparison.memory["peak"]
         texts.append(f"peak memory {base} B before, {new} B now")
     return texts
+
+
+def verdict_text(comparison: Comparison) -> str:
+    """Return the verdict for people: what counts and clock say together where instructions decide."""
+    verdict = comparison.verdict
+    if comparison.clock != INSTRUCTIONS or comparison.status != "ok" or verdict.verdict == "inconclusive":
+        return verdict.verdict
+    return verdict.reason.partition(";")[0]
 
 
 def _of_verdict(part: str) -> Callable[[Comparison], object]:
@@ -101,6 +119,9 @@ COLUMNS: tuple[Column[Comparison], ...] = (
     Column("new", "new", lambda comparison: side_text(comparison.new, comparison.base), least=10, common=True),
     Column("base_time_s", "base time", lambda comparison: comparison.base_time, format_seconds, rank=1),
     Column("new_time_s", "new time", lambda comparison: comparison.new_time, format_seconds, rank=2),
+    Column("base_instructions", "base count", lambda comparison: comparison.base_instructions, format_count, rank=5),
+    Column("new_instructions", "new count", lambda comparison: comparison.new_instructions, format_count, rank=6),
+    Column("time_ratio", "time ratio", lambda comparison: comparison.time and comparison.time.ratio, _ratio),
     Column("ratio", "ratio", _of_verdict("ratio"), _ratio),
     Column("low", None, _end(0)),
     Column("high", None, _end(1)),
@@ -108,7 +129,8 @@ COLUMNS: tuple[Column[Comparison], ...] = (
     Column(None, "interval", _of_verdict("interval"), format_ratios, rank=4),
     Column("bound", "bound", _of_verdict("bound"), format_bound, rank=3),
     Column("pairs", "pairs", _of_verdict("pairs"), rank=0),
-    Column("verdict", "verdict", _of_verdict("verdict")),
+    Column("verdict", None, _of_verdict("verdict")),
+    Column(None, "verdict", verdict_text),
     Column("reason", None, _of_verdict("reason")),
     *of_jobs(lambda comparison: comparison.facts),
     Column(None, "why", lambda comparison: "; ".join(reasons(comparison)), least=30, below=True),
@@ -130,7 +152,12 @@ def document(run: ComparisonRun) -> Document:
 def blocks(comparisons: Sequence[Comparison]) -> list[Block]:
     """Return the table, its summary, and what ran."""
     notes = map(Note, [tally(comparisons), *suites(comparisons)])
-    return [table_of(comparisons), *notes, LEGEND, *machines(comparisons), *explanations(comparisons)]
+    return [table_of(comparisons), *notes, legend(comparisons), *machines(comparisons), *explanations(comparisons)]
+
+
+def legend(comparisons: Sequence[Comparison]) -> Legend:
+    """Return what the columns say: of counts, where one comparison is of them."""
+    return COUNTS if any(one.clock == INSTRUCTIONS for one in comparisons) else LEGEND
 
 
 def table_of(comparisons: Sequence[Comparison]) -> Table:

@@ -13,7 +13,7 @@ from opperf.domain.comparison import ComparisonRun
 from opperf.domain.judgement import FAILURE, INCONCLUSIVE, KINDS, REGRESSION, Finding, Judgement
 from opperf.domain.units import format_bound, format_percent, format_ratios, format_seconds
 from opperf.parent.reports import comparison
-from opperf.parent.reports.comparison import LEGEND, reasons, side_text
+from opperf.parent.reports.comparison import legend, reasons, side_text
 from opperf.parent.reports.document import (
     Annotation,
     Block,
@@ -189,7 +189,8 @@ def _conditions(run: ComparisonRun, judgement: Judgement) -> list[Block]:
         lines.append(f"against recorded expectations, threshold {share}, {settings.processes} processes of each trial")
     else:
         lines.append(f"interleaved pairs of fresh processes on the same CPUs, tolerance {share}")
-        lines.append(LEGEND.text(LEGEND.lines))
+        words = legend(run.comparisons)
+        lines.append(words.text(words.lines))
     lines.append(f"begun {run.run.started}, seed {settings.seed}, run {run.run.id}")
     return [*map(Note, lines)]
 

@@ -20,7 +20,7 @@ from opperf.domain.errors import InputError, at_place, check_known, unknown
 from opperf.domain.files.json_text import JsonDict, JsonObject
 from opperf.domain.files.text_file import read_text
 from opperf.domain.judgement import POLICIES
-from opperf.domain.plan import MODES
+from opperf.domain.plan import INSTRUCTIONS, MODES
 from opperf.domain.registry import device_named, framework, split_implementation
 from opperf.domain.tensor import distribution_named, dtype_named
 from opperf.domain.units import parse_duration, parse_percent
@@ -65,6 +65,7 @@ class GateFile:
     seed: int = 0
     cpus: str | None = None
     jobs: int = 1
+    clock: str = "wall"
     expected: Path | None = None
     threshold: float = 0.10
     processes: int = 5
@@ -419,6 +420,7 @@ KEYS: Mapping[str, tuple[str, Reader]] = {
     "seed": ("seed", _whole(0)),
     "cpus": ("cpus", _string),
     "jobs": ("jobs", _jobs),
+    "clock": ("clock", _one_of(("wall", INSTRUCTIONS))),
 }
 _NOT_NIGHTLY = ("base", "new", "jobs")
 #: The keys of the table `[nightly]`: those of a gate but for its sides and jobs, and its own.

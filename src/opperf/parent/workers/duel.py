@@ -25,6 +25,7 @@ from opperf.domain.message.requests import Measure, Prepare, R, Release, Request
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Warning
 from opperf.domain.stats.order import centre, median, median_interval, quantile
+from opperf.parent.workers.instructions import variables
 from opperf.parent.workers.process import Worker, start
 from opperf.parent.workers.reference import Reference
 
@@ -95,7 +96,14 @@ class Duel:
             workers: dict[int, Worker] = {}
             # Nothing is timed yet, so the second imports on CPUs of its own where there are any.
             apart = starting_cpus(base, new, settings.cpus)
-            begin = partial(start, progress=progress, sharing=2 * max(1, settings.jobs), plugins=plugins, greet=False)
+            begin = partial(
+                start,
+                progress=progress,
+                sharing=2 * max(1, settings.jobs),
+                plugins=plugins,
+                greet=False,
+                variables=variables(settings),
+            )
             for place, where in zip(order, (cpus, apart or cpus)):
                 workers[place], _ = begin(sides[place], cpus=where)
                 self._workers.append(workers[place])

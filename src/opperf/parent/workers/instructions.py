@@ -7,10 +7,12 @@ but they are another number on each processor, and virtual machines hide them; t
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from opperf.domain.comparison import PairValue
 from opperf.domain.errors import InputError
 from opperf.domain.files.destination import ScratchFolder
 from opperf.domain.message.replies import Instructions
@@ -30,7 +32,11 @@ NO_AVX512 = {
     "XLA_FLAGS": "--xla_cpu_max_isa=AVX2",
 }
 #: The order of dictionaries and sets decides how many steps a look-up takes.
-REPEATABLE = {"PYTHONHASHSEED": "0", COUNTING: "1"}
+REPEATABLE = {"PYTHONHASHSEED": "0"}
+#: How much longer the environment is in the next layout. Where it ends, the heap of Python's start begins to differ.
+LAYOUT_BYTES = 1000
+#: What is allocated ahead of what is counted, so that a freed result does not lie at the end of the heap.
+AHEAD_BYTES = 1
 #: How many times as long a child may take under Valgrind: most of its start is spent on translating code.
 SLOWER = 10
 #: What the processor's flags call each set of vectors, widest first.
@@ -81,9 +87,18 @@ class Counter:
     """A child that counts what the trials of a side execute. Close it with its side."""
 
     def __init__(
-        self, side: Side, settings: Settings, progress: Callable[[str], None], plugins: Sequence[Path] = ()
+        self,
+        side: Side,
+        settings: Settings,
+        progress: Callable[[str], None],
+        plugins: Sequence[Path] = (),
+        *,
+        layout: int = 0,
     ) -> None:
-        """Start it, and do not wait: importing a framework takes its time under Valgrind."""
+        """Start it, and do not wait: importing a framework takes its time under Valgrind.
+
+        Equal `layout`s place the child's memory alike, different ones do not.
+        """
         self._settings = settings
         self._folder = ScratchFolder("counts")
         self._files = self._folder.path / "counts"
@@ -95,7 +110,7 @@ class Counter:
                 sharing=2,
                 plugins=plugins,
                 greet=False,
-                variables={**REPEATABLE, **NO_AVX512},
+                variables={**REPEATABLE, **NO_AVX512, COUNTING: "1" * (1 + layout * LAYOUT_BYTES)},
                 under=() if side.framework == "null" else self._command(),
             )
         except BaseException:
@@ -114,13 +129,17 @@ class Counter:
         """Whether the child can be asked."""
         return self.worker.alive
 
+    def greet(self) -> None:
+        """Wait until the framework is imported."""
+        self.worker.greet(SLOWER * START_TIMEOUT)
+        self._greeted = True
+
     def count(self, trial: Trial) -> Instructions:
         """Count what one call of a trial executes; raises `OperatorFailure` and `WorkerFailure`."""
         settings, timeout = self._settings, SLOWER * self._settings.timeout
         if not self._greeted:
-            self.worker.greet(SLOWER * START_TIMEOUT)
-            self._greeted = True
-        handle = self.worker.ask(Prepare(trial, settings.seed, False, memory_limit=settings.memory_limit), timeout)
+            self.greet()
+        handle = self.worker.ask(Prepare(trial, settings.seed, False, AHEAD_BYTES, settings.memory_limit), timeout)
         libraries = ensure_folder(cache_folder() / "loops")
         try:
             return self.worker.ask(CountInstructions(handle.handle, str(libraries), str(self._files)), timeout)
@@ -145,3 +164,54 @@ def fact(counted: Instructions, settings: Settings) -> dict[str, object]:
         "native_instruction_set": native,
         "timed_instruction_set": "avx2" if variables(settings) else native,
     }
+
+
+class CountingDuel:
+    """A pair of children that count: what `Duel` is to time."""
+
+    def __init__(
+        self,
+        base: Side,
+        new: Side,
+        settings: Settings,
+        progress: Callable[[str], None],
+        *,
+        layout: int,
+        plugins: Sequence[Path] = (),
+    ) -> None:
+        """Start both at once; nothing is timed."""
+        self.turn = 0
+        self._counters: list[Counter] = []
+        try:
+            for side in (base, new):
+                self._counters.append(Counter(side, settings, progress, plugins, layout=layout))
+            for counter in self._counters:
+                counter.greet()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def alive(self) -> bool:
+        """Whether both children can be asked."""
+        return all(counter.alive for counter in self._counters)
+
+    @property
+    def facts(self) -> list[object]:
+        """What base and new said of themselves."""
+        return [dict(counter.worker.facts) for counter in self._counters]
+
+    def compare(self, base: Trial, new: Trial) -> PairValue:
+        """Count one case on both sides; raises `OperatorFailure` and `WorkerFailure`."""
+        counts = []
+        for self.turn, trial in enumerate((base, new)):
+            counts.append(self._counters[self.turn].count(trial).per_call)
+        first, second = ({"instructions": count} for count in counts)
+        if min(counts) <= 0:
+            return PairValue(None, first, second, 1, "a side executes nothing", INSTRUCTIONS)
+        return PairValue(math.log(counts[1] / counts[0]), first, second, 1, clock=INSTRUCTIONS)
+
+    def close(self) -> None:
+        """End both children."""
+        for counter in self._counters:
+            counter.close()
