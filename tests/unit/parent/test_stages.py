@@ -59,7 +59,7 @@ def compared(
     """
 
     class Scripted:
-        asked, alive = 1, True
+        turn, alive = 1, True
         facts: tuple[dict[str, str], ...] = ({}, {})
 
         def __init__(self, *_: object) -> None:

@@ -66,7 +66,7 @@ class Patience:
 class Duel:
     """A pair of children, 0 the base and 1 the new side.
 
-    `first` is the one that was started first, at random; `asked` the one that was asked last.
+    `first` is the one that was started first, at random; `turn` the one that was asked last.
     """
 
     def __init__(
