@@ -169,6 +169,7 @@ class GateOptions(What, total=False):
     timeout: Number
     cpus: str | None
     jobs: int | str | None
+    clock: str | None
     seed: int | None
     check: bool
     explain: bool
@@ -316,6 +317,7 @@ def compare(
     pairs: int = 5,
     settle: bool = False,
     max_pairs: int | None = None,
+    clock: str = "wall",
     check: bool = True,
     explain: bool = False,
     labels: Mapping[str, str] | None = None,
@@ -345,7 +347,7 @@ def compare(
         (base, new), subjects = subjects, []
     document, cause = comparing.compare(
         _names(subjects),
-        {**_read(options), "check": check},
+        {**_read(options), "clock": requests.comparing_clock(clock), "check": check},
         judging,
         _progress(progress),
         base=None if base is None else _side(base, framework),
@@ -378,7 +380,7 @@ def gate(
     overrides = {
         **{
             name: request.get(name)
-            for name in ("pairs", "settle", "max_pairs", "processes", "inconclusive", "cpus", "jobs", "seed")
+            for name in ("pairs", "settle", "max_pairs", "processes", "inconclusive", "cpus", "jobs", "clock", "seed")
         },
         **{name: _each(request.pop(name, None)) for name in ("framework", "environment", "device")},
         **{name: _as_text(request.get(name), "%", 100) for name in ("tolerance", "threshold")},
@@ -489,6 +491,7 @@ def bisect(
     metric: str = "time",
     tolerance: float | str = 0.02,
     pairs: int = 5,
+    clock: str = "wall",
     explain: bool = False,
     labels: Mapping[str, str] | None = None,
     progress: bool = False,
@@ -509,7 +512,12 @@ def bisect(
         labels=labels or {},
         command=sys.argv,
     )
-    result, cause = bisecting.bisect(_names(operators), _read(options), order, _progress(progress))
+    result, cause = bisecting.bisect(
+        _names(operators),
+        {**_read(options), "clock": requests.comparing_clock(clock)},
+        order,
+        _progress(progress),
+    )
     if cause is not None:
         raise cause
     return Bisection(result)

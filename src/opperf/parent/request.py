@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from opperf.catalog.param.document import read_config
 from opperf.domain.code import read_operator
 from opperf.domain.errors import InputError
-from opperf.domain.plan import Settings, check_most
+from opperf.domain.plan import INSTRUCTIONS, Settings, check_most
 from opperf.domain.suite import Suite
 from opperf.domain.units import parse_bytes, parse_duration, parse_percent
 from opperf.parent.analysis.verdict import MOST_PAIRS, Rule
@@ -105,6 +105,13 @@ def plugin_files(
     """
     names = [*_words(request.get("framework")), *(side.partition(";")[0].strip() for side in sides)]
     return register_frameworks([plugin_file(path) for path in _paths(request.get("plugin"))], names, note)
+
+
+def comparing_clock(clock: str) -> str:
+    """Return the clock that decides comparisons; raises `InputError`."""
+    if clock not in ("wall", INSTRUCTIONS):
+        raise InputError(f"`--clock` is `{clock}`, expected wall or {INSTRUCTIONS}")
+    return clock
 
 
 def settings(request: Request, **fixed: Any) -> Settings:

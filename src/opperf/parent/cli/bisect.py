@@ -62,6 +62,7 @@ def bisect(
     from opperf.parent.cli.progress import Bar
     from opperf.parent.reports.bisect import document
     from opperf.parent.reports.formats import check_format
+    from opperf.parent.request import comparing_clock
     from opperf.parent.sources.user_inputs import pairs
     from opperf.parent.store.journal import journal_of
 
@@ -87,7 +88,7 @@ def bisect(
     )
     request = {
         **requested(what, how),
-        "clock": options.comparing_clock(clock),
+        "clock": comparing_clock(clock),
         "framework": framework,
         "device": device,
         "threads": threads,

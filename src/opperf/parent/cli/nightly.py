@@ -53,11 +53,12 @@ def nightly(
     from opperf.parent.nightly import Order
     from opperf.parent.nightly import nightly as measure
     from opperf.parent.reports.nightly import document
+    from opperf.parent.request import comparing_clock
     from opperf.parent.sources.gate_file import read_nightly_file
 
     file = read_nightly_file(config)
     if clock is not None:
-        file = replace(file, gate=replace(file.gate, clock=options.comparing_clock(clock)))
+        file = replace(file, gate=replace(file.gate, clock=comparing_clock(clock)))
     places = Places(report.format, report.output, markdown, junit, github, report.html, report.plot, report.force)
     places.check([config, file.gate.suite])
     order = Order(anchor, overlap, again, not no_check, labels(report), command())

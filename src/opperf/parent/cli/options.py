@@ -335,16 +335,6 @@ def inputs(operators: Sequence[str] | None, what: What, config: Sequence[Path] =
     return [what.suite, what.shapes, *config, *(what.plugin or ()), *code]
 
 
-def comparing_clock(clock: str) -> str:
-    """Return what comparisons are decided by; raises `InputError`."""
-    from opperf.domain.errors import InputError
-    from opperf.domain.plan import INSTRUCTIONS
-
-    if clock not in ("wall", INSTRUCTIONS):
-        raise InputError(f"`--clock` is `{clock}`, expected wall or {INSTRUCTIONS}")
-    return clock
-
-
 def judging(
     judged: Judging, settling: Settling, report: Report, *, explain: bool = False, fleet: Wishes | None = None
 ) -> Rules:
