@@ -1,0 +1,134 @@
+"""How far counts of instructions can be trusted: runs of the same operator, one per cent of extra calls, and A/A.
+
+Twenty operators of PyTorch on small inputs are counted by ten runs of opperf beside a burner on each core. Then each is
+compared with itself in fresh processes and with other inputs each time, and 100 calls of an operator with 101 of them,
+by counts alone.
+
+    python benchmarks/instruction_counts.py [--runs N] [--suites N]
+
+A suite is 20 comparisons; there are N of 101 calls and four times as many of identical code.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from load import burners
+from report import publish
+from warm_worker import torch_side
+
+import opperf
+from opperf.catalog import operator
+from opperf.domain.case import Case
+from opperf.domain.plan import INSTRUCTIONS, Settings, Side, Trial
+from opperf.domain.stats.order import median
+from opperf.domain.tensor import TensorSpec
+from opperf.parent.analysis.verdict import Rule
+from opperf.parent.contest import Comparing, Contest
+
+OPERATORS = (
+    *("add", "multiply", "exp", "tanh", "relu", "gelu", "sigmoid", "softmax", "log_softmax", "sum"),
+    *("mean", "argmax", "matmul", "batch_matmul", "linear", "conv2d", "max_pool2d", "layer_norm", "embedding", "sort"),
+)
+EXTRA_CALLS = Path(__file__).with_name("extra_calls.py")
+RUNS, SUITES = 10, 5
+#: The figures: how far runs may be apart, and how long twenty operators may take.
+APART, SECONDS = 0.1, 60.0
+
+
+def counted() -> tuple[dict[str, float], float]:
+    """Count every operator once; return the counts and the wall time."""
+    began = time.perf_counter()
+    results = opperf.run(
+        list(OPERATORS), framework="torch", size="small", direction="forward", clock=INSTRUCTIONS, warmup=1, runs=5,
+        trial_budget=0.05, memory=False, latency=False, check=False,
+    )  # fmt: skip
+    wall = time.perf_counter() - began
+    return {one.trial.case.operator: one.metrics["instructions"].value for one in results.run.records}, wall
+
+
+def repeated(runs: int) -> list[dict[str, Any]]:
+    """Return for each operator how far apart its counts of some runs under load are."""
+    with burners():
+        counts = [counted()[0] for _ in range(runs)]
+    rows = []
+    for name in OPERATORS:
+        several = [one[name] for one in counts]
+        apart = 100 * (max(several) - min(several)) / median(several)
+        rows.append({"operator": name, "instructions": median(several), "runs": runs, "apart %": apart})
+    return rows
+
+
+def verdicts(pairs: list[tuple[Trial, Trial]], seed: int) -> list[tuple[str, str, float | None]]:
+    """Compare each pair by counts alone; return its operator, the verdict and the ratio."""
+    contests = [Contest(base, new, base) for base, new in pairs]
+    Comparing(Settings(seed=seed, clock=INSTRUCTIONS), Rule(), lambda _: None, timed=False).run(contests)
+    said = []
+    for contest in contests:
+        assert contest.verdict is not None, "the comparison has ended"
+        said.append((contest.base.case.operator, contest.verdict.verdict, contest.verdict.ratio))
+    return said
+
+
+def same(side: Side) -> list[tuple[Trial, Trial]]:
+    """Return each operator beside itself."""
+    trials = [Trial(operator(name).case("small"), side, "forward") for name in OPERATORS]
+    return [(trial, trial) for trial in trials]
+
+
+def extra(side: Side) -> list[tuple[Trial, Trial]]:
+    """Return 100 calls of each operator beside 101."""
+    pairs = []
+    for name in OPERATORS:
+        case = Case(name, {"data": TensorSpec((32, 32))})
+        base, new = (replace(side, implementation=f"{EXTRA_CALLS}:{name}_{calls}") for calls in (100, 101))
+        pairs.append((Trial(case, base, "forward"), Trial(case, new, "forward")))
+    return pairs
+
+
+def judged(heading: str, said: list[tuple[str, str, float | None]]) -> dict[str, Any]:
+    """Return a row that counts verdicts."""
+    words = Counter(verdict for _, verdict, _ in said)
+    ratios = [ratio for *_, ratio in said if ratio is not None]
+    return {
+        "comparison": heading,
+        "comparisons": len(said),
+        **{word: words[word] for word in ("slower", "faster", "same", "inconclusive", "failed")},
+        "lowest ratio": min(ratios),
+        "highest ratio": max(ratios),
+    }
+
+
+def main() -> None:
+    """Measure, print and write the results."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=RUNS)
+    parser.add_argument("--suites", type=int, default=SUITES)
+    options = parser.parse_args()
+    counted()  # builds the environment and compiles what counts
+    _, wall = counted()
+    rows = repeated(options.runs)
+    side = torch_side()
+    more = [one for seed in range(options.suites) for one in verdicts(extra(side), seed)]
+    none = [one for seed in range(4 * options.suites) for one in verdicts(same(side), 1000 + seed)]
+    publish(
+        "instruction_counts",
+        "counts of the same operator",
+        rows,
+        {
+            "runs apart, most": (max(row["apart %"] for row in rows), APART, "%"),
+            "20 operators": (wall, SECONDS, "s"),
+            "+1 % of calls that was not called slower": (sum(word != "slower" for _, word, _ in more), 0, ""),
+            "identical code that was called changed": (sum(word in ("slower", "faster") for _, word, _ in none), 0, ""),
+        },
+        {"comparisons by counts": [judged("101 calls beside 100", more), judged("identical code", none)]},
+    )
+
+
+if __name__ == "__main__":
+    main()
