@@ -21,7 +21,7 @@ PROFILED = {
     "torch": "aten::convolution",
     "mxnet": "Convolution",
     "jax": "convolution",
-    "tensorflow": "_MklNativeMaxPool",
+    "tensorflow": "MaxPool",
 }
 CAPTURED = {
     "torch": "torch:aten::addmm.default",
@@ -89,7 +89,8 @@ def test_a_training_step_is_captured(framework: str, command: Command) -> None:
 @pytest.mark.parametrize("framework", LENETS)
 def test_a_script_is_profiled(framework: str, command: Command) -> None:
     done = command("opperf", "profile", "--format", "json", MODELS / f"lenet_{framework}.py")
-    calls = {row["name"]: row["calls"] for row in json.loads(done.stdout)["rows"]}
+    # On a processor with AVX-512, TensorFlow runs oneDNN's kernels instead of its own, and names them so.
+    calls = {row["name"].removeprefix("_MklNative"): row["calls"] for row in json.loads(done.stdout)["rows"]}
     assert calls[PROFILED[framework]] >= 10, calls
 
 
