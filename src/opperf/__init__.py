@@ -8,7 +8,7 @@ Importing this package imports no framework and nothing heavy: names are looked 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
 __all__ = [
@@ -142,7 +142,7 @@ _HOMES = {name: f"opperf.{home}" for home, names in _NAMES.items() for name in n
 _MODULES = {"profiler": "opperf.profiler", "strategies": "opperf.parent.strategies"}
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     from importlib import import_module
 
     if name in _MODULES:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 __all__ = [
     "ProfilerError",
@@ -54,7 +54,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in __all__:
         module, own = _HOMES.get(name, ("opperf.child.profiling.functions", name))
         return getattr(import_module(module), own)

@@ -111,10 +111,10 @@ class Work:
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
     keywords: Mapping[str, Any]
-    scope: Callable[[], AbstractContextManager[Any]]
+    scope: Callable[[], AbstractContextManager[object]]
     before: Callable[[], tuple[Any, ...]] | None = None
     metrics: Mapping[str, Quantity] = field(default_factory=dict)
-    notes: Mapping[str, Any] = field(default_factory=dict)
+    notes: Mapping[str, object] = field(default_factory=dict)
 
     def make_arguments(self) -> tuple[Any, ...]:
         """Return the arguments of the next call, which `before` makes where there is one."""
@@ -174,6 +174,15 @@ class Unsupported(Exception):
         self.hint = hint
 
 
+class Numbers(Protocol):
+    """A 1-D array that becomes a tensor; arithmetic with Python numbers, or as many others, is elementwise."""
+
+    def __add__(self, other: object, /) -> Numbers: ...
+    def __sub__(self, other: object, /) -> Numbers: ...
+    def __mul__(self, other: object, /) -> Numbers: ...
+    def __mod__(self, other: object, /) -> Numbers: ...
+
+
 class Core(Protocol):
     """What every backend has. Constructing one imports its framework; `side` says with which threads and device."""
 
@@ -190,8 +199,8 @@ class Core(Protocol):
         """Return version, build, BLAS, instruction set and threads, as JSON values."""
 
     @abstractmethod
-    def host(self, raw: bytearray, dtype: str) -> Any:
-        """Return a 1-D array over raw bytes that supports `-`, `*`, `+`, `%` with Python numbers, elementwise."""
+    def host(self, raw: bytearray, dtype: str) -> Numbers:
+        """Return a 1-D array over raw bytes."""
 
     @abstractmethod
     def tensor(self, host: Any, shape: Sequence[int], dtype: str, strides: Sequence[int] | None) -> Any:
@@ -209,7 +218,7 @@ class Core(Protocol):
         """Return a tensor's elements in row-major order, its shape and its dtype."""
 
     @abstractmethod
-    def leaves(self, value: Any) -> list[Any]:
+    def leaves(self, value: object) -> list[Any]:
         """Return every tensor in a result, in order."""
 
     @abstractmethod
@@ -232,7 +241,7 @@ class Core(Protocol):
         """Return the call with no graph recorded, in the side's mode."""
 
     @abstractmethod
-    def wait(self, outputs: Any) -> None:
+    def wait(self, outputs: object) -> None:
         """Wait for ALL outstanding calls; `outputs` are what the calls returned, when `collects`, None if unknown."""
 
 

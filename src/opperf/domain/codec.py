@@ -161,11 +161,11 @@ def _writers(cls: type[Fields]) -> tuple[tuple[str, Callable[[Any], object], obj
     return *own, *((name, encode, None) for name in cls.beside)
 
 
-def _default(one: Field[Any]) -> object:
+def _default(one: Field[object]) -> object:
     return one.default if one.default_factory is MISSING else one.default_factory()
 
 
-def decode(cls: type[T], data: object, where: str, **others: Any) -> T:
+def decode(cls: type[T], data: object, where: str, **others: object) -> T:
     """Return a dataclass made of an object of JSON; raises `InputError` that names the place.
 
     `others` are fields whose values the caller has read, of keys that stand in other places.
@@ -196,7 +196,7 @@ def decode(cls: type[T], data: object, where: str, **others: Any) -> T:
 def read_as(hint: type[T], data: object, where: str) -> T: ...
 @overload
 def read_as(hint: Any, data: object, where: str) -> Any: ...
-def read_as(hint: Any, data: object, where: str) -> Any:
+def read_as(hint: object, data: object, where: str) -> object:
     """Return a value of the type of a hint; raises `InputError` that names the place.
 
     >>> read_as(tuple[Count, ...], [1, 2], "shape")

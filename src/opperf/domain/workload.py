@@ -57,11 +57,11 @@ class ConfigIterator(abc.ABC):
         self.key = key
         self.device = device
 
-    def __iter__(self) -> Iterator[tuple[Any, dict[str, Any]]]:
+    def __iter__(self) -> Iterator[tuple[object, dict[str, object]]]:
         return self
 
     @abc.abstractmethod
-    def __next__(self) -> tuple[Any, dict[str, Any]]:
+    def __next__(self) -> tuple[object, dict[str, object]]:
         """Return the next id and entry."""
 
 
@@ -69,7 +69,7 @@ class DataGenerator(abc.ABC):
     """Makes the arguments of an entry of `build` or `input`."""
 
     @abc.abstractmethod
-    def get_data(self, config: dict[str, Any], device: str) -> tuple[list[Any], dict[str, Any]]:
+    def get_data(self, config: dict[str, object], device: str) -> tuple[list[object], dict[str, object]]:
         """Return positional arguments, and those by name."""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -717,7 +717,7 @@ def _each(values: Any) -> list[Any]:
     return [values] if single else list(values)
 
 
-def _read(options: Mapping[str, Any]) -> dict[str, Any]:
+def _read(options: Mapping[str, object]) -> dict[str, Any]:
     """Return options as a request has them."""
     suite = options.get("suite")
     return {**options, "suite": suite.suite if isinstance(suite, Suite) else suite}
@@ -745,7 +745,7 @@ def _keep(
     )
 
 
-def _output(options: Options, *, force: bool) -> Any:
+def _output(options: Options, *, force: bool) -> AbstractContextManager[object]:
     """Hold the place of the result against others; raises `InputError`."""
     lock = take(options.output, sys.argv, force=force, resume=options.resume, resumes=True)
     return nullcontext() if lock is None else closing(lock)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias, Union
+from typing import TypeAlias, Union
 
 from opperf.domain.bisection import Answer, Bisection
 from opperf.domain.bisection import LeftOut as BuildLeftOut
@@ -69,10 +69,10 @@ def read_document(path: Path) -> Document:
 
 def read_value(data: object, where: str) -> Document:
     """Read the JSON value of a document; raises `InputError` that says what is wrong and where."""
-    keys = set(data) if isinstance(data, dict) else set()
-    for key, read in READERS.items():
-        if key in keys:
-            return read(data, where)
+    if isinstance(data, dict):
+        for key, read in READERS.items():
+            if key in data:
+                return read(data, where)
     if is_mxnet_inputs(data):
         return mxnet_suite(data, where)
     raise InputError(
@@ -214,7 +214,7 @@ def _read_bisection(data: JsonObject, where: str) -> Bisection:
 
 
 #: What reads a document, by a key that no kind before it has.
-READERS: Mapping[str, Callable[[Any, str], Document]] = {
+READERS: Mapping[str, Callable[[JsonObject, str], Document]] = {
     "traceEvents": from_trace,
     "gate": _judge,
     "comparisons": _comparisons,

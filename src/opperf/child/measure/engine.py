@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Protocol
+from typing import Protocol
 
 from opperf.child.measure import host, kernels
 from opperf.child.measure.block import Block, Sweep
@@ -135,7 +135,7 @@ class Engine:
         if settings.latency:
             with block.scope(), _no_garbage_collection(), _stage(spent, "latency", clock.wall):
                 metrics["latency"] = self._latency(block, time, calls, settings)
-        more_facts: dict[str, Any] = {}
+        more_facts: dict[str, object] = {}
         more_warnings: tuple[Warning, ...] = ()
         watch = self._backend.kernel_watch()
         if watch is not None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias, Union
 
 from opperf.domain.reason import Warning
 
@@ -28,6 +28,7 @@ THROTTLES = {
 SM_CLOCK, MEMORY_CLOCK, GPU_SENSOR, UNCORRECTED, VOLATILE = 1, 2, 0, 1, 0
 
 Reading = Mapping[str, int]
+Whole: TypeAlias = Union[ctypes.c_uint, ctypes.c_ulonglong]
 
 
 class Gpu:
@@ -62,7 +63,9 @@ class Gpu:
         for value in self._ask(library.nvmlDeviceGetCurrentClocksThrottleReasons, wide()):
             yield "throttle_reasons", value
 
-    def _ask(self, function: Any, result: Any, *arguments: int) -> Iterator[int]:
+    def _ask(
+        self, function: Callable[..., int], result: ctypes.c_uint | ctypes.c_ulonglong, *arguments: int
+    ) -> Iterator[int]:
         """Yield what a function answers, nothing where this GPU or driver has no answer."""
         if function(self._handle, *arguments, ctypes.byref(result)) == 0:
             yield int(result.value)
@@ -86,7 +89,7 @@ def gpu_of(device: str) -> Gpu | None:
 
 
 @cache
-def _load() -> Any:
+def _load() -> ctypes.CDLL | None:
     try:
         library = ctypes.CDLL(LIBRARY)
         return library if library.nvmlInit_v2() == 0 else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from opperf.domain.backend import KernelWatch, Unsupported, Work
 from opperf.domain.explanation import Event, Explanation, typical
@@ -19,7 +18,7 @@ MOST_NAMES = 20
 
 def measure(
     watch: KernelWatch, work: Work, calls: int, sweep: Callable[[], None] | None
-) -> tuple[dict[str, Samples], dict[str, Any], tuple[Warning, ...]]:
+) -> tuple[dict[str, Samples], dict[str, object], tuple[Warning, ...]]:
     """Return the samples of `device`, and with a `sweep` of `device_cold`; facts that name the kernels; and doubts."""
     try:
         hot = watch(work, calls)
@@ -42,7 +41,7 @@ def block_sample(calls: Sequence[CallActivity]) -> Sample:
     return Sample(len(calls), sum(one.wall_ns for one in calls), 0, device_ns=sum(one.busy_ns for one in calls))
 
 
-def evidence(calls: Sequence[CallActivity]) -> list[dict[str, Any]]:
+def evidence(calls: Sequence[CallActivity]) -> list[dict[str, object]]:
     """Return what ran in a typical call: names, how often each ran and how long, in the order of their first run."""
     events = typical(
         [

@@ -10,7 +10,10 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from threading import Lock
 from types import FrameType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from _typeshed import TraceFunction
 
 
 class Imports(MetaPathFinder):
@@ -56,10 +59,10 @@ def when_bound(space: dict[str, object], name: str, then: Callable[[], None]) ->
     Until then Python says for each line of the script, and for each call, where it is; a debugger has to wait.
     """
 
-    def at_call(frame: FrameType, event: str, argument: object) -> Any:
+    def at_call(frame: FrameType, event: str, argument: object) -> TraceFunction | None:
         return at_line if frame.f_globals is space and frame.f_code.co_name == "<module>" else None
 
-    def at_line(frame: FrameType, event: str, argument: object) -> Any:
+    def at_line(frame: FrameType, event: str, argument: object) -> TraceFunction | None:
         if name not in space:
             return at_line
         sys.settrace(None)

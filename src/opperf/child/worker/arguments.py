@@ -38,7 +38,7 @@ class Maker:
             return self.backend.side.device if argument.name == "default" else argument.name
         return argument
 
-    def weight(self, spec: TensorSpec, place: int) -> Any:
+    def weight(self, spec: TensorSpec, place: int) -> object:
         """Return the values of a layer's weight."""
         return inputs.tensor(self.backend, spec, f"{self.seed}/weight{place}")
 

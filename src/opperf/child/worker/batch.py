@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 from opperf.child import backends
 from opperf.child.measure.disturbance import NoCounters
@@ -20,65 +20,73 @@ from opperf.child.measure.host import fix_allocator
 from opperf.child.worker.directions import call_once
 from opperf.child.worker.jobs import Jobs, failure
 from opperf.domain.backend import Backend, Work
-from opperf.domain.message.requests import told_trial
-from opperf.domain.plan import Side
+from opperf.domain.message.requests import Batch
+
+
+class Ranges(Protocol):
+    """The module of a backend that marks ranges."""
+
+    def start(self, name: str, /) -> object:
+        """Begin a range, and return what ends it."""
+
+    def end(self, mark: object, /) -> None:
+        """End a range."""
 
 
 def main(path: Path) -> int:
     """Run a batch; errors of a trial become its outcome."""
-    batch = json.loads(path.read_text(encoding="utf-8"))
-    Path(batch["outcomes"]).write_text(json.dumps(_outcomes(batch)), encoding="utf-8")
+    batch = Batch.from_json(json.loads(path.read_text(encoding="utf-8")))
+    Path(batch.outcomes).write_text(json.dumps(_outcomes(batch)), encoding="utf-8")
     return 0
 
 
-def _outcomes(batch: Mapping[str, Any]) -> dict[str, Any]:
+def _outcomes(batch: Batch) -> dict[str, object]:
     """Return the failure of each trial under its label, None for those that ran.
 
     Where an execution trace is asked for, the framework's own observer writes it, and needs no ranges.
     """
-    side = Side.from_json(batch["side"])
-    labels = [one["label"] for one in batch["trials"]]
+    side = batch.side
     if side.allocator == "fixed":
         fix_allocator()
     try:
         backend = backends.start(side)
         marks = backends.ranges(side.framework)
     except Exception as error:  # a broken installation may raise anything, which is the answer
-        return dict.fromkeys(labels, failure(error).reason.to_json())
-    jobs = Jobs(backend, NoCounters(), Path(batch["folder"]))
-    observer = marks.Observer(batch["execution_trace"]) if "execution_trace" in batch else None
-    outcomes: dict[str, Any] = {}
-    for label, one in zip(labels, batch["trials"], strict=True):
+        return dict.fromkeys((one.label for one in batch.trials), failure(error).reason.to_json())
+    jobs = Jobs(backend, NoCounters(), Path(batch.folder))
+    observer = None if batch.execution_trace is None else marks.Observer(batch.execution_trace)
+    outcomes: dict[str, object] = {}
+    for one in batch.trials:
         try:
-            work = jobs.work(told_trial(one["trial"], label), batch["seed"])
+            work = jobs.work(one.trial, batch.seed)
             if observer is not None:
-                with observer.observe(label):
+                with observer.observe(one.label):
                     call_once(backend, work)
             else:
-                _call(backend, work, marks, label, batch)
-            outcomes[label] = None
+                _call(backend, work, marks, one.label, batch)
+            outcomes[one.label] = None
         except Exception as error:  # the next trial may run all the same
-            outcomes[label] = failure(error).reason.to_json()
+            outcomes[one.label] = failure(error).reason.to_json()
     if observer is not None:
         observer.close()
     return outcomes
 
 
-def _call(backend: Backend, work: Work, marks: Any, label: str, batch: Mapping[str, Any]) -> None:
+def _call(backend: Backend, work: Work, marks: Ranges, label: str, batch: Batch) -> None:
     """Make the calls of a trial, those after the warm-up within its ranges, each waited for before they end."""
     with work.scope():
-        for call in range(batch["warmup"] + batch["iterations"]):
+        for call in range(batch.warmup + batch.iterations):
             arguments = work.make_arguments()
             backend.wait([])  # what comes before a call is not to run within its ranges
-            if call < batch["warmup"]:
+            if call < batch.warmup:
                 backend.wait([work.function(*arguments, **work.keywords)])
                 continue
-            with _within(marks, batch["filter"]), _within(marks, label):
+            with _within(marks, batch.filter), _within(marks, label):
                 backend.wait([work.function(*arguments, **work.keywords)])
 
 
 @contextmanager
-def _within(marks: Any, name: str) -> Iterator[None]:
+def _within(marks: Ranges, name: str) -> Iterator[None]:
     mark = marks.start(name)
     try:
         yield

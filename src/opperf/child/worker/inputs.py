@@ -12,7 +12,7 @@ from typing import Any
 
 from opperf.child.worker import values
 from opperf.child.worker.values import BitCache, draw_bits
-from opperf.domain.backend import Backend, Unsupported
+from opperf.domain.backend import Backend, Numbers, Unsupported
 from opperf.domain.tensor import ITEM_SIZES, SPARSE, SPD, STRING, TensorSpec
 
 #: For a float type: mask of the fraction's bits, and the pattern of sign and exponent that makes [1, 2).
@@ -78,7 +78,7 @@ def tensor(backend: Backend, spec: TensorSpec, seed: str) -> Any:
     return backend.tensor(_values(backend, spec, seed), spec.shape, spec.dtype, spec.strides)
 
 
-def _repeat(backend: Backend, spec: TensorSpec, seed: str) -> Any:
+def _repeat(backend: Backend, spec: TensorSpec, seed: str) -> object:
     """Make a tensor that repeats the elements of a piece."""
     if spec.dtype == STRING or (spec.values not in REPEATABLE and not spec.values.startswith(SPARSE)):
         what = "strings" if spec.dtype == STRING else f"{spec.values} values"
@@ -89,13 +89,13 @@ def _repeat(backend: Backend, spec: TensorSpec, seed: str) -> Any:
     return of_elements(backend, spec, raw)
 
 
-def of_elements(backend: Backend, spec: TensorSpec, raw: bytearray) -> Any:
+def of_elements(backend: Backend, spec: TensorSpec, raw: bytearray) -> object:
     """Make a tensor of elements in row-major order, as `to_host` returns them."""
     part = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}.get(spec.dtype, spec.dtype)
     return backend.tensor(backend.host(raw, part), spec.shape, spec.dtype, spec.strides)
 
 
-def _values(backend: Backend, spec: TensorSpec, seed: str) -> Any:
+def _values(backend: Backend, spec: TensorSpec, seed: str) -> Numbers | list[str]:
     if spec.literal is not None:
         return values.literal_values(backend, spec)
     low, high = spec.range or spec.default_range
@@ -114,7 +114,7 @@ def _values(backend: Backend, spec: TensorSpec, seed: str) -> Any:
     return uniform if spec.values == "uniform" else uniform * values.mask(backend, spec, seed)
 
 
-def _uniform(backend: Backend, spec: TensorSpec, seed: str) -> Any:
+def _uniform(backend: Backend, spec: TensorSpec, seed: str) -> Numbers:
     low, high = spec.range or spec.default_range
     if spec.is_float:
         size = 8 if ITEM_SIZES[spec.dtype] == 8 and not spec.dtype.startswith("complex") else 4

@@ -51,9 +51,9 @@ class PreparedTrial:
     """A trial whose tensors are made and whose call has run."""
 
     sound: Ready
-    facts: Mapping[str, Any]
+    facts: Mapping[str, object]
     input_seconds: float
-    ballast: list[Any] = field(default_factory=list)
+    ballast: list[object] = field(default_factory=list)
     block: Block | None = None
 
 
@@ -109,7 +109,7 @@ class Jobs:
         trial, seed = request.trial, request.seed
         checked = self._check(trial, seed) if request.check else {}
         # What is allocated behind this lies elsewhere in memory than before.
-        ballast: list[Any] = [bytearray(request.offset)]
+        ballast: list[object] = [bytearray(request.offset)]
         ready = self._ready(trial, seed, request.memory_limit)
         if request.offset:
             # And so do the results of the calls that are timed.
@@ -151,7 +151,7 @@ class Jobs:
         except Exception as error:
             self._refuse_dtype(error, trial, call, seed)
             raise
-        facts: dict[str, Any] = {"implementation": f"{self._backend.name}:{call.path}"}
+        facts: dict[str, object] = {"implementation": f"{self._backend.name}:{call.path}"}
         if call.note is not None:
             facts["note"] = call.note
         if definition is None:
@@ -175,7 +175,7 @@ class Jobs:
                 hint="register it with `--plugin FILE`, or name an environment that has it",
             ) from error
 
-    def _count(self, trial: Trial, call: Call, sound: Ready) -> dict[str, Any]:
+    def _count(self, trial: Trial, call: Call, sound: Ready) -> dict[str, object]:
         """Return what an operator outside the catalog computes and moves: as its author says, else by the framework."""
         flops = None if call.function is None else flop_count(call.function, trial.case)
         if flops is not None:
@@ -319,7 +319,7 @@ class Jobs:
         check(_read(request.results), _read(request.expected), request.against, leeway(request.trial))
         return replies.Agreement()
 
-    def _on_host(self, result: Any) -> list[HostValue]:
+    def _on_host(self, result: object) -> list[HostValue]:
         return [self._backend.to_host(tensor) for tensor in self._backend.leaves(result)]
 
 

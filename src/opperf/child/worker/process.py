@@ -15,9 +15,14 @@ import sys
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from _typeshed import ProfileFunction, TraceFunction
 
 PR_SET_PDEATHSIG = 1
+#: What sets each tracer, in the order in which they are set.
+NAMES = ("sys.settrace", "sys.setprofile", "threading.settrace", "threading.setprofile")
 
 
 def die_with(parent: int) -> None:
@@ -45,25 +50,21 @@ class Tracers:
 
     def new_hook(self) -> str | None:
         """Return the name of a hook that has been set since, or None."""
-        now = _tracers()
-        return next((name for name, tracer in now.items() if tracer is not self._first[name]), None)
+        pairs = zip(NAMES, self._first, _tracers(), strict=True)
+        return next((name for name, first, now in pairs if now is not first), None)
 
     def restore(self) -> None:
         """Set the tracers that were set at first, and no others."""
         if self.new_hook() is not None:
-            sys.settrace(self._first["sys.settrace"])
-            sys.setprofile(self._first["sys.setprofile"])
-            threading.settrace(self._first["threading.settrace"])
-            threading.setprofile(self._first["threading.setprofile"])
+            trace, profile, trace_of_threads, profile_of_threads = self._first
+            sys.settrace(trace)
+            sys.setprofile(profile)
+            threading.settrace(trace_of_threads)  # type: ignore[arg-type]  # None as well
+            threading.setprofile(profile_of_threads)
 
 
-def _tracers() -> dict[str, Any]:
-    return {
-        "sys.settrace": sys.gettrace(),
-        "sys.setprofile": sys.getprofile(),
-        "threading.settrace": threading.gettrace(),
-        "threading.setprofile": threading.getprofile(),
-    }
+def _tracers() -> tuple[TraceFunction | None, ProfileFunction | None, TraceFunction | None, ProfileFunction | None]:
+    return sys.gettrace(), sys.getprofile(), threading.gettrace(), threading.getprofile()
 
 
 def private_bytes() -> int:

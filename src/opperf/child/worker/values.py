@@ -13,9 +13,8 @@ from array import array
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache
 from statistics import NormalDist
-from typing import Any
 
-from opperf.domain.backend import Backend, Unsupported
+from opperf.domain.backend import Backend, Numbers, Unsupported
 from opperf.domain.tensor import STRING, TensorSpec, zero_share
 
 #: The size of the table that values are drawn from, one for each pattern of two random bytes.
@@ -30,20 +29,21 @@ def fill(spec: TensorSpec, value: float) -> bytearray:
     return bytearray(element * spec.elements)
 
 
-def literal_values(backend: Backend, spec: TensorSpec) -> Any:
+def literal_values(backend: Backend, spec: TensorSpec) -> Numbers | list[str]:
     """Return the values that stand in the case, strings as a list; complex ones get no imaginary part."""
-    literal: Sequence[Any] = spec.literal or ()
+    literal = spec.literal or ()
     if spec.dtype == STRING:
-        return list(literal)
+        return [str(value) for value in literal]
     if not spec.is_float:  # the upper half of 64 bits without a sign are those of negative numbers
         signed = ((int(value) + (1 << 63)) % (1 << 64) - (1 << 63) for value in literal)
         return backend.host(bytearray(array("q", signed).tobytes()), "int64")
-    parts = [part for value in literal for part in (value, 0.0)] if spec.dtype.startswith("complex") else literal
+    reals = map(float, literal)
+    parts = [part for value in reals for part in (value, 0.0)] if spec.dtype.startswith("complex") else reals
     kind = "d" if spec.dtype in ("float64", "complex128") else "f"
     return backend.host(bytearray(array(kind, parts).tobytes()), "float64" if kind == "d" else "float32")
 
 
-def definite(backend: Backend, spec: TensorSpec, seed: str) -> Any:
+def definite(backend: Backend, spec: TensorSpec, seed: str) -> Numbers:
     """Return symmetric matrices whose diagonal outweighs the rest of each row, so that they are positive definite.
 
     Along a diagonal all elements are one number: a row is the one above it, moved by one place.
@@ -62,7 +62,7 @@ def definite(backend: Backend, spec: TensorSpec, seed: str) -> Any:
     return backend.host(rows, "float64")
 
 
-def ramp(backend: Backend, spec: TensorSpec, *, down: bool) -> Any:
+def ramp(backend: Backend, spec: TensorSpec, *, down: bool) -> Numbers:
     """Return values that rise, or fall, over the whole tensor, and so along each of its dimensions.
 
     Raises `Unsupported` for complex numbers.
@@ -77,7 +77,7 @@ def ramp(backend: Backend, spec: TensorSpec, *, down: bool) -> Any:
     return scaled + low
 
 
-def normal(backend: Backend, spec: TensorSpec, seed: str) -> Any:
+def normal(backend: Backend, spec: TensorSpec, seed: str) -> Numbers:
     """Return normal values: of mean 0 and deviation 1, or centred within the range and cut off at its ends."""
     values = _from_table(backend, spec, seed, _quantiles())
     if spec.range is None:
@@ -86,7 +86,7 @@ def normal(backend: Backend, spec: TensorSpec, seed: str) -> Any:
     return values * ((high - low) / DEVIATIONS) + (low + high) / 2
 
 
-def denormal(backend: Backend, spec: TensorSpec, seed: str) -> Any:
+def denormal(backend: Backend, spec: TensorSpec, seed: str) -> Numbers:
     """Return numbers under the smallest normal one: no exponent, random fraction. Raises `Unsupported`."""
     if spec.dtype not in ("float32", "float64"):
         raise Unsupported(
@@ -97,7 +97,7 @@ def denormal(backend: Backend, spec: TensorSpec, seed: str) -> Any:
     return backend.host(draw_bits(random.Random(seed), spec.elements, size, fraction), spec.dtype)
 
 
-def mask(backend: Backend, spec: TensorSpec, seed: str) -> Any:
+def mask(backend: Backend, spec: TensorSpec, seed: str) -> Numbers:
     """Return ones, and zeros for the share that `sparse:SHARE` names."""
     zeros = round(zero_share(spec.values) * ENTRIES)
     return _from_table(backend, spec, f"{seed}/mask", [0] * zeros + [1] * (ENTRIES - zeros))
@@ -111,7 +111,7 @@ def _quantiles() -> Sequence[float]:
     return [max(-most, min(most, bell.inv_cdf((i + 0.5) / ENTRIES))) for i in range(ENTRIES)]
 
 
-def _from_table(backend: Backend, spec: TensorSpec, seed: str, table: Sequence[float]) -> Any:
+def _from_table(backend: Backend, spec: TensorSpec, seed: str, table: Sequence[float]) -> Numbers:
     packed = [struct.pack("<f" if spec.is_float else "<q", value) for value in table]
     if spec.dtype.startswith("complex"):
         packed = [value + value for value in packed]

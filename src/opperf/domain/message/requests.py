@@ -16,7 +16,7 @@ from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Measurement
 from opperf.domain.message import replies
 from opperf.domain.message.replies import Output
-from opperf.domain.plan import Part, Settings, Trial
+from opperf.domain.plan import Part, Settings, Side, Trial
 
 R = TypeVar("R", bound=Fields, covariant=True)
 
@@ -62,6 +62,31 @@ OwnCode: TypeAlias = Annotated[Code, Form("code", telling, _told_code)]
 Named: TypeAlias = Annotated[Union[str, Code, None], Form("a name or code", telling, read_name)]
 #: A trial, whose implementation may be code.
 Told: TypeAlias = Annotated[Trial, Form("a trial", telling_trial, told_trial)]
+
+
+@dataclass(frozen=True)
+class LabeledTrial(Exact):
+    """A trial of a batch, and the range in which its calls lie."""
+
+    label: str
+    trial: Told
+
+
+@dataclass(frozen=True)
+class Batch(Exact):
+    """What a process calls that a tool watches, and the file where it leaves what became of each trial."""
+
+    sparse = ("execution_trace",)
+
+    side: Side
+    seed: int
+    folder: str
+    filter: str
+    warmup: int
+    iterations: int
+    outcomes: str
+    trials: tuple[LabeledTrial, ...]
+    execution_trace: Optional[str] = None
 
 
 @dataclass(frozen=True)

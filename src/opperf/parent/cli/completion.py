@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from importlib import import_module
-from typing import Any
+from types import ModuleType
 
 
-def _names(module: str, names: Callable[[Any], Iterable[str]]) -> Callable[[str], list[str]]:
+def _names(module: str, names: Callable[[ModuleType], Iterable[str]]) -> Callable[[str], list[str]]:
     """Return what completes a word by names in a module, which is imported on the first completion."""
 
     def complete(incomplete: str) -> list[str]:

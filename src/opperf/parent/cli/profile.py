@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 from typer.core import TyperCommand
@@ -13,6 +13,8 @@ from opperf.parent.cli import options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from typer._click.core import Context, Parameter
 
     from opperf.domain.profile.event import Profile
     from opperf.domain.trace import Trace
@@ -252,7 +254,7 @@ OPTIONS_KEY = "opperf.taken"
 class ScriptCommand(TyperCommand):
     """Takes known long options given after the script, up to `--`; the rest belongs to the script."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         """Put the command's options first, as one that stops at the script has them."""
         flags = {name: bool(getattr(one, "is_flag", False)) for one in self.params for name in _names(one)}
         before, script, behind = _split(args, flags)
@@ -274,7 +276,7 @@ class ScriptCommand(TyperCommand):
         return super().parse_args(ctx, [*before, *words, *script, *own])
 
 
-def _names(parameter: Any) -> list[str]:
+def _names(parameter: Parameter) -> list[str]:
     return [*parameter.opts, *parameter.secondary_opts]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from opperf.domain import units
 from opperf.domain.metric import METRICS, Metric
@@ -65,7 +65,7 @@ def of_side(
     return Column(name, name, of_record, presence="varied", least=6, group="side", usual=usual, within=within)
 
 
-def of_jobs(facts: Callable[[Item], Mapping[str, Any]]) -> tuple[document.Column[Item], ...]:
+def of_jobs(facts: Callable[[Item], Mapping[str, object]]) -> tuple[document.Column[Item], ...]:
     """Declare what is known of the job that measured something, with `--jobs`: its CPUs, its class, what ran beside."""
 
     def words(item: Item, part: str) -> list[str]:

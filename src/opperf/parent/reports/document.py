@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, Union
 
+#: Where everything is that a table does not show.
+WHOLE = "`--format csv` has every column"
 Item = TypeVar("Item")
 Raw: TypeAlias = Union[str, int, float, None]
 #: What a row or a section is about, where that is a doubt or no result; formats may colour it.
@@ -85,7 +87,7 @@ class Table:
     rows: Sequence[Row]
     caption: str = ""
     top: int | None = None
-    whole: str = "`--format csv` has every column"
+    whole: str = WHOLE
     characters: int | None = None
 
     @property
@@ -113,7 +115,10 @@ def table(
     items: Iterable[Item],
     level: Callable[[Item], Level] = lambda _: "",
     link: Callable[[Item], str] = lambda _: "",
-    **more: Any,
+    *,
+    top: int | None = None,
+    whole: str = WHOLE,
+    characters: int | None = None,
 ) -> Table:
     """Return the table of items: a hidden column loses its title, and moves above the table where allowed.
 
@@ -135,7 +140,7 @@ def table(
         else:
             titles.append(column)
     rows = [Row(row, level(item), link(item)) for row, item in zip(cells, items, strict=True)]
-    return Table(titles, rows, ", ".join(facts), **more)
+    return Table(titles, rows, ", ".join(facts), top, whole, characters)
 
 
 def _differ(column: Column[Item], values: Mapping[object, None], items: Sequence[Item]) -> bool:

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator
 from functools import reduce
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
 
 from opperf.domain.code import MARK
 from opperf.domain.errors import InputError
@@ -113,7 +112,7 @@ class _Source:
                 function, "has no source", "write it to a file, and name it `file.py:function`"
             ) from error
 
-    def _need(self, function: FunctionType, name: str, value: Any) -> None:
+    def _need(self, function: FunctionType, name: str, value: object) -> None:
         """Add what binds a name that a function uses."""
         if isinstance(value, ModuleType) and value.__name__ != MAIN:
             self._parts[name] = f"import {value.__name__} as {name}\n" if name != value.__name__ else f"import {name}\n"
@@ -121,8 +120,8 @@ class _Source:
             self._add(value)
             if value.__name__ != name:
                 self._parts[name] = f"{name} = {value.__name__}\n"
-        elif _importable(value):
-            self._parts[name] = f"from {value.__module__} import {value.__qualname__} as {name}\n"
+        elif (home := _home(value)) is not None:
+            self._parts[name] = f"from {home[0]} import {home[1]} as {name}\n"
         elif _is_plain(value):
             self._parts[name] = f"{name} = {value!r}\n"
         else:
@@ -157,12 +156,12 @@ def _globals(code: CodeType) -> Iterator[str]:
             yield from _globals(constant)
 
 
-def _importable(value: Any) -> bool:
-    """Whether an object can be imported by its own module and name."""
+def _home(value: object) -> tuple[str, str] | None:
+    """Return the module and the name that an object can be imported by."""
     module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", "")
     if module in (None, MAIN, builtins.__name__) or "." in name or not isinstance(name, str) or not name:
-        return False
-    return getattr(sys.modules.get(module), name, None) is value
+        return None
+    return (module, name) if getattr(sys.modules.get(module), name, None) is value else None
 
 
 def _is_plain(value: object) -> bool:

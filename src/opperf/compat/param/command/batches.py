@@ -26,7 +26,7 @@ from opperf.compat.param.command.tools import OBSERVER, Tool
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import HarnessError, OpperfError
 from opperf.domain.files.destination import write_text
-from opperf.domain.message.requests import telling_trial
+from opperf.domain.message.requests import Batch, LabeledTrial
 from opperf.domain.plan import Settings, Trial
 from opperf.domain.reason import Reason
 from opperf.parent.workers.interpreters import interpreter
@@ -58,7 +58,7 @@ class Watch:
         for number, parts in enumerate(batches(waiting, self.options.run_batch_size), earlier):
             stem = self.beside.absolute().with_name(f"{self.beside.stem}_{tool.name}_{number}")
             labels = {label(i, trial.direction): trial for i, (_, trials) in enumerate(parts) for trial in trials}
-            batch = self._batch(tool, stem, labels)
+            batch = self._batch(tool, stem, labels).to_json()
             line: dict[str, Any] = {
                 f"{tool.name}_file": str(tool.report(stem)),
                 f"{tool.name}_cmd_str": None,
@@ -79,24 +79,24 @@ class Watch:
                 reports = {trial.key: {"reason": reason.to_json()} for trial in labels.values()}
             yield line, reports
 
-    def _batch(self, tool: Tool, stem: Path, labels: Mapping[str, Trial]) -> dict[str, Any]:
+    def _batch(self, tool: Tool, stem: Path, labels: Mapping[str, Trial]) -> Batch:
         """Return what a batch's process reads."""
         trials = list(labels.values())
         if self.options.batch_cuda_device is not None:  # the only one that the process sees
             trials = [
                 replace(one, side=replace(one.side, device=_first_of_its_kind(one.side.device))) for one in trials
             ]
-        return {
-            "side": replace(trials[0].side, implementation=None).to_json(),
-            "seed": self.settings.seed,
-            "folder": str(Path.cwd()),
-            "filter": FILTER,
-            "warmup": tool.warmup,
-            "iterations": tool.iterations,
-            "outcomes": str(_outcomes(stem)),
-            "trials": [{"label": name, "trial": telling_trial(trial)} for name, trial in zip(labels, trials)],
-            **({"execution_trace": str(tool.report(stem))} if tool.name == OBSERVER else {}),
-        }
+        return Batch(
+            side=replace(trials[0].side, implementation=None),
+            seed=self.settings.seed,
+            folder=str(Path.cwd()),
+            filter=FILTER,
+            warmup=tool.warmup,
+            iterations=tool.iterations,
+            outcomes=str(_outcomes(stem)),
+            trials=tuple(map(LabeledTrial, labels, trials)),
+            execution_trace=str(tool.report(stem)) if tool.name == OBSERVER else None,
+        )
 
     def _command(self, tool: Tool, stem: Path, first: Trial) -> tuple[list[str], dict[str, str]]:
         """Return the command of a batch, and the variables that it runs with."""

@@ -13,7 +13,6 @@ from collections.abc import Iterable
 from datetime import datetime
 from hashlib import sha1
 from pathlib import Path
-from typing import Any
 
 from opperf.domain.files.destination import explain_errors, write_parts
 from opperf.domain.files.json_text import JsonDict
@@ -152,7 +151,7 @@ def _file(commit: str, framework: str, version: str, run: Run, machine: JsonDict
     }
 
 
-def _result(record: Record, name: str, date: int) -> list[Any]:
+def _result(record: Record, name: str, date: int) -> list[object]:
     """Return a row of results; null is asv's word for a failure."""
     time = record.time
     if time is None:

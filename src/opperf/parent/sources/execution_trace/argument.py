@@ -202,7 +202,7 @@ class ElementRecords:
     elements: Elements
     count: int = 0
 
-    def tensor(self, dtype: str, value: Any, shape: Sequence[int], strides: Sequence[int]) -> TensorSpec:
+    def tensor(self, dtype: str, value: Sequence[object], shape: Sequence[int], strides: Sequence[int]) -> TensorSpec:
         """Return the next tensor."""
         number, self.count = self.count, self.count + 1
         if _has_no_memory(value):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 from sqlalchemy import ColumnElement, func, or_, select
 
@@ -141,7 +141,7 @@ def search(archive: Archive, text: str, *, most: int = 50) -> list[Hit]:
     if not word:
         return []
 
-    def has(column: ColumnElement[Any]) -> ColumnElement[bool]:
+    def has(column: ColumnElement[str]) -> ColumnElement[bool]:
         return func.lower(column).contains(word, autoescape=True)
 
     cases, environments, own, labels = schema.cases.c, schema.environments.c, schema.runs.c, schema.labels

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from opperf.domain.case import Argument, ListOf
 from opperf.domain.codec import Amount, Fields, Unread, read_as
@@ -100,8 +99,8 @@ def _device(options: object) -> str:
     return str(device) if device else "cpu"
 
 
-def _argument(value: Any) -> Argument:
+def _argument(value: object) -> Argument:
     """Return an argument as it was written: a shape is a list of numbers, since no tensor's element type is known."""
     if isinstance(value, list):
         return ListOf(tuple(map(_argument, value)))
-    return json.dumps(value) if isinstance(value, dict) else value
+    return value if value is None or isinstance(value, (bool, int, float, str)) else json.dumps(value)
