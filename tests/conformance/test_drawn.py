@@ -7,6 +7,7 @@ from statistics import fmean, pstdev
 
 import pytest
 from tests.conformance.conftest import LIBRARIES, Bench
+from tests.each import each
 
 from opperf.catalog import operator
 from opperf.domain.case import Case, DType
@@ -36,7 +37,7 @@ def drawn(bench: Bench, name: str, shape: tuple[int, int]) -> list[float] | None
     return found.values
 
 
-@pytest.mark.parametrize("name", SPREAD)
+@each("name", SPREAD)
 def test_weights_spread_as_the_shape_says(name: str, backend: Bench) -> None:
     values = drawn(backend, name, (OUT, IN))
     assert values is not None
@@ -54,7 +55,7 @@ def test_an_orthogonal_matrix_has_columns_of_length_one_at_right_angles(backend:
             assert sum(map(float.__mul__, one, other)) == pytest.approx(float(i == j), abs=1e-5)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "mean"),
     [
         ("random_poisson", 3.0),

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
+from tests.each import each
 
 import opperf
 
@@ -54,14 +54,14 @@ def _outside(module: str) -> Iterator[str]:
             yield node.module.split(".")[0]
 
 
-@pytest.mark.parametrize("library", sorted(LIBRARIES - BY_ADDRESS))
+@each("library", sorted(LIBRARIES - BY_ADDRESS))
 def test_a_library_is_imported_by_the_parent_only(library: str) -> None:
     importers = [module for module in modules() if library in outside(module)]
     assert importers
     assert [name for name in importers if not name.startswith("parent/") and not COMMAND_LINES.match(name)] == []
 
 
-@pytest.mark.parametrize("framework", sorted(FRAMEWORKS))
+@each("framework", sorted(FRAMEWORKS))
 def test_a_framework_is_imported_by_backends_and_faces_only(framework: str) -> None:
     importers = [module for module in modules() if framework in outside(module)]
     assert importers

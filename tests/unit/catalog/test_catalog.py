@@ -7,6 +7,7 @@ from functools import partial
 from importlib import import_module
 
 import pytest
+from tests.each import each
 
 from opperf.catalog import DIRECTIONS, FAMILIES, SIZES, catalog, categories, operator
 from opperf.catalog.definition import FORWARD_ONLY, Operator
@@ -194,7 +195,7 @@ def test_no_agreed_number_of_operations_for_the_gradient_of_add() -> None:
     assert flops("add", "backward", lhs=TensorSpec((2,)), rhs=TensorSpec((2,))) is None
 
 
-@pytest.mark.parametrize("name", ["equal", "less_equal", "broadcast_greater", "isnan", "logical_and", "logical_not"])
+@each("name", ["equal", "less_equal", "broadcast_greater", "isnan", "logical_and", "logical_not"])
 def test_answers_are_booleans(name: str) -> None:
     case = operator(name).case("small")
     assert [tensor.dtype for tensor in operator(name).outputs(case)] == ["bool"]
@@ -213,7 +214,7 @@ def test_another_dtype_goes_through_to_the_outputs() -> None:
 # --- reduction ---
 
 
-@pytest.mark.parametrize(
+@each(
     ("axis", "keepdims", "expected"),
     [
         (None, False, ()),
@@ -294,7 +295,7 @@ def test_products_of_vectors() -> None:
 IMAGE = TensorSpec((20, 16, 28, 28))
 
 
-@pytest.mark.parametrize(
+@each(
     ("weight", "stride", "padding", "dilation", "groups", "expected", "operations"),
     [
         ((32, 16, 3, 3), 1, 0, 1, 1, (20, 32, 26, 26), 124_600_320),
@@ -467,7 +468,7 @@ def test_topk_gives_values_and_indices() -> None:
 # --- shape, join_split, linalg ---
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "attributes", "expected"),
     [
         ("transpose", {"axes": (2, 0, 1)}, (4, 2, 3)),
@@ -496,7 +497,7 @@ def test_squeeze_takes_out_the_dimensions_named(axis: Argument, expected: tuple[
     assert shapes("squeeze", data=TensorSpec((1, 2, 1, 3)), axis=axis) == [expected]
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "attributes"),
     [
         ("reshape", {"shape": (5, -1)}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.each import each
 
 from opperf.catalog import operator
 from opperf.domain.case import Argument, Case, DType
@@ -16,7 +17,7 @@ def outputs(name: str, **arguments: Argument) -> list[TensorSpec]:
     return list(operator(name).outputs(operator(name).case_of(arguments)))
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "arguments", "shape"),
     [
         ("zeros", {"shape": (2, 3)}, (2, 3)),

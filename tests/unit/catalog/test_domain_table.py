@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from tests.domain_examples import EXAMPLES as OF_FRAMEWORKS
 from tests.domain_examples import FBGEMM, SQUARE, call, whole
-from tests.each import check_each
+from tests.each import check_each, each
 
 from opperf.catalog import catalog
 from opperf.catalog.domain import is_open
@@ -80,7 +80,7 @@ def test_own_code_of_the_same_name_keeps_its_inputs() -> None:
     assert within(case) == case
 
 
-@pytest.mark.parametrize(
+@each(
     ("exponent", "bounds"),
     [(0.5, (0.1, 2.0)), (-1.5, (0.1, 2.0)), (2, None), (3.0, None), ("2.0", None), (TensorSpec((2,)), (0.1, 2.0)),
      (TensorSpec((), literal=(2.0,)), None), (TensorSpec((2,), "int64"), None)],

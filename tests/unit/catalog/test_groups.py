@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-from tests.each import check_each
+from tests.each import check_each, each
 
 from opperf.catalog import catalog, categories
 from opperf.catalog.groups import GROUPS
@@ -32,7 +31,7 @@ def test_the_name_of_a_runner_of_mxnets_opperf_selects_operators() -> None:
     assert {*RUNNERS.split()} <= {*GROUPS, *categories()}
 
 
-@pytest.mark.parametrize("name", ["activation", "pooling", "convolution", "optimizer", "loss", "linalg", "shape"])
+@each("name", ["activation", "pooling", "convolution", "optimizer", "loss", "linalg", "shape"])
 def test_a_runner_whose_name_is_a_category_has_mxnets_operators_under_another(name: str) -> None:
     assert name in categories()
     assert {f"mx_{name}", f"nn_{name}"} & set(GROUPS)

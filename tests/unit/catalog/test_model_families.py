@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.each import each
 
 from opperf.catalog import operator
 from opperf.domain.case import Argument, Case
@@ -184,7 +185,7 @@ def test_a_bag_reads_every_row_that_goes_into_it() -> None:
 # --- spectral ---
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "given", "dtype", "expected", "made", "operations"),
     [
         ("fft", (3, 8), "complex64", (3, 8), "complex64", 3 * 5 * 8 * 3),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.each import each
 
 from opperf.catalog.param.cases import MOST_CASES, ConfigCase, cases
 from opperf.catalog.param.document import read_config
@@ -67,7 +68,7 @@ def test_positional_arguments_are_inputs_by_place_and_the_others_attributes(foun
     assert made.case.attributes == {"alpha": 1.0}
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "expected"),
     [
         ({"type": "long", "value": 3}, 3),
@@ -202,7 +203,7 @@ def _range(kind: str, value: Any, **more: Any) -> dict[str, Any]:
     return {"type": kind, "value": value, "__range__": ["value"], **more}
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "values"),
     [
         (_range("int", [1, 7, 3]), [1, 4, 7]),
@@ -256,7 +257,7 @@ def test_arguments_by_name_and_builds_are_swept_too(found: Any) -> None:
 HERE = '$["torch.add"].config[0].input[0].args[0]'
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "message"),
     [
         ({"type": "tensr"}, f"{HERE}.type: no type `tensr`\nhint: did you mean `tensor`"),
@@ -289,7 +290,7 @@ def test_a_mistake_in_an_argument_is_told_with_its_place(refused: Any, given: An
     assert message in refused({"torch.add": operator(given)})
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "message"),
     [
         (_range("int", [1, 2, 0]), f"{HERE}.value: found [1, 2, 0], expected [min, max, step]"),
@@ -310,7 +311,7 @@ def test_a_sweep_that_cannot_be_is_refused(refused: Any, given: Any, message: st
     assert message in refused({"torch.add": operator(given, sweep=True)})
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "message"),
     [
         ("{", "not JSON"),
@@ -380,7 +381,7 @@ def bags(build: list[Any], *args: Any) -> dict[str, Any]:
 TABLES = [2, 100, 8, 0, False, "fp32"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "message"),
     [
         (bags(TABLES, 4), "found 6 and 1 arguments, expected `build` with num_tables"),

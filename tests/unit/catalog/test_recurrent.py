@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.each import each
 
 from opperf.catalog import operator
 from opperf.domain.case import Argument
@@ -17,7 +18,7 @@ def shapes(name: str) -> list[tuple[int, ...]]:
     return [tensor.shape for tensor in operator(name).outputs(operator(name).case("small"))]
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "expected"),
     [
         ("rnn_tanh_cell", [(2, 16)]),
@@ -36,7 +37,7 @@ def test_a_step_gives_the_states_and_a_sequence_every_step_before_them(
     assert shapes(name) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "operations"),
     [
         ("rnn_tanh_cell", PRODUCTS + 32),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.each import each
 
 from opperf.catalog import catalog, operator
 from opperf.catalog.storage import count_nonzero, csr_bytes
@@ -42,7 +43,7 @@ def test_looking_for_what_to_store_reads_the_whole_matrix_and_writing_it_out_nee
     assert operator("csr_to_dense").byte_count(case, "forward") == csr_bytes(QUARTER) + 8 * 4
 
 
-@pytest.mark.parametrize("name", [name for name, known in catalog().items() if known.category == "sparse"])
+@each("name", [name for name, known in catalog().items() if known.category == "sparse"])
 def test_no_sparse_operator_moves_less_than_it_reads(name: str) -> None:
     case = operator(name).case("common")
     read = sum(csr_bytes(tensor) if tensor.values.startswith("sparse") else 0 for tensor in case.tensors())

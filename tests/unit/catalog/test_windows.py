@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from tests.each import each
 
 from opperf.catalog import operator
 from opperf.domain.case import Argument
@@ -17,7 +17,7 @@ def counted(name: str, **arguments: Argument) -> tuple[tuple[int, ...], int]:
     return declared.outputs(case)[0].shape, declared.flops(case)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "arguments", "shape", "operations"),
     [
         ("max_pool3d", {"data": VOLUME, "kernel": 2, "stride": 2}, (1, 2, 2, 2, 2), 128),

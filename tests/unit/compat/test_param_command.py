@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.each import each
 
 from opperf.catalog.param.cases import ConfigCase
 from opperf.catalog.param.config import Spec
@@ -62,7 +63,7 @@ def test_every_flag_of_param_is_taken() -> None:
     assert (given.exec_mode, given.profile, given.run_batch_size) == ("continuous", True, 3)
 
 
-@pytest.mark.parametrize("name", sorted({word for word in re.findall(r"--[\w-]+", FLAGS) if "-" in word[2:]}))
+@each("name", sorted({word for word in re.findall(r"--[\w-]+", FLAGS) if "-" in word[2:]}))
 def test_both_spellings_of_a_flag_are_one(name: str) -> None:
     value = {"--cuda-l2-cache": ["off"], "--ncu-bin": ["n"], "--nsys-bin": ["n"], "--batch-cmd": ["c"]}.get(name, ["7"])
     words = ["--exec-mode", "continuous"] if name == "--exec-mode" else [name, *value]
@@ -70,7 +71,7 @@ def test_both_spellings_of_a_flag_are_one(name: str) -> None:
     assert parser().parse_args(words) == parser().parse_args(other) != parser().parse_args([])
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "name", "value"),
     [
         ("--iter 5", "iteration", 5),
@@ -147,7 +148,7 @@ def test_nothing_is_said_below_the_level_of_an_error() -> None:
 # Run ids -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("resume", "stop", "left"),
     [
         (None, None, slice(0, 4)),

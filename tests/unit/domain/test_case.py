@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import each
 
 from opperf.domain.case import Argument, Case, Device, DType, Graph, ListOf, argument_from_json, argument_to_json
 from opperf.domain.errors import InputError
@@ -43,12 +44,12 @@ GOLDEN = {
 }
 
 
-@pytest.mark.parametrize("name", GOLDEN)
+@each("name", GOLDEN)
 def test_the_id_of_a_case_never_changes(name: str) -> None:
     assert GOLDEN[name].id == name
 
 
-@pytest.mark.parametrize("name", GOLDEN)
+@each("name", GOLDEN)
 def test_a_case_of_the_golden_ids_is_read_back_with_its_id(name: str) -> None:
     written = json.dumps(GOLDEN[name].to_json())
     assert Case.from_json(json.loads(written)).id == name
@@ -65,7 +66,7 @@ def test_a_default_that_is_said_does_not_change_the_id() -> None:
     assert said.id == Case("f", {"a": TENSOR}).id
 
 
-@pytest.mark.parametrize(
+@each(
     "other",
     [
         Case("g", {"a": TENSOR}, {"axis": 1}),
@@ -99,7 +100,7 @@ def test_equal_cases_are_one_key_of_a_dictionary() -> None:
     assert len({Case("f", {"a": TENSOR}): 1, Case("f", {"a": TensorSpec((2, 3))}): 2}) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("argument", "written"),
     [
         (TENSOR, {"shape": [2, 3], "dtype": "float32"}),
@@ -126,7 +127,7 @@ def test_not_a_number_survives_json() -> None:
     assert read != read
 
 
-@pytest.mark.parametrize(
+@each(
     ("written", "place"),
     [
         ([1, 2], "case.inputs.a"),
@@ -152,7 +153,7 @@ def test_a_bad_argument_is_refused_with_its_place(written: Any, place: str) -> N
     assert caught.value.message.startswith(f"{place}: ")
 
 
-@pytest.mark.parametrize("written", [None, [], 3, {}, {"operator": 3}, {"operator": "f", "inputs": []}])
+@each("written", [None, [], 3, {}, {"operator": 3}, {"operator": "f", "inputs": []}])
 def test_what_is_no_case_is_refused(written: Any) -> None:
     with pytest.raises(InputError, match="there"):
         Case.from_json(written, "there")

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.each import each
 
 import opperf
 from opperf.catalog import operator
@@ -82,7 +83,7 @@ def test_what_is_neither_a_name_nor_code_is_refused(value: object) -> None:
         read_name(value, "describe.name")
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     ["code:a:b", "code:", "torch:code:a:b", "a:b", "a.b:c.d", "a.py:f", "/x/a.py:f", "numpy:a:b"],
 )
@@ -94,7 +95,7 @@ def test_what_a_file_spells_as_code_is_refused_with_what_to_write(name: str) -> 
     assert "--plugin FILE" in (caught.value.hint or "")
 
 
-@pytest.mark.parametrize("name", ["add", "torch:aten::add.Tensor", "aten::add", "mxnet:nd.dot", "opinfo::svd", "x::y"])
+@each("name", ["add", "torch:aten::add.Tensor", "aten::add", "mxnet:nd.dot", "opinfo::svd", "x::y"])
 def test_names_of_operators_are_not_code(name: str) -> None:
     assert refusal(name) is None
     assert read_operator(name) == name

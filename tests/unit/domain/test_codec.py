@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Optional, Union
 
 import pytest
+from tests.each import each
 
 from opperf.domain.codec import Above, AtLeast, Count, Fields, Form, OneOf, decode, encode, read_as
 from opperf.domain.errors import InputError
@@ -58,7 +59,7 @@ def test_a_noun_is_made_of_what_fits_its_hints() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "message"),
     [
         ({"time": "a"}, 'f: one.time: found "a", expected a number > 0'),

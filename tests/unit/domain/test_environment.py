@@ -8,6 +8,7 @@ import string
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import each
 
 from opperf.domain.environment import CURRENT, EnvironmentSpec, requirement_name
 from opperf.domain.errors import InputError
@@ -29,7 +30,7 @@ def test_the_null_framework_needs_no_environment() -> None:
     assert EnvironmentSpec.parse("null") == CURRENT
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "framework", "requirements"),
     [
         ("numpy==1.26.4", "numpy", ("numpy==1.26.4",)),
@@ -59,7 +60,7 @@ def test_a_path_is_kept_as_it_is() -> None:
     assert (spec.kind, spec.path, spec.text) == ("python", "/opt/a b=c/bin/python", "python=/opt/a b=c/bin/python")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "hint"),
     [
         ("mxnett", "did you mean `mxnet`?"),

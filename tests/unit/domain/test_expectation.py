@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import each
 
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
@@ -27,7 +28,7 @@ def test_the_document_shows_the_median() -> None:
     assert ONE.to_json()["time"] == 2e-6
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "message"),
     [
         ({"times": []}, "expectations[0].times: found [], expected the seconds of each process"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.each import each
 
 from opperf.domain.case import Case
 from opperf.domain.comparison import Comparison, Verdict
@@ -23,7 +24,7 @@ def judgement(*kinds: str, inconclusive: str = "fail") -> Judgement:
     return Judgement(tuple(finding(kind) for kind in kinds), 0.02, inconclusive=inconclusive)
 
 
-@pytest.mark.parametrize(
+@each(
     ("kinds", "code"),
     [
         (("same", "faster"), 0),

@@ -6,6 +6,7 @@ import json
 import re
 
 import pytest
+from tests.each import each
 
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
@@ -102,7 +103,7 @@ def test_a_measurement_of_the_first_journals_is_read() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@each(
     ("metrics", "message"),
     [
         ({}, "m: no `time` among the metrics, expected its samples"),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import each
 
 from opperf.catalog import operator
 from opperf.domain.code import Code
@@ -184,7 +185,7 @@ def test_any_line_is_an_answer_or_refused(line: bytes) -> None:
         assert (found.result is None) != (found.failure is None)
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         b"",
@@ -207,7 +208,7 @@ def test_what_is_no_answer_is_refused(line: bytes) -> None:
         read_answer(line)
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         b'{"id": 1, "verb": "delete", "arguments": {}}',

@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 import pytest
+from tests.each import each
 
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
@@ -32,12 +33,12 @@ def test_every_field_of_a_side_is_tried_below() -> None:
     assert set(OTHERS) == {field.name for field in fields(Side)}
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@each("name", OTHERS)
 def test_every_field_of_a_side_is_in_its_key(name: str) -> None:
     assert replace(SIDE, **{name: OTHERS[name]}).key != SIDE.key
 
 
-@pytest.mark.parametrize("name", sorted(set(OTHERS) - {"implementation"}))
+@each("name", sorted(set(OTHERS) - {"implementation"}))
 def test_a_child_serves_one_process_side(name: str) -> None:
     assert replace(SIDE, **{name: OTHERS[name]}).process != SIDE.process
 
@@ -82,7 +83,7 @@ def test_case_side_and_direction_make_another_trial(other: Trial) -> None:
     assert other.key != Trial(CASE, SIDE, "forward").key
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "value"),
     [
         ("warmup", -1),
@@ -137,7 +138,7 @@ def test_every_setting_is_tried_below() -> None:
     assert set(CHANGED) == {field.name for field in fields(Settings)}
 
 
-@pytest.mark.parametrize("name", CHANGED)
+@each("name", CHANGED)
 def test_a_setting_that_changes_what_is_measured_is_a_difference(name: str) -> None:
     differing = Settings().differences(Settings(**{name: CHANGED[name]}))
     assert differing == (
@@ -152,7 +153,7 @@ def test_a_clock_without_python_has_no_loop_without_python() -> None:
         Settings(clock="native", loop="native")
 
 
-@pytest.mark.parametrize("name", CHANGED)
+@each("name", CHANGED)
 def test_settings_are_read_back(name: str) -> None:
     settings = Settings(**{name: CHANGED[name]})
     assert Settings.from_json(json.loads(json.dumps(settings.to_json()))) == settings

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import each
 
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
@@ -55,7 +56,7 @@ def test_an_older_or_newer_schema_is_refused_with_both_numbers() -> None:
     assert caught.value.slug == "schema_version"
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "value", "place"),
     [
         (["run"], ..., "f.json: "),
@@ -96,7 +97,7 @@ def test_a_bad_document_is_refused_with_the_place(path: list[Any], value: Any, p
     assert caught.value.message.startswith(place)
 
 
-@pytest.mark.parametrize("document", [None, 5, "text", [], {}, {"schema_version": 1}, {"records": []}])
+@each("document", [None, 5, "text", [], {}, {"schema_version": 1}, {"records": []}])
 def test_another_file_is_no_result_file(document: Any) -> None:
     with pytest.raises(InputError, match=r"f\.json: not a result file"):
         Run.from_json(document, "f.json")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.each import each
 
 from opperf.domain import code, registry
 from opperf.domain.environment import EnvironmentSpec
@@ -12,7 +13,7 @@ from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS, device_named, fr
 from opperf.parent.sources.plugin_file import register_frameworks
 
 
-@pytest.mark.parametrize("name", FRAMEWORKS)
+@each("name", FRAMEWORKS)
 def test_a_framework_runs_in_a_known_mode_by_default(name: str) -> None:
     assert framework(name).mode in MODES
 
@@ -39,7 +40,7 @@ def test_flavours_of_a_distribution_bring_the_framework(distribution: str, owned
     assert framework("mxnet").owns(distribution) is owned
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "split"),
     [
         ("mxnet:nd.broadcast_add", ("mxnet", "nd.broadcast_add")),
@@ -61,7 +62,7 @@ def test_a_prefix_without_a_name_is_refused() -> None:
         split_implementation("torch:")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "name"),
     [
         ("cpu", "cpu"),
@@ -79,7 +80,7 @@ def test_a_device_has_one_name(text: str, name: str) -> None:
     assert device_named(text) == name
 
 
-@pytest.mark.parametrize("text", ["", "tpu", "cpu:1", "cuda:x", "cuda:-1", "cuda:0:1", "gpu(1)x"])
+@each("text", ["", "tpu", "cpu:1", "cuda:x", "cuda:-1", "cuda:0:1", "gpu(1)x"])
 def test_an_unknown_device_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="no device"):
         device_named(text)

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from tests.each import each
 
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
@@ -36,7 +37,7 @@ def test_count_and_origin_have_defaults() -> None:
     assert read.cases == (SuiteCase(Case("abs"), 1, "user"),)
 
 
-@pytest.mark.parametrize(
+@each(
     ("written", "place"),
     [
         (None, "f: "),

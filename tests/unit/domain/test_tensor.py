@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.each import each
 
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import DTYPE_ALIASES, FLOAT8, FLOATS, ITEM_SIZES, STRING, TensorSpec, dtype_named
@@ -39,7 +40,7 @@ def test_bytes_are_elements_times_item_size(shape: tuple[int, ...], dtype: str, 
     assert TensorSpec(shape, dtype).nbytes == nbytes
 
 
-@pytest.mark.parametrize(
+@each(
     ("dtype", "bounds"),
     [
         ("float16", (-1, 1)),
@@ -55,7 +56,7 @@ def test_a_range_that_is_the_default_is_left_out(dtype: str, bounds: tuple[float
     assert "range" not in TensorSpec((2,), dtype, range=bounds).to_json()
 
 
-@pytest.mark.parametrize(
+@each(
     "given",
     [
         {"shape": (-1,)},
@@ -72,7 +73,7 @@ def test_a_bad_description_is_refused(given: dict[str, Any]) -> None:
         TensorSpec(**given)
 
 
-@pytest.mark.parametrize(
+@each(
     "written",
     [
         {},
@@ -132,7 +133,7 @@ def test_people_read_a_shape_with_crosses(spec: TensorSpec, text: str) -> None:
     assert str(spec) == text
 
 
-@pytest.mark.parametrize(
+@each(
     ("written", "shape", "literal"),
     [
         ({"values": {"literal": [[1, 2], [3, 4]]}}, (2, 2), (1.0, 2.0, 3.0, 4.0)),
@@ -153,7 +154,7 @@ def test_given_values_are_read_nested_or_flat_and_written_back(
     assert TensorSpec.from_json(spec.to_json()) == spec
 
 
-@pytest.mark.parametrize(
+@each(
     "written",
     [
         {"shape": [3], "values": {"literal": [1, 2]}},
@@ -190,7 +191,7 @@ def test_values_that_are_given_are_part_of_what_a_tensor_is() -> None:
     assert str(given[0]) == "2 int32 literal"
 
 
-@pytest.mark.parametrize(
+@each(
     ("written", "name"),
     [
         *(("fp32", "float32"), ("fp16", "float16"), ("f16", "float16"), ("bf16", "bfloat16"), ("BF16", "bfloat16")),

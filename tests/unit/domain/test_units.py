@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import each
 
 from opperf.domain import units
 from opperf.domain.errors import InputError
@@ -23,23 +24,23 @@ FORMATS: tuple[Callable[[float | None], str], ...] = (
 )
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@each("format", FORMATS)
 def test_a_missing_number_is_an_empty_string(format: Callable[[float | None], str]) -> None:
     assert format(None) == ""
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@each("format", FORMATS)
 def test_what_is_not_a_finite_number_is_shown_as_such(format: Callable[[float | None], str]) -> None:
     assert format(math.nan).startswith("nan")
     assert format(math.inf).startswith("inf")
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@each("format", FORMATS)
 def test_zero_is_shown_and_is_not_empty(format: Callable[[float | None], str]) -> None:
     assert format(0).split()[0] == "0"
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "text"),
     [
         (12.3e-6, "12.3 us"),
@@ -59,7 +60,7 @@ def test_seconds_have_three_digits_and_the_unit_that_fits(value: float, text: st
     assert units.format_seconds(value) == text
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "text"),
     [(1, "1 B"), (999, "999 B"), (1000, "1.00 kB"), (4194304, "4.19 MB"), (0.5, "0.500 B"), (3e18, "3000 PB")],
 )
@@ -119,7 +120,7 @@ def test_printing_keeps_the_order_of_rates(one: float, other: float) -> None:
     assert read(units.format_byte_rate(low)) <= read(units.format_byte_rate(high)) * (1 + 1e-12)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "seconds"),
     [
         ("30", 30.0),
@@ -139,7 +140,7 @@ def test_durations_are_read_with_and_without_a_unit(text: str, seconds: float) -
     assert units.parse_duration(text) == pytest.approx(seconds)
 
 
-@pytest.mark.parametrize("text", ["", "s", "-1s", "1 day", "1,5s", "nan", "inf", "1e999", "2%", "1m30s", "٣s"])
+@each("text", ["", "s", "-1s", "1 day", "1,5s", "nan", "inf", "1e999", "2%", "1m30s", "٣s"])
 def test_anything_else_is_no_duration(text: str) -> None:
     with pytest.raises(InputError) as caught:
         units.parse_duration(text, name="`--budget`")
@@ -153,7 +154,7 @@ def test_percentages_and_fractions_are_read(text: str, fraction: float) -> None:
     assert units.parse_percent(text) == pytest.approx(fraction)
 
 
-@pytest.mark.parametrize("text", ["", "%", "2", "1", "-2%", "two", "2%%", "nan", "1e999%", "2s"])
+@each("text", ["", "%", "2", "1", "-2%", "two", "2%%", "nan", "1e999%", "2s"])
 def test_anything_else_is_no_percentage(text: str) -> None:
     with pytest.raises(InputError) as caught:
         units.parse_percent(text, name="`--precision`")

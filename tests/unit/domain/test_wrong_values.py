@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.each import each
 
 from opperf.catalog.domain import At, Below, Elements, Extent, Lengths, Parts, Size
 from opperf.domain.case import Case
@@ -23,7 +24,7 @@ TRIAL = Trial(Case("add"), Side("null"), "forward")
 COLUMNS = {"overhead_ns": 0.0, "calls": [1, 1], "wall_ns": [1], "cpu_ns": [1]}
 
 
-@pytest.mark.parametrize(
+@each(
     ("read", "message"),
     [
         (lambda: Samples.from_json([], "x"), "x: found [], expected an object"),

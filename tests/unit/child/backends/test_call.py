@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from tests.each import each
 
 from opperf.child.backends.call import Call, Parameter, call, composition, parameters
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("", ()),

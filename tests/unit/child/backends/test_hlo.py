@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import each
 
 from opperf.child.backends.jax.hlo import read, scopes, shapes
 
@@ -72,7 +72,7 @@ def test_operands_have_the_shapes_of_what_defines_them() -> None:
     assert found["x.1"] == ()
 
 
-@pytest.mark.parametrize(
+@each(
     ("origin", "scope"),
     [
         ("jit(step)/jvp(MLP)/Dense_0/dot_general", ("MLP.Dense_0", False)),

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from tests.each import check_each
+from tests.each import check_each, each
 
 import opperf
 from opperf.catalog import FAMILIES
@@ -33,7 +33,7 @@ def test_every_framework_has_a_backend_and_every_backend_a_framework() -> None:
     assert folders == {name.partition(":")[0] for name in FRAMEWORKS}
 
 
-@pytest.mark.parametrize("framework", FRAMEWORKS)
+@each("framework", FRAMEWORKS)
 def test_a_backend_says_what_starts_it(framework: str) -> None:
     assert {"__init__", "runtime"} <= modules(PACKAGE / "child" / "backends" / framework.partition(":")[0])
 

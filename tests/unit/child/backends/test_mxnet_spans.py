@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.each import each
 
 from opperf.child.backends.mxnet import allocations
 from opperf.child.backends.mxnet.allocations import Change, changes
@@ -62,7 +63,7 @@ def test_names_of_devices_are_no_spans() -> None:
     assert [event.name for event in spans(written(named, pair("dot", 1, 2)), 1)] == ["dot"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "fused", "backward"),
     [
         ("dot", False, False),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
+from tests.each import each
 
 from opperf.child.backends import array_rules as shared
 from opperf.child.backends.jax import rules as jax_rules
@@ -24,7 +25,7 @@ TABLES: dict[str, Mapping[str, Rule]] = {
 }
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "shape"),
     [("n,n", (8, 8)), ("2n", (16,)), ("nn,3", (64, 3)), ("1,2nn", (1, 128)), ("()", ()), ("5", (5,))],
 )
@@ -68,7 +69,7 @@ def test_no_operator_of_mxnet_has_a_rule_in_two_files() -> None:
     assert len({name for table in MXNET for name in table}) == sum(map(len, MXNET))
 
 
-@pytest.mark.parametrize("table", TABLES)
+@each("table", TABLES)
 def test_every_rule_is_read_at_every_size_and_stays_below_a_gibibyte(table: str) -> None:
     for name, (text, _) in TABLES[table].items():
         for size, side in SIDES.items():

@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.each import each
 
 from opperf.child.backends.paths import Refusal, canonical, function_at, listing
 
@@ -89,7 +90,7 @@ def test_a_registered_internal_operator_is_found(roots: dict[str, Any]) -> None:
     assert function_at("fake.ops._private", roots, "fake") is add
 
 
-@pytest.mark.parametrize(
+@each(
     "path",
     [
         "fake.os.system",
@@ -135,9 +136,7 @@ def test_a_path_that_is_refused_says_so_and_why(path: str, why: str, roots: dict
     assert caught.value.why == why
 
 
-@pytest.mark.parametrize(
-    "path", ["", "fake", "fake.", ".fake", "fake..add", "fake.ops", "fake.number", "fake.missing", "add", "fake add"]
-)
+@each("path", ["", "fake", "fake.", ".fake", "fake..add", "fake.ops", "fake.number", "fake.missing", "add", "fake add"])
 def test_a_path_to_no_function_finds_nothing(path: str, roots: dict[str, Any]) -> None:
     with pytest.raises(LookupError):
         function_at(path, roots, "fake")

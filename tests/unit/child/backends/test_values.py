@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.each import each
 
 from opperf.child.backends.values import bounds
 
 
-@pytest.mark.parametrize(
+@each(
     ("values", "expected"),
     [
         (np.array([3, 7, 5], np.int32), (3, 8)),

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import each
 
 from opperf.child.backends.verbose import MARKS, read
 from opperf.domain.explanation import Event
@@ -38,7 +39,7 @@ def test_a_line_of_every_generation_is_read(line: str, name: str, by: str, secon
     assert event.seconds == pytest.approx(seconds)
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "onednn_verbose,v1,info,oneDNN v3.12.0 (commit 80afa71)",

@@ -9,6 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from tests.each import each
 
 from opperf.child.measure.disturbance import NoCounters, ProcessCounters, Reading, clean
 from opperf.domain.measurement import Sample
@@ -19,7 +20,7 @@ needs_schedstat = pytest.mark.skipif(
 )
 
 
-@pytest.mark.parametrize(
+@each(
     ("sample", "threads", "expected"),
     [
         (Sample(1, MS, MS), 1, True),

@@ -6,6 +6,7 @@ import resource
 from collections.abc import Collection
 
 import pytest
+from tests.each import each
 
 from opperf.child.measure.doubts import doubts, thread_doubts
 from opperf.domain.measurement import Sample, Samples
@@ -91,7 +92,7 @@ def test_faults_are_looked_at_where_every_sample_is_disturbed() -> None:
     assert slugs(samples([1000] * 10, faults=50, dirty=set(range(10))), output_bytes=100 * PAGE) == ["page_faults"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("asked", "seen", "doubted"),
     [(1, None, False), (1, 1.0, False), (1, 1.3, False), (1, 1.9, True), (4, 4.2, False), (4, 8.0, True)],
 )

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.each import each
 
 from opperf.child.backends.null.scripts import VirtualClock
 from opperf.child.measure import block as module
@@ -64,7 +65,7 @@ def test_a_keyword_that_is_no_identifier_never_becomes_code(keyword: str) -> Non
         loop(1, (keyword,), False)
 
 
-@pytest.mark.parametrize("name", ["calls", "function", "outputs", "keep", "repeat", "_", "a0", "k0"])
+@each("name", ["calls", "function", "outputs", "keep", "repeat", "_", "a0", "k0"])
 def test_a_keyword_may_be_called_as_the_loop_calls_its_own_things(name: str) -> None:
     assert loop(1, (name,), True)(2, lambda a, **named: (a, named), 5, 7) == [(5, {name: 7})] * 2
 

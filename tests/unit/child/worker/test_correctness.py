@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from tests.each import each
 
 from opperf.catalog import operator
 from opperf.child.worker.correctness import LETTERS, TOLERANCES, WrongResult, _values, check, leeway
@@ -112,7 +113,7 @@ def test_complex_numbers_of_two_halves_are_read_as_two() -> None:
     assert list(_values((raw, (2,), "complex32"))) == [1.0, 0.0, 2.0, -1.0]
 
 
-@pytest.mark.parametrize("dtype", sorted(set(LETTERS) - {"bool", "complex32"}))
+@each("dtype", sorted(set(LETTERS) - {"bool", "complex32"}))
 def test_every_element_type_is_read_as_it_was_written(dtype: str) -> None:
     raw = np.array([1, 0, 2], dtype).tobytes()
     expected = [1.0, 0.0, 0.0, 0.0, 2.0, 0.0] if dtype.startswith("complex") else [1.0, 0.0, 2.0]

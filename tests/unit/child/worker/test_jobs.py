@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.each import each
 
 from opperf.catalog import operator
 from opperf.child.backends.call import Call, Missing, parameters
@@ -288,7 +289,7 @@ def test_what_a_framework_cannot_do_is_a_skip() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     "error",
     [
         MemoryError(),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from tests.each import each
 
 from opperf.catalog import operator
 from opperf.child.worker.inputs import tensor
@@ -22,8 +23,8 @@ FLOATING = ["float16", "float32", "float64"]
 ORDERED = ["bool", "int8", "uint8", "int32", "int64", *FLOATING]
 
 
-@pytest.mark.parametrize("dtype", ORDERED)
-@pytest.mark.parametrize(("values", "step"), [("sorted", 1), ("reversed", -1)])
+@each("dtype", ORDERED)
+@each(("values", "step"), [("sorted", 1), ("reversed", -1)])
 def test_sorted_values_rise_along_every_dimension_and_reversed_ones_fall(
     values: str, step: int, dtype: str, backend: Arrays
 ) -> None:
@@ -75,8 +76,8 @@ def test_denormal_values_are_refused_where_they_cannot_be_made(dtype: str, backe
         tensor(backend, TensorSpec((4,), dtype, values="denormal"), "s")
 
 
-@pytest.mark.parametrize("dtype", [*FLOATING, "int64", "complex64"])
-@pytest.mark.parametrize("share", [0.0, 0.5, 0.9, 1.0])
+@each("dtype", [*FLOATING, "int64", "complex64"])
+@each("share", [0.0, 0.5, 0.9, 1.0])
 def test_sparse_values_have_their_share_of_zeros(share: float, dtype: str, backend: Arrays) -> None:
     spec = TensorSpec((20_000,), dtype, values=f"sparse:{share:g}", range=None if dtype != "int64" else (1, 100))
     made = tensor(backend, spec, "s")
@@ -102,12 +103,12 @@ def test_drawn_values_are_those_of_the_seed(values: str, backend: Arrays) -> Non
     assert one != other
 
 
-@pytest.mark.parametrize("values", ["normal", "constant", "sorted", "reversed", "denormal", "sparse:0.9"])
+@each("values", ["normal", "constant", "sorted", "reversed", "denormal", "sparse:0.9"])
 def test_an_empty_tensor_has_every_distribution(values: str, backend: Arrays) -> None:
     assert tensor(backend, TensorSpec((0, 3), values=values), "s").shape == (0, 3)
 
 
-@pytest.mark.parametrize("text", ["gaussian", "sparse", "sparse:2", "sparse:x", "sparse:-0.1", ""])
+@each("text", ["gaussian", "sparse", "sparse:2", "sparse:x", "sparse:-0.1", ""])
 def test_an_unknown_distribution_is_refused_with_what_is_known(text: str) -> None:
     with pytest.raises(InputError) as caught:
         distribution_named(text)
@@ -131,7 +132,7 @@ def test_a_case_in_another_distribution_is_another_case() -> None:
     assert "sparse:SHARE" in INTEGER_DISTRIBUTIONS
 
 
-@pytest.mark.parametrize("dtype", [*ORDERED, "complex64", "complex128"])
+@each("dtype", [*ORDERED, "complex64", "complex128"])
 def test_given_values_are_the_tensors_elements_whatever_the_seed(dtype: str, backend: Arrays) -> None:
     literal = (1, 0, 0, 1, 1, 0)
     spec = TensorSpec((2, 3), dtype, literal=literal)
@@ -165,8 +166,8 @@ def test_given_values_follow_a_type_that_holds_them_and_keep_theirs_otherwise() 
     assert [tensor.literal for tensor in changed.tensors()] == [(3,), (0.5,)]
 
 
-@pytest.mark.parametrize("dtype", [*FLOATING, "complex64", "complex128"])
-@pytest.mark.parametrize("shape", [(1, 1), (8, 8), (3, 5, 5)])
+@each("dtype", [*FLOATING, "complex64", "complex128"])
+@each("shape", [(1, 1), (8, 8), (3, 5, 5)])
 def test_positive_definite_matrices_are_symmetric_and_have_positive_eigenvalues(
     shape: tuple[int, ...], dtype: str, backend: Arrays
 ) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import each
 
 from opperf.domain.files.json_text import (
     DEEPEST,
@@ -77,8 +78,8 @@ def test_a_number_has_so_many_digits_at_most(size: int) -> None:
         in_pieces(b'{"a": "b", "c": 1' + b"0" * LONGEST_NUMBER + b"}", size)
 
 
-@pytest.mark.parametrize("space", [b"", b" ", b"\n" * 100])
-@pytest.mark.parametrize("size", [1, 50, LONGEST_KEY + 3, LONGEST_KEY + 4, 1 << 16])
+@each("space", [b"", b" ", b"\n" * 100])
+@each("size", [1, 50, LONGEST_KEY + 3, LONGEST_KEY + 4, 1 << 16])
 def test_a_key_is_shorter_than_a_string_may_be(size: int, space: bytes) -> None:
     longest = b"k" * LONGEST_KEY
     in_pieces(b'{"' + longest + b'"' + space + b': "' + longest + b'v", "a": ["' + longest + b'v"]}', size)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import each
 
 from opperf.domain.errors import InputError
 from opperf.domain.profile.chrome import from_trace, to_trace
@@ -176,7 +177,7 @@ def test_an_older_file_that_has_stacks_in_the_arguments_is_read() -> None:
     assert from_trace(document, "profile.json").events[0].stack == ("a.py(3): call", "c.py(1): <module>")
 
 
-@pytest.mark.parametrize(
+@each(
     "damage",
     [
         lambda document: document.update(stackFrames=[]),
@@ -200,7 +201,7 @@ def test_a_stack_that_leads_to_itself_has_an_end() -> None:
     assert len(from_trace(document, "profile.json").events[0].stack) == 1000
 
 
-@pytest.mark.parametrize(
+@each(
     "damage",
     [
         lambda document: document.pop("traceEvents"),

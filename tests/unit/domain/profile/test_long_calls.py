@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from tests.each import each
 
 from opperf.domain.profile.event import Event, Profile
 from opperf.domain.profile.rows import long_calls, rows
@@ -13,7 +13,7 @@ def found(*durations: int) -> tuple[int, float] | None:
     return long_calls([Event("sqrt", "operator", 0, one, 1, "main") for one in durations], durations)
 
 
-@pytest.mark.parametrize(
+@each(
     ("durations", "told"),
     [
         ([10] * 9 + [101], (1, 101 / 191)),

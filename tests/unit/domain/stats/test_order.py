@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
+from tests.each import each
 
 from opperf.domain.stats.order import median, median_interval, quantile, relative_precision
 
@@ -38,7 +39,7 @@ def coverage(count: int, low: int, high: int) -> float:
     return float(binom.cdf(high, count, 0.5) - binom.cdf(low, count, 0.5))
 
 
-@pytest.mark.parametrize("count", [6, 7, 10, 20, 40, 41, 80, 160, 1280, 2560])
+@each("count", [6, 7, 10, 20, 40, 41, 80, 160, 1280, 2560])
 def test_the_interval_of_the_median_covers_it_as_often_as_it_says(count: int) -> None:
     for confidence in (0.5, 0.9, 0.95, 0.99):
         interval = median_interval([float(n) for n in range(count)], confidence)
@@ -52,7 +53,7 @@ def test_the_interval_of_the_median_covers_it_as_often_as_it_says(count: int) ->
             assert low + 1 > high - 1 or coverage(count, low + 1, high - 1) < confidence
 
 
-@pytest.mark.parametrize("count", range(6))
+@each("count", range(6))
 def test_under_six_values_have_no_interval_of_95_percent(count: int) -> None:
     assert median_interval([1.0] * count) is None
 

@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from tests.each import each
 
 from opperf.domain.stats.significance import log_interval, t_cdf, t_quantile
 
 FREEDOMS = [1, 2, 3, 4, 7, 11, 30, 100, 2000]
 
 
-@pytest.mark.parametrize("freedom", FREEDOMS)
+@each("freedom", FREEDOMS)
 def test_the_quantile_is_that_of_scipy(freedom: int) -> None:
     probabilities = [0.001, 0.025, 0.4, 0.5, 0.6, 0.9, 0.95, 0.975, 0.995, 0.9999]
     quantiles = [t_quantile(probability, freedom) for probability in probabilities]

@@ -7,6 +7,7 @@ import random
 from itertools import combinations
 
 import pytest
+from tests.each import each
 
 from opperf.domain.stats.significance import Estimate
 from opperf.parent.analysis.change_points import PENALTY, Point, absolute, changes, points, scatter
@@ -27,8 +28,8 @@ def series(levels: list[float], error: float = 0.005, *, seed: int = 0, steps: b
     return points
 
 
-@pytest.mark.parametrize("steps", [True, False])
-@pytest.mark.parametrize("seed", range(20))
+@each("steps", [True, False])
+@each("seed", range(20))
 def test_a_change_is_between_the_builds_it_lies_between(seed: int, steps: bool) -> None:
     (change,) = changes(series([0.0] * 12 + [FIVE] * 8, seed=seed, steps=steps))
     assert (change.before, change.after, change.confirmed) == ("b11", "b12", True)

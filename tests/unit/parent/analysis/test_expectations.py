@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from scipy import stats
+from tests.each import each
 
 from opperf.domain.case import Case
 from opperf.domain.comparison import Comparison
@@ -158,7 +159,7 @@ def test_an_update_replaces_what_was_measured_and_keeps_the_rest_in_place() -> N
     assert merge_expectations([first, second], [newer, third]) == (newer, second, third)
 
 
-@pytest.mark.parametrize(
+@each(
     ("between", "new", "word"),
     [
         (1.3, [120, 120.1, 120.2], "inconclusive"),

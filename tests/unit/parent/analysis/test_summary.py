@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.each import each
 
 from opperf.domain.case import Case
 from opperf.domain.measurement import Measurement, Memory, Outcome, Quantity, Sample, Samples, compile_time
@@ -65,7 +66,7 @@ def slugs(found: Record) -> set[str]:
 TIMES = [100 * US, 101 * US, 102 * US, 103 * US, 150 * US, 99 * US, 98 * US, 100 * US, 101 * US, 110 * US]
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "expected"),
     [
         ("mean", np.mean(TIMES)),

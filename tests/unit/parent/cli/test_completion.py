@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import typer.main
+from tests.each import each
 from typer.testing import CliRunner
 
 from opperf.parent.cli import completion
@@ -22,7 +23,7 @@ def commands(command: Any, *words: str) -> Iterator[tuple[str, ...]]:
         yield from commands(inner, *words, name)
 
 
-@pytest.mark.parametrize("words", list(commands(COMMAND)))
+@each("words", list(commands(COMMAND)))
 def test_every_verb_has_its_help_under_both_names(words: tuple[str, ...]) -> None:
     short, long = (CliRunner().invoke(app, [*words, name]) for name in ("-h", "--help"))
     assert (short.exit_code, short.output) == (0, long.output)
@@ -36,7 +37,7 @@ def test_summaries_of_commands_are_whole_on_eighty_columns(words: tuple[str, ...
     assert [line for line in summaries if not line.endswith(".") or line.endswith("...")] == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "expected"),
     [
         ("run softma", ["softmax"]),

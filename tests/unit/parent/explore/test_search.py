@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import pytest
+from tests.each import each
 
 from opperf.child.backends.null.scripts import is_cliff
 from opperf.domain.case import Case
@@ -70,7 +70,7 @@ def search(cliff: str, seed: int = 0) -> tuple[Space, list[Cliff], Search]:
     return dimensions, list(searching.run()), searching
 
 
-@pytest.mark.parametrize(
+@each(
     ("cliff", "sizes", "region"),
     [
         ("residue:1:16:8:1024", (16, 1032), "data.1 % 16 == 8, data.1 from 1,032 on"),

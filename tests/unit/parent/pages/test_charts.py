@@ -10,6 +10,7 @@ from typing import Any
 from xml.etree.ElementTree import Element, fromstring
 
 import pytest
+from tests.each import each
 from tests.unit.parent.reports.conftest import ADD, NUMPY, TORCH, records, run_of, statistics
 
 from opperf.domain.case import Case
@@ -164,10 +165,8 @@ def test_nothing_of_a_chart_lies_beyond_its_width(width: int) -> None:
                 assert 0 <= float(element.get(name, 0)) <= drawing.height
 
 
-@pytest.mark.parametrize(
-    ("low", "high"), [(1e-9, 1e3), (0.93, 1.12), (1.0, 7.9), (1e-6, 1.0001e-6), (0.999, 1.001), (3.0, 3.0)]
-)
-@pytest.mark.parametrize("log", [True, False])
+@each(("low", "high"), [(1e-9, 1e3), (0.93, 1.12), (1.0, 7.9), (1e-6, 1.0001e-6), (0.999, 1.001), (3.0, 3.0)])
+@each("log", [True, False])
 def test_an_axis_has_round_numbers_and_room_for_their_labels(low: float, high: float, log: bool) -> None:
     axis = Axis.of([low, high], 0, 360, str, log=log)
     ticks = axis.ticks()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.each import each
 
 from opperf.catalog import SIZES, catalog, categories, operator
 from opperf.domain.case import Case, DType
@@ -242,7 +243,7 @@ def test_an_operator_that_a_framework_lacks_is_a_trial_all_the_same() -> None:
     assert (forward.case.operator, forward.side.implementation) == ("conv2d", None)
 
 
-@pytest.mark.parametrize(
+@each(
     ("selection", "words"),
     [
         (Selection(operators=("sofmax",)), "did you mean `softmax`"),

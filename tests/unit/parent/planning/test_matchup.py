@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.each import each
 
 from opperf.domain.code import Code
 from opperf.domain.errors import InputError
@@ -47,7 +48,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(
+@each(
     ("base", "new", "operators"),
     [
         ("numpy:code:mine.py:fast", ["numpy:code:mine.py:plain"], ("softmax",)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.each import each
 
 from opperf.domain.errors import InputError
 from opperf.parent.planning.side_text import read_side
@@ -53,7 +54,7 @@ def test_the_null_framework_takes_settings_of_its_own() -> None:
     assert read_side("null;slowdown=1.05").side.settings == {"slowdown": "1.05"}
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["", ";threads=2", "torch;threads=0", "torch;threads=two", "torch;speed=2", "torch;threads", "torch;mode=fast",
      "torchh", "torch;dtype=float7", "torch;engine=warp"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.each import each
 
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
@@ -16,7 +17,7 @@ OWN = Suite("own", "", (SuiteCase(Case("mxnet:nd.add")),))
 MIXED = Suite("mixed", "", (SuiteCase(Case("add")), *OWN.cases))
 
 
-@pytest.mark.parametrize(
+@each(
     ("selection", "expected"),
     [
         (Selection(), HERE),
@@ -56,7 +57,7 @@ def test_an_unknown_framework_is_refused() -> None:
         frameworks(Selection(frameworks=("troch",)), HERE)
 
 
-@pytest.mark.parametrize(
+@each(
     ("texts", "framework", "expected"),
     [
         ((), "torch", ("current",)),
@@ -108,7 +109,7 @@ def test_threads_engine_and_allocator_are_those_of_the_selection() -> None:
     assert (side.threads, side.engine, side.allocator) == (3, "threaded", "default")
 
 
-@pytest.mark.parametrize(
+@each(
     ("selection", "words"),
     [
         (Selection(modes=("compild",)), "no mode `compild`"),

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 from markdown_it import MarkdownIt
+from tests.each import each
 from tests.unit.parent.reports import test_injection as made
 
 from opperf.catalog import operator
@@ -61,7 +62,7 @@ def test_a_format_of_one_file_renders_every_report(report: str, monkeypatch: pyt
     assert len(text.split()) > 2
 
 
-@pytest.mark.parametrize("report", DOCUMENTS)
+@each("report", DOCUMENTS)
 def test_every_report_has_every_format(report: str) -> None:
     for name in FORMATS:
         text = reports.render(DOCUMENTS[report](), name, width=80)

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 from markdown_it import MarkdownIt
+from tests.each import each
 
 from opperf.catalog import operator
 from opperf.domain.case import Case, ListOf
@@ -51,7 +52,7 @@ def shown(found: Judgement, format: str = "console") -> str:
     return render(gate.document(run(found), found), format)
 
 
-@pytest.mark.parametrize(
+@each(
     ("kinds", "line"),
     [
         (("same",), "no regression in 1 comparison: 1 same"),
@@ -180,7 +181,7 @@ def test_the_console_lists_what_is_not_fine_below_the_table() -> None:
     assert lines[-1] == "gate: 1 of 2 comparisons could not be measured: 1 not measured, 1 same"
 
 
-@pytest.mark.parametrize(
+@each(
     ("case", "words"),
     [
         (operator("add").case("common"), ["add"]),
@@ -213,7 +214,7 @@ def test_lists_and_attributes_are_written_too() -> None:
     assert "axis=1" in words
 
 
-@pytest.mark.parametrize(
+@each(
     ("side", "word"),
     [
         (Side("torch", "torch", threads=2), "torch;threads=2"),

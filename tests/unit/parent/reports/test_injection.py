@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 from markdown_it import MarkdownIt
-from tests.each import check_each
+from tests.each import check_each, each
 from tests.unit.parent.reports.conftest import statistics
 
 from opperf.domain.case import Case
@@ -188,7 +188,7 @@ def check_lines(shown: str) -> None:
         assert "##[" not in line
 
 
-@pytest.mark.parametrize("report", CONSOLE)
+@each("report", CONSOLE)
 def test_nothing_acts_in_a_terminal_or_a_log(report: str) -> None:
     def check(evil: str) -> None:
         check_lines(CONSOLE[report](evil))
@@ -206,7 +206,7 @@ def test_nothing_acts_in_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     check_each(EVIL, check, repr)
 
 
-@pytest.mark.parametrize("report", MARKDOWN)
+@each("report", MARKDOWN)
 def test_nothing_acts_in_markdown(report: str) -> None:
     def check(evil: str) -> None:
         made = MARKDOWN[report](evil)
@@ -231,7 +231,7 @@ def _folds(made: str) -> set[str]:
     return {*re.findall(r"^<details><summary>[\w ]+</summary>$", made, flags=re.M), "</details>"}
 
 
-@pytest.mark.parametrize("report", CSV)
+@each("report", CSV)
 def test_no_field_is_a_formula(report: str) -> None:
     def check(evil: str) -> None:
         made = CSV[report](evil)
@@ -279,7 +279,7 @@ def test_a_picture_is_well_formed_and_has_the_elements_of_a_harmless_name(result
     check_each(EVIL, check, repr)
 
 
-@pytest.mark.parametrize("report", PAGES)
+@each("report", PAGES)
 def test_a_page_has_the_tags_that_it_has_of_a_harmless_name(report: str) -> None:
     def check(evil: str) -> None:
         assert set(Tags(PAGES[report](evil)).seen) == set(Tags(PAGES[report]("harmless")).seen)

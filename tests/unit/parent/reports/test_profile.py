@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from tests.each import each
 
 from opperf.domain.errors import InputError
 from opperf.domain.profile.event import Event, Profile
@@ -150,7 +151,7 @@ def loop(*durations: int, begin: int = 0, process: int = 7) -> tuple[Event, ...]
     return tuple(events)
 
 
-@pytest.mark.parametrize(
+@each(
     ("events", "told"),
     [
         (loop(12, 13, 11, begin=24), ["3 steps with a median of 12.0 ms; 24.0 ms before the first, 40 % of the time"]),

@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from tests.each import each
 
 from opperf.domain.errors import InputError
 from opperf.domain.profile.event import Event, Profile, Reading
@@ -112,7 +113,7 @@ def test_seconds_of_a_process_are_told_with_their_unit() -> None:
     assert "0.0251" not in text
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [
         "</script><script>alert(1)</script>",

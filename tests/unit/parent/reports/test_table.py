@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.each import each
 
 from opperf.domain.case import Argument, Case, Device, DType, Graph, ListOf
 from opperf.domain.code import Code
@@ -151,7 +152,7 @@ def test_a_sampled_memory_peak_is_shown_by_its_median(run: Run, run_with_metrics
     assert cells(run_with_metrics(memory_peak=peak), "memory") == ["2.05 kB"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("argument", "text"),
     [
         (TensorSpec((1024, 1024)), "1024x1024"),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import each
 
 from opperf.domain.errors import InputError
 from opperf.parent.sources.gate_file import EXPECTED_KEYS, KEYS, GateFile, find_gate_file, gate_file, overridden
@@ -89,7 +90,7 @@ def test_pyproject_has_a_table_of_opperf() -> None:
     assert (found.base, found.processes) == ("torch", 4)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message", "hint"),
     [
         ("tolerence = 1", "ci/opperf.toml: no key `tolerence`", "did you mean `tolerance`?"),

@@ -8,7 +8,7 @@ from importlib import import_module
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.each import check_each
+from tests.each import check_each, each
 
 from opperf.catalog import FAMILIES, Operator, operator
 from opperf.catalog.formulas import wholes
@@ -18,7 +18,7 @@ from opperf.parent import strategies
 from opperf.parent.sources.random_cases import MOST_ELEMENTS, Template, cases, random_cases
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@each("family", FAMILIES)
 def test_every_operator_has_random_cases_that_its_formulas_accept(family: str) -> None:
     def check(definition: Operator) -> None:
         drawn = random_cases(definition, 3, seed=1)

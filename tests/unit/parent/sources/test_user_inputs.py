@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import each
 
 from opperf.catalog import catalog, operator
 from opperf.domain.case import Case, DType, ListOf
@@ -54,9 +55,7 @@ def test_any_text_is_a_shape_or_refused(text: str) -> None:
         assert all(size >= 0 for size in found)
 
 
-@pytest.mark.parametrize(
-    "text", ["a", "3x", "x3", "3xx4", "3,,4", "3x-4", "3.5", "1e3", "3 4", "2**3", "", "  ", "(3", "3)"]
-)
+@each("text", ["a", "3x", "x3", "3xx4", "3,,4", "3x-4", "3.5", "1e3", "3 4", "2**3", "", "  ", "(3", "3)"])
 def test_what_is_no_shape_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="is not a shape"):
         shape(text, "data")
@@ -127,7 +126,7 @@ def test_a_tensor_may_be_described_in_full() -> None:
     assert case_with(operator("abs"), {"data": spec}).tensor("data") is spec
 
 
-@pytest.mark.parametrize("value", [5, None, 2.5, ("a",), object(), {"shape": 5}, (-1,), (True,), [[2, 3], 5]])
+@each("value", [5, None, 2.5, ("a",), object(), {"shape": 5}, (-1,), (True,), [[2, 3], 5]])
 def test_what_is_no_tensor_is_refused(value: Any) -> None:
     with pytest.raises(InputError):
         case_with(operator("abs"), {"data": value})
@@ -138,7 +137,7 @@ def test_an_unknown_name_is_refused_with_those_it_takes() -> None:
         case_with(operator("abs"), {"dta": "3"})
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "value"),
     [
         ("1", 1),
@@ -169,9 +168,7 @@ def test_lists_within_an_attribute_are_tuples_too(value: Any) -> None:
     assert Case.from_json(made.to_json()) == made
 
 
-@pytest.mark.parametrize(
-    "value", ["{1: 2}", "{1}", "b'x'", "1j", "...", "[{1: 2}]", {"a": 1}, object(), b"x", [object()]]
-)
+@each("value", ["{1: 2}", "{1}", "b'x'", "1j", "...", "[{1: 2}]", {"a": 1}, object(), b"x", [object()]])
 def test_what_is_no_attribute_is_refused(value: Any) -> None:
     with pytest.raises(InputError, match="attribute value"):
         foreign_case("f", {}, {"a": value})
@@ -205,7 +202,7 @@ def test_inputs_of_an_unknown_function_are_float32() -> None:
     assert made == Case("f", {"a": TensorSpec((2, 3)), "b": ListOf((TensorSpec((1,)), TensorSpec((2,))))}, {"k": 3})
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "dtype", "shape"),
     [
         ("literal:[0,3,7]", "int64", (3,)),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.each import each
 
 from opperf.domain.errors import InputError
 from opperf.parent.store import output_lock
@@ -36,7 +37,7 @@ def test_the_second_is_told_which_command_holds_an_output(refused: Any) -> None:
     assert "(`opperf run add`), since 20" in refused(None)
 
 
-@pytest.mark.parametrize(
+@each(
     "content",
     [
         *(b"", b"5", b"[]", b"{}", b"[" * 60_000, b"1" * 9000, b"\xff"),

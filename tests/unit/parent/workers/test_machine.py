@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.each import each
 
 from opperf.parent.workers import machine_noise
 from opperf.parent.workers.machine import available_memory, cpu_ranges, facts, gpus_listed
@@ -122,7 +123,7 @@ def test_an_unknown_machine_gets_no_warning() -> None:
     assert judge(Signs(cores=1)) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("sign", "slug"),
     [
         ({"load": 4.5}, "load"),
