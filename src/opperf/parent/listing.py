@@ -49,7 +49,8 @@ def listing(
         raise InputError("no neutral operator is in these groups", hint="leave out `--framework` to see which")
     if owners:
         names = [one.name for one in operators]
-        return names, reports.support(operators, owners, support(operators, owners, note, plugins))
+        texts = {pair: one.text() for pair, one in support(operators, owners, note, plugins).items()}
+        return names, reports.support(operators, owners, texts)
     return [line[0] for line in lines], reports.document(lines)
 
 

@@ -9,7 +9,6 @@ from opperf.parent.reports.document import Column, Document, table
 
 if TYPE_CHECKING:
     from opperf.catalog import Operator
-    from opperf.parent.listing import Support
 
 #: Name, category, directions, arguments and meaning.
 Line: TypeAlias = tuple[str, str, str, str, str]
@@ -35,13 +34,11 @@ def document(lines: Iterable[Line]) -> Document:
     return Document("opperf operators", [table(MEANINGS, lines)])
 
 
-def support(
-    operators: Iterable[Operator], frameworks: Sequence[str], entries: Mapping[tuple[str, str], Support]
-) -> Document:
+def support(operators: Iterable[Operator], frameworks: Sequence[str], texts: Mapping[tuple[str, str], str]) -> Document:
     """Return the report of each framework's implementation of each operator, by both names."""
 
     def of(framework: str) -> Column[Operator]:
-        return Column(framework, framework, lambda operator: entries[operator.name, framework].text(), least=14)
+        return Column(framework, framework, lambda operator: texts[operator.name, framework], least=14)
 
     columns: tuple[Column[Operator], ...] = (
         Column("operator", "operator", lambda operator: operator.name, least=14),

@@ -20,7 +20,6 @@ from opperf.domain.plan import Plan, Settings, Side, Trial
 from opperf.domain.reason import Warning
 from opperf.domain.suite import Suite, SuiteCase
 from opperf.parent import reports
-from opperf.parent.listing import Support
 from opperf.parent.reports import environments, machine, operators, profile_change, run
 from opperf.parent.reports.document import Check, Column, Document, Legend, Note, Screen, Section, flatten, table
 from opperf.parent.reports.formats import FORMATS, Format, check_format
@@ -45,9 +44,7 @@ DOCUMENTS: dict[str, Callable[[], Any]] = {
     "suite": lambda: Suite("s", "made", (SuiteCase(TRIAL.case, 3, "made", ("forward",)),)),
     "profile change": lambda: profile_change.document(made.profiled("word"), made.profiled("other")),
     "operators": lambda: operators.document([operators.line(operator("add"))]),
-    "support": lambda: operators.support(
-        [operator("add")], ["torch"], {("add", "torch"): Support("torch.add", ("forward",))}
-    ),
+    "support": lambda: operators.support([operator("add")], ["torch"], {("add", "torch"): "forward"}),
     "environments": lambda: environments.document(["numpy"], [], {"mxnet": "mxnet"}),
     "machine": lambda: machine.document({"cpu": "A"}, [Warning("load", "busy", "wait")], ("cpu", 1), [], []),
 }

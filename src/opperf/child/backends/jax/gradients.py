@@ -13,16 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from opperf.child.backends.jax.programs import over_tensors
+from opperf.child.backends.jax.programs import PLANS, over_tensors, program
 from opperf.domain.backend import Bound, Unsupported, Work
-
-if TYPE_CHECKING:
-    from opperf.child.backends.jax.runtime import JaxBackend
 
 
 @dataclass(frozen=True)
@@ -56,7 +53,7 @@ class DifferentiableOperator:
         return cls(forward, (tuple(tensors[i] for i in places_of_choice), tuple(tensors[i] for i in rest)))
 
 
-def backward(backend: JaxBackend, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
+def backward(bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
     """Return the gradients from one forward, or with `fresh` from a new forward for each call."""
     whole = DifferentiableOperator.of(bound)
     forward = jax.jit(whole.forward)
@@ -70,19 +67,19 @@ def backward(backend: JaxBackend, bound: Bound, cotangents: Callable[[Any], Any]
     def arguments() -> tuple[Any, ...]:
         return (heads, *jax.block_until_ready(jax.tree_util.tree_leaves(forward(*whole.tensors)[1])))
 
-    program = backend.program(gradients, (heads, *residuals))
+    function, metrics = program(gradients, (heads, *residuals))
     return Work(
-        program.function,
+        function,
         (heads, *residuals),
         {},
         nullcontext,
         before=arguments if fresh else None,
-        metrics=program.metrics,
+        metrics=metrics,
         notes={"backward_method": f"jitted vjp, {'fresh forward before each call' if fresh else 'one forward kept'}"},
     )
 
 
-def forward_backward(backend: JaxBackend, bound: Bound, cotangents: Callable[[Any], Any]) -> Work:
+def forward_backward(bound: Bound, cotangents: Callable[[Any], Any]) -> Work:
     """Return one program of the forward and its gradients.
 
     The program returns the outputs too, or XLA would leave out what only they need. They are dropped in Python, as in
@@ -96,19 +93,18 @@ def forward_backward(backend: JaxBackend, bound: Bound, cotangents: Callable[[An
         outputs, pullback = whole.forward(moving, still)
         return pullback(cotangent), outputs
 
-    program = backend.program(both, (heads, *whole.tensors))
-    jitted = program.function
+    jitted, metrics = program(both, (heads, *whole.tensors))
 
     def gradients(cotangent: tuple[Any, ...], moving: tuple[Any, ...], still: tuple[Any, ...]) -> Any:
         return jitted(cotangent, moving, still)[0]
 
-    backend.plans[gradients] = program.memory
+    PLANS[gradients] = PLANS[jitted]
     return Work(
         gradients,
         (heads, *whole.tensors),
         {},
         nullcontext,
-        metrics=program.metrics,
+        metrics=metrics,
         notes={"backward_method": "vjp within one jitted call that also returns the outputs"},
     )
 

@@ -22,9 +22,10 @@ An eager call has no plan. It gets that of the same call under jit, whose interm
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import jax
 
@@ -36,21 +37,20 @@ from opperf.domain.measurement import Counts, Memory, Quantity, compile_time
 SOURCE = "XLA's plan of the program (outputs + temporaries - aliases)"
 
 
-@dataclass(frozen=True)
-class Program:
-    """A jitted function that has been compiled for some arguments."""
-
-    function: Callable[..., Any]
-    metrics: Mapping[str, Quantity]
-    memory: Memory | None
+#: What XLA plans for one call of each jitted function, as long as that is there.
+PLANS: WeakKeyDictionary[Callable[..., Any], Memory | None] = WeakKeyDictionary()
 
 
-def program(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Program:
-    """Trace and compile a function of arrays."""
+def program(
+    function: Callable[..., Any], arguments: tuple[Any, ...]
+) -> tuple[Callable[..., Any], Mapping[str, Quantity]]:
+    """Compile a function of arrays for these, and return it jitted, and how long that took."""
     jitted = jax.jit(function)
     start = perf_counter()
     compiled = jitted.lower(*arguments).compile()
-    return Program(jitted, compile_time(perf_counter() - start), _plan(compiled))
+    took = compile_time(perf_counter() - start)
+    PLANS[jitted] = _plan(compiled)
+    return jitted, took
 
 
 def over_tensors(
@@ -81,14 +81,13 @@ def _plan(compiled: Any) -> Memory | None:
     return Memory(size, None, SOURCE)
 
 
-def of_eager_call(work: Work) -> Memory | None:
-    """Return what the call would take under jit."""
-    memory_plan = program(*over_tensors(work.function, work.arguments, dict(work.keywords))).memory
-    return (
-        None
-        if memory_plan is None
-        else replace(memory_plan, source=f"{memory_plan.source}, of the eager call under jit")
-    )
+def memory(work: Work) -> Memory | None:
+    """Return what XLA plans for one call, for an eager one what that would take under jit."""
+    if work.function in PLANS:
+        return PLANS[work.function]
+    jitted, _ = program(*over_tensors(work.function, work.arguments, dict(work.keywords)))
+    plan = PLANS[jitted]
+    return None if plan is None else replace(plan, source=f"{plan.source}, of the eager call under jit")
 
 
 READ = "read from the compiled program, which has no times"
@@ -102,7 +101,7 @@ def explanation(work: Work) -> Explanation:
     notes = [READ]
     if not hasattr(function, "lower"):
         function, arguments = over_tensors(function, arguments, dict(work.keywords))
-        function = program(function, arguments).function
+        function, _ = program(function, arguments)
         notes.append(EAGER)
     text = function.lower(*arguments).compile().as_text()
     return Explanation(tuple(hlo.read(text)), tuple(notes))

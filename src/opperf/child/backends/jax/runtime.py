@@ -18,7 +18,6 @@ from contextlib import nullcontext
 from math import prod
 from pathlib import Path
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import jax
 import jax.numpy as jnp
@@ -28,7 +27,7 @@ import numpy as np
 from opperf.child.backends import keras, threads
 from opperf.child.backends.call import Binding, bindings
 from opperf.child.backends.jax import capture, functions, gradients, kernels, outstanding, programs
-from opperf.child.backends.jax.programs import Program, over_tensors, program
+from opperf.child.backends.jax.programs import over_tensors
 from opperf.child.backends.values import ATOL, RTOL, agree
 from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import (
@@ -73,7 +72,6 @@ class JaxBackend(Backend):
         jax.config.update("jax_default_device", self.device)
         self.collects = not in_place
         #: The memory that a function takes: known when its program is compiled, asked for after it has been timed.
-        self.plans: WeakKeyDictionary[Callable[..., Any], Memory | None] = WeakKeyDictionary()
         square, product = jnp.ones((384, 384), jnp.float32), jax.jit(jnp.matmul)
         self.threads_seen: float | None = threads.count(lambda: product(square, square).block_until_ready())
 
@@ -170,27 +168,21 @@ class JaxBackend(Backend):
         """Return the case of a function by the rules of its name or its arguments."""
         return keras.examples(path, size) if keras.is_layer(path) else functions.functions().examples(path, size)
 
-    def program(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Program:
-        """Compile a function of arrays and keep its plan of memory."""
-        result = program(function, arguments)
-        self.plans[result.function] = result.memory
-        return result
-
     def forward(self, bound: Bound) -> Work:
         """Return the call itself, or the program of it."""
         if self.side.mode == "eager":
             return Work(bound.function, bound.arguments, bound.keywords, nullcontext)
         call, tensors = over_tensors(bound.function, bound.arguments, dict(bound.keywords))
-        program = self.program(call, tensors)
-        return Work(program.function, tensors, {}, nullcontext, metrics=program.metrics)
+        function, metrics = programs.program(call, tensors)
+        return Work(function, tensors, {}, nullcontext, metrics=metrics)
 
     def backward(self, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
         """Return the gradients alone."""
-        return gradients.backward(self, bound, cotangents, fresh=fresh)
+        return gradients.backward(bound, cotangents, fresh=fresh)
 
     def forward_backward(self, bound: Bound, cotangents: Callable[[Any], Any]) -> Work:
         """Return a forward and its gradients as one program."""
-        return gradients.forward_backward(self, bound, cotangents)
+        return gradients.forward_backward(bound, cotangents)
 
     def same(self, left: Sequence[HostValue], right: Sequence[HostValue]) -> bool:
         """Whether values agree within rounding."""
@@ -219,9 +211,7 @@ class JaxBackend(Backend):
 
     def memory(self, work: Work) -> Memory | None:
         """Return what XLA plans for one call."""
-        if work.function in self.plans:
-            return self.plans[work.function]
-        return programs.of_eager_call(work)
+        return programs.memory(work)
 
     def counts(self, work: Work, *, long: bool = False) -> Counts | None:
         """Return what XLA counts in the program of a call, before it merges anything."""

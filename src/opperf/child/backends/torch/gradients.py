@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
-from opperf.domain.backend import Bound, Unsupported, Work
-
-if TYPE_CHECKING:
-    from opperf.child.backends.torch.runtime import TorchBackend
+from opperf.domain.backend import Bound, Core, Unsupported, Work
 
 #: run_backward(outputs, cotangents, keep_graph, create_graph, inputs, allow_unreachable, accumulate_grad)
 run_backward = torch.autograd.Variable._execution_engine.run_backward
@@ -23,7 +20,7 @@ run_backward = torch.autograd.Variable._execution_engine.run_backward
 WRITES_A_LEAF = "a leaf Variable that requires grad is being used in an in-place operation"
 
 
-def backward(backend: TorchBackend, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
+def backward(backend: Core, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
     """Return the gradients of one graph that is kept, or with `fresh` of a new graph for each call."""
     leaves = _leaves(bound)
 
@@ -45,7 +42,7 @@ def backward(backend: TorchBackend, bound: Bound, cotangents: Callable[[Any], An
     return Work(run_backward, (outputs, *rest), {}, nullcontext, notes={"backward_method": "engine, one graph kept"})
 
 
-def forward_backward(backend: TorchBackend, bound: Bound, cotangents: Callable[[Any], Any]) -> Work:
+def forward_backward(backend: Core, bound: Bound, cotangents: Callable[[Any], Any]) -> Work:
     """Return one forward that records a graph and the gradients of it, as one call."""
     leaves = _leaves(bound)
     heads = tuple(cotangents(output) for output in _outputs(backend, bound))
@@ -62,7 +59,7 @@ def _leaves(bound: Bound) -> tuple[Any, ...]:
     return bound.differentiable
 
 
-def _outputs(backend: TorchBackend, bound: Bound) -> tuple[Any, ...]:
+def _outputs(backend: Core, bound: Bound) -> tuple[Any, ...]:
     try:
         result = bound.function(*bound.arguments, **bound.keywords)
     except RuntimeError as error:
