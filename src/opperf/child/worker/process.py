@@ -59,7 +59,7 @@ class Tracers:
             trace, profile, trace_of_threads, profile_of_threads = self._first
             sys.settrace(trace)
             sys.setprofile(profile)
-            threading.settrace(trace_of_threads)  # type: ignore[arg-type]  # None as well
+            threading.settrace(trace_of_threads)
             threading.setprofile(profile_of_threads)
 
 
