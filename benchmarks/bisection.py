@@ -1,7 +1,7 @@
 """Bisect simulated histories: how often the right build is named, and a wrong one, beside what others do.
 
-A history has 50 builds and the noise of real operators, 1 to 8 % from pair to pair. One step of 5 or 10 %, two of
-10 %, or none are at random places. The search is the real one; its comparisons draw pairs instead of starting
+A history has 50 builds and the noise of real operators, 1 to 8 % from pair to pair. One step of 5 or 10 %, two or
+three of 10 %, or none are at random places. The search is the real one; its comparisons draw pairs instead of starting
 processes. Beside it, on the same histories, stand bisection by a threshold of 5 % on one comparison of five pairs, and
 the rule of `asv find`: each build is measured once, and the half that differs most goes on.
 
@@ -140,6 +140,7 @@ def main() -> None:
         "+10 %": (1, math.log(1.1)),
         "+5 %": (1, math.log(1.05)),
         "two of +10 %": (2, math.log(1.1)),
+        "three of +10 %": (3, math.log(1.1)),
         "none": (0, 0.0),
     }
     rows: list[dict[str, Any]] = []
@@ -161,7 +162,7 @@ def main() -> None:
         row |= {f"{name} {word} %": others[name][i] for name in others for i, word in enumerate(("right", "wrong"))}
         row = {name: value if isinstance(value, str) else 100 * value / count for name, value in row.items()}
         rows.append({**row, "builds": builds / count})
-    ten, five, two, none = rows
+    ten, five, two, three, none = rows
     publish(
         "bisection",
         f"{count} simulated histories of {BUILDS} builds each",
@@ -170,7 +171,7 @@ def main() -> None:
             "+10 % not named right": (100 - ten["right %"], 3.0, "%"),
             "+5 % not named right": (100 - five["right %"], 10.0, "%"),
             "two steps not both named right": (100 - two["right %"], 10.0, "%"),
-            "wrong builds named": (max(row["wrong %"] for row in (ten, five, two)), 1.0, "%"),
+            "wrong builds named": (max(row["wrong %"] for row in (ten, five, two, three)), 1.0, "%"),
             "somebody named where there is no change": (100 - none["nobody %"], 1.0, "%"),
             "builds for one step": (max(ten["builds"], five["builds"]), 1.5 * math.log2(BUILDS) + 3, ""),
         },

@@ -11,7 +11,7 @@ import pytest
 from tests.functional.conftest import invoke
 
 from opperf.domain.bisection import Answer, Bisection
-from opperf.domain.errors import EnvironmentFailure
+from opperf.domain.errors import EnvironmentFailure, InputError
 from opperf.domain.plan import Settings
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.bisect.bisect import Order, Search
@@ -163,8 +163,14 @@ def test_when_the_budget_is_spent_what_was_measured_is_told(monkeypatch: pytest.
 
 
 @pytest.mark.slow
-def test_a_third_change_is_pointed_to() -> None:
+def test_three_changes_are_all_named() -> None:
     answer = only(search(Slowdowns(steps((3, 1.3), (8, 1.4), (13, 0.8)))))
+    assert [step.after for step in answer.steps] == ["v3", "v8", "v13"]
+
+
+@pytest.mark.slow
+def test_a_fourth_change_is_pointed_to() -> None:
+    answer = only(search(Slowdowns(steps((3, 1.3), (6, 1.4), (9, 0.8), (13, 1.5)))))
     assert answer.kind == "inconclusive" or "bisect these two as well" in answer.reason
 
 
@@ -179,6 +185,22 @@ def test_a_journal_saves_measuring_again(tmp_path: Path) -> None:
     again = Slowdowns(steps((2, 1.5)))
     second = only(search(again, order=Order("v0", "v15", resume=journal)))
     assert second.steps == first.steps
+
+
+def test_a_journal_that_is_read_and_written_again_stays_as_it_is(tmp_path: Path) -> None:
+    journal = tmp_path / "b.json.journal"
+    search(Slowdowns(steps()), order=Order("v0", "v15", journal=journal))
+    lines = journal.read_text()
+    assert lines.count("\n") == 1
+    search(Slowdowns(steps()), order=Order("v0", "v15", journal=journal, resume=journal))
+    assert journal.read_text() == lines
+
+
+def test_the_journal_of_another_search_is_one_message(tmp_path: Path) -> None:
+    journal = tmp_path / "b.json.journal"
+    search(Slowdowns(steps()), order=Order("v0", "v15", journal=journal))
+    with pytest.raises(InputError, match="the journal of another search"):
+        search(Slowdowns(steps()), "null:warming", order=Order("v0", "v15", resume=journal))
 
 
 @pytest.mark.slow
@@ -199,6 +221,11 @@ def test_the_document_is_read_again_and_reported_as_it_was() -> None:
         (("--repo", ".", "--framework", "numpy"), "`--repo` needs `--build COMMAND`"),
         (("--framework", "numpy", "--framework", "torch"), "name one framework"),
         (("--framework", "numpy", "--resume", "none.journal"), "none.journal"),
+        (("--framework", "null", "--repo", "nowhere", "--build", "true"), "`--repo nowhere`: there is no such folder"),
+        (("--framework", "null", "--repo", ".", "--build", " "), "`--repo` needs `--build COMMAND`"),
+        (("--framework", "null", "--build", "true"), "`--build` needs `--repo DIR`"),
+        (("--framework", "null"), "null has no releases"),
+        (("--framework", "numpy", "--bad", "python=/usr/bin/python3"), "an interpreter and a release"),
     ],
 )
 def test_what_cannot_be_searched_is_one_message(words: tuple[str, ...], part: str) -> None:

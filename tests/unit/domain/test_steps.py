@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import random
-from itertools import pairwise
+from itertools import combinations, pairwise
+from statistics import fmean, pvariance
 
 import pytest
 
-from opperf.domain.stats.steps import Observation, Posterior
+from opperf.domain.stats.steps import Model, Observation, Posterior
 
 BUILDS = 30
 
@@ -39,10 +40,10 @@ def test_a_step_between_neighbours_that_were_measured_is_certain() -> None:
 def test_between_what_was_measured_every_place_is_as_likely() -> None:
     posterior = Posterior(BUILDS, observations(stepped((12, 0.1)), [8, 16, 29]))
     assert posterior.between(0.9) == (8, 16)
-    single = {model.steps[0]: model.probability for model in posterior.models if len(model.steps) == 1}
-    likely = [single[place] for place in range(9, 17)]
-    assert max(likely) == pytest.approx(min(likely))
-    assert sum(likely) > 0.85
+    likely = posterior.best
+    assert likely.gaps == (range(9, 17),)
+    assert (likely.ways, likely.steps) == (8, (9,))
+    assert likely.ways * likely.probability > 0.85
 
 
 def test_the_build_in_the_middle_tells_most() -> None:
@@ -84,6 +85,34 @@ def test_two_builds_have_one_place_for_a_step() -> None:
 def test_probabilities_add_up_and_are_in_order() -> None:
     generator = random.Random(0)
     noisy = [Observation(0, place, generator.gauss(0.05, 0.05), 0.03) for place in (5, 10, 15, 20, 29)]
-    weights = [model.probability for model in Posterior(BUILDS, noisy).models]
-    assert math.fsum(weights) == pytest.approx(1.0)
+    models = Posterior(BUILDS, noisy).models
+    weights = [model.probability for model in models]
+    assert math.fsum(model.ways * model.probability for model in models) == pytest.approx(1.0)
     assert all(before >= after for before, after in pairwise(weights))
+
+
+def test_three_steps_are_told_from_two() -> None:
+    steps = ((4, 0.1), (13, 0.1), (22, -0.1))
+    posterior = Posterior(BUILDS, observations(stepped(*steps), [3, 4, 8, 12, 13, 17, 21, 22, 29]))
+    assert posterior.best.steps == (4, 13, 22)
+    assert posterior.best.heights == pytest.approx((0.1, 0.1, -0.1), rel=0.05)
+
+
+@pytest.mark.parametrize("build", [3, 9, 14, 25])
+def test_a_gap_stands_for_each_of_its_builds(build: int) -> None:
+    """The mean and the variance of a level are those over all places that a step may have."""
+    model = Model((range(5, 12), range(12, 20), range(12, 20)), 7 * 28, 1 / 196, (0.2, 0.1, 0.1))
+    levels = [
+        0.2 * (build >= first) + 0.1 * (build >= second) + 0.1 * (build >= third)
+        for first in range(5, 12)
+        for second, third in combinations(range(12, 20), 2)
+    ]
+    assert model.level(build, BUILDS) == pytest.approx((fmean(levels), pvariance(levels)))
+
+
+def test_a_history_of_thousands_of_builds_is_as_quick_as_one_of_tens() -> None:
+    """What was measured decides the work: with each place a model of its own there would be ten thousand million."""
+    levels = [0.1 * (build >= 2000) for build in range(4000)]
+    posterior = Posterior(4000, observations(levels, [1000, 1999, 2000, 3000, 3999]))
+    assert posterior.best.steps == (2000,)
+    assert len(posterior.models) < 100

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from itertools import pairwise
@@ -21,7 +21,8 @@ from opperf.domain.stats.steps import Observation, Posterior
 from opperf.parent import request as requests
 from opperf.parent.analysis.counts import counting
 from opperf.parent.analysis.verdict import Rule, paired_test
-from opperf.parent.bisect.builds import Builds, Commits, Packages, releases
+from opperf.parent.bisect.builds import Builds, Commits, Packages
+from opperf.parent.bisect.releases import releases
 from opperf.parent.calibration import stored_floors
 from opperf.parent.compare import sides_named
 from opperf.parent.contest import Comparing, Contest, header, outcome
@@ -74,17 +75,7 @@ def bisect(
     requests.plugin_files(request, note=progress.note)
     selection = requests.selection(operators, request, note=progress.note)
     framework = _framework(selection)
-    if order.package is not None and not order.good.startswith("python="):
-        raise InputError("`--package` needs `--good python=PATH` and `--bad python=PATH`")
-    if order.repository is not None:
-        if order.build is None:
-            raise InputError("`--repo` needs `--build COMMAND`", hint='such as `--build "pip install ."`')
-        requirement = None if framework == "null" else framework
-        builds: Builds = Commits(order.repository, order.good, order.bad, order.build, requirement, progress.note)
-    elif order.good.startswith("python=") and order.bad.startswith("python="):
-        builds = Packages(order.good, order.bad, order.package, progress.note)
-    else:
-        builds = releases(framework, order.good, order.bad, pre=order.pre, note=progress.note)
+    builds = _builds(order, framework, progress.note)
     settings = requests.settings(request)
     if settings.clock == INSTRUCTIONS and order.metric == "memory":
         raise InputError("`--metric memory` compares no instructions", hint="leave out `--clock instructions`")
@@ -100,6 +91,28 @@ def bisect(
     except BaseException as stop:  # what was measured until then is kept
         cause = stop
     return search.document(), cause
+
+
+def _builds(order: Order, framework: str, note: Callable[[str], None]) -> Builds:
+    """Return what lies between good and bad; raises `InputError`."""
+    good, bad = order.good, order.bad
+    pythons = [end.startswith("python=") for end in (good, bad)]
+    if any(pythons) and not all(pythons):
+        raise InputError(
+            f"`--good {good}` and `--bad {bad}` are an interpreter and a release", hint="name two of the same kind"
+        )
+    if order.package is not None and not all(pythons):
+        raise InputError("`--package` needs `--good python=PATH` and `--bad python=PATH`")
+    if order.build is not None and order.repository is None:
+        raise InputError("`--build` needs `--repo DIR`")
+    if order.repository is not None:
+        if not (order.build or "").strip():
+            raise InputError("`--repo` needs `--build COMMAND`", hint='such as `--build "pip install ."`')
+        requirement = None if framework == "null" else framework
+        return Commits(order.repository, good, bad, order.build or "", requirement, note)
+    if all(pythons):
+        return Packages(good, bad, order.package, note)
+    return releases(framework, good, bad, pre=order.pre, note=note)
 
 
 def _framework(selection: Selection) -> str:
@@ -154,6 +167,7 @@ class Search:
         self._facts: dict[str, object] = {}
         self._side: Side | None = None
         self._looks: dict[str, int] = {}
+        self._posteriors: dict[tuple[int, int, int], Posterior] = {}
         self._began = time.monotonic()
         self._started = datetime.now(timezone.utc).isoformat(timespec="seconds")
         self._answers_before = {} if order.resume is None else _read(order.resume)
@@ -174,6 +188,13 @@ class Search:
         selection = replace(self._selection, frameworks=(), environments=())
         self._subjects = [Subject(one.key) for one in comparing.contests(selection, side, [side])]
         self._built[self._ends[0]] = good
+        keys = tuple(f"{one.trial.case.id} {one.trial.direction} " for one in self._subjects)
+        if self._answers_before and not any(key.startswith(keys) for key in self._answers_before):
+            raise InputError(
+                f"`--resume {self._order.resume}`: the journal of another search",
+                hint="name the same operators and inputs, or leave it out",
+                slug="bad_journal",
+            )
 
     def run(self) -> None:
         """Measure until each subject has an answer, or the budget is spent."""
@@ -194,16 +215,33 @@ class Search:
                     break
                 self._looks[build] = self._looks.get(build, 0) + 1
                 if self._environment(build) is not None:
-                    self._progress.note(f"{build}: one of {len(self._names)} builds")
                     self._measure(open_subjects, good, build)
                     self._measure(open_subjects, bad, build)
             for one in open_subjects:
                 one.answer = self._answer(one)
+                self._tell(one)
         for one in self._subjects:
             one.answer = one.answer or self._open(one)
         if self._order.explain:
-            contests = [contest for one in self._subjects for contest in one.steps.values()]
+            culprits = [
+                (one, (step.before, step.after)) for one in self._subjects if one.answer for step in one.answer.steps
+            ]
+            contests = [one.steps[pair] for one, pair in culprits if pair in one.steps]
             explain(contests, self._settings, self._progress.note, spent=self._spent, plugins=self._selection.plugins)
+
+    def _contest(self, subject: Subject, base: str, new: str) -> Contest:
+        sides = [sides_named([str(self._environment(name)) + self._suffix])[0] for name in (base, new)]
+        return Contest(on(subject.trial, sides[0]), on(subject.trial, sides[1]), subject.trial)
+
+    def _tell(self, subject: Subject) -> None:
+        """Say what is known of a subject so far."""
+        name = f"{subject.trial.case.operator} {subject.trial.direction}"
+        if subject.answer is not None:
+            self._progress.note(f"{name}: {subject.answer.reason}")
+            return
+        low, high = self._posterior(subject).between(LIKELY_ENOUGH)
+        place = f"between {self._names[low]} and {self._names[high]}, {high - low} of {len(self._names) - 1} places"
+        self._progress.note(f"{name}: {place}")
 
     def _compare_ends(self, good: str, bad: str) -> None:
         """Compare good and bad until the difference of each subject is clear; without one there is nothing to find."""
@@ -253,7 +291,7 @@ class Search:
         open_subjects = [one for one in subjects if not self._is_in_journal(one, base, new)]
         if not open_subjects or self._are_the_same(open_subjects, base, new):
             return
-        sides = [sides_named([str(self._environment(name)) + self._suffix])[0] for name in (base, new)]
+        self._progress.note(f"comparing {base} with {new}")
         left = None if self._settings.budget is None else max(1.0, self._settings.budget - self._elapsed())
         settings = replace(self._settings, budget=left)
         # A probe is no verdict: as many pairs as a first look has. The ends, and neighbours, get all looks.
@@ -266,7 +304,7 @@ class Search:
             plugins=self._selection.plugins,
             timed=not self._counts,
         )
-        contests = [Contest(on(one.trial, sides[0]), on(one.trial, sides[1]), one.trial) for one in open_subjects]
+        contests = [self._contest(one, base, new) for one in open_subjects]
         comparing.run(contests)
         if (base, new) == self._ends:
             self._facts = {"good": comparing.facts.get("base"), "bad": comparing.facts.get("new")}
@@ -280,7 +318,6 @@ class Search:
             return False
         log_ratio, error, pairs = answer.pop(0)
         subject.observations.append((base, new, log_ratio, error, int(pairs)))
-        self._write(subject, base, new)
         return True
 
     def _are_the_same(self, subjects: Sequence[Subject], base: str, new: str) -> bool:
@@ -331,13 +368,18 @@ class Search:
     # Deciding
 
     def _posterior(self, subject: Subject) -> Posterior:
+        # Observations are only added, and builds only left out, so their counts tell one posterior from another.
+        key = id(subject), len(subject.observations), len(self._names)
+        if key in self._posteriors:
+            return self._posteriors[key]
         places = {name: place for place, name in enumerate(self._names)}
         observations = [
             Observation(places[base], places[new], log_ratio, error)
             for base, new, log_ratio, error, _ in subject.observations
             if base in places and new in places
         ]
-        return Posterior(len(self._names), observations)
+        self._posteriors[key] = Posterior(len(self._names), observations)
+        return self._posteriors[key]
 
     def _direct(self, subject: Subject) -> list[tuple[str, str]]:
         """Return the neighbours of likely steps whose own comparison is not clear yet."""
@@ -412,18 +454,25 @@ class Search:
         """Return what is said of a subject that no step is named of."""
         plain = self._plain(subject)
         if subject.between(*self._ends) is None:
-            return replace(plain, kind="failed", reason="the two ends could not be compared")
+            return replace(
+                plain,
+                kind="failed",
+                reason="good and bad were not compared: the time was over, or too few pairs could be measured",
+            )
         if not self._differs(subject):
             return replace(plain, reason="the two ends do not differ clearly; more `--pairs` would settle it")
         low, high = self._posterior(subject).between(LIKELY_ENOUGH)
         place = (self._names[low], self._names[high])
+        more = f"{self._pairs_needed(subject)} would settle it"
+        advice = "the time was over before it was settled; use a longer `--budget`" if self._spent() else more
+        reason = f"inconclusive between {place[0]} and {place[1]}: {advice}"
+        return replace(plain, reason=reason, between=place)
+
+    def _pairs_needed(self, subject: Subject) -> str:
         test = subject.between(*self._ends)
         assert test is not None
-        pairs = (
-            math.ceil((SURE * test.error / max(abs(test.mean), 1e-6)) ** 2 * (test.freedom + 1) * 4) + self._rule.pairs
-        )
-        reason = f"inconclusive between {place[0]} and {place[1]}: about `--pairs {pairs}` would settle it"
-        return replace(plain, reason=reason, between=place)
+        share = SURE * test.error / max(abs(test.mean), 1e-6)
+        return f"about `--pairs {math.ceil(share**2 * (test.freedom + 1) * 4) + self._rule.pairs}`"
 
     def _plain(self, subject: Subject) -> Answer:
         test = subject.between(*self._ends)

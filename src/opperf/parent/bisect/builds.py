@@ -1,31 +1,25 @@
-"""The builds between a good and a bad one: releases of a package, or commits of a repository that a command builds."""
+"""The builds between a good and a bad one: packages of two environments, or commits that a command builds."""
 
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
 import os
-import re
 import shlex
 import subprocess
-import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
-from opperf.domain.environment import EnvironmentSpec, requirement_name
 from opperf.domain.errors import EnvironmentFailure, InputError
 from opperf.domain.registry import FRAMEWORKS
-from opperf.parent.workers.environments import create
+from opperf.parent.bisect.releases import CURRENT, PATIENCE, index_versions
+from opperf.parent.workers.environments import PYTHON
 from opperf.parent.workers.installer import find_links, listen, surroundings, uv
 from opperf.parent.workers.package import cache_folder
 
-#: How long the index, or a command of git, may take to answer, in seconds.
-PATIENCE = 300.0
 #: How long a command that builds a commit may take.
 BUILD_PATIENCE = 3600.0
 #: Letters of a commit that name it.
@@ -48,84 +42,6 @@ class Builds(Protocol):
         """Return what two builds share that are the same to the byte; None where that is not known."""
 
 
-@dataclass(frozen=True)
-class Releases:
-    """Releases of a framework's package, from the index that pip uses."""
-
-    package: str
-    names: Sequence[str]
-    note: Callable[[str], None]
-
-    def side(self, name: str) -> str:
-        """Return the requirement, whose environment stands."""
-        text = f"{self.package}=={name}"
-        create(EnvironmentSpec.parse(text), progress=self.note)
-        return text
-
-    def digest(self, name: str) -> str | None:
-        """Return None: releases differ."""
-        return None
-
-
-def releases(framework: str, good: str, bad: str, *, pre: bool, note: Callable[[str], None]) -> Releases:
-    """Return the releases from one to another, both named by version or requirement (`numpy==1.26.4`).
-
-    Raises `InputError` for a release that the index does not have, `EnvironmentFailure` where it does not answer.
-    """
-    package = requirement_name(good) if "==" in good else FRAMEWORKS[framework].distributions[0]
-    ends = [_version(text.rpartition("==")[2]) for text in (good, bad)]
-    pre = pre or any(end.is_prerelease for end in ends)
-    versions = sorted({_version(text) for text in _versions(package, pre=pre)})
-    for end in ends:
-        if end not in versions:
-            near = ", ".join(str(version) for version in versions[-8:])
-            raise InputError(
-                f"the package index has no {package} {end} for this Python",
-                hint=f"its newest releases are {near}",
-                slug="unknown_release",
-            )
-    if ends[0] >= ends[1]:
-        raise InputError(f"`--good {good}` is not older than `--bad {bad}`", hint="exchange them to look for a speedup")
-    between = [str(version) for version in versions if ends[0] <= version <= ends[1]]
-    return Releases(package, between, note)
-
-
-def _version(text: str) -> Version:
-    try:
-        return Version(text.strip())
-    except InvalidVersion as error:
-        raise InputError(f"`{text}` is no version", hint="write `1.26.4`, or `numpy==1.26.4`") from error
-
-
-def _versions(package: str, *, pre: bool) -> list[str]:
-    """Return the releases that pip could install here, which leaves out those that were yanked."""
-    own = importlib.util.find_spec("pip") is not None
-    python = [sys.executable, "-m", "pip"]
-    if not own:
-        folder = EnvironmentSpec.parse(f"{package}")
-        python = [_uv_python(folder), "-m", "pip"]
-    command = [*python, "index", "versions", package, *(["--pre"] if pre else [])]
-    done = listen(command, PATIENCE)
-    match = re.search(r"Available versions: (.*)", done.stdout)
-    if done.returncode != 0 or match is None:
-        last = (done.stderr.strip().splitlines() or ["no answer"])[-1]
-        raise EnvironmentFailure(
-            f"the package index does not list {package}: {last[:300]}",
-            hint="pip asks it: see `pip config list`",
-            slug="index",
-        )
-    return match[1].split(",")
-
-
-def _uv_python(spec: EnvironmentSpec) -> str:
-    """Return a Python that has pip, made once by uv."""
-    folder = cache_folder() / "pip"
-    python = folder / "bin" / "python"
-    if not python.exists():
-        uv(spec, "venv", "--seed", str(folder), *find_links())
-    return str(python)
-
-
 class Packages:
     """The packages of two environments: from the good one to the bad one, one package after the other.
 
@@ -138,15 +54,7 @@ class Packages:
         """Take two interpreters; raises `InputError` where their packages do not differ."""
         self._good, self._note = good, note
         before, after = (_packages(python) for python in (good, bad))
-        unlike = sorted(name for name in {*before, *after} if before.get(name) != after.get(name))
-        if package is not None:
-            self._sets = _releases_of(package, before, after)
-        else:
-            self._sets = {"good": before}
-            mixture = dict(before)
-            for name in unlike:
-                mixture = {**mixture, name: after[name]} if name in after else _without(mixture, name)
-                self._sets[f"{name} {before.get(name, 'missing')} -> {after.get(name, 'missing')}"] = mixture
+        self._sets = _exchanges(before, after) if package is None else _releases_of(package, before, after)
         if len(self._sets) < 2:
             raise InputError(f"`{good}` and `{bad}` have the same packages", hint="bisect their commits with `--repo`")
         self.names: Sequence[str] = list(self._sets)
@@ -160,10 +68,9 @@ class Packages:
         folder = cache_folder() / "mixtures" / key
         if not (folder / READY).exists():
             self._note(f"building {name}")
-            spec = EnvironmentSpec.parse("current")
-            uv(spec, "venv", "--allow-existing", "--python", _python_of(self._good), str(folder))
+            uv(CURRENT, "venv", "--allow-existing", "--python", _python_of(self._good), str(folder))
             target = str(folder / "bin" / "python")
-            uv(spec, "pip", "install", "--no-deps", "--python", target, *find_links(), *packages)
+            uv(CURRENT, "pip", "install", "--no-deps", "--python", target, *find_links(), *packages)
             (folder / READY).touch()
         return f"python={folder}"
 
@@ -175,13 +82,15 @@ class Packages:
 def _python_of(side: str) -> str:
     """Return the executable that `python=PATH` means."""
     path = Path(side.partition("=")[2]).expanduser()
-    return str(path / "bin" / "python" if path.is_dir() else path)
+    python = path / PYTHON if path.is_dir() else path
+    if not python.is_file():
+        raise InputError(f"`{side}`: there is no interpreter", hint="name a Python, or the folder of its environment")
+    return str(python)
 
 
 def _packages(side: str) -> dict[str, str]:
     """Return the version of each package of an environment, without what installs packages."""
-    spec = EnvironmentSpec.parse("current")
-    rows = json.loads(uv(spec, "pip", "list", "--format", "json", "--python", _python_of(side)))
+    rows = json.loads(uv(CURRENT, "pip", "list", "--format", "json", "--python", _python_of(side)))
     return {row["name"]: row["version"] for row in rows if row["name"] not in ("pip", "setuptools", "wheel", "uv")}
 
 
@@ -190,14 +99,32 @@ def _releases_of(package: str, before: dict[str, str], after: dict[str, str]) ->
     if package not in before or package not in after:
         raise InputError(f"`--package {package}` is not installed on both sides", slug="unknown_release")
     ends = sorted(Version(packages[package]) for packages in (before, after))
-    versions = sorted({Version(text) for text in _versions(package, pre=ends[1].is_prerelease)})
+    versions = sorted({Version(text) for text in index_versions(package, pre=ends[1].is_prerelease)})
     between = [str(version) for version in versions if ends[0] <= version <= ends[1]]
     order = between if Version(before[package]) == ends[0] else between[::-1]
     return {f"{package} {version}": {**before, package: version} for version in order}
 
 
-def _without(packages: dict[str, str], name: str) -> dict[str, str]:
-    return {other: version for other, version in packages.items() if other != name}
+def _exchanges(before: dict[str, str], after: dict[str, str]) -> dict[str, dict[str, str]]:
+    """Return the packages of the good environment, then with one more after the other as the bad one has it.
+
+    Packages that bring one framework (MXNet's `mxnet` and `mxnet-mkl`) are exchanged together: they are the same files.
+    """
+    groups: dict[str, list[str]] = {}
+    for name in sorted(name for name in {*before, *after} if before.get(name) != after.get(name)):
+        owner = next((own.name for own in FRAMEWORKS.values() if own.owns(name)), name)
+        both = name in before and name in after
+        groups.setdefault(name if both else owner, []).append(name)
+    builds, mixture = {"good": before}, dict(before)
+    for names in groups.values():
+        others = {name: version for name, version in mixture.items() if name not in names}
+        mixture = {**others, **{name: after[name] for name in names if name in after}}
+        builds[f"{_installed(names, before)} -> {_installed(names, after)}"] = mixture
+    return builds
+
+
+def _installed(names: Sequence[str], packages: dict[str, str]) -> str:
+    return " ".join(f"{name} {packages[name]}" for name in names if name in packages) or f"no {' '.join(names)}"
 
 
 class Commits:
@@ -209,7 +136,12 @@ class Commits:
         """Take the first-parent history; raises `InputError` for revisions that do not lie on it."""
         self._repository, self._command, self._note = repository.resolve(), command, note
         self._requirement = requirement
-        first, last = (_git(self._repository, "rev-parse", "--verify", f"{end}^{{commit}}") for end in (good, bad))
+        if not self._repository.is_dir():
+            raise InputError(f"`--repo {repository}`: there is no such folder", slug="repository")
+        _git(self._repository, "rev-parse", "--git-dir")
+        first, last = (_revision(self._repository, end) for end in (good, bad))
+        if first == last:
+            raise InputError(f"`--good {good}` and `--bad {bad}` are the same commit", slug="unknown_release")
         lines = _git(self._repository, "rev-list", "--first-parent", "--reverse", f"{first}..{last}").split()
         ancestors = _git(self._repository, "rev-list", "--first-parent", last).split()
         if first not in ancestors or not lines:
@@ -242,10 +174,9 @@ class Commits:
         if (folder / "opperf-failed").exists():
             raise EnvironmentFailure(f"{name} cannot be built: it failed before", slug="environment_build")
         self._note(f"building {self.say(name)}")
-        spec = EnvironmentSpec.parse("current")
-        uv(spec, "venv", "--seed", "--allow-existing", str(folder))
+        uv(CURRENT, "venv", "--seed", "--allow-existing", str(folder))
         if self._requirement is not None:
-            uv(spec, "pip", "install", "--python", str(folder / "bin" / "python"), *find_links(), self._requirement)
+            uv(CURRENT, "pip", "install", "--python", str(folder / "bin" / "python"), *find_links(), self._requirement)
         tree = folder / "tree"
         if not tree.exists():
             _git(self._repository, "worktree", "add", "--detach", "--force", str(tree), self._commits[name])
@@ -298,6 +229,16 @@ class Commits:
                 total.update(str(file.relative_to(packages)).encode())
                 total.update(file.read_bytes())
         return total.hexdigest()
+
+
+def _revision(repository: Path, name: str) -> str:
+    """Return the commit that a revision names; raises `InputError` where it names none."""
+    try:
+        return _git(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    except InputError as error:
+        raise InputError(
+            f"`{repository}` has no commit `{name}`", hint="`git log` shows its commits", slug="unknown_release"
+        ) from error
 
 
 def _git(repository: Path, *words: str) -> str:

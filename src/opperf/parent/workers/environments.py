@@ -70,9 +70,10 @@ def quiet(text: str) -> None:
     """Discard a line of progress."""
 
 
-def create(spec: EnvironmentSpec, *, progress: Progress = quiet) -> BuiltEnvironment:
+def create(spec: EnvironmentSpec, *, progress: Progress = quiet, python: str | None = None) -> BuiltEnvironment:
     """Return the environment that was built for a spec; builds it unless that was done before.
 
+    `python` is the interpreter to build it for, None for the usual one.
     Raises `InputError` for one that opperf does not build, `EnvironmentFailure` for one that cannot be built.
     """
     if not spec.requirements:
@@ -80,13 +81,14 @@ def create(spec: EnvironmentSpec, *, progress: Progress = quiet) -> BuiltEnviron
             f"environment `{spec.text}` cannot be built by opperf",
             hint=f"name a framework ({', '.join(REAL_FRAMEWORKS)}) or a requirement (`numpy==1.26.4`)",
         )
-    folder = ensure_folder(_home()) / _folder_name(spec)
+    python = python or _python_request(spec)
+    folder = ensure_folder(_home()) / _folder_name(spec, python)
     environment = _read(folder)
     if environment is not None:
         return environment
     with _lock(folder, spec.text, progress):
         # Another process may have built it while this one waited.
-        return _read(folder) or _build(spec, folder, progress)
+        return _read(folder) or _build(spec, python, folder, progress)
 
 
 def environments() -> list[BuiltEnvironment]:
@@ -106,7 +108,7 @@ def remove(name: str, *, progress: Progress = quiet) -> list[str]:
     texts = {folder.name: environment.text for folder in folders if (environment := _read(folder)) is not None}
     try:
         spec = EnvironmentSpec.parse(name)
-        names = {name, spec.text} | ({_folder_name(spec)} if spec.requirements else set())
+        names = {name, spec.text} | ({_folder_name(spec, _python_request(spec))} if spec.requirements else set())
     except InputError:
         names = {name}
     matches = [folder for folder in folders if {folder.name, texts.get(folder.name)} & names]
@@ -130,10 +132,9 @@ def _home() -> Path:
     return cache_folder() / "environments"
 
 
-def _folder_name(spec: EnvironmentSpec) -> str:
+def _folder_name(spec: EnvironmentSpec, python: str) -> str:
     """Name the folder after everything that makes the environment another one."""
-    request = _python_request(spec)
-    tag = request if request != sys.executable else f"{sysconfig.get_config_var('SOABI')} {sys.version_info[:2]}"
+    tag = python if python != sys.executable else f"{sysconfig.get_config_var('SOABI')} {sys.version_info[:2]}"
     files = [_file_state(requirement) for requirement in spec.requirements]
     facts = [list(spec.requirements), files, tag, sysconfig.get_platform()]
     slug = re.sub(r"[^A-Za-z0-9._]+", "-", spec.requirements[0].partition(" @ ")[0]).strip("-.")
@@ -204,14 +205,14 @@ def _read(folder: Path) -> BuiltEnvironment | None:
     return replace(environment, executable=str(executable)) if executable.exists() else None
 
 
-def _build(spec: EnvironmentSpec, folder: Path, progress: Progress) -> BuiltEnvironment:
+def _build(spec: EnvironmentSpec, python: str, folder: Path, progress: Progress) -> BuiltEnvironment:
     """Build an environment, the lock being held."""
     start = time.monotonic()
     progress(f"building environment {spec.text} ...")
     shutil.rmtree(folder, ignore_errors=True)
     try:
         attempt = Path(tempfile.mkdtemp(prefix="attempt-", dir=ensure_folder(folder)))
-        environment = _install(spec, folder, attempt)
+        environment = _install(spec, python, folder, attempt)
         _write_mark(folder, environment)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -220,9 +221,9 @@ def _build(spec: EnvironmentSpec, folder: Path, progress: Progress) -> BuiltEnvi
     return environment
 
 
-def _install(spec: EnvironmentSpec, folder: Path, attempt: Path) -> BuiltEnvironment:
+def _install(spec: EnvironmentSpec, base: str, folder: Path, attempt: Path) -> BuiltEnvironment:
     """Have uv make the environment in `attempt`, and return what became of it."""
-    uv(spec, "venv", "--python", _python_request(spec), "--allow-existing", str(attempt))
+    uv(spec, "venv", "--python", base, "--allow-existing", str(attempt))
     python = attempt / PYTHON
     uv(spec, "pip", "install", "--python", str(python), *find_links(), "--", *spec.requirements)
     packages = uv(spec, "pip", "freeze", "--python", str(python)).splitlines()

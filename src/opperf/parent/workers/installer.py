@@ -33,7 +33,7 @@ _MISLEADING = ("VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME", "UV_PY
 def uv(spec: EnvironmentSpec, *arguments: str) -> str:
     """Run uv and return what it printed; raises `EnvironmentFailure` with its last words."""
     try:
-        done = listen([_uv_executable(), "--quiet", "--color=never", *arguments], BUILD_LIMIT)
+        done = listen([uv_executable(), "--quiet", "--color=never", *arguments], BUILD_LIMIT)
     except subprocess.TimeoutExpired as problem:
         raise EnvironmentFailure(
             f"environment `{spec.text}` was not built in {BUILD_LIMIT:.0f} s",
@@ -49,7 +49,8 @@ def uv(spec: EnvironmentSpec, *arguments: str) -> str:
     return done.stdout
 
 
-def _uv_executable() -> str:
+def uv_executable() -> str:
+    """Return the path of uv; raises `EnvironmentFailure` where there is none."""
     # Imported here, as everything but a build does without it.
     from uv import find_uv_bin
 
@@ -110,8 +111,9 @@ def surroundings() -> dict[str, str]:
 
 
 def _remedy(spec: EnvironmentSpec, stderr: str) -> str:
+    first = next(iter(spec.requirements), "")
     distributions = [distribution for framework in FRAMEWORKS.values() for distribution in framework.distributions]
-    close = near(requirement_name(spec.requirements[0]), distributions) if spec.framework is None else []
+    close = near(requirement_name(first), distributions) if first and spec.framework is None else []
     if close:
         return f"did you mean {', '.join(f'`{name}`' for name in close)}?"
     if re.search(r"dns|connect|timed out|offline|error sending request", stderr, re.IGNORECASE):

@@ -1,0 +1,136 @@
+"""The releases between a good and a bad one: which there are, and which Python takes each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from opperf.domain.environment import EnvironmentSpec
+from opperf.domain.errors import EnvironmentFailure, InputError
+from opperf.parent.bisect import releases as module
+from opperf.parent.bisect.builds import Packages
+from opperf.parent.bisect.releases import Releases, releases
+
+#: What an index has of some packages.
+INDEX = {
+    "numpy": ["2.0.0", "1.26.4", "1.26.3", "1.10.0", "1.9.0"],
+    "mxnet": ["1.9.1", "1.9.0", "1.6.0", "1.5.0"],
+    "mxnet-mkl": ["1.6.0", "1.5.1", "1.5.0"],
+    "mxnet-native": ["1.8.0"],
+}
+
+
+@pytest.fixture(autouse=True)
+def index(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "index_versions", lambda package, pre: INDEX[package])
+
+
+def names(framework: str, good: str, bad: str) -> list[str]:
+    """The releases from one to another."""
+    return [*releases(framework, good, bad, pre=False, note=print).names]
+
+
+def test_releases_are_in_the_order_of_their_versions() -> None:
+    assert names("numpy", "1.9.0", "numpy==1.26.4") == ["1.9.0", "1.10.0", "1.26.3", "1.26.4"]
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "expected"),
+    [
+        (
+            "mxnet-mkl==1.5.1",
+            "1.9.1",
+            ["mxnet-mkl==1.5.1", "mxnet-mkl==1.6.0", "mxnet==1.6.0", "mxnet==1.9.0", "mxnet==1.9.1"],
+        ),
+        ("mxnet==1.5.0", "mxnet-mkl==1.5.0", ["mxnet==1.5.0", "mxnet-mkl==1.5.0"]),
+        ("mxnet-native==1.8.0", "mxnet==1.9.1", ["mxnet-native==1.8.0", "mxnet==1.9.0", "mxnet==1.9.1"]),
+    ],
+)
+def test_from_one_package_of_a_framework_to_another_they_change_at_the_newest_release_of_both(
+    good: str, bad: str, expected: list[str]
+) -> None:
+    assert names("mxnet", good, bad) == expected
+
+
+@pytest.mark.parametrize(
+    ("framework", "good", "bad", "part"),
+    [
+        ("numpy", "1.26.4", "1.9.0", "`--good 1.26.4` is newer than `--bad 1.9.0`"),
+        ("numpy", "1.26.4", "1.26.4", "are the same release"),
+        ("numpy", "abc", "1.26.4", "`abc` is no version"),
+        ("numpy", "1.9.0", "7.0", "the package index has no numpy 7.0"),
+        ("mxnet", "mxnet-mkl==1.5.0", "mxnet-mkl==1.9.1", "the package index has no mxnet-mkl 1.9.1"),
+        ("numpy", "mxnet==1.5.0", "2.0.0", "are not both packages of numpy"),
+        ("null", "1", "2", "null has no releases"),
+    ],
+)
+def test_releases_that_cannot_be_searched_are_one_message(framework: str, good: str, bad: str, part: str) -> None:
+    with pytest.raises(InputError) as error:
+        names(framework, good, bad)
+    assert part in error.value.message
+
+
+@pytest.fixture
+def pythons(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str | None]]:
+    """Three Pythons, of which the own has wheels from 1.26 on, and the next up to 1.26; what was built."""
+    wheels = {"3.12": {"1.26.3", "1.26.4", "2.0.0"}, "3.10": {"1.10.0", "1.26.3", "1.26.4"}, "3.13": {"2.0.0"}}
+    built: list[tuple[str, str | None]] = []
+
+    def complaint(requirement: str, python: str) -> str | None:
+        return None if requirement.partition("==")[2] in wheels[python] else "has no usable wheels"
+
+    def create(spec: EnvironmentSpec, *, progress: Callable[[str], None], python: str | None = None) -> object:
+        built.append((spec.text, python))
+        return SimpleNamespace(executable=f"/built{python}", python="3.10.1")
+
+    monkeypatch.setattr(module, "pythons", lambda: {version: f"/python{version}" for version in wheels})
+    monkeypatch.setattr(module, "_complaint", complaint)
+    monkeypatch.setattr(module, "create", create)
+    return built
+
+
+def between(good: str, bad: str, notes: list[str]) -> Releases:
+    """Releases of NumPy."""
+    return releases("numpy", good, bad, pre=False, note=notes.append)
+
+
+def test_the_own_python_builds_what_it_has_wheels_of(pythons: list[tuple[str, str | None]]) -> None:
+    notes: list[str] = []
+    assert between("1.26.3", "2.0.0", notes).side("1.26.4") == "numpy==1.26.4"
+    assert pythons == [("numpy==1.26.4", None)]
+    assert not notes
+
+
+def test_a_python_that_takes_both_ends_comes_first(pythons: list[tuple[str, str | None]]) -> None:
+    notes: list[str] = []
+    builds = between("1.10.0", "1.26.4", notes)
+    assert builds.side("1.26.3") == "python=/built/python3.10"
+    assert pythons == [("numpy==1.26.3", "/python3.10")]
+    assert notes == ["numpy==1.26.3 is measured in Python 3.10"]
+
+
+def test_without_one_each_release_has_the_python_that_takes_it(pythons: list[tuple[str, str | None]]) -> None:
+    builds = between("1.10.0", "2.0.0", [])
+    assert builds.side("1.10.0") == "python=/built/python3.10"
+    assert builds.side("2.0.0") == "numpy==2.0.0"
+
+
+def test_a_release_that_no_python_takes_is_an_error_that_names_them(pythons: list[tuple[str, str | None]]) -> None:
+    with pytest.raises(EnvironmentFailure, match=r"Python 3\.12, 3\.10, 3\.13 have no wheel of numpy==1\.9\.0: has no"):
+        between("1.9.0", "2.0.0", []).side("1.9.0")
+    assert not pythons
+
+
+def test_packages_of_one_framework_are_exchanged_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    sets = {"python=a": {"mxnet-mkl": "1.6.0", "numpy": "1.23.5"}, "python=b": {"mxnet": "1.9.1", "numpy": "1.23.4"}}
+    monkeypatch.setattr("opperf.parent.bisect.builds._packages", sets.__getitem__)
+    builds = Packages("python=a", "python=b", None, print)
+    assert [*builds.names] == ["good", "mxnet-mkl 1.6.0 -> mxnet 1.9.1", "numpy 1.23.5 -> numpy 1.23.4"]
+
+
+def test_an_interpreter_that_is_not_there_is_one_message(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no interpreter"):
+        Packages(f"python={tmp_path / 'none'}", f"python={tmp_path}", None, print)
