@@ -11,6 +11,10 @@ import pytest
 from tests.functional.conftest import Done, invoke
 
 import opperf
+from opperf.domain.exploration import Exploration, Territory
+from opperf.domain.plan import Settings, Side
+from opperf.domain.record import Run
+from opperf.parent.reports import render
 
 EXPLORE = ("explore", "null:cliff", "--framework", "null")
 #: What of it is around the cliff: at 1032, 1048 and so on.
@@ -129,6 +133,7 @@ def test_the_library_returns_findings_and_their_suite() -> None:
     [
         (("--dims", "q=1..4"), "`null:cliff` has no dimension `q`"),
         (("--dims", "data.0"), "expected NAME=LOW..HIGH"),
+        (("--dims", "data.0=1..4,data.0=8"), "`data.0` is there twice"),
         (("--objective", "beauty"), "`--objective` is `beauty`"),
         (("--objective", "slower-than"), "need each other"),
         (("--factor", "1"), "`--factor` is 1"),
@@ -147,3 +152,25 @@ def test_without_operators_there_is_nothing_to_explore() -> None:
     done = invoke("explore", "--framework", "null")
     assert done.code == 2
     assert "nothing to explore" in done.err
+
+
+def test_an_operator_that_cannot_be_measured_is_no_operator_without_cliffs() -> None:
+    done = invoke("explore", "null:raise", "--framework", "null")
+    assert done.code == 3
+    assert "`null:raise` cannot be explored: " in done.err
+    assert "no cliffs" not in done.out
+
+
+@pytest.mark.slow
+def test_an_operator_that_cannot_be_measured_leaves_the_others_explored() -> None:
+    done = invoke("explore", "null:raise", "null:cliff", "--framework", "null", *NARROW)
+    assert done.code == 3
+    assert "pad data.1 to 1,033" in done.out
+    assert "`null:raise` cannot be explored: " in done.err
+
+
+def test_what_was_not_looked_at_for_want_of_time_is_told() -> None:
+    territory = Territory("sum", Side("null"), "forward", ("n=1..4",), 4, 0, (), unexamined=3, unmeasured=2)
+    run = Run("r1", "2026-11-21T08:00:00+00:00", ("opperf",), Settings())
+    exploration = Exploration(run, "cliff", 1.2, None, (territory,))
+    assert "in 4 looks, 2 looks failed; 3 more suspicious cases were not examined" in render(exploration)

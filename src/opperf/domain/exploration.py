@@ -40,7 +40,8 @@ class Anomaly(Fields):
 class Territory(Fields):
     """What was explored: one operator on a side, in a direction, over its dimensions, and what was found there.
 
-    `looks` are the points that were measured, `unconfirmed` the cliffs that pairs of processes did not show again.
+    `looks` are the points that were asked for, `unmeasured` those of them that failed, `unconfirmed` the cliffs that
+    pairs of processes did not show again, `unexamined` the suspicious points that time or looks did not suffice for.
     """
 
     operator: str
@@ -50,6 +51,8 @@ class Territory(Fields):
     looks: Natural
     unconfirmed: Natural
     anomalies: tuple[Anomaly, ...]
+    unexamined: Natural = 0
+    unmeasured: Natural = 0
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 from opperf.catalog import Operator, catalog
 from opperf.domain.case import Case
 from opperf.domain.comparison import Explanations
-from opperf.domain.errors import InputError
+from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.exploration import Anomaly, Exploration, Territory
 from opperf.domain.peaks import Peaks
 from opperf.domain.plan import Settings, Trial
@@ -107,6 +107,8 @@ def explore(
         raise
     except BaseException as stop:  # what was found until then is kept
         cause = stop
+    if cause is None and expedition.failures:
+        cause = OpperfError("; ".join(expedition.failures), slug="unmeasured")
     return expedition.document(), cause
 
 
@@ -127,6 +129,7 @@ class Expedition:
         self._against, self._progress, self._aim, self._bounds = against, progress, aim, bounds
         self._ledger = Ledger(order.journal, order.resume)
         self._territories: list[Territory] = []
+        self.failures: list[str] = []
         self._facts: dict[str, object] = {}
         self._started = datetime.now(timezone.utc).isoformat(timespec="seconds")
 
@@ -152,7 +155,9 @@ class Expedition:
             until=start + SEARCHING * limit,
         )
         with bench:
-            self._prepare(space, bench)
+            if not self._prepare(space, bench):
+                self.failures.append(f"`{trial.case.operator}` cannot be explored: {bench.failure or 'it has no cost'}")
+                return
             kind = Search if self._aim in BESIDE_NEIGHBOURS else LevelSearch
             search = kind(space, bench, self._order.factor, random.Random(self._settings.seed), self._order.looks)
             cliffs = []
@@ -172,6 +177,10 @@ class Expedition:
                         len(search.costs),
                         len(cliffs) - len(anomalies),
                         tuple(anomalies),
+                        unexamined=search.unexamined,
+                        unmeasured=sum(
+                            cost is None and search.work(at) is not None for at, cost in search.costs.items()
+                        ),
                     )
                 )
 
@@ -184,11 +193,13 @@ class Expedition:
         plain = definition is not None and definition.case("common").with_dtype(_dtype(case)) == case
         return Space(case, definition, by_default=plain)
 
-    def _prepare(self, space: Space, bench: Bench) -> None:
-        """Find out which dimensions and layouts the operator has."""
+    def _prepare(self, space: Space, bench: Bench) -> bool:
+        """Find out which dimensions and layouts the operator has; return False where it cannot be measured."""
         space.split(bench.accepts)
         space.bound(self._bounds)
         middle = Point(tuple(round(math.sqrt(one.low * one.high)) for one in space.dimensions))
+        if not any(case is not None and bench.accepts(case) for case in (space.case(middle), space.base)):
+            return False
         cases = ((layout, space.case(replace(middle, layout=layout))) for layout in LAYOUTS)
         space.layouts = tuple(
             layout
@@ -196,6 +207,7 @@ class Expedition:
             if layout == CONTIGUOUS or (case not in (None, space.case(middle)) and case and bench.accepts(case))
         )
         self._progress.note(f"exploring {', '.join(map(str, space.dimensions))}; {', '.join(space.layouts)}")
+        return True
 
     def _question(self, trial: Trial) -> Question:
         definition: Operator | None = catalog().get(trial.case.operator)
@@ -218,7 +230,9 @@ class Expedition:
     ) -> list[Anomaly]:
         """Return what fresh processes show again, as a finding each."""
         if self._aim == "memory" or self._aim == "peak-share":
-            return [one for cliff in cliffs if (one := self._measure(bench, space, question, cliff)) is not None]
+            deadline = math.inf if budget is None else time.monotonic() + budget
+            timely = (cliff for cliff in cliffs if time.monotonic() < deadline)
+            return [one for cliff in timely if (one := self._measure(bench, space, question, cliff)) is not None]
         contests = [Contest(*self._sides(space, question, cliff)) for cliff in cliffs]
         rule = Rule(tolerance=self._order.factor - 1)
         settings = replace(self._settings, budget=budget, check=False)
@@ -269,26 +283,28 @@ class Expedition:
     def _measure(self, bench: Bench, space: Space, question: Question, cliff: Cliff) -> Anomaly | None:
         """Return a finding of memory, or of a share of the limit, as fresh processes show it."""
         case, other = _case(space, cliff.point), None if cliff.other is None else space.case(cliff.other)
-        costs = bench.fresh(case, PROCESSES)
-        if len(costs) < PROCESSES:
+        # Memory is counted, so one process says all.
+        processes = PROCESSES if other is None else 1
+        costs = bench.fresh(case, processes)
+        if len(costs) < processes:
             return None
-        test = PairedTest.of([math.log(cost) for cost in costs])
+        cost = math.exp(math.fsum(map(math.log, costs)) / len(costs))
         expected = 1.0
         if other is not None:
             neighbours = bench.fresh(other, 1)
             if not neighbours or costs[0] < self._order.factor**SUSPICION * neighbours[0]:
                 return None
             expected = neighbours[0]
-        interval = None if other is not None else tuple(math.exp(end) for end in test.interval())
+        ends = None if other is not None else PairedTest.of([math.log(one) for one in costs]).interval()
         least = bench.least_time(case) or 1.0
         remedy = cliff.remedy.say(space.dimensions, cliff.point) if other is not None else None
         return Anomaly(
             case=case,
             other=other,
-            ratio=math.exp(test.mean) / expected,
-            interval=None if interval is None else (interval[0], interval[1]),
+            ratio=cost / expected,
+            interval=None if ends is None else (math.exp(ends[0]), math.exp(ends[1])),
             pairs=len(costs),
-            cost=math.exp(test.mean) * (1.0 if other is not None else least),
+            cost=cost * (1.0 if other is not None else least),
             expected=expected if other is not None else least,
             region=cliff.region.say(space.dimensions),
             remedy=remedy,

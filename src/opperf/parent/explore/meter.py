@@ -107,7 +107,8 @@ class Bench:
         """Start nothing yet; after `until`, on the monotonic clock, all is spent."""
         self._space, self._question = space, question
         self._settings, self._note, self._plugins = settings, note, plugins
-        self._ledger, self._until = ledger, until
+        self._ledger, self._began, self._until = ledger, time.monotonic(), until
+        self.failure: str | None = None
         self._random = random.Random(settings.seed)
         self._pools = {trial.side.process: Pool(settings, note, plugins) for trial in self._trials}
         self._duel: Duel | None = None
@@ -130,9 +131,9 @@ class Bench:
             self._duel.close()
             self._duel = None
 
-    def spent(self) -> bool:
-        """Whether the time is over."""
-        return time.monotonic() > self._until
+    def spent(self, share: float = 1.0) -> bool:
+        """Whether this share of the time is over."""
+        return math.isfinite(self._until) and time.monotonic() > self._began + share * (self._until - self._began)
 
     def accepts(self, case: Case) -> bool:
         """Whether the side measures a case."""
@@ -228,7 +229,8 @@ class Bench:
             finally:
                 if worker.alive:
                     worker.ask(Release(handle), settings.timeout)
-        except OpperfError:  # a case that fails or crashes is no point of the search
+        except OpperfError as error:  # a case that fails or crashes is no point of the search
+            self.failure = error.message.partition("\n")[0]
             return None
         times = samples.seconds() or samples.seconds(clean_only=False)
         return [min(times)] if times and min(times) > 0 else None

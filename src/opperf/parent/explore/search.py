@@ -21,6 +21,8 @@ from opperf.parent.explore.space import CONTIGUOUS, Dimension, Point, Space, dra
 
 #: The share of all looks that go to runs of consecutive sizes, and to random points with a neighbour.
 RUNS, SCATTER = 0.3, 0.3
+#: The share of the time that they may take; what is left is for neighbours, the smallest cases and regions.
+LOOKING = 0.6
 #: Consecutive sizes of a run: one of each residue up to 32, and the next.
 RUN = 33
 #: A space of no more points than this is looked at whole.
@@ -49,8 +51,8 @@ class Meter(Protocol):
     def level(self, point: Point) -> tuple[float, float] | None:
         """Return the interval of the log of a point's cost; None without an answer."""
 
-    def spent(self) -> bool:
-        """Whether no more may be measured."""
+    def spent(self, share: float = 1.0) -> bool:
+        """Whether this share of the time is over, after which no more may be measured."""
 
 
 @dataclass(frozen=True)
@@ -74,13 +76,16 @@ class Search:
         self._bar, self._looks = math.log(factor), looks
         self._work: dict[Point, tuple[float, ...] | None] = {}
         self.costs: dict[Point, float | None] = {}
+        self.unexamined = 0
 
     def run(self) -> Iterator[Cliff]:
         """Look, then examine what is suspicious, the clearest first."""
         self._explore()
         regions: list[Region] = []
-        for point, other in self._suspects():
+        suspects = self._suspects()
+        for done, (point, other) in enumerate(suspects):
             if self.spent():
+                self.unexamined = len(suspects) - done
                 return
             if any(point in region for region in regions):
                 continue
@@ -129,10 +134,10 @@ class Search:
             return
         # A small space has no more new points at some time: hence as many tries as there are looks.
         for _ in range(self._looks):
-            if len(self.costs) < self._looks * SCATTER and not self._meter.spent():
+            if len(self.costs) < self._looks * SCATTER and not self._meter.spent(SCATTER / (SCATTER + RUNS) * LOOKING):
                 self._scatter(self._random.choice(free))
         for i in range(self._looks):
-            if len(self.costs) < self._looks * (SCATTER + RUNS) and not self._meter.spent():
+            if len(self.costs) < self._looks * (SCATTER + RUNS) and not self._meter.spent(LOOKING):
                 self._run(free[i % len(free)])
 
     def _scatter(self, place: int) -> None:

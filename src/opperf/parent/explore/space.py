@@ -70,7 +70,7 @@ class Space:
 
         The sizes of all of the catalog's size classes then say what follows what, and the bounds.
         """
-        self._base, self._definition = base, definition
+        self.base, self._definition = base, definition
         self._template = Template(definition) if definition is not None and by_default else None
         self._dtype = next((tensor.dtype for tensor in base.tensors()), "float32")
         self.dimensions = tuple(self._groups())
@@ -79,7 +79,7 @@ class Space:
     def _groups(self) -> Iterator[Dimension]:
         """Yield the dimensions by what is equal in the example, or in each size class of the catalog."""
         groups: dict[tuple[int, ...], list[Place]] = {}
-        for place, size in numbers(self._base):
+        for place, size in numbers(self.base):
             values: tuple[int, ...] = (max(1, size // LEAST_SHARE), size * MOST_MULTIPLE)
             if self._template is not None:
                 values = self._template.values(place)
@@ -92,7 +92,7 @@ class Space:
 
     def _name(self, place: Place) -> str:
         plain = ".".join(str(part) for part in place if part != "shape")
-        return LETTERS.get(self._base.operator, {}).get(plain, plain)
+        return LETTERS.get(self.base.operator, {}).get(plain, plain)
 
     def split(self, accepts: Callable[[Case], bool]) -> None:
         """Make sizes dimensions of their own where the operator takes a case in which they alone differ."""
@@ -100,9 +100,9 @@ class Space:
         for dimension in self.dimensions:
             alone = []
             if len(dimension.places) > 1:
-                sizes = dict(numbers(self._base))
+                sizes = dict(numbers(self.base))
                 for place in dimension.places:
-                    case = self._check(with_numbers(self._base, {**sizes, place: sizes[place] + NUDGE}))
+                    case = self._check(with_numbers(self.base, {**sizes, place: sizes[place] + NUDGE}))
                     if case is not None and accepts(case):
                         alone.append(place)
             rest = [place for place in dimension.places if place not in alone]
@@ -117,7 +117,7 @@ class Space:
             at = next((i for i, one in enumerate(dimensions) if name in (one.name, *map(_plain, one.places))), None)
             if at is None:
                 raise InputError(
-                    f"`--dims`: `{self._base.operator}` has no dimension `{name}`",
+                    f"`--dims`: `{self.base.operator}` has no dimension `{name}`",
                     hint=f"it has {', '.join(map(str, dimensions))}",
                     slug="unknown_dimension",
                 )
@@ -127,7 +127,7 @@ class Space:
     def case(self, point: Point) -> Case | None:
         """Return the case of a point; None where the operator's rules, or the limit of elements, refuse it."""
         sizes = {place: size for one, size in zip(self.dimensions, point.sizes) for place in one.places}
-        base = self._base
+        base = self.base
         if self._template is not None:
             # What follows a dimension (a range of indices, a padded shape) follows the first place that has it.
             first = {self._template.values(place): size for place, size in reversed(sizes.items())}
@@ -178,6 +178,8 @@ def read_dimensions(text: str) -> dict[str, tuple[int, int]]:
         low, dots, high = values.partition("..")
         if not (name and equals and low.isdecimal() and (high if dots else low).isdecimal()):
             raise InputError(f"`--dims`: found `{word}`, expected NAME=LOW..HIGH", hint="write `m=1..4096, k=256`")
+        if name in bounds:
+            raise InputError(f"`--dims`: `{name}` is there twice", hint="write one range for each dimension")
         bounds[name] = int(low), int(high if dots else low)
         if not 1 <= bounds[name][0] <= bounds[name][1]:
             raise InputError(f"`--dims`: `{word}` is no range of sizes from 1 on", hint="write `m=1..4096, k=256`")

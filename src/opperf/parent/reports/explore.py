@@ -62,6 +62,9 @@ def _summary(exploration: Exploration) -> Iterator[str]:
     for one in exploration.territories:
         count = len(one.anomalies)
         tail = f", {one.unconfirmed} not confirmed" if one.unconfirmed else ""
+        tail += f", {one.unmeasured} looks failed" if one.unmeasured else ""
+        if one.unexamined:
+            tail += f"; {one.unexamined} more suspicious cases were not examined: use more `--budget` or `--looks`"
         yield (
             f"{one.operator} on {place(one.side)}, {one.direction}: {count or 'no'} {noun}{'' if count == 1 else 's'} "
             f"beyond a factor of {exploration.factor:g} in {one.looks} looks{tail}."

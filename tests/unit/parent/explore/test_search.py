@@ -24,9 +24,12 @@ class Known:
     seconds: Callable[[Case], float]
     noise: float = 0.02
     random: random.Random = field(default_factory=lambda: random.Random(0))
+    looks_in_time: float = math.inf
+    seen: list[Point] = field(default_factory=list)
 
     def cost(self, point: Point) -> float | None:
         case = self.space.case(point)
+        self.seen.append(point)
         return None if case is None else self.seconds(case) * math.exp(abs(self.random.gauss(0, self.noise)))
 
     def excess(self, point: Point, other: Point) -> tuple[float, float]:
@@ -42,8 +45,8 @@ class Known:
         ratio = math.log(self.seconds(case))
         return ratio - self.noise, ratio + self.noise
 
-    def spent(self) -> bool:
-        return False
+    def spent(self, share: float = 1.0) -> bool:
+        return share * self.looks_in_time <= len(self.seen)
 
 
 def space() -> Space:
@@ -143,3 +146,28 @@ def test_where_another_side_is_faster_than_elsewhere_is_a_region() -> None:
     assert region.point.sizes == (16, 3000)
     assert region.region.say(dimensions.dimensions) == "data.1 from 3,000 on"
     assert region.other is None
+
+
+@pytest.mark.parametrize("looks", [150, 400])
+def test_when_time_is_short_some_of_it_is_left_for_what_was_seen(looks: int) -> None:
+    """Looks alone name nothing: without a share of the time for the rest, a slow framework never had a finding."""
+    dimensions = space()
+    meter = Known(dimensions, seconds("threshold:0:333"), looks_in_time=looks)
+    searching = Search(dimensions, meter, 1.2, random.Random(0), 5000)
+    assert [one.point.sizes[0] for one in searching.run()][:1] == [333]
+    assert len(meter.seen) <= looks
+
+
+def test_suspicions_that_there_was_no_time_for_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    dimensions = space()
+    meter = Known(dimensions, seconds("threshold:0:333"))
+    searching = Search(dimensions, meter, 1.2, random.Random(0), 500)
+    explore = searching._explore
+
+    def to_the_end() -> None:
+        explore()
+        meter.looks_in_time = 0
+
+    monkeypatch.setattr(searching, "_explore", to_the_end)
+    assert list(searching.run()) == []
+    assert searching.unexamined > 0
