@@ -60,11 +60,20 @@ class DeviceTimer(Protocol):
 
 
 @dataclass(frozen=True)
+class Layout:
+    """The order of extents in which a framework has a result: `own` brings the catalog's into it, `neutral` back."""
+
+    own: Callable[[Any], Any]
+    neutral: Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
 class Bound:
     """An operator of a framework with its arguments made: all that a call needs.
 
     `differentiable` are the tensors among the arguments that a gradient flows to. `mutated` are those that a call
-    changes. `training` says that the operator behaves as in training.
+    changes. `training` says that the operator behaves as in training. `layout` is that of the result, where it is not
+    the catalog's.
     """
 
     function: Callable[..., Any]
@@ -73,6 +82,7 @@ class Bound:
     differentiable: tuple[Any, ...] = ()
     mutated: tuple[Any, ...] = ()
     training: bool = False
+    layout: Layout | None = None
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from inspect import signature
 from typing import Any, TypeAlias
 
 from opperf.catalog import FAMILIES
+from opperf.domain.backend import Layout
 
 #: Applied to an argument once, when the call is bound; never in the timed region.
 Adapt: TypeAlias = Callable[[Any], Any]
@@ -44,9 +45,10 @@ class Call:
 
     `function` is None when `path` is looked up in the framework; a composition brings its own. `adapt` holds functions
     by neutral name that change an argument before anything is timed, and `derive` functions that make one which the
-    framework wants and the case does not give, such as the shape of another. `note` is kept on the record, and so are
-    `unsupported` directions with their reasons. `also` lists further paths of the framework that take the same
-    arguments in the same places: whoever names one gets it, with this operator's inputs.
+    framework wants and the case does not give, such as the shape of another. `layout` is that of the result, where it
+    is the framework's own. `note` is kept on the record, and so are `unsupported` directions with their reasons. `also`
+    lists further paths of the framework that take the same arguments in the same places: whoever names one gets it,
+    with this operator's inputs.
     """
 
     path: str
@@ -56,6 +58,7 @@ class Call:
     note: str | None = None
     adapt: Mapping[str, Adapt] = field(default_factory=dict)
     derive: Mapping[str, Derive] = field(default_factory=dict)
+    layout: Layout | None = None
     unsupported: Mapping[str, str] = field(default_factory=dict)
     also: tuple[str, ...] = ()
 

@@ -84,6 +84,7 @@ def bind(
         differentiable=(*_differentiable(case, operator, backend, arguments), *(layer.parameters if layer else ())),
         mutated=() if backend.immutable else _mutate(case, operator, backend, arguments),
         training=bool(case.get("training", operator is not None and "training" in operator.attributes)),
+        layout=call.layout,
     )
 
 

@@ -55,7 +55,11 @@ def ready(
         if backend.spec(output).nbytes > MOST_COTANGENT:
             notes["cotangent"] = f"the output itself, which is over {format_bytes(MOST_COTANGENT)}"
             return output
-        return inputs.tensor(backend, backend.spec(output), f"{seed}/cotangent")
+        layout = bound.layout
+        if layout is None:
+            return inputs.tensor(backend, backend.spec(output), f"{seed}/cotangent")
+        # The same numbers as in other frameworks, at the same places.
+        return layout.own(inputs.tensor(backend, backend.spec(layout.neutral(output)), f"{seed}/cotangent"))
 
     if direction == "forward_backward":
         work = _restoring(backend, bound, lambda: backend.forward_backward(bound, cotangents), operator)

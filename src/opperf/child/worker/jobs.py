@@ -29,7 +29,7 @@ from opperf.child.worker.names import Names, Peers
 from opperf.child.worker.process import Tracers, private_bytes
 from opperf.child.worker.room import check_room
 from opperf.child.worker.workload import Workload
-from opperf.domain.backend import Backend, Bound, HostValue, InstructionClock, NativeLoop, Unsupported, Work
+from opperf.domain.backend import Backend, Bound, HostValue, InstructionClock, Layout, NativeLoop, Unsupported, Work
 from opperf.domain.case import Case, DType
 from opperf.domain.codec import Fields
 from opperf.domain.explanation import Explanation, typical
@@ -220,7 +220,7 @@ class Jobs:
         if peers not in self._peers:
             bound = [self._bound(peers.case, call, seed) for call in (peers.own, peers.other)]
             works = [ready(self._backend, one, "forward", None, "check").work for one in bound]
-            mine, other = (self._on_host(call_once(self._backend, work)) for work in works)
+            mine, other = (self._on_host(call_once(self._backend, work), one.layout) for work, one in zip(works, bound))
             check(mine, other, peers.against, leeway(replace(trial, case=peers.case)))
             self._peers.append(peers)
         return {"checked": f"against {peers.against}"}
@@ -308,8 +308,10 @@ class Jobs:
     def _evaluate(self, request: requests.Evaluate) -> replies.Evaluation:
         """Run a trial once and write each tensor of its result to a file of raw elements."""
         prepared = self._ready(request.trial, request.seed)
+        result = call_once(self._backend, prepared.sound.work)
+        layout = self._names.call(request.trial).layout if request.trial.direction == "forward" else None
         files = []
-        for i, (raw, shape, dtype) in enumerate(self._on_host(call_once(self._backend, prepared.sound.work))):
+        for i, (raw, shape, dtype) in enumerate(self._on_host(result, layout)):
             path = Path(request.folder) / f"output_{i}.bin"
             path.write_bytes(raw)
             files.append(replies.Output(str(path), tuple(shape), dtype))
@@ -319,8 +321,10 @@ class Jobs:
         check(_read(request.results), _read(request.expected), request.against, leeway(request.trial))
         return replies.Agreement()
 
-    def _on_host(self, result: object) -> list[HostValue]:
-        return [self._backend.to_host(tensor) for tensor in self._backend.leaves(result)]
+    def _on_host(self, result: object, layout: Layout | None) -> list[HostValue]:
+        """Return the elements of each tensor of a result, in the order in which the catalog has them."""
+        tensors = self._backend.leaves(result)
+        return [self._backend.to_host(tensor if layout is None else layout.neutral(tensor)) for tensor in tensors]
 
 
 def _read(outputs: Sequence[replies.Output]) -> list[HostValue]:

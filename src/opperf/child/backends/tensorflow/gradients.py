@@ -21,8 +21,9 @@ from opperf.domain.measurement import compile_time
 if TYPE_CHECKING:
     from opperf.child.backends.tensorflow.runtime import TensorflowBackend
 
-#: What kernels for CPUs say of data with channels first.
-CHANNELS_LAST = "HWC on device type CPU"
+WITH_ONEDNN = "measure it forward, or set TF_ENABLE_ONEDNN_OPTS=1"
+#: What TensorFlow's own kernels for CPUs say of gradients of convolutions that they lack; oneDNN has them.
+NOT_ON_A_CPU = ("are not supported on CPU", "CPU implementations do not yet support")
 
 
 def backward(backend: TensorflowBackend, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
@@ -103,10 +104,10 @@ def _first(function: Callable[..., Any], arguments: tuple[Any, ...], mode: str) 
         message = f"TensorFlow has no gradient for it: {error}"
         raise Unsupported(message, slug="no_gradient", hint="measure it forward") from error
     except (tf.errors.InvalidArgumentError, tf.errors.UnimplementedError) as error:
-        if CHANNELS_LAST not in str(error):
+        if not any(words in str(error) for words in NOT_ON_A_CPU):
             raise
-        message = "TensorFlow has no gradient for it on a CPU where channels come first"
-        raise Unsupported(message, slug="no_gradient", hint="measure it forward") from error
+        message = f"TensorFlow has no gradient for it on this CPU: {programs.headline(error)}"
+        raise Unsupported(message, slug="no_gradient", hint=WITH_ONEDNN) from error
 
 
 def _check(gradients: Any) -> None:

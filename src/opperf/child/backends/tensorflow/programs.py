@@ -24,6 +24,8 @@ REFUSALS = (AttributeError, NotImplementedError, TypeError)
 #: How XLA and TensorFlow say that nothing runs an operator, and the operator in it.
 NO_XLA_KERNEL = re.compile(r"No registered '(\w+)' OpKernel for XLA")
 NO_KERNEL = re.compile(r"(?:No OpKernel was registered to support Op '|Could not find device for node: {{node )(\w+)")
+#: Where TensorFlow says that something happened, ahead of what happened.
+PLACE = re.compile(r"^{{.*?}} ")
 #: A function of gradients that only old programs find.
 SYMBOLIC_GRADIENT = "SymbolicGradient"
 
@@ -50,7 +52,7 @@ def run(function: Callable[..., Any], tensors: Sequence[Any], mode: str) -> Any:
     except REFUSALS as error:
         if mode == "eager":
             raise
-        why = f"it cannot be traced: {_headline(error)}"
+        why = f"it cannot be traced: {headline(error)}"
         raise Unsupported(why, slug="no_compiled_form", hint="`--mode eager`") from error
     except RuntimeError as error:
         if "not compatible with eager execution" not in str(error):
@@ -76,7 +78,7 @@ def _lack(error: Exception, mode: str) -> Unsupported | None:
         why = "TensorFlow does not find the gradient of a loop within a program"
         return Unsupported(why, slug="no_compiled_form", hint="`--mode eager`")
     if mode == "xla" and isinstance(error, (tf.errors.InvalidArgumentError, tf.errors.UnimplementedError)):
-        return Unsupported(f"XLA: {_headline(error)}", slug="no_compiled_form", hint="`--mode compiled`")
+        return Unsupported(f"XLA: {headline(error)}", slug="no_compiled_form", hint="`--mode compiled`")
     return None
 
 
@@ -97,6 +99,7 @@ def over_tensors(bound: Bound) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     return call, tuple(leaves[i] for i in places)
 
 
-def _headline(error: Exception) -> str:
+def headline(error: Exception) -> str:
+    """Return the first line of what TensorFlow says, without where it says that it happened."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return (lines[0] if lines else type(error).__name__).partition(" [Op:")[0][:200]
+    return PLACE.sub("", lines[0] if lines else type(error).__name__).partition(" [Op:")[0][:200]

@@ -8,7 +8,13 @@ from typing import Any
 import tensorflow as tf
 
 from opperf.child.backends.call import Binding, call, composition, compositions
-from opperf.child.backends.tensorflow.operators.convolution import OWN_LAYOUT, convolution, to_own_layout
+from opperf.child.backends.tensorflow.operators.convolution import (
+    CHANNELS_LAST,
+    OWN_LAYOUT,
+    channels_last,
+    convolution,
+    to_own_layout,
+)
 from opperf.child.backends.tensorflow.operators.linalg import linear
 from opperf.child.backends.tensorflow.operators.normalization import along_channels, batch_norm, layer_norm, rms_norm
 
@@ -49,7 +55,7 @@ def geglu(data: Any, approximate: Any) -> Any:
 
 def conv_relu(data: Any, weight: Any, bias: Any, stride: Any, padding: Any) -> Any:
     """Return the relu of the convolution and the bias."""
-    return tf.nn.relu(tf.nn.bias_add(convolution(data, weight, stride, padding), bias, "NCHW"))
+    return tf.nn.relu(tf.nn.bias_add(convolution(data, weight, stride, padding), bias))
 
 
 def conv_batch_norm(
@@ -77,8 +83,9 @@ NORMALIZED = "data, weight, scale, shift, running_mean, running_var, stride, pad
 
 
 def _convolve_first(function: Callable[..., Any], arguments: str, then: str) -> Binding:
-    note = f"tf.nn.conv2d, {OWN_LAYOUT}, {then}"
-    return composition(function, arguments, adapt={"weight": to_own_layout}, note=note)
+    note = f"tf.nn.conv2d, {then}; {OWN_LAYOUT}"
+    adapt = {"data": channels_last, "weight": to_own_layout}
+    return composition(function, arguments, adapt=adapt, layout=CHANNELS_LAST, note=note)
 
 
 BINDINGS: dict[str, Binding] = {
@@ -103,7 +110,7 @@ BINDINGS: dict[str, Binding] = {
     ),
     # What models run one after another, in TensorFlow: one program in the compiled modes.
     "conv_relu": _convolve_first(conv_relu, "data, weight, bias, stride, padding", "tf.nn.bias_add and tf.nn.relu"),
-    "conv_batch_norm": _convolve_first(conv_batch_norm, NORMALIZED, "and tf.nn.batch_normalization"),
+    "conv_batch_norm": _convolve_first(conv_batch_norm, NORMALIZED, "tf.nn.batch_normalization"),
     "conv_batch_norm_relu": _convolve_first(
         conv_batch_norm_relu, NORMALIZED, "tf.nn.batch_normalization and tf.nn.relu"
     ),

@@ -1,35 +1,51 @@
 """Convolutions, pooling and Fourier transforms in TensorFlow.
 
-Data are channels first (`NCHW`), as the catalog's are: oneDNN's kernels on a CPU and cuDNN's take both layouts. Weights
-are in TensorFlow's own layout, (width..., in, out), and laid out so before anything is timed. On a CPU, padding that is
-not TensorFlow's own `SAME` or `VALID` is a `tf.pad` of the data where the kernels do not take it.
+Data and weights are in TensorFlow's own layouts, (batch, width..., channel) and (width..., in, out), as its users have
+them, and laid out so before anything is timed; results are compared in the catalog's. On a CPU, TensorFlow's own
+kernels take no other: only oneDNN's do, which TensorFlow turns on by itself where it finds AVX-512. Padding that is not
+TensorFlow's own `SAME` or `VALID` is a `tf.pad` of the data.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import prod
 from typing import Any, TypeAlias
 
 import tensorflow as tf
 
 from opperf.child.backends.call import Binding, Call, Missing, call, composition
-from opperf.domain.backend import Unsupported
+from opperf.domain.backend import Layout, Unsupported
 
 #: One number, or one for each space dimension.
 Widths: TypeAlias = int | tuple[int, ...] | None
-FORMATS = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
 CONVOLUTIONS = {1: tf.nn.conv1d, 2: tf.nn.conv2d, 3: tf.nn.conv3d}
 TRANSPOSED = {1: tf.nn.conv1d_transpose, 2: tf.nn.conv2d_transpose, 3: tf.nn.conv3d_transpose}
 MAX_POOLS = {1: tf.nn.max_pool1d, 2: tf.nn.max_pool2d, 3: tf.nn.max_pool3d}
 AVG_POOLS = {1: tf.nn.avg_pool1d, 2: tf.nn.avg_pool2d, 3: tf.nn.avg_pool3d}
-OWN_LAYOUT = "the weight in TensorFlow's own layout, and so its gradient"
+OWN_LAYOUT = "data, weight and result in TensorFlow's own layout, and so their gradients"
+OWN_DATA = "data and result in TensorFlow's own layout, and so their gradients"
 
 
 def spread(value: Widths, dimensions: int, default: int) -> tuple[int, ...]:
     """Return one number for each space dimension."""
     value = default if value is None else value
     return (value,) * dimensions if isinstance(value, int) else tuple(value)
+
+
+def channels_last(data: Any) -> Any:
+    """Return data (batch, channel, width...) as (batch, width..., channel)."""
+    return tf.transpose(data, (0, *range(2, data.shape.rank), 1))
+
+
+def _channels_first(data: Any) -> Any:
+    last = data.shape.rank - 1
+    return tf.transpose(data, (0, last, *range(1, last)))
+
+
+CHANNELS_LAST = Layout(own=channels_last, neutral=_channels_first)
+#: The fields of a binding whose data are laid out before anything is timed.
+OF_IMAGES: Mapping[str, Any] = {"adapt": {"data": channels_last}, "layout": CHANNELS_LAST}
 
 
 def to_own_layout(weight: Any) -> Any:
@@ -45,19 +61,19 @@ def by_channel(weight: Any) -> Any:
 def convolution(
     data: Any, weight: Any, stride: Widths, padding: Widths, dilation: Widths = None, groups: int | None = None
 ) -> Any:
-    """Return the convolution of data (batch, channel, width...); the weight says how many groups there are."""
+    """Return the convolution of data (batch, width..., channel); the weight says how many groups there are."""
     space = data.shape.rank - 2
     steps, gaps = spread(stride, space, 1), spread(dilation, space, 1)
     data, rule = _padded(data, weight.shape[:space], steps, spread(padding, space, 0), gaps)
-    strides, dilations = (steps, gaps) if space < 3 else ((1, 1, *steps), (1, 1, *gaps))
-    return CONVOLUTIONS[space](data, weight, strides, rule, data_format=FORMATS[space], dilations=dilations)
+    strides, dilations = (steps, gaps) if space < 3 else ((1, *steps, 1), (1, *gaps, 1))
+    return CONVOLUTIONS[space](data, weight, strides, rule, dilations=dilations)
 
 
 def depthwise(data: Any, weight: Any, stride: Widths, padding: Widths, dilation: Widths) -> Any:
     """Return each channel convolved with its own weight."""
     steps, gaps = spread(stride, 2, 1), spread(dilation, 2, 1)
     data, rule = _padded(data, weight.shape[:2], steps, spread(padding, 2, 0), gaps)
-    return tf.nn.depthwise_conv2d(data, weight, (1, 1, *steps), rule, data_format="NCHW", dilations=gaps)
+    return tf.nn.depthwise_conv2d(data, weight, (1, *steps, 1), rule, dilations=gaps)
 
 
 def _padded(data: Any, kernel: Any, steps: Any, padding: Any, gaps: Any) -> tuple[Any, str]:
@@ -72,7 +88,7 @@ def _padded(data: Any, kernel: Any, steps: Any, padding: Any, gaps: Any) -> tupl
 
 def pad(data: Any, padding: Any, value: float) -> Any:
     """Return the data with as much of a value on both ends of each space dimension."""
-    return tf.pad(data, [(0, 0), (0, 0), *((width, width) for width in padding)], constant_values=value)
+    return tf.pad(data, [(0, 0), *((width, width) for width in padding), (0, 0)], constant_values=value)
 
 
 def conv_transpose(
@@ -84,13 +100,13 @@ def conv_transpose(
     if set(spread(dilation, space, 1)) != {1}:
         raise Unsupported("TensorFlow dilates no transposed convolution on a CPU", hint="leave out `dilation`")
     kernel = weight.shape[:space]
-    sizes = [(size - 1) * step + width + end for size, step, width, end in zip(data.shape[2:], steps, kernel, more)]
-    shape = (data.shape[0], weight.shape[space], *sizes)
-    strides = steps if space < 3 else (1, 1, *steps)
-    whole = TRANSPOSED[space](data, weight, shape, strides, "VALID", data_format=FORMATS[space])
+    sizes = [(size - 1) * step + width + end for size, step, width, end in zip(data.shape[1:-1], steps, kernel, more)]
+    shape = (data.shape[0], *sizes, weight.shape[space])
+    strides = steps if space < 3 else (1, *steps, 1)
+    whole = TRANSPOSED[space](data, weight, shape, strides, "VALID")
     if not any(cut):
         return whole
-    inner = (slice(None), slice(None), *(slice(width, size - width) for width, size in zip(cut, sizes)))
+    inner = (slice(None), *(slice(width, size - width) for width, size in zip(cut, sizes)), slice(None))
     return whole[inner]
 
 
@@ -104,14 +120,14 @@ def max_pool(data: Any, kernel: Widths, stride: Widths, padding: Widths) -> Any:
     """Return the largest value of each window."""
     size, step, ends, space = _windows(data, kernel, stride, padding)
     padded = pad(data, ends, data.dtype.min) if any(ends) else data
-    return MAX_POOLS[space](padded, size, step, "VALID", data_format=FORMATS[space])
+    return MAX_POOLS[space](padded, size, step, "VALID")
 
 
 def avg_pool(data: Any, kernel: Widths, stride: Widths, padding: Widths) -> Any:
     """Return the mean of each window, padding as zeros."""
     size, step, ends, space = _windows(data, kernel, stride, padding)
     padded = pad(data, ends, 0) if any(ends) else data
-    return AVG_POOLS[space](padded, size, step, "VALID", data_format=FORMATS[space])
+    return AVG_POOLS[space](padded, size, step, "VALID")
 
 
 def lp_pool(data: Any, kernel: Widths, stride: Widths, power: int) -> Any:
@@ -130,7 +146,8 @@ def _convolve(function: Callable[..., Any], of: str, layout: Callable[[Any], Any
     return composition(
         function,
         f"data, weight, stride, padding, dilation{more}",
-        adapt={"weight": layout},
+        adapt={"data": channels_last, "weight": layout},
+        layout=CHANNELS_LAST,
         note=f"{of}, {OWN_LAYOUT}; tf.pad where the padding is not its own",
     )
 
@@ -139,13 +156,15 @@ def _transpose(space: int) -> Call:
     return composition(
         conv_transpose,
         "data, weight, stride, padding, dilation, output_padding",
-        adapt={"weight": to_own_layout, "groups": _no_groups},
+        adapt={"data": channels_last, "weight": to_own_layout, "groups": _no_groups},
+        layout=CHANNELS_LAST,
         note=f"tf.nn.conv{space}d_transpose, {OWN_LAYOUT}",
     )
 
 
 def _pool(function: Callable[..., Any], of: str) -> Call:
-    return composition(function, "data, kernel, stride, padding", note=f"{of}; tf.pad where it is padded")
+    note = f"{of}, {OWN_DATA}; tf.pad where it is padded"
+    return composition(function, "data, kernel, stride, padding", note=note, **OF_IMAGES)
 
 
 def _over(reduction: str, *axes: int) -> Binding:
@@ -170,7 +189,10 @@ BINDINGS: dict[str, Binding] = {
     **{f"global_max_pool{space}d": _over("max", *range(2, 2 + space)) for space in (1, 2, 3)},
     "adaptive_avg_pool2d": Missing("TensorFlow has no pooling over windows of several sizes"),
     "lp_pool2d": composition(
-        lp_pool, "data, kernel, stride, power", note="tf.pow, tf.nn.avg_pool2d, a product, tf.pow"
+        lp_pool,
+        "data, kernel, stride, power",
+        note=f"tf.pow, tf.nn.avg_pool2d, a product, tf.pow, {OWN_DATA}",
+        **OF_IMAGES,
     ),
     # Fourier transforms in TensorFlow.
     "fft": _transform("fft"),

@@ -1,6 +1,7 @@
 """Images and their colors in TensorFlow.
 
-Its own functions of images take channels last; where the catalog has them first, they stand between transposes.
+Its own functions of images take channels last. Where the catalog has them first, data are laid out so before anything
+is timed, as those of convolutions are.
 """
 
 from __future__ import annotations
@@ -12,32 +13,39 @@ import tensorflow as tf
 
 from opperf.catalog.image import GRAY, hue_rotation
 from opperf.child.backends.call import Binding, Missing, call, composition, compositions
-from opperf.child.backends.tensorflow.operators.convolution import pad, spread
+from opperf.child.backends.tensorflow.operators.convolution import OF_IMAGES, OWN_DATA, channels_last, pad, spread
 
-LAST, FIRST = (0, 2, 3, 1), (0, 3, 1, 2)
-
-
-def _resize(method: str, data: Any, size: tuple[int, ...]) -> Any:
-    return tf.transpose(tf.image.resize(tf.transpose(data, LAST), size, method), FIRST)
+FIRST = (0, 3, 1, 2)
 
 
-def _scale(method: str, data: Any, scale: int) -> Any:
-    return _resize(method, data, (scale * data.shape[2], scale * data.shape[3]))
+def image_resize_bilinear(data: Any, size: tuple[int, ...]) -> Any:
+    """Return images of another size, each pixel a mean of its neighbours."""
+    return tf.image.resize(data, size, "bilinear")
+
+
+def image_resize_nearest(data: Any, size: tuple[int, ...]) -> Any:
+    """Return images of another size, each pixel the nearest one."""
+    return tf.image.resize(data, size, "nearest")
+
+
+def upsample_bilinear(data: Any, scale: int) -> Any:
+    """Return images so many times as high and wide."""
+    return tf.image.resize(data, (scale * data.shape[1], scale * data.shape[2]), "bilinear")
+
+
+def depth_to_space(data: Any, factor: int) -> Any:
+    """Move channels (down, right, channel) between the pixels."""
+    return tf.nn.depth_to_space(data, factor)
+
+
+def space_to_depth(data: Any, factor: int) -> Any:
+    """Move pixels before the channels."""
+    return tf.nn.space_to_depth(data, factor)
 
 
 def image_normalize(data: Any, mean: Any, deviation: Any) -> Any:
     """Return the channels shifted and scaled."""
     return (data - mean) / deviation
-
-
-def depth_to_space(data: Any, factor: int) -> Any:
-    """Move channels (down, right, channel) between the pixels."""
-    return tf.transpose(tf.nn.depth_to_space(tf.transpose(data, LAST), factor), FIRST)
-
-
-def space_to_depth(data: Any, factor: int) -> Any:
-    """Move pixels before the channels."""
-    return tf.transpose(tf.nn.space_to_depth(tf.transpose(data, LAST), factor), FIRST)
 
 
 def pixel_shuffle(data: Any, factor: int) -> Any:
@@ -50,9 +58,10 @@ def pixel_shuffle(data: Any, factor: int) -> Any:
 def im2col(data: Any, kernel: Any, stride: Any, padding: Any, dilation: Any) -> Any:
     """Return the elements under each place of a window as a column."""
     size, step, gap = (spread(value, 2, 1) for value in (kernel, stride, dilation))
-    images = tf.transpose(pad(data, spread(padding, 2, 0), 0), LAST)
-    patches = tf.image.extract_patches(images, (1, *size, 1), (1, *step, 1), (1, *gap, 1), "VALID")
-    batch, channels = data.shape[:2]
+    patches = tf.image.extract_patches(
+        pad(data, spread(padding, 2, 0), 0), (1, *size, 1), (1, *step, 1), (1, *gap, 1), "VALID"
+    )
+    batch, channels = data.shape[0], data.shape[-1]
     columns = tf.transpose(tf.reshape(patches, (batch, -1, size[0] * size[1], channels)), (0, 3, 2, 1))
     return tf.reshape(columns, (batch, channels * size[0] * size[1], -1))
 
@@ -86,10 +95,13 @@ def _along_channels(name: str) -> Callable[[Mapping[str, Any]], Any]:
     return lambda arguments: tf.reshape(tf.constant(arguments[name], arguments["data"].dtype), (-1, 1, 1))
 
 
+def _of_images(function: Callable[..., Any], own: str) -> Binding:
+    return composition(function, note=f"{own}, {OWN_DATA}", **OF_IMAGES)
+
+
 #: What color changes need, made before anything is timed.
 WEIGHTS = {"weights": lambda arguments: tf.constant(GRAY, arguments["data"].dtype)}
 TURN = {"turn": lambda arguments: tf.constant(hue_rotation(arguments["angle"]), arguments["data"].dtype)}
-BETWEEN = "between transposes"
 
 BINDINGS: dict[str, Binding] = {
     # Images in TensorFlow.
@@ -101,23 +113,27 @@ BINDINGS: dict[str, Binding] = {
     "image_flip_left_right": call("tf.image.flip_left_right", "data"),
     "image_flip_top_bottom": call("tf.image.flip_up_down", "data"),
     "image_crop": call("tf.image.crop_to_bounding_box", "data, top, left, height, width"),
-    "depth_to_space": composition(depth_to_space, note=f"tf.nn.depth_to_space {BETWEEN}"),
-    "space_to_depth": composition(space_to_depth, note=f"tf.nn.space_to_depth {BETWEEN}"),
+    "depth_to_space": _of_images(depth_to_space, "tf.nn.depth_to_space"),
+    "space_to_depth": _of_images(space_to_depth, "tf.nn.space_to_depth"),
+    "image_resize_bilinear": _of_images(image_resize_bilinear, "tf.image.resize"),
+    "image_resize_nearest": _of_images(image_resize_nearest, "tf.image.resize"),
+    "upsample_bilinear": _of_images(upsample_bilinear, "tf.image.resize"),
+    "im2col": composition(
+        im2col,
+        adapt={"data": channels_last},
+        note="tf.pad, tf.image.extract_patches and tf.transpose, the data in TensorFlow's own layout",
+    ),
     "grid_sample": Missing("TensorFlow samples no image at points; TensorFlow Addons did"),
     **compositions(
         image_to_tensor=(
             lambda data: tf.cast(tf.transpose(data, FIRST), tf.float32) / 255,
             "tf.transpose, tf.cast and a division",
         ),
-        image_resize_bilinear=(lambda data, size: _resize("bilinear", data, size), f"tf.image.resize {BETWEEN}"),
-        image_resize_nearest=(lambda data, size: _resize("nearest", data, size), f"tf.image.resize {BETWEEN}"),
-        upsample_bilinear=(lambda data, scale: _scale("bilinear", data, scale), f"tf.image.resize {BETWEEN}"),
         upsample_nearest=(
             lambda data, scale: tf.repeat(tf.repeat(data, scale, axis=2), scale, axis=3),
             "tf.repeat in both dimensions",
         ),
         pixel_shuffle=(pixel_shuffle, "tf.transpose between reshapes"),
-        im2col=(im2col, "tf.image.extract_patches between transposes, and tf.pad"),
         image_adjust_brightness=(lambda data, factor: data * factor, "`data * factor`"),
     ),
     "image_to_gray": composition(to_gray, derive=WEIGHTS, note="tf.tensordot with three precomputed weights"),

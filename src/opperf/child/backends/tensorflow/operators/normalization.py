@@ -7,6 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from opperf.child.backends.call import Binding, call, composition, compositions
+from opperf.child.backends.tensorflow.operators.convolution import OF_IMAGES, OWN_DATA
 
 EPSILON = 1e-5
 
@@ -14,10 +15,9 @@ EPSILON = 1e-5
 def batch_norm(
     data: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool | None, epsilon: float | None
 ) -> Any:
-    """Return each channel normalized by the statistics of the batch, or by the running ones."""
+    """Return each channel, the last extent, normalized by the statistics of the batch, or by the running ones."""
     if training is False:
-        means = (along_channels(values, data) for values in (running_mean, running_var, bias, weight))
-        return tf.nn.batch_normalization(data, *means, _or_usual(epsilon))
+        return tf.nn.batch_normalization(data, running_mean, running_var, bias, weight, _or_usual(epsilon))
     if data.shape.rank == 4 and weight is not None and bias is not None:
         empty = tf.zeros((0,), weight.dtype)
         return tf.raw_ops.FusedBatchNormV3(
@@ -27,9 +27,9 @@ def batch_norm(
             mean=empty,
             variance=empty,
             epsilon=_or_usual(epsilon),
-            data_format="NCHW",
         ).y
-    return _standardize(data, (0, *range(2, data.shape.rank)), weight, bias, epsilon)
+    mean, variance = tf.nn.moments(data, list(range(data.shape.rank - 1)), keepdims=True)
+    return tf.nn.batch_normalization(data, mean, variance, bias, weight, _or_usual(epsilon))
 
 
 def layer_norm(data: Any, weight: Any, bias: Any, epsilon: float | None) -> Any:
@@ -54,19 +54,15 @@ def group_norm(data: Any, weight: Any, bias: Any, groups: int, epsilon: float | 
 
 def instance_norm(data: Any, weight: Any, bias: Any, epsilon: float | None) -> Any:
     """Return each channel of each sample normalized."""
-    return _standardize(data, tuple(range(2, data.shape.rank)), weight, bias, epsilon)
+    mean, variance = tf.nn.moments(data, list(range(2, data.shape.rank)), keepdims=True)
+    scale, shift = along_channels(weight, data), along_channels(bias, data)
+    return tf.nn.batch_normalization(data, mean, variance, shift, scale, _or_usual(epsilon))
 
 
 def l2_normalize(data: Any, axis: Any, epsilon: float | None) -> Any:
     """Return the data over its Euclidean norm, or over epsilon where the norm is smaller."""
     norm = tf.norm(data, axis=axis, keepdims=True)
     return data / tf.maximum(norm, _or_usual(epsilon))
-
-
-def _standardize(data: Any, axes: tuple[int, ...], weight: Any, bias: Any, epsilon: float | None) -> Any:
-    mean, variance = tf.nn.moments(data, axes, keepdims=True)
-    scale, shift = along_channels(weight, data), along_channels(bias, data)
-    return tf.nn.batch_normalization(data, mean, variance, shift, scale, _or_usual(epsilon))
 
 
 def along_channels(values: Any, data: Any) -> Any:
@@ -90,11 +86,12 @@ def dropout(data: Any, rate: float, training: bool | None) -> Any:
 MOMENTS = "tf.nn.moments and tf.nn.batch_normalization"
 
 BINDINGS: dict[str, Binding] = {
+    "batch_norm": composition(
+        batch_norm,
+        note=f"tf.raw_ops.FusedBatchNormV3 in training, else tf.nn.batch_normalization; nothing is updated; {OWN_DATA}",
+        **OF_IMAGES,
+    ),
     **compositions(
-        batch_norm=(
-            batch_norm,
-            "tf.raw_ops.FusedBatchNormV3 in training, else tf.nn.batch_normalization; nothing is updated",
-        ),
         layer_norm=(layer_norm, MOMENTS),
         rms_norm=(rms_norm, "tf.square, tf.reduce_mean, tf.math.rsqrt and products"),
         group_norm=(group_norm, f"{MOMENTS} between reshapes, a product and a sum"),
