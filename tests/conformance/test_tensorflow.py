@@ -34,9 +34,21 @@ def test_what_computes_nothing_is_not_there(name: str, benches: dict[str, Bench]
     assert benches["tensorflow"].worker.ask(Describe(f"tf.raw_ops.{name}"), 60).path is None
 
 
-def test_an_operator_that_is_not_called_says_why(benches: dict[str, Bench]) -> None:
-    reason = benches["tensorflow"].worker.ask(Describe("tf.raw_ops.AssignVariableOp"), 60).reason
-    assert reason == "it is not called: it keeps a state"
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("tf.raw_ops.AssignVariableOp", "it keeps a state, or reads or writes more than its inputs and outputs"),
+        ("tf.raw_ops.WriteFile", "it keeps a state, or reads or writes more than its inputs and outputs"),
+        ("tf.io.write_file", "opperf calls functions of tf.math"),
+        ("tf.saved_model.load", "opperf calls functions of tf.math"),
+        ("tf.py_function", "it is not among TensorFlow's functions that only compute with numbers"),
+        ("keras.layers.Lambda", "it takes a function or text, is made of other layers, or reads files"),
+    ],
+)
+def test_what_does_more_than_compute_says_why_it_is_not_called(path: str, why: str, benches: dict[str, Bench]) -> None:
+    meaning = benches["tensorflow"].worker.ask(Describe(path), 60)
+    assert meaning.path is None
+    assert (meaning.reason or "").startswith(f"it is not called: {why}")
 
 
 def test_a_function_that_is_left_out_says_why(benches: dict[str, Bench]) -> None:

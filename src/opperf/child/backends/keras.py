@@ -22,6 +22,7 @@ from typing import Any
 
 from opperf.child.backends import notation
 from opperf.child.backends.notation import Rule
+from opperf.child.backends.paths import Refusal
 from opperf.domain.backend import Backend, FirstCall, Layer, Unsupported
 from opperf.domain.case import Case
 from opperf.domain.registry import BUILD_PREFIX
@@ -67,9 +68,11 @@ def names() -> list[str]:
 
 
 def resolve(path: str) -> Callable[..., Any]:
-    """Return how the layer at a path is called, without the layer itself; raises `LookupError` where there is none."""
+    """Return how the layer at a path is called, without the layer itself; raises `LookupError`, or `Refusal`."""
     layer = _layer_class(path)
     if layer is None:
+        if path.removeprefix(PREFIX) in LEFT_OUT:
+            raise Refusal(path, "it takes a function or text, is made of other layers, or reads files")
         raise LookupError(path)
     return partial(layer.call, None)
 

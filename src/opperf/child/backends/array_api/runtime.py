@@ -35,7 +35,8 @@ AREAS = ("", "linalg", "fft", "random", "fast")
 #: Beginnings of names that lead to files, to other programs' memory, to settings, or to code that is compiled and run.
 REFUSALS = (
     "load", "save", "from_", "fromfile", "fromregex", "to_", "store", "import_", "export", "set_", "get_", "reset_",
-    "memmap", "genfromtxt", "compile", "register_", "show_", "clear_", "map_", "apply_", "test",
+    "memmap", "genfromtxt", "compile", "register_", "show_", "clear_", "map_", "apply_", "test", "enable_", "disable_",
+    "new_", "seterr", "setbufsize", "cuda_kernel", "metal_kernel", "precompiled_",
 )  # fmt: skip
 
 

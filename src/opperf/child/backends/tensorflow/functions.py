@@ -41,13 +41,14 @@ def resolve(path: str) -> Callable[..., Any]:
         raise Refusal(path, REFUSALS[rest])
     if first in ROOTS and rest.startswith("raw_ops."):
         return raw_operators.resolve(f"tf.{rest}")
-    space, _, _ = rest.rpartition(".")
-    if first not in ROOTS or space not in SPACES:
-        raise LookupError(path)
     function = function_at(path, ROOTS, "tensorflow")
     home = str(getattr(function, "__module__", ""))
+    if rest.rpartition(".")[0] not in SPACES:
+        raise Refusal(
+            path, f"opperf calls functions of {', '.join(f'tf.{space}' for space in SPACES[1:])} and tf alone"
+        )
     if isinstance(function, type) or not home.startswith(HOME) or any(word in home for word in FOREIGN):
-        raise LookupError(path)
+        raise Refusal(path, "it is not among TensorFlow's functions that only compute with numbers")
     return function
 
 

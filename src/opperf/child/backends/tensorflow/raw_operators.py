@@ -53,7 +53,7 @@ def _refusal(own: Any) -> str | None:
     if own.name.startswith(LEFT_OUT) or any(part in own.name for part in LEFT_OUT_PARTS):
         return "it ends the process, opens a file, belongs to a graph, or needs another device"
     if any(one.is_ref for one in arguments) or (own.is_stateful and own.name not in DRAWING):
-        return "it keeps a state"
+        return "it keeps a state, or reads or writes more than its inputs and outputs"
     if any(one.type == "func" for one in own.attr):
         return "it calls a function that is passed to it"
     if any(one.type_list_attr or _types(own, one) <= FOREIGN for one in arguments):
