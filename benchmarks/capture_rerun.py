@@ -38,6 +38,10 @@ PROGRAMS = {
         "transformer encoder": f"{STEPS}/transformer_jax.py:training_step",
         "LeNet": f"{MODELS}/lenet_jax.py:training_step",
     },
+    "tensorflow": {
+        "LeNet": f"{MODELS}/lenet_tensorflow.py:training_step",
+        "Keras CNN with Adam": f"{STEPS}/cnn_keras.py:training_step",
+    },
 }
 
 

@@ -117,7 +117,10 @@ FRACTIONS = (
         Base(At(1, ("exponent", "scalar", "operand1", "rhs", "x2")), ABOVE_ZERO),
     ),
     _row(
-        "div divide true_divide floor_divide remainder fmod mod rem divmod", SECOND, FAR_FROM_ZERO
+        "div divide true_divide floor_divide remainder fmod mod rem divmod realdiv floordiv floormod truncatediv "
+        "truncatemod",
+        SECOND,
+        FAR_FROM_ZERO,
     ),
     _row("addcdiv", THIRD, FAR_FROM_ZERO),
     _row("reciprocal rdiv_scalar rmod_scalar", FIRST, FAR_FROM_ZERO),

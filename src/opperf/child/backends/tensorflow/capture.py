@@ -30,27 +30,42 @@ MOST_ELEMENTS = 64
 
 def of_call(function: Callable[[], Any]) -> list[CapturedCall]:
     """Trace a function and return every operator of its graph, in forward and backward, in order."""
+    return [capture_operation(one) for one in operations(trace(function)) if computes(one)]
+
+
+def trace(function: Callable[[], Any]) -> Any:
+    """Return the graph of a function; raises `Unsupported` where it asks for the value of a tensor."""
     try:
-        graph = tf.function(function, autograph=False).get_concrete_function().graph
+        return tf.function(function, autograph=False).get_concrete_function().graph
     except REFUSALS as error:
         raise Unsupported(
             f"it reads a tensor, which tracing does not allow: {str(error).partition(chr(10))[0]}",
             slug="no_capture",
             hint="return the tensor, and read it elsewhere",
         ) from error
-    return [_capture(operation) for operation in _operations(graph)]
 
 
-def _operations(graph: Any) -> Iterator[Any]:
+def operations(graph: Any) -> Iterator[Any]:
+    """Yield the operations of a graph in the order in which they run, and of a call those within."""
     for operation in graph.get_operations():
         if operation.type in CALLS:
-            name = operation.get_attr("f").name
-            yield from _operations(graph._get_function(name).graph)
-        elif operation.type not in STILL and not operation.type.startswith(("VarHandle", "Assign")):
+            yield from operations(called(operation))
+        else:
             yield operation
 
 
-def _capture(operation: Any) -> CapturedCall:
+def called(call: Any) -> Any:
+    """Return the graph of the function that an operation calls."""
+    return call.graph._get_function(call.get_attr("f").name).graph
+
+
+def computes(operation: Any) -> bool:
+    """Whether an operation computes something of tensors, rather than naming, reading or writing one."""
+    return operation.type not in STILL and not operation.type.startswith(("VarHandle", "Assign"))
+
+
+def capture_operation(operation: Any) -> CapturedCall:
+    """Return an operation as a call with its case, or with the reason why it has none."""
     scopes = [word for word in operation.name.split("/")[:-1] if not word.startswith("gradient")]
     backward = operation.name.startswith("gradient")
     try:

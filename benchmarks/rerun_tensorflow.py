@@ -1,0 +1,89 @@
+"""Run in TensorFlow's environment: trace functions, run every operator of their graphs again, and print how it does.
+
+python rerun_tensorflow.py FOLDER FILE:FUNCTION...
+
+The graphs are computed operator by operator, with the tensors and variables that a function reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import tensorflow as tf
+from rerun import RecordedCall, look, main
+from tensorflow.python.framework import op_def_registry
+
+from opperf.child.backends.tensorflow import capture, raw_operators
+from opperf.child.backends.tensorflow.runtime import TensorflowBackend
+from opperf.domain.backend import HostValue
+from opperf.domain.plan import Side
+
+backend = TensorflowBackend(Side("tensorflow"))
+#: An operation, what it takes and what it returns.
+Computed = tuple[Any, Sequence[Any], Sequence[Any]]
+
+
+def compute(graph: Any, values: dict[str, Any]) -> Iterator[Computed]:
+    """Yield what each operation takes and returns, in the order of `capture.operations`.
+
+    `values` are those of the graph's inputs, by the names of its tensors; those of the others are put there.
+    """
+    for operation in graph.get_operations():
+        taken = [values[tensor.name] for tensor in operation.inputs]
+        if operation.type in capture.CALLS:
+            inner = capture.called(operation)
+            within = {place.name: value for place, value in zip(inner.inputs, taken)}
+            yield from compute(inner, within)
+            returned = [within[tensor.name] for tensor in inner.outputs]
+        elif operation.type == "Placeholder":
+            returned = [values[operation.outputs[0].name]]
+        elif operation.type == "IdentityN":  # which takes tensors of several types, unlike any other
+            returned = taken
+        else:
+            returned = results(operation, taken)
+            yield operation, taken, returned
+        values.update((tensor.name, value) for tensor, value in zip(operation.outputs, returned))
+
+
+def results(operation: Any, taken: Sequence[Any]) -> list[Any]:
+    """Return what TensorFlow computes of an operation when it is called by itself."""
+    if operation.type == "Const":
+        return [tf.constant(tf.make_ndarray(operation.get_attr("value")))]
+    own = op_def_registry.get(operation.type)
+    names, rest = raw_operators.input_names(own), iter(taken)
+    inputs = {
+        names[one.name]: [next(rest) for _ in range(operation.get_attr(one.number_attr))]
+        if one.number_attr
+        else next(rest)
+        for one in own.input_arg
+    }
+    parameters = raw_operators.parameters(operation.type)
+    attributes = {one.name: operation.get_attr(one.name) for one in own.attr if one.name in parameters}
+    result = getattr(tf.raw_ops, operation.type)(**inputs, **attributes)
+    return [leaf for leaf in tf.nest.flatten(result) if leaf is not None]
+
+
+def numbers(tensors: Sequence[Any]) -> list[HostValue]:
+    """Return the elements of tensors."""
+    return [backend.to_host(tensor) for tensor in tensors]
+
+
+def kept(function: Callable[[], Any]) -> Iterator[RecordedCall]:
+    """Trace a function, and yield every operator of its graph that computes."""
+    graph = capture.trace(function)
+    inputs = {place.name: outside for outside, place in graph.captures}
+    for operation, taken, returned in compute(graph, inputs):
+        if not capture.computes(operation):
+            continue
+        call = capture.capture_operation(operation)
+        if call.case is None:
+            yield RecordedCall(call)
+            continue
+        drawn = "drawn" if operation.type in raw_operators.DRAWING else ""
+        looks = [look(backend, one) for one in returned]
+        yield RecordedCall(call, numbers(taken), looks, numbers(returned), undecided=drawn)
+
+
+if __name__ == "__main__":
+    main(backend, kept)
