@@ -76,6 +76,7 @@ def moved(one: Run, two: Run) -> list[dict[str, Any]]:
                     "operator": record.trial.case.operator.removeprefix("mxnet:nd."),
                     "direction": record.trial.direction,
                     "class": str(jobs.get("class")),
+                    "alone": not jobs.get("beside"),
                     "one job, us": 1e6 * before,
                     "two jobs, us": 1e6 * now,
                     "moved": abs(now / before - 1),
@@ -85,12 +86,33 @@ def moved(one: Run, two: Run) -> list[dict[str, Any]]:
 
 
 def by_class(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return how far the medians of each class moved."""
-    groups: dict[str, list[float]] = {}
+    """Return how far the medians of each class moved, how many trials ran alone, and the seconds of their calls."""
+    groups: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
-        groups.setdefault(row["class"], []).append(row["moved"])
+        groups.setdefault(row["class"], []).append(row)
     return [
-        {"class": kind, "trials": len(several), "moved": median(several)} for kind, several in sorted(groups.items())
+        {
+            "class": kind,
+            "trials": len(several),
+            "moved": median([row["moved"] for row in several]),
+            "alone": sum(row["alone"] for row in several),
+            "seconds of a call, all": sum(row["two jobs, us"] for row in several) / 1e6,
+            "seconds of a call, alone": sum(row["two jobs, us"] for row in several if row["alone"]) / 1e6,
+        }
+        for kind, several in sorted(groups.items())
+    ]
+
+
+def failures(run: Run) -> list[dict[str, str]]:
+    """Return which trials failed, and why."""
+    return [
+        {
+            "operator": record.trial.case.operator,
+            "direction": record.trial.direction,
+            "reason": "" if record.reason is None else f"{record.reason.slug}: {record.reason.message}",
+        }
+        for record in run
+        if record.status == "failed"
     ]
 
 
@@ -135,7 +157,11 @@ def main() -> None:
             "false alarms": (alarms / max(1, decided), ALARMS, f"of {decided}"),
             "failed trials": (sum(record.status == "failed" for record in two), 0, "of them"),
         },
-        {"by class of work": by_class(rows)},
+        {
+            "by class of work": by_class(rows),
+            "wall time, s": [{"two jobs": wall, "one job": wall_alone, "the original": their_wall}],
+            "failures": failures(two),
+        },
     )
 
 

@@ -12,6 +12,7 @@ import pytest
 
 import opperf as library
 from opperf.parent.workers import canaries
+from opperf.parent.workers.canaries import Turn
 from opperf.parent.workers.topology import leases, usable_cores
 
 Opperf: TypeAlias = Callable[..., Any]
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.skipif(len(leases(usable_cores(), 1)) < 2, reason="two 
 def _quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have canaries find that nothing disturbs: on a busy machine everything would run alone."""
     monkeypatch.setenv("OPPERF_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(canaries, "_slowdown", lambda canaries: 0.0)
+    monkeypatch.setattr(canaries, "_turn", lambda canaries, seconds: Turn(0.01, 1.0))
 
 
 def _document(file: str) -> dict[str, Any]:
@@ -77,6 +78,14 @@ def test_canaries_are_measured_once_for_each_machine(
     told = "measuring once how far 2 jobs disturb each other on this machine"
     assert told in opperf(*RUN, "--jobs", "2").err
     assert told not in opperf(*RUN, "--jobs", "2").err
+
+
+def test_canaries_that_were_disturbed_are_not_kept(opperf: Opperf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(canaries, "_turn", lambda canaries, seconds: Turn(0.01, 0.6))
+    for _ in range(2):
+        told = opperf(*RUN, "--jobs", "2").err
+        assert "measuring once how far 2 jobs disturb each other on this machine" in told
+        assert "other work runs on this machine, so this will be measured again" in told
 
 
 def test_a_crash_costs_its_own_trial_only(opperf: Opperf) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from opperf.compat.param.__main__ import main
 from opperf.parent.workers import canaries
+from opperf.parent.workers.canaries import Turn
 from opperf.parent.workers.topology import leases, usable_cores
 
 Opperf: TypeAlias = Callable[..., Any]
@@ -270,7 +271,8 @@ def test_two_jobs_write_the_lines_of_one_in_order_and_say_on_which_cpus(
     param: Any, config: Path, monkeypatch: pytest.MonkeyPatch, here: Path
 ) -> None:
     monkeypatch.setenv("OPPERF_CACHE_DIR", str(here / "cache"))
-    monkeypatch.setattr(canaries, "_slowdown", lambda canaries: 0.0)  # a busy machine would run everything alone
+    # On a busy machine everything would run alone.
+    monkeypatch.setattr(canaries, "_turn", lambda canaries, seconds: Turn(0.01, 1.0))
     assert param("-c", config, "-i", 3, "-o", "two.json", "--jobs", 2)[0] == 0
     measured = [line for line in _lines(Path("two.json")) if "run_id" in line]
     assert [line["run_id"] for line in measured] == [

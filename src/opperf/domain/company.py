@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Optional
 
 from opperf.domain.codec import Count, Fields
 
@@ -16,7 +17,8 @@ CLASSES = ("compute", "cache", "streaming")
 class Effect(Fields):
     """How much longer a canary of the class `subject` takes while the other of `jobs` jobs run the class `neighbour`.
 
-    `slowdown` is a share of its time alone.
+    `slowdown` is a share of its time alone, `rate` the bytes that it copies each second next to them, None where it
+    copies none.
     """
 
     jobs: Count
@@ -24,6 +26,7 @@ class Effect(Fields):
     neighbour: str
     slowdown: float
     measured: str
+    rate: Optional[float] = None
 
     @property
     def key(self) -> tuple[object, ...]:

@@ -23,12 +23,18 @@ def stored_rates() -> tuple[Rate, ...]:
 
 
 def effects(leases: Sequence[tuple[int, ...]], note: Callable[[str], None]) -> list[Effect]:
-    """Return how far as many jobs as leases disturb each other; measured once for each machine."""
+    """Return how far as many jobs as leases disturb each other; measured once for each machine, when it is idle."""
     jobs = len(leases)
     path = EFFECTS.path(cache_folder(), machine.facts())
     before = [effect for effect in EFFECTS.read(path).values() if effect.jobs == jobs]
-    if not before:
+    # Files of older versions have no rates.
+    if not any(effect.rate for effect in before):
         note(f"measuring once how far {jobs} jobs disturb each other on this machine")
-        before = canaries.measure(leases)
-        EFFECTS.add(path, before)
+        before, idle = canaries.measure(leases)
+        if idle:
+            EFFECTS.add(path, before)
+        else:
+            note(
+                "note: other work runs on this machine, so this will be measured again; wait for it to end, to be sure"
+            )
     return before

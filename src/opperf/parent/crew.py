@@ -10,24 +10,29 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Generic, Protocol, TypeVar
 
 from opperf.catalog import catalog
+from opperf.domain.case import Case
 from opperf.domain.company import CLASSES, bearing
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import JsonDict
+from opperf.domain.peaks import PRODUCT
 from opperf.domain.plan import Settings, Trial
-from opperf.parent.calibration import effects
+from opperf.parent.calibration import effects, stored_rates
 from opperf.parent.workers.canaries import Caches, caches
 from opperf.parent.workers.topology import leases, usable_cores
 
 #: How far jobs may slow each other down: with `--jobs auto`, and where the user chose their number.
 AUTO, BY_NUMBER = 0.01, 0.03
-#: What one core computes at most, in FLOP/s, and moves at least, in bytes/s. Work that computes for longer than it
-#: moves data does not mind how fast others move theirs.
+#: What one core computes at most, in FLOP/s, where `opperf doctor --peaks` has not measured it (two fused multiply-adds
+#: of eight float32 in each cycle of 3 GHz), and what it moves, in bytes/s, where no canary ran: with a single job.
 FLOP_RATE, BYTE_RATE = 1e11, 1e10
+#: Work that takes this many times what copying its bytes does is not bound by memory: it would have to go over all of
+#: them this often.
+PASSES = 50
 #: How many neighbours a record names.
 MOST_NAMES = 8
 #: Seconds between two attempts to end the children of a job that is stopped.
@@ -38,31 +43,88 @@ R = TypeVar("R")
 
 
 @dataclass(frozen=True)
+class Rates:
+    """The bytes that a job moves each second at least, next to others, and the FLOPs that it computes at most.
+
+    Work that computes for longer than it moves data does not mind how fast others move theirs.
+    """
+
+    nbytes: float = BYTE_RATE
+    flops: float = FLOP_RATE
+
+
+@dataclass(frozen=True)
 class Company:
-    """The CPUs of each job, and the classes of work that may run side by side on them."""
+    """The CPUs of each job, and the classes of work that may run side by side on them.
+
+    `formulas` are neutral cases by the ids of those that a framework names in its own way.
+    """
 
     leases: Sequence[tuple[int, ...]]
     bearable: Sequence[str]
     caches: Caches
+    rates: Rates = Rates()
+    formulas: dict[str, Case] = field(default_factory=dict)
+    _seconds: dict[tuple[object, ...], float] = field(default_factory=dict)
 
     def bears(self, trial: Trial) -> bool:
         """Whether a trial may run next to others; what a GPU computes shares little with the other GPUs."""
-        return trial.side.device != "cpu" or class_of(trial, self.caches, len(self.leases)) in self.bearable
+        return trial.side.device != "cpu" or self.class_of(trial) in self.bearable
 
+    def class_of(self, trial: Trial) -> str:
+        """Return the class of a trial's work, by the bytes and FLOPs of its formulas; by its inputs without any.
 
-def class_of(trial: Trial, sizes: Caches, jobs: int) -> str:
-    """Return the class of a trial's work, by what its operator's formulas count; by its inputs where there are none."""
-    definition = catalog().get(trial.case.operator)
-    nbytes, flops = trial.case.input_bytes, 0
-    if definition is not None:
-        try:
-            nbytes = max(nbytes, definition.byte_count(trial.case, trial.direction) or 0)
-            flops = definition.flop_count(trial.case, trial.direction) or 0
-        except (InputError, LookupError, TypeError, ValueError, ArithmeticError):
+        Work that was seen to take far longer than copying its bytes does not stream, whatever its size.
+        """
+        amounts = self._amounts(trial)
+        if amounts is None:
             return CLASSES[-1]  # the formulas do not fit the case
-    if nbytes <= sizes.own or flops / FLOP_RATE > nbytes / BYTE_RATE:
-        return CLASSES[0]
-    return CLASSES[1] if nbytes <= sizes.shared / jobs else CLASSES[2]
+        nbytes, flops = amounts
+        copying = nbytes / self.rates.nbytes
+        if nbytes <= self.caches.own or flops / self.rates.flops > copying:
+            return CLASSES[0]
+        seconds = self._seconds.get(_computation(trial), 0.0)
+        if nbytes <= self.caches.shared / len(self.leases) or seconds > PASSES * copying:
+            return CLASSES[1]
+        return CLASSES[2]
+
+    def _amounts(self, trial: Trial) -> tuple[int, int] | None:
+        case = self.formulas.get(trial.case.id, trial.case)
+        definition = catalog().get(case.operator)
+        if definition is None:
+            return case.input_bytes, 0
+        try:
+            nbytes = max(case.input_bytes, definition.byte_count(case, trial.direction) or 0)
+            return nbytes, definition.flop_count(case, trial.direction) or 0
+        except (InputError, LookupError, TypeError, ValueError, ArithmeticError):
+            return None
+
+    def parted(self, trials: Sequence[Trial]) -> Sequence[Sequence[Trial]]:
+        """Return trials in the parts that are measured one after another: those that may bear company last.
+
+        They are the other directions of what runs alone: its forward pass tells whether it streams.
+        """
+        told = {(one.case.id, one.side.process) for one in trials if one.direction == "forward"}
+        last = [
+            one
+            for one in trials
+            if one.direction != "forward" and (one.case.id, one.side.process) in told and not self.bears(one)
+        ]
+        if len(self.leases) == 1 or CLASSES[1] not in self.bearable:
+            last = []
+        later = set(map(id, last))
+        return [part for part in ([one for one in trials if id(one) not in later], last) if part]
+
+    def learn(self, trial: Trial, seconds: float) -> None:
+        """Note what a call takes. A backward pass takes no less than the forward one of its case."""
+        self._seconds[_computation(trial)] = seconds
+        if trial.direction == "forward":
+            for direction in ("backward", "forward_backward"):
+                self._seconds.setdefault(_computation(replace(trial, direction=direction)), seconds)
+
+
+def _computation(trial: Trial) -> tuple[object, ...]:
+    return (trial.case.id, trial.side.process, trial.direction)
 
 
 def company(settings: Settings, threads: int, note: Callable[[str], None]) -> Company:
@@ -77,17 +139,28 @@ def company(settings: Settings, threads: int, note: Callable[[str], None]) -> Co
         )
     if settings.jobs > 1:
         ours = every[: settings.jobs]
-        bearable = bearing(effects(ours, note), settings.jobs, BY_NUMBER)
-        if not bearable:
+        chosen = _together(ours, threads, BY_NUMBER, note)
+        if not chosen.bearable:
             note("note: jobs disturb each other on this machine, so everything is measured alone")
-        return Company(ours, bearable, caches())
+        return chosen
     for jobs in _numbers(len(every)):
-        bearable = bearing(effects(every[:jobs], note), jobs, AUTO)
-        if bearable:
-            note(f"note: `--jobs auto` is {jobs} on this machine, for {', '.join(bearable)} work")
-            return Company(every[:jobs], bearable, caches())
-    note("note: `--jobs auto` is 1: more jobs would disturb each other")
+        chosen = _together(every[:jobs], threads, AUTO, note)
+        if chosen.bearable:
+            note(f"note: `--jobs auto` is {jobs} on this machine, for {', '.join(chosen.bearable)} work")
+            return chosen
+    few = len(every) < 2
+    reason = "the CPUs that may be used have room for one" if few else "more jobs would disturb each other"
+    note(f"note: `--jobs auto` is 1: {reason}")
     return Company(every[:1], CLASSES, caches())
+
+
+def _together(leases: Sequence[tuple[int, ...]], threads: int, most: float, note: Callable[[str], None]) -> Company:
+    """Return the company of jobs on these CPUs, by what canaries show of them and by the measured peaks."""
+    noted, count = effects(leases, note), len(leases)
+    streams = [one.rate for one in noted if one.rate and one.subject == one.neighbour == CLASSES[-1]]
+    products = [one.rate for one in stored_rates() if (one.kind, one.device, one.threads) == (PRODUCT, "cpu", threads)]
+    rates = Rates(min(streams, default=BYTE_RATE), max(products, default=threads * FLOP_RATE))
+    return Company(leases, bearing(noted, count, most), caches(), rates)
 
 
 def _numbers(most: int) -> list[int]:
@@ -273,8 +346,7 @@ class Crew(Generic[T, R]):
             return
         with self._turn:
             beside = [*self._running[place][1]] if place in self._running else []
-        jobs = len(self._together.leases)
-        kinds = [class_of(trial, self._together.caches, jobs) for trial in self._trials(work)]
+        kinds = [self._together.class_of(trial) for trial in self._trials(work)]
         facts: JsonDict = {
             "cpus": list(self._together.leases[place]),
             "class": max(kinds, key=CLASSES.index),

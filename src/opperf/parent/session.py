@@ -17,21 +17,25 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Protocol
 
+from opperf.domain.case import Case
 from opperf.domain.environment import CURRENT, EnvironmentSpec
 from opperf.domain.errors import OpperfError
 from opperf.domain.files.destination import explain_errors, is_regular
 from opperf.domain.floor import Floor, floor_key
-from opperf.domain.measurement import Outcome
+from opperf.domain.measurement import CountedTimes, Outcome
 from opperf.domain.node import Node
 from opperf.domain.peaks import Peaks, Rate
 from opperf.domain.plan import INSTRUCTIONS, Plan, Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.record import Record, Run
+from opperf.domain.registry import split_implementation
+from opperf.domain.stats.order import median
 from opperf.parent.analysis.summary import doubts, limit_of, record, with_shares
 from opperf.parent.calibration import stored_floors, stored_rates
 from opperf.parent.crew import Company, Crew, Lane, company
 from opperf.parent.planning.cases import ChildAnswers
 from opperf.parent.planning.expand import expand
+from opperf.parent.planning.implementations import as_implemented
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import frameworks, sides
 from opperf.parent.planning.suites import unmeasured
@@ -231,6 +235,9 @@ class Session:
             side = trial.side
             place = (process, side.framework, side.environment, side.device == "cpu")
             groups.setdefault(place, []).append(trial)
+        for outcomes in [*history.outcomes.values()]:
+            for outcome in outcomes:
+                _teach(together, outcome)
         for (number, *_), trials in groups.items():
 
             def measure(pool: Pool, trial: Trial, process: int = number) -> Outcome:
@@ -239,14 +246,16 @@ class Session:
             def lane(cpus: tuple[int, ...]) -> Lane[Trial, Outcome]:
                 return _Lane(self._pool.for_job(cpus, len(together.leases)), measure)
 
-            crew: Crew[Trial, Outcome] = Crew(together, lane, lambda trial: (trial,))
-            with closing(crew.finished(trials)) as several:
-                for one in several:
-                    outcome, measurement = one.result, one.result.measurement
-                    if measurement is not None:
-                        measurement = replace(measurement, facts={**measurement.facts, "jobs": one.jobs})
-                        outcome = replace(outcome, measurement=measurement)
-                    yield outcome
+            for several in together.parted(trials):
+                crew: Crew[Trial, Outcome] = Crew(together, lane, lambda trial: (trial,))
+                with closing(crew.finished(several)) as finished:
+                    for one in finished:
+                        _teach(together, one.result)
+                        outcome, measurement = one.result, one.result.measurement
+                        if measurement is not None:
+                            measurement = replace(measurement, facts={**measurement.facts, "jobs": one.jobs})
+                            outcome = replace(outcome, measurement=measurement)
+                        yield outcome
 
     def _jobs(self, plan: Plan) -> Company | None:
         """Return who may measure side by side, None for a single job; raises `InputError`.
@@ -261,7 +270,19 @@ class Session:
                 spec = EnvironmentSpec.parse(side.environment)
                 interpreter(spec, framework=side.framework, progress=self._progress.note)
         threads = max((side.threads for side in sides.values()), default=1)
-        return company(plan.settings, threads, self._progress.note)
+        together = company(plan.settings, threads, self._progress.note)
+        together.formulas.update(self._formulas(plan.trials, together))
+        return together
+
+    def _formulas(self, trials: Sequence[Trial], together: Company) -> Iterator[tuple[str, Case]]:
+        """Yield the neutral cases of those that a framework names in its own way, by their ids: they have formulas."""
+        for trial in {trial.case.id: trial for trial in trials if not together.bears(trial)}.values():
+            with suppress(OpperfError):  # the case is judged by its inputs
+                framework, name = split_implementation(trial.case.operator)
+                if framework is not None:
+                    neutral = as_implemented(trial.case, self._pool.describe(trial.side, name))
+                    if neutral is not trial.case:
+                        yield trial.case.id, neutral
 
     def _outcome(self, pool: Pool, trial: Trial, process: int, history: Earlier, elapsed: float) -> Outcome:
         """Measure one trial, unless its fate is known or the command's time is up."""
@@ -345,6 +366,13 @@ class _Lane:
 
     def interrupt(self) -> None:
         self.pool.interrupt()
+
+
+def _teach(together: Company, outcome: Outcome) -> None:
+    """Have those who measure side by side know what a call takes."""
+    if outcome.measurement is not None:
+        times = CountedTimes.of([outcome.measurement.time], outcome.trial.side.threads).pooled
+        together.learn(outcome.trial, median(times))
 
 
 def _on(node: Node, one: Record) -> Record:

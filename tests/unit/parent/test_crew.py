@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
@@ -16,9 +16,11 @@ from opperf.catalog import operator
 from opperf.domain.company import CLASSES, Effect
 from opperf.domain.errors import HarnessError, InputError
 from opperf.domain.measurement import Measurement, Outcome, Sample, Samples
+from opperf.domain.peaks import Rate
 from opperf.domain.plan import Settings, Side, Trial
+from opperf.domain.tensor import TensorSpec
 from opperf.parent import crew as module
-from opperf.parent.crew import Company, Crew, Lane, class_of, company
+from opperf.parent.crew import PASSES, Company, Crew, Lane, Rates, company
 from opperf.parent.workers.canaries import Caches
 from opperf.parent.workers.topology import Core
 
@@ -207,7 +209,61 @@ def test_a_pair_has_the_gpus_of_both_its_trials_for_itself() -> None:
     [("add", "small", "compute"), ("add", "large", "streaming"), ("matmul", "large", "compute")],
 )
 def test_the_class_of_an_operator_follows_from_what_it_moves_and_computes(name: str, size: str, kind: str) -> None:
-    assert class_of(Trial(operator(name).case(size), Side("null"), "forward"), SIZES, 2) == kind
+    assert TWO.class_of(Trial(operator(name).case(size), Side("null"), "forward")) == kind
+
+
+def test_what_computes_is_told_by_how_fast_canaries_moved_bytes_and_peaks_are() -> None:
+    product = Trial(operator("matmul").case("large"), Side("null"), "forward")
+    slow_memory, fast_memory = (replace(TWO, rates=Rates(nbytes, flops=1e11)) for nbytes in (1e10, 1e7))
+    assert (slow_memory.class_of(product), fast_memory.class_of(product)) == ("compute", "streaming")
+    assert replace(TWO, rates=Rates(1e10, flops=1e14)).class_of(product) == "streaming"
+
+
+def test_the_rates_are_those_of_the_canaries_that_streamed_side_by_side(
+    noted: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def effects(leases: list[tuple[int, ...]], note: object) -> list[Effect]:
+        rates = {("streaming", "streaming"): 4e9, ("streaming", "compute"): 9e9, ("cache", "cache"): 2e10}
+        return [Effect(len(leases), a, b, 0.0, "", rates.get((a, b))) for a, b in product(CLASSES, CLASSES)]
+
+    told = noted({})
+    monkeypatch.setattr(module, "effects", effects)
+    monkeypatch.setattr(module, "stored_rates", lambda: (peak(1, 6e10), peak(2, 1.1e11)))
+    assert company(Settings(jobs=2), 1, told.append).rates == Rates(4e9, 6e10)
+    assert company(Settings(jobs=2), 2, told.append).rates == Rates(4e9, 1.1e11)
+
+
+def peak(threads: int, rate: float) -> Rate:
+    """Return how fast matrices were multiplied with some threads."""
+    return Rate("product", "matmul", "float32", 1024, rate, "torch", "cpu", threads, "today")
+
+
+def test_work_that_is_slow_for_its_bytes_does_not_stream_and_its_backward_pass_is_told_by_the_forward_one() -> None:
+    forward, backward = (replace(LARGE, direction=direction) for direction in ("forward", "backward"))
+    alone = replace(TWO, bearable=("compute", "cache"), _seconds={})
+    assert (alone.class_of(forward), alone.class_of(backward)) == ("streaming", "streaming")
+    copying = 3 * LARGE.case.input_bytes / alone.rates.nbytes
+    alone.learn(forward, 0.9 * PASSES * copying / 2)
+    assert alone.class_of(forward) == "streaming"
+    alone.learn(forward, 2 * PASSES * copying)
+    assert (alone.class_of(forward), alone.class_of(backward)) == ("cache", "cache")
+
+
+def test_other_directions_of_what_runs_alone_come_last() -> None:
+    backward = replace(LARGE, direction="backward")
+    with_cache = replace(TWO, bearable=("compute", "cache"))
+    assert with_cache.parted([backward, LARGE, *SMALL]) == [[LARGE, *SMALL], [backward]]
+    assert with_cache.parted([backward, *SMALL]) == [[backward, *SMALL]]
+    assert TWO.parted([backward, LARGE]) == [[backward, LARGE]]
+
+
+def test_a_case_that_a_framework_names_is_judged_by_the_formulas_of_what_it_computes() -> None:
+    product = operator("batch_matmul").case_of(
+        {"lhs": TensorSpec((32, 1024, 1024)), "rhs": TensorSpec((32, 1024, 1024))}
+    )
+    named = Trial(replace(product, operator="mxnet:nd.batch_dot"), Side("mxnet"), "forward")
+    assert TWO.class_of(named) == "streaming"
+    assert replace(TWO, formulas={named.case.id: product}).class_of(named) == "compute"
 
 
 @pytest.fixture
@@ -233,6 +289,15 @@ def test_auto_is_the_largest_number_whose_effect_is_small(noted: Callable[..., l
     assert len(chosen.leases) == 2
     assert chosen.bearable == ("compute", "cache")
     assert told == ["note: `--jobs auto` is 2 on this machine, for compute, cache work"]
+
+
+def test_auto_says_that_there_is_room_for_one_only(
+    noted: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = noted({})
+    monkeypatch.setattr(module, "usable_cores", lambda usable: [Core((0,))])
+    assert len(company(Settings(jobs=0), 1, told.append).leases) == 1
+    assert told == ["note: `--jobs auto` is 1: the CPUs that may be used have room for one"]
 
 
 def test_auto_is_one_where_everything_disturbs(noted: Callable[..., list[str]]) -> None:

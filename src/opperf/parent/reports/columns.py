@@ -80,7 +80,12 @@ def of_jobs(facts: Callable[[Item], Mapping[str, object]]) -> tuple[document.Col
         if not cpus:
             return None
         where = f"CPU{'s' if len(cpus) > 1 else ''} {', '.join(cpus)}"
-        return f"{where}; beside {', '.join(words(item, 'beside')) or 'nothing'}"
+        beside = words(item, "beside")
+        if not beside:
+            return f"{where}; alone"
+        # CSV and JSON name them; for people the first stands for all.
+        more = len(beside) - 1
+        return f"{where}; beside {beside[0]}" + (f" and {more} more" if more else "")
 
     def read(part: str) -> Callable[[Item], str | None]:
         return lambda item: (", " if part == "beside" else " ").join(words(item, part)) or None

@@ -27,7 +27,11 @@ TURNS, TURN_SECONDS, LONGER = 15, 0.03, 1.5
 #: Caches where the system does not tell of any, and the most that a canary streams over, in bytes.
 OWN_CACHE, SHARED_CACHE, MOST_STREAMED = 1 << 20, 32 << 20, 128 << 20
 
-#: Answers each line, which is a number of seconds, with the median time of its work within them. Ends with its stdin.
+#: A canary that has less of its CPU than this is disturbed by something else than canaries.
+WHOLE_CPU = 0.95
+
+#: Answers each line, which is a number of seconds, with the median time of its work within them and the share of them
+#: that it had its CPU. Ends with its stdin.
 _PROGRAM = """
 import os, sys, time
 size, cpus = int(sys.argv[1]), [int(cpu) for cpu in sys.argv[2].split(",")]
@@ -42,12 +46,13 @@ else:
     def work():
         pow(3, modulus - 2, modulus)
 for line in sys.stdin:
-    end, times = time.perf_counter() + float(line), []
-    while not times or time.perf_counter() < end:
+    began, cpu, times = time.perf_counter(), time.process_time(), []
+    while not times or time.perf_counter() < began + float(line):
         start = time.perf_counter()
         work()
         times.append(time.perf_counter() - start)
-    print(sorted(times)[len(times) // 2], flush=True)
+    share = (time.process_time() - cpu) / (time.perf_counter() - began)
+    print(sorted(times)[len(times) // 2], share, flush=True)
 """
 
 
@@ -72,31 +77,43 @@ def caches() -> Caches:
     return Caches(own, max(int(sizes.get(3, SHARED_CACHE if not sizes else own)), own))
 
 
-def measure(leases: Sequence[Sequence[int]]) -> list[Effect]:
-    """Return how far each class slows down each class, with a job on each set of CPUs."""
-    sizes = caches()
+def measure(leases: Sequence[Sequence[int]]) -> tuple[list[Effect], bool]:
+    """Return how far each class slows down each class, with a job on each set of CPUs.
+
+    And whether the machine was idle besides: on a busy one this says little.
+    """
+    sizes, shares = caches(), []
     now = datetime.now(timezone.utc).isoformat(timespec="seconds")
     effects = []
     for subject, beside in product(CLASSES, CLASSES):
         with ExitStack() as stack:
             kinds = [subject, *([beside] * (len(leases) - 1))]
             canaries = [stack.enter_context(_start(sizes.working_set(kind), cpus)) for kind, cpus in zip(kinds, leases)]
-            effects.append(Effect(len(leases), subject, beside, _slowdown(canaries), now))
-    return effects
+            turns = _turns(canaries)
+        slowdown = median([together.seconds / alone.seconds for alone, together in turns]) - 1
+        nbytes = sizes.working_set(subject)
+        rate = nbytes / median([together.seconds for _, together in turns]) if nbytes else None
+        effects.append(Effect(len(leases), subject, beside, slowdown, now, rate))
+        shares += [alone.share for alone, _ in turns]
+    return effects, median(shares) >= WHOLE_CPU
 
 
-def _slowdown(canaries: Sequence[subprocess.Popen[str]]) -> float:
-    """Return how much longer the first canary takes next to the others, as a share of its time alone."""
+@dataclass(frozen=True)
+class Turn:
+    """How long a canary's work takes, in seconds, and the share of the time that it had its CPU."""
+
+    seconds: float
+    share: float
+
+
+def _turns(canaries: Sequence[subprocess.Popen[str]]) -> list[tuple[Turn, Turn]]:
+    """Return what the first canary says when it runs alone, and next to the others, in turns."""
     _turn(canaries, LONGER * TURN_SECONDS)  # their memory is touched, and their clocks are up
-    ratios = []
-    for _ in range(TURNS):
-        alone = _turn(canaries[:1], TURN_SECONDS)
-        ratios.append(_turn(canaries, TURN_SECONDS) / alone)
-    return median(ratios) - 1
+    return [(_turn(canaries[:1], TURN_SECONDS), _turn(canaries, TURN_SECONDS)) for _ in range(TURNS)]
 
 
-def _turn(canaries: Sequence[subprocess.Popen[str]], seconds: float) -> float:
-    """Let canaries run at once; return the time that the first one took."""
+def _turn(canaries: Sequence[subprocess.Popen[str]], seconds: float) -> Turn:
+    """Let canaries run at once; return what the first one says."""
     for canary in reversed(canaries):
         if canary.stdin is not None:
             canary.stdin.write(f"{seconds if canary is canaries[0] else LONGER * seconds}\n")
@@ -104,7 +121,7 @@ def _turn(canaries: Sequence[subprocess.Popen[str]], seconds: float) -> float:
     answers = [canary.stdout.readline() if canary.stdout is not None else "" for canary in canaries]
     if not all(answers):
         raise HarnessError("a canary of `--jobs` ended before its answer", slug="exit")
-    return float(answers[0])
+    return Turn(*map(float, answers[0].split()))
 
 
 def _start(size: int, cpus: Sequence[int]) -> subprocess.Popen[str]:
