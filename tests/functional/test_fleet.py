@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -163,6 +164,18 @@ def test_what_is_no_fleet_is_one_message(opperf: Opperf, words: tuple[str, ...],
     done = opperf(*RUN, *words)
     assert done.code == 2
     assert message in done.err
+
+
+@pytest.mark.parametrize("scheme", ["ray:", "ray://"])
+def test_an_address_at_which_nothing_listens_is_told_at_once(opperf: Opperf, scheme: str) -> None:
+    pytest.importorskip("ray")
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        address = f"{scheme}127.0.0.1:{unused.getsockname()[1]}"
+    done = opperf(*RUN, "--fleet", address)
+    assert done.code == 3
+    assert f"cannot reach Ray at `{address.removeprefix('ray:') if scheme == 'ray:' else address}`" in done.err
+    assert "hint: `ray://HOST:10001`" in done.err
 
 
 def test_code_of_the_users_own_is_refused(opperf: Opperf, here: Path) -> None:

@@ -99,16 +99,16 @@ class Company:
         except (InputError, LookupError, TypeError, ValueError, ArithmeticError):
             return None
 
-    def parted(self, trials: Sequence[Trial]) -> Sequence[Sequence[Trial]]:
+    def parts(self, trials: Sequence[Trial]) -> Sequence[Sequence[Trial]]:
         """Return trials in the parts that are measured one after another: those that may bear company last.
 
         They are the other directions of what runs alone: its forward pass tells whether it streams.
         """
-        told = {(one.case.id, one.side.process) for one in trials if one.direction == "forward"}
+        forwards = {(one.case.id, one.side.process) for one in trials if one.direction == "forward"}
         last = [
             one
             for one in trials
-            if one.direction != "forward" and (one.case.id, one.side.process) in told and not self.bears(one)
+            if one.direction != "forward" and (one.case.id, one.side.process) in forwards and not self.bears(one)
         ]
         if len(self.leases) == 1 or CLASSES[1] not in self.bearable:
             last = []
@@ -139,15 +139,15 @@ def company(settings: Settings, threads: int, note: Callable[[str], None]) -> Co
         )
     if settings.jobs > 1:
         ours = every[: settings.jobs]
-        chosen = _together(ours, threads, BY_NUMBER, note)
-        if not chosen.bearable:
+        together = _together(ours, threads, BY_NUMBER, note)
+        if not together.bearable:
             note("note: jobs disturb each other on this machine, so everything is measured alone")
-        return chosen
+        return together
     for jobs in _numbers(len(every)):
-        chosen = _together(every[:jobs], threads, AUTO, note)
-        if chosen.bearable:
-            note(f"note: `--jobs auto` is {jobs} on this machine, for {', '.join(chosen.bearable)} work")
-            return chosen
+        together = _together(every[:jobs], threads, AUTO, note)
+        if together.bearable:
+            note(f"note: `--jobs auto` is {jobs} on this machine, for {', '.join(together.bearable)} work")
+            return together
     few = len(every) < 2
     reason = "the CPUs that may be used have room for one" if few else "more jobs would disturb each other"
     note(f"note: `--jobs auto` is 1: {reason}")

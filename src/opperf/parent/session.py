@@ -246,7 +246,7 @@ class Session:
             def lane(cpus: tuple[int, ...]) -> Lane[Trial, Outcome]:
                 return _Lane(self._pool.for_job(cpus, len(together.leases)), measure)
 
-            for several in together.parted(trials):
+            for several in together.parts(trials):
                 crew: Crew[Trial, Outcome] = Crew(together, lane, lambda trial: (trial,))
                 with closing(crew.finished(several)) as finished:
                     for one in finished:

@@ -252,9 +252,9 @@ def test_work_that_is_slow_for_its_bytes_does_not_stream_and_its_backward_pass_i
 def test_other_directions_of_what_runs_alone_come_last() -> None:
     backward = replace(LARGE, direction="backward")
     with_cache = replace(TWO, bearable=("compute", "cache"))
-    assert with_cache.parted([backward, LARGE, *SMALL]) == [[LARGE, *SMALL], [backward]]
-    assert with_cache.parted([backward, *SMALL]) == [[backward, *SMALL]]
-    assert TWO.parted([backward, LARGE]) == [[backward, LARGE]]
+    assert with_cache.parts([backward, LARGE, *SMALL]) == [[LARGE, *SMALL], [backward]]
+    assert with_cache.parts([backward, *SMALL]) == [[backward, *SMALL]]
+    assert TWO.parts([backward, LARGE]) == [[backward, LARGE]]
 
 
 def test_a_case_that_a_framework_names_is_judged_by_the_formulas_of_what_it_computes() -> None:

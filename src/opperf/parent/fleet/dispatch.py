@@ -171,7 +171,8 @@ class Fleet:
         counts = [f"{name} {count}" for name, count in scheduler.done.items()]
         more = f" and {len(counts) - MOST_NAMES} more" if len(counts) > MOST_NAMES else ""
         about = f"about {scheduler.left:.0f} s left"
-        self._progress.note(f"{scheduler.nodes} nodes, {about}; done: {', '.join(counts[:MOST_NAMES])}{more}")
+        nodes = f"{scheduler.nodes} node{'' if scheduler.nodes == 1 else 's'}"
+        self._progress.note(f"{nodes}, {about}; done: {', '.join(counts[:MOST_NAMES])}{more}")
 
 
 def _lose(trial: Trial, settings: Settings, reason: str | None) -> Sequence[Outcome]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import socket
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -27,6 +28,9 @@ from opperf.parent.fleet.engine import Broken, Done, Event, Joined, Left
 LOOK_EVERY = 5.0
 #: How long the first nodes may take to answer, in seconds: an actor waits for its node's CPUs, and pip may run there.
 START_LIMIT = 120.0
+#: How long a cluster's head may take to accept a connection, in seconds.
+CONNECT_LIMIT = 10.0
+HINT_OF_ADDRESS = "`ray://HOST:10001` is the address of a cluster's head; `ray status` on it says whether it runs"
 
 
 class Actor:
@@ -98,6 +102,8 @@ class RayEngine:
         ray = self._ray
         if ray.is_initialized():
             return
+        if self._address is not None:
+            _reach(self._address)
         environment = {"py_modules": [str(Path(opperf.__file__).parent)]}
         common = {"runtime_env": environment, "log_to_driver": False, "logging_level": "ERROR"}
         try:
@@ -105,10 +111,10 @@ class RayEngine:
                 ray.init(include_dashboard=False, _node_ip_address="127.0.0.1", **common)
             else:
                 ray.init(self._address, **common)
-        except (ConnectionError, RuntimeError, TimeoutError, ValueError) as error:
+        except Exception as error:  # of no narrower type where a node of Ray's does not start
             raise HarnessError(
-                f"cannot reach Ray at `{self._address or 'this machine'}`: {error}",
-                hint="`ray://HOST:10001` is the address of a cluster's head",
+                f"cannot reach Ray at `{self._address or 'this machine'}`: {_first_line(error)}",
+                hint=HINT_OF_ADDRESS,
                 slug="fleet_unreachable",
             ) from error
         self._ours = True
@@ -196,6 +202,19 @@ class RayEngine:
         if self._ours:
             self._ray.shutdown()
             self._ours = False
+
+
+def _reach(address: str) -> None:
+    """Raise `HarnessError` where nothing listens: Ray would look for minutes, and say so in its own log lines."""
+    host, colon, port = address.removeprefix("ray://").partition("/")[0].rpartition(":")
+    if not colon or not port.isdecimal():
+        return  # `auto`, or what Ray alone understands
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), CONNECT_LIMIT).close()
+    except (OSError, OverflowError) as error:
+        raise HarnessError(
+            f"cannot reach Ray at `{address}`: {error}", hint=HINT_OF_ADDRESS, slug="fleet_unreachable"
+        ) from error
 
 
 def _first_line(error: BaseException) -> str:
