@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 from opperf.domain.case import Case
 from opperf.domain.environment import CURRENT, EnvironmentSpec
-from opperf.domain.errors import OpperfError
+from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.files.destination import explain_errors, is_regular
 from opperf.domain.floor import Floor, floor_key
 from opperf.domain.measurement import CountedTimes, Outcome
@@ -28,7 +28,6 @@ from opperf.domain.peaks import Peaks, Rate
 from opperf.domain.plan import INSTRUCTIONS, Plan, Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.record import Record, Run
-from opperf.domain.registry import split_implementation
 from opperf.domain.stats.order import median
 from opperf.parent.analysis.summary import doubts, limit_of, record, with_shares
 from opperf.parent.calibration import stored_floors, stored_rates
@@ -276,13 +275,20 @@ class Session:
 
     def _formulas(self, trials: Sequence[Trial], together: Company) -> Iterator[tuple[str, Case]]:
         """Yield the neutral cases of those that a framework names in its own way, by their ids: they have formulas."""
+        mute: set[tuple[object, ...]] = set()  # sides whose children do not start, or answer
         for trial in {trial.case.id: trial for trial in trials if not together.bears(trial)}.values():
-            with suppress(OpperfError):  # the case is judged by its inputs
-                framework, name = split_implementation(trial.case.operator)
-                if framework is not None:
-                    neutral = as_implemented(trial.case, self._pool.describe(trial.side, name))
-                    if neutral is not trial.case:
-                        yield trial.case.id, neutral
+            own = f"{trial.side.framework}:"
+            if not trial.case.operator.startswith(own) or trial.side.process in mute:
+                continue
+            try:
+                meaning = self._pool.describe(trial.side, trial.case.operator.removeprefix(own))
+            except OpperfError:
+                mute.add(trial.side.process)
+                continue
+            with suppress(InputError):  # it takes more than the neutral operator, and is judged by its inputs
+                neutral = as_implemented(trial.case, meaning)
+                if neutral is not trial.case:
+                    yield trial.case.id, neutral
 
     def _outcome(self, pool: Pool, trial: Trial, process: int, history: Earlier, elapsed: float) -> Outcome:
         """Measure one trial, unless its fate is known or the command's time is up."""
