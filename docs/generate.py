@@ -329,7 +329,7 @@ def dependents(_: str) -> str:
 
 def _judged(figure: str, known: dict[str, Any]) -> str:
     measured = f"{known['measured']:.3g} {known['unit']}".rstrip()
-    return f"* {figure}: **{measured}**, at most {known['limit']:.3g} was wanted{'.' if known['met'] else ': missed.'}"
+    return f"* {figure}: **{measured}** (target: at most {known['limit']:.3g}{'' if known['met'] else ', missed'})"
 
 
 def _figure(value: str | float) -> str:
