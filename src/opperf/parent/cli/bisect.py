@@ -49,8 +49,8 @@ def bisect(
 
     Exit codes: 0 every operator has an answer, 2 bad input, 3 an operator could not be measured, 4 inconclusive.
 
-    It first compares good and bad. If they differ, it compares one build after the other with both, each time the one
-    that tells most, and at the end the two neighbours. Builds are made when they are needed, and kept.
+    It first compares good and bad. If they differ, it compares one build at a time with both, each time the most
+    informative one, and finally the two neighbours. It makes a build only when it needs it, and keeps it.
     """
     from opperf.domain.errors import way_out
     from opperf.parent.bisect.bisect import Order

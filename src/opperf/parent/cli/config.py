@@ -24,7 +24,7 @@ app = typer.Typer(help="Check PARAM's benchmark configs, or print their schema."
 def check(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Config files.")], plugin: options.Plugin = None
 ) -> None:
-    """Check configs, and report every mistake with its place.
+    """Check configs, and report every mistake with its location.
 
     Each report says what was found and what was expected. opperf starts a framework only if a config names operators
     that are not PARAM's, or if a plugin's iterators or data generators have to run.

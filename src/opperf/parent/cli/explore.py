@@ -61,8 +61,8 @@ def explore(
 ) -> None:
     """Find sizes that cost an operator more than their neighbours.
 
-    It looks at many cases once, and measures what is suspicious again, in pairs of fresh processes. Each finding is
-    the smallest case of its kind, with the sizes that show it and what to use instead.
+    It times many cases briefly, and measures suspicious ones again, in pairs of fresh processes. Each finding is the
+    smallest case of its kind, with the sizes that show it and what to use instead.
     """
     from opperf.domain.errors import way_out
     from opperf.parent.cli.options import command

@@ -38,11 +38,9 @@ def gate(
         Optional[Path],
         Option(metavar="FILE", help="Gate file. Default: opperf.toml, or [tool.opperf] in pyproject.toml."),
     ] = None,
-    base: Annotated[
-        Optional[str], Option(metavar="SIDE", help="Side to compare with, which is known to be good.")
-    ] = None,
+    base: Annotated[Optional[str], Option(metavar="SIDE", help="Known good side to compare with.")] = None,
     new: Annotated[
-        Optional[list[str]], Option(metavar="SIDE", help="Side to check, which must not be slower. Repeatable.")
+        Optional[list[str]], Option(metavar="SIDE", help="Side to check for regressions. Repeatable.")
     ] = None,
     tolerance: Annotated[Optional[str], Option(metavar="PERCENT", help="Smallest change worth reporting.")] = None,
     pairs: Annotated[
@@ -93,7 +91,7 @@ def gate(
 
     Exit codes: 0 no regression, 1 regression, 2 bad input, 3 a side could not be measured, 4 inconclusive.
 
-    A file says what to compare; options override it.
+    The gate file says what to compare; options override it.
     """
     from opperf.domain.errors import HarnessError, way_out
     from opperf.parent.cli.keeping import check_database, keep

@@ -14,7 +14,8 @@ app = typer.Typer(help="Keep results in a database, and see how they change over
 Database = Annotated[
     Optional[str],
     typer.Option(
-        metavar="FILE|URL", help="SQLite file or PostgreSQL URL. Default: $OPPERF_DATABASE, opperf.toml, then your own."
+        metavar="FILE|URL",
+        help="SQLite file or PostgreSQL URL. Default: $OPPERF_DATABASE, opperf.toml, then your user database.",
     ),
 ]
 Since = Annotated[Optional[str], typer.Option(metavar="DAY", help="Ignore runs before this day, such as 2026-11-01.")]

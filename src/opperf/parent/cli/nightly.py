@@ -36,7 +36,7 @@ def nightly(
         Option("--github/--no-github", help="Write annotations and a step summary. Default: in GitHub Actions."),
     ] = None,
 ) -> None:
-    """Compare builds with an anchor and with the build before.
+    """Compare builds with an anchor and with the previous build.
 
     Exit codes: 0 no regression, 1 regression, 2 bad input, 3 a side could not be measured, 4 inconclusive.
 

@@ -24,7 +24,7 @@ def noise(
     jobs: options.Jobs = "1",
     report: options.Report,
 ) -> None:
-    """Measure how far identical code moves on this machine.
+    """Measure how much identical code varies on this machine.
 
     It compares operators with themselves. Comparisons and gates on this machine use the result.
     """

@@ -17,7 +17,14 @@ def operators(
         ),
     ] = None,
     *,
-    category: options.Category = None,
+    category: Annotated[
+        options.Words,
+        typer.Option(
+            metavar="C",
+            help="List only operators of this category or group. Repeatable.",
+            autocompletion=completion.categories,
+        ),
+    ] = None,
     framework: Annotated[
         Optional[list[str]],
         typer.Option(

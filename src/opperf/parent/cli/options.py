@@ -85,9 +85,9 @@ Clock = Annotated[
         help="Clock to use: native is the framework's own profiler (mxnet); instructions are counted under Valgrind.",
     ),
 ]
-COMPARING_CLOCK = "What to compare: the time (wall), or the instructions that are executed, counted under Valgrind."
+COMPARING_CLOCK = "What to compare: the time (wall), or the number of executed instructions, counted under Valgrind."
 ComparingClock = Annotated[str, Option(metavar="wall|instructions", help=COMPARING_CLOCK)]
-JOBS = "Number of trials to measure side by side, each on its own cores. auto: as many as do not disturb."
+JOBS = "Number of trials to measure side by side, each on its own cores. auto: as many as do not disturb each other."
 Jobs = Annotated[str, Option(metavar="N|auto", help=JOBS)]
 Loop = Annotated[
     str,
@@ -102,7 +102,7 @@ CheckFormat = Annotated[
 ]
 Output = Annotated[
     Optional[Path],
-    Option(metavar="FILE", help="Write the results to this file. During the run, a journal is kept next to it."),
+    Option(metavar="FILE", help="Write the results to this file. A run also keeps a journal next to it."),
 ]
 Html = Annotated[Optional[Path], Option(metavar="FILE", help="Write a page with charts and tables to this file.")]
 Plot = Annotated[Optional[Path], Option(metavar="FILE", help="Write the charts to this file, as SVG.")]
@@ -110,7 +110,7 @@ Database = Annotated[
     Optional[str],
     Option(
         metavar="[FILE|URL]",
-        help="Add the results to a database. Default: $OPPERF_DATABASE, opperf.toml, then your own.",
+        help="Add the results to a database. Default: $OPPERF_DATABASE, opperf.toml, then your user database.",
     ),
 ]
 #: The commands whose `--database` may be given without a value, for the default database.

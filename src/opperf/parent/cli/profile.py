@@ -69,7 +69,8 @@ def profile(
     ] = None,
     skip: Annotated[int, Option(metavar="N", min=0, help="Number of calls to skip first.")] = 0,
     calls: Annotated[
-        Optional[int], Option(metavar="N", min=1, help="Number of calls to profile after that. Default: all.")
+        Optional[int],
+        Option(metavar="N", min=1, help="Number of calls to profile after the skipped ones. Default: all."),
     ] = None,
     by: Annotated[str, Option(metavar="name|shape|module|stack|kernel", help="Group rows by this property.")] = "name",
     sort: Annotated[str, Option(metavar="self|total|calls|mean", help="Sort rows by this column.")] = "self",

@@ -52,9 +52,9 @@ def parser() -> argparse.ArgumentParser:
     flag("--cuda-l2-cache", nargs="?", choices=("on", "off"), const="on", default="on",
          help="off: clear the caches before each call")  # fmt: skip
     for tool, name, warmup, iterations in (("ncu", "Nsight Compute", 5, 1), ("nsys", "Nsight Systems", 5, 10)):
-        flag(f"--{tool}", action="store_true", help=f"have {name} look at the kernels, in batches, beside the times")
-        flag(f"--{tool}-bin", metavar="PATH", help=f"where the program is (default: `{tool}` on PATH)")
-        flag(f"--{tool}-args-file", metavar="FILE", help=f"more arguments for {tool}, such as metrics")
+        flag(f"--{tool}", action="store_true", help=f"also profile the kernels with {name}, in batches")
+        flag(f"--{tool}-bin", metavar="PATH", help=f"path of the program (default: `{tool}` on PATH)")
+        flag(f"--{tool}-args-file", metavar="FILE", help=f"read more arguments for {tool} from this file")
         flag(
             f"--{tool}-warmup",
             type=_whole(0),
@@ -65,9 +65,8 @@ def parser() -> argparse.ArgumentParser:
         flag(f"--{tool}-iteration", type=_whole(1), default=iterations, metavar="N", help="number of calls to record")
     flag("--run-batch-size", type=_whole(1), default=50, metavar="N", help="number of cases per run of a tool")
     flag("--batch-cuda-device", type=_whole(0), metavar="N", help="GPU to run the batches on (default: the one of -d)")
-    flag(
-        "--batch-cmd", metavar="COMMAND", help="what a tool starts, with the batch's file behind it; else opperf's own"
-    )
+    flag("--batch-cmd", metavar="COMMAND",
+         help="command for the tool to run, followed by the batch file (default: opperf's own)")  # fmt: skip
     flag("--exec-mode", nargs="?", choices=MODES, const=MODES[0], default=MODES[0],
          help="discrete: wait after each call; others: time blocks of calls with one wait")  # fmt: skip
     flag("-p", "--profile", action="store_true", help="write a Chrome trace of the samples beside the results")
@@ -78,17 +77,17 @@ def parser() -> argparse.ArgumentParser:
     flag("--cupti-profiler-metrics", metavar="LIST", default="kineto__cuda_core_flops",
          help="counters to read, separated by commas")  # fmt: skip
     flag("--cupti-profiler-measure-per-kernel", action="store_true",
-         help="read them for each kernel; they are always, and for the whole call too")  # fmt: skip
-    flag("-l", "--log-level", default="INFO", metavar="L", help="from WARNING on, print no progress and no notes")
+         help="accepted, and always on: counters are read for each kernel and for the whole call")  # fmt: skip
+    flag("-l", "--log-level", default="INFO", metavar="L", help="log level; WARNING and above hide progress and notes")
     flag(
         "-e",
         "--environment",
         action="append",
         metavar="E",
-        help="environment of opperf, such as `fbgemm`; not a flag of PARAM",
+        help="environment to run in, such as `fbgemm` (opperf only)",
     )
     flag("--jobs", default="1", metavar="N|auto",
-         help="number of cases to measure side by side, each on CPUs of its own; not a flag of PARAM")  # fmt: skip
+         help="number of cases to measure side by side, each on its own CPUs (opperf only)")  # fmt: skip
     flag("--version", action="version", version=f"opperf {__version__}")
     return parser
 
