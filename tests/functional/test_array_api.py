@@ -34,7 +34,7 @@ def test_an_unknown_library_is_measured_by_the_standards_names_and_its_own(
 def test_a_module_without_the_standard_is_refused(opperf: Callable[..., Any]) -> None:
     done = opperf("run", "sum", "--framework", "array_api:json", "--size", "small")
     assert done.code == 3
-    assert "`json` does not keep the array API standard" in done.out
+    assert "`json` does not follow the array API standard" in done.out
 
 
 def test_a_file_does_not_say_which_library_is_imported(opperf: Callable[..., Any]) -> None:

@@ -169,10 +169,10 @@ def test_an_expectation_of_code_is_refused_until_its_function_is_named(name: str
     ("changed", "told"),
     [
         ({"environment": "python=./planted.py"}, "name it yourself: `--environment python=./planted.py`"),
-        ({"environment": "planted @ file:///planted.whl"}, "files may not choose the environment"),
-        ({"environment": "torch @ file:///planted.whl"}, "files may not choose the environment"),
-        ({"environment": "planted==1.0"}, "files may not choose the environment"),
-        ({"settings": {"env.LD_PRELOAD": "./planted.so"}}, "files may not set environment variables"),
+        ({"environment": "planted @ file:///planted.whl"}, "a file cannot choose the environment"),
+        ({"environment": "torch @ file:///planted.whl"}, "a file cannot choose the environment"),
+        ({"environment": "planted==1.0"}, "a file cannot choose the environment"),
+        ({"settings": {"env.LD_PRELOAD": "./planted.so"}}, "a file cannot set environment variables"),
     ],
 )
 def test_an_expectation_names_no_program_to_run(changed: dict[str, Any], told: str, opperf: Opperf, here: Path) -> None:

@@ -177,7 +177,7 @@ def test_kernels_decide_where_both_sides_show_them_and_launches_do_not_count() -
     sides = ("--base", "null;kernels=0.6", "--new", "null;kernels=0.3;slowdown=2", "--pairs", "5")
     (found,) = document("null:steady", *sides)
     assert (found["verdict"], found["clock"], found["base_time"]) == ("same", "kernels", pytest.approx(60e-6))
-    assert "the time that the device was busy decides" in compare("null:steady", *sides).out
+    assert "the device's busy time decides" in compare("null:steady", *sides).out
 
 
 def test_kernels_decide_nothing_where_only_one_side_shows_them() -> None:

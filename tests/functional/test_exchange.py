@@ -237,8 +237,8 @@ def test_an_empty_database_leaves_empty_files(opperf: Any, here: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (("text",), "not the results of a tool that opperf reads"),
-        (({"cases": []},), "not the results of a tool that opperf reads"),
+        (("text",), "opperf cannot read results in this format"),
+        (({"cases": []},), "opperf cannot read results in this format"),
         (({**PYTEST, "benchmarks": [{"name": "x", "fullname": "x"}]},), "benchmarks[0]"),
         (({**GOOGLE, "benchmarks": [{"name": "x", "real_time": 1, "time_unit": "h"}]},), "benchmarks[0].time_unit"),
         (({"add": [{"inputs": {}, "avg_time_forward_add": "fast"}]},), "avg_time_forward_add"),
@@ -269,7 +269,7 @@ def test_each_file_of_a_folder_is_imported(opperf: Any, here: Path) -> None:
 def test_a_folder_without_results_is_refused(opperf: Any, here: Path) -> None:
     (here / "empty").mkdir()
     done = opperf("history", "import", "empty", "--database", "team.db")
-    assert (done.code, "a folder without results" in done.err) == (2, True)
+    assert (done.code, "the folder has no results" in done.err) == (2, True)
 
 
 def test_a_format_that_is_not_known_is_refused(opperf: Any, exported: Path) -> None:

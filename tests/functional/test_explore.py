@@ -138,7 +138,7 @@ def test_the_library_returns_findings_and_their_suite() -> None:
         (("--objective", "slower-than"), "need each other"),
         (("--factor", "1"), "`--factor` is 1"),
         (("--looks", "0"), "`--looks` is 0"),
-        (("--objective", "peak-share"), "its work is not known"),
+        (("--objective", "peak-share"), "its amount of work is unknown"),
         (("--resume", "none.journal"), "none.journal"),
     ],
 )

@@ -182,7 +182,7 @@ def test_code_of_the_users_own_is_refused(opperf: Opperf, here: Path) -> None:
     (here / "mine.py").write_text("import numpy\n\ndef twice(x):\n    return x + x\n")
     done = opperf("run", "mine.py:twice", "--input", "x=4", "--framework", "numpy", "--fleet", "ray")
     assert done.code == 2
-    assert "your own code is only here" in done.err
+    assert "your code is on this machine" in done.err
 
 
 def test_expectations_are_refused(opperf: Opperf, fleet: Callable[..., InProcess], here: Path) -> None:

@@ -140,7 +140,7 @@ def test_inconclusive_comparisons_can_pass_and_are_counted(opperf: Opperf) -> No
         ((*SAME, "--threshold", "5%"), "`--threshold` does not apply to a live comparison"),
         (("gate", "--expected", "e.json", "--tolerance", "5%"), "`--tolerance` does not apply to expectations"),
         (("gate", "--expected", "none.json"), "cannot read `none.json`"),
-        (("gate", "--update-expected"), "no expectations file given"),
+        (("gate", "--update-expected"), "no file of expectations given"),
         (("gate", "--update-expected", "--expected", "e.json"), "nothing to measure"),
         (("gate", "--update-expected", "--expected", "e.json", "--junit", "a.xml"), "compares nothing"),
         (("gate", "add", "--expected", "e.json", "--update-expected", "--processes", "2"), "`--processes`: found 2"),
@@ -385,7 +385,7 @@ def test_what_is_expected_is_missed_beyond_the_threshold(
 
 def test_a_threshold_below_what_identical_code_moves_by_is_told(opperf: Opperf) -> None:
     opperf(*RECORD)
-    told = "the threshold of 10% is below the 15% that identical code may move by between runs on a shared machine"
+    told = "the threshold of 10% is below the 15% by which identical code may vary between runs on a shared machine"
     assert told in opperf(*JUDGE).err
     assert "identical code" not in opperf(*JUDGE, "--threshold", "20%").err
 

@@ -172,9 +172,9 @@ def test_explore_confirms_side_by_side(opperf: Opperf) -> None:
     [
         (("--jobs", "0"), "`--jobs` is `0`, expected `auto` or a whole number >= 1"),
         (("--jobs", "many"), "`--jobs` is `many`, expected `auto` or a whole number >= 1"),
-        (("--jobs", "9999"), "`--jobs` is 9999, and the CPUs that may be used have room for"),
-        (("--jobs", "2", "--cpus", "0"), "`--jobs` is 2, and the CPUs that may be used have room for 1"),
-        (("--jobs", "2", "--fleet", "slurm:2"), "`--jobs` is for this machine"),
+        (("--jobs", "9999"), "`--jobs` is 9999, but the available CPUs have room for"),
+        (("--jobs", "2", "--cpus", "0"), "`--jobs` is 2, but the available CPUs have room for 1"),
+        (("--jobs", "2", "--fleet", "slurm:2"), "`--jobs` applies to this machine"),
     ],
 )
 def test_a_number_of_jobs_that_cannot_be_had_is_refused(opperf: Opperf, words: tuple[str, ...], message: str) -> None:

@@ -309,7 +309,7 @@ def test_a_script_may_call_the_library_without_a_guard(here: Path) -> None:
 
 def test_a_script_is_profiled_and_a_missing_profile_is_an_error(here: Path) -> None:
     (here / "idle.py").write_text("print('hello')\n")
-    with pytest.raises(opperf.HarnessError, match="left no profile; its exit code is 0"):
+    with pytest.raises(opperf.HarnessError, match="wrote no profile; its exit code is 0"):
         opperf.profile("idle.py")
     with pytest.raises(opperf.InputError, match="no script"):
         opperf.profile("nowhere.py")

@@ -81,7 +81,7 @@ def test_the_result_of_another_run_is_overwritten_only_when_asked(output: Path, 
     assert done.code == 2
     assert done.err == (
         f"error: `{output}` already exists\n\n"
-        f"hint: `--force` overwrites it, `--resume {output}` continues it; or name another place\n"
+        f"hint: `--force` overwrites it, `--resume {output}` continues it; or choose another path\n"
     )
     assert output.read_bytes() == before
     assert opperf(*QUICK, "--output", output, "--resume", output).code == 0

@@ -260,7 +260,7 @@ def test_a_plugin_without_a_profiler_is_refused_before_the_script_runs(opperf: O
     (here / "train.py").write_text("open('ran', 'w')\n")
     done = opperf("profile", "--plugin", tiny, "train.py")
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith(f"error: {tiny} brings no framework whose operators can be profiled\n\nhint: write")
+    assert done.err.startswith(f"error: {tiny} defines no framework whose operators can be profiled\n\nhint: write")
     assert not (here / "ran").exists()
 
 

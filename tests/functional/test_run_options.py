@@ -284,7 +284,7 @@ def test_a_budget_that_is_spent_skips_what_is_left(opperf: Opperf) -> None:
 @pytest.mark.parametrize("written", ["0.5", "500ms"])
 def test_a_trial_ends_at_its_timeout(written: str, opperf: Opperf) -> None:
     done = opperf("run", "null:hang", "--framework", "null", "--timeout", written, "--format", "json")
-    assert done.records[0]["reason"]["message"] == "not done within 0.5 s; the child was ended"
+    assert done.records[0]["reason"]["message"] == "not finished within 0.5 s; opperf killed the child process"
 
 
 def test_three_processes_give_an_interval(measure: Measure) -> None:

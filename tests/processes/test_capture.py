@@ -123,7 +123,10 @@ def test_what_no_case_holds_is_told_beside_the_suite(
         ("mine:fails", "error: `mine:fails` raised KeyError: 'batch'"),
         ("mine:missing", "error: `mine:missing`: `mine` has no `missing`"),
         ("mine:idle", "error: `mine:idle` calls no operator of null"),
-        ("mine:hangs", "error: not done within 1 s; the child was ended\n\nhint: raise the limit with `--timeout`"),
+        (
+            "mine:hangs",
+            "error: not finished within 1 s; opperf killed the child process\n\nhint: raise the limit with `--timeout`",
+        ),
         ("mine", "error: `mine` is not a function"),
     ],
 )

@@ -127,4 +127,4 @@ def test_a_program_of_jax_that_reads_a_value_is_told_what_to_do(
     done = command("capture", "own:reads")  # whose operators is found in its text
     assert (done.returncode, done.stdout) == (2, "")
     assert "error: `own:reads`: it reads an array or waits for one, which tracing does not allow" in done.stderr
-    assert done.stderr.endswith("hint: return the array, and read it elsewhere\n")
+    assert done.stderr.endswith("hint: return the array, and read it outside the function\n")

@@ -178,7 +178,7 @@ def test_a_second_process_says_that_it_waits_for_the_first(tmp_path: Path) -> No
     _wait_for(tmp_path / "begun")
     second = _creating(text)
     assert second.stdout is not None
-    assert second.stdout.readline().startswith("waiting for another process that builds slow")
+    assert second.stdout.readline().startswith("waiting for another process to build slow")
     (tmp_path / "go").touch()
     (out, problems), (other, _) = first.communicate(timeout=DEADLINE), second.communicate(timeout=DEADLINE)
     assert out.splitlines()[-1:] == other.splitlines()[-1:], problems
@@ -197,7 +197,7 @@ def test_an_impossible_requirement_says_what_uv_found_and_leaves_nothing(cache: 
     with pytest.raises(EnvironmentFailure) as caught:
         environments.create(EnvironmentSpec.parse("numpy==1.2.3.4"))
     assert "environment `numpy==1.2.3.4` cannot be built" in str(caught.value)
-    assert "there is no version of numpy==1.2.3.4" in str(caught.value)
+    assert "there is not a version of numpy==1.2.3.4" in str(caught.value)
     assert "hint: " in str(caught.value)
     assert [path for path in (cache / "environments").iterdir() if path.is_dir()] == []
 
@@ -237,8 +237,8 @@ def test_a_python_without_the_framework_says_what_it_has(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("script", "complaint"),
     [
-        ("exit 3", "does not run as a Python"),
-        ("echo hello", "does not run as a Python"),
+        ("exit 3", "is not a working Python"),
+        ("echo hello", "is not a working Python"),
         (
             'echo noise; echo \'{"version": [3, 8, 1], "modules": []}\'',
             r"is Python 3\.8\.1, and a worker needs 3\.10",

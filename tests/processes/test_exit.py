@@ -100,7 +100,7 @@ def test_a_gate_whose_report_cannot_be_written_says_so_and_prints_it(option: str
     assert done.returncode == 3
     assert done.stderr.endswith(
         "error: cannot write `/dev/full`: No space left on device\n\n"
-        "hint: free some space there, or write to another place\n"
+        "hint: free some space there, or write to another path\n"
     )
     assert "slower" in done.stdout
 

@@ -45,18 +45,18 @@ def _measured(command: Run, document: Records, *words: str, **variables: str) ->
             {
                 "slug": "timeout",
                 "signal": None,
-                "message": "not done within 2 s; the child was ended",
+                "message": "not finished within 2 s; opperf killed the child process",
                 "hint": "raise the limit with `--timeout`",
             },
         ),
         ("raise", {"slug": "operator_error", "exception": "RuntimeError", "message": "this operator always raises"}),
         ("leak", {"slug": "out_of_memory", "exception": "MemoryError"}),
-        ("flood", {"slug": "timeout", "message": "not done within 2 s; the child was ended"}),
+        ("flood", {"slug": "timeout", "message": "not finished within 2 s; opperf killed the child process"}),
         (
             "garbage",
             {
                 "slug": "protocol",
-                "message": r"garbage on the child's pipe: not JSON: b'\x00\xff not a message'",
+                "message": r"invalid data on the child's pipe: not JSON: b'\x00\xff not a message'",
             },
         ),
     ],

@@ -202,7 +202,7 @@ def test_an_earlier_journal_is_set_aside_by_a_run_that_does_not_resume(
     kept = journal.read_bytes()
     done = command("run", "multiply", *_FIXED, "--output", output)
     assert done.returncode == 0
-    assert "an earlier run did not finish; its journal is kept as k.json.journal." in done.stderr
+    assert "an earlier run did not finish; its journal is now k.json.journal." in done.stderr
     assert _names(document(output)) == ["multiply"]
     (aside,) = tmp_path.glob("k.json.journal.*")
     assert aside.read_bytes() == kept

@@ -111,7 +111,7 @@ def test_a_killed_run_holds_nothing_up(
     _kill(standing(output))
     done = command(*QUICK, "--output", output)
     assert done.returncode == 0, done.stderr
-    assert "its journal is kept as run.json.journal." in done.stderr
+    assert "its journal is now run.json.journal." in done.stderr
     aside = next(output.parent.glob("run.json.journal.*"))
     assert len(read_journal(aside).outcomes) == 1
     assert sorted(os.listdir(output.parent)) == sorted([output.name, aside.name])

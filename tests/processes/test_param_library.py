@@ -128,5 +128,5 @@ def test_own_operators_iterators_and_generators_are_used_by_their_names(python: 
         "PyTorch has no operator `torch.ad`",
         "no iterator `Rang`",
         "arguments: $.args[0].type: no type `tensr`",
-        "operator `my.doubled` is registered already",
+        "operator `my.doubled` is already registered",
     ]

@@ -32,9 +32,9 @@ def _is_gone(child: Worker) -> bool:
 @pytest.mark.parametrize(
     ("hello", "complaint"),
     [
-        ('{"id": 0, "protocol": 99, "result": {}}', f"protocol 99, this opperf {PROTOCOL}"),
-        ('{"id": 0, "result": {}}', f"protocol None, this opperf {PROTOCOL}"),
-        ('{"id": 0, "failure": {"message": "no numpy"}}', f"protocol None, this opperf {PROTOCOL}"),
+        ('{"id": 0, "protocol": 99, "result": {}}', f"protocol 99, but this opperf uses {PROTOCOL}"),
+        ('{"id": 0, "result": {}}', f"protocol None, but this opperf uses {PROTOCOL}"),
+        ('{"id": 0, "failure": {"message": "no numpy"}}', f"protocol None, but this opperf uses {PROTOCOL}"),
     ],
 )
 def test_a_child_of_another_protocol_is_ended(hello: str, complaint: str, worker: Start, fake_python: Python) -> None:
@@ -61,7 +61,7 @@ def test_another_protocol_is_a_failed_record_for_the_user(
     assert done.returncode == 0, done.stderr
     failed, ok = document(done.stdout)
     assert (failed["status"], failed["reason"]["slug"]) == ("failed", "protocol_version")
-    assert "did not start: the child speaks protocol 99" in failed["reason"]["message"]
+    assert "did not start: the child uses protocol 99" in failed["reason"]["message"]
     assert (ok["side"]["framework"], ok["status"]) == ("null", "ok")
 
 
@@ -74,7 +74,9 @@ def test_a_hello_without_facts_is_refused(worker: Start, fake_python: Python) ->
 
 def test_a_child_that_says_nothing_is_ended_at_the_deadline(worker: Start, fake_python: Python) -> None:
     child = worker(fake_python("print('still loading', flush=True); sleep()"))
-    with pytest.raises(WorkerFailure, match=r"no answer to `start` within 0\.5 s; the child was ended") as caught:
+    with pytest.raises(
+        WorkerFailure, match=r"no answer to `start` within 0\.5 s; opperf killed the child process"
+    ) as caught:
         child.greet(0.5)
     assert (caught.value.slug, caught.value.hint) == ("timeout", None)
     assert _is_gone(child)
@@ -95,7 +97,7 @@ def test_a_child_that_says_nothing_is_ended_at_the_deadline(worker: Start, fake_
 def test_what_is_no_message_ends_the_child(said: str, complaint: str, worker: Start, fake_python: Python) -> None:
     child = worker(fake_python(f"say(HELLO); hear(); say({said!r} + chr(10)); sleep()"))
     child.greet(SOON)
-    with pytest.raises(WorkerFailure, match=f"garbage on the child's pipe: {complaint}") as caught:
+    with pytest.raises(WorkerFailure, match=f"invalid data on the child's pipe: {complaint}") as caught:
         child.ask(Release(1), SOON)
     assert caught.value.slug == "protocol"
     assert _is_gone(child)
@@ -192,7 +194,7 @@ def test_a_reply_that_is_none_to_its_request_ends_the_child(reply: str, worker: 
     line = f'{{"id": 1, "result": {reply}}}\n'
     child = worker(fake_python(f"say(HELLO); hear(); say({line!r}); sleep()"))
     child.greet(SOON)
-    with pytest.raises(WorkerFailure, match="garbage on the child's pipe: remainder") as caught:
+    with pytest.raises(WorkerFailure, match="invalid data on the child's pipe: remainder") as caught:
         child.ask(Release(1), SOON)
     assert caught.value.slug == "protocol"
     assert _is_gone(child)

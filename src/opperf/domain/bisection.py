@@ -48,7 +48,7 @@ class Answer(Fields):
     """What is said of one case in a direction.
 
     `ratio` is bad over good, with its interval. `probability` is that of the steps that are named. Where nothing is
-    named, `between` are the builds that the change lies between, and `reason` says why and what would settle it.
+    named, `between` are the builds that the change lies between, and `reason` says why and what would decide it.
     """
 
     case: Case

@@ -237,7 +237,7 @@ class TensorSpec(Fields):
         ):
             raise InputError(
                 f"strides {list(self.strides)} must hold a whole number for each of {len(self.shape)} dimensions",
-                hint="they count elements; leave out `strides` for a row-major tensor",
+                hint="strides count elements; leave them out for a row-major tensor",
             )
         if self.literal is not None:
             self._set_literal(self.literal)
@@ -263,7 +263,7 @@ class TensorSpec(Fields):
         if self.elements > MOST_LITERAL:
             raise InputError(
                 f"{self.elements} values are given, expected at most {MOST_LITERAL}",
-                hint="larger tensors have distributions of values",
+                hint="for larger tensors, choose a distribution of values",
                 slug="bad_values",
             )
         if len(values) != self.elements:

@@ -31,7 +31,7 @@ class Registry(Generic[Entry]):
     def add(self, name: str, entry: Entry) -> None:
         """Take a name; raises `ValueError`, as PARAM does, for one that is taken."""
         if name in self._entries:
-            raise ValueError(f"{self._kind} `{name}` is registered already")
+            raise ValueError(f"{self._kind} `{name}` is already registered")
         self._entries[name] = entry
 
     def find(self, name: str) -> Entry:

@@ -111,7 +111,9 @@ def live(
 ) -> tuple[ComparisonRun, BaseException | None]:
     """Return a live comparison, and what stopped it, None when nothing did; what is decided is kept."""
     if judging.fleet is not None and settings.jobs != 1:
-        raise InputError("`--jobs` is for this machine, and `--fleet` measures on others", hint="leave out one of them")
+        raise InputError(
+            "`--jobs` applies to this machine, but `--fleet` measures on others", hint="leave out one of them"
+        )
     comparing = Comparing(settings, rule, progress.note, floors=stored_floors(), plugins=selection.plugins)
     with fleet_of(judging.fleet, selection, progress) as fleet:
         with planning(progress):

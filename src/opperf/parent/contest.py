@@ -418,7 +418,7 @@ class Comparing:
         if not self.spent():
             return cut_short(ratios, f"the comparison was stopped {when}", None)
         settle = "give more `--budget`" if budget is None else f"about {budget:g} s: `--budget {budget:g}`"
-        return cut_short(ratios, f"the budget ended {when}", settle)
+        return cut_short(ratios, f"the budget ran out {when}", settle)
 
 
 class _Lane:

@@ -133,7 +133,7 @@ def company(settings: Settings, threads: int, note: Callable[[str], None]) -> Co
     if settings.jobs > max(1, len(every)):
         of = f" of {threads} threads" if threads > 1 else ""
         raise InputError(
-            f"`--jobs` is {settings.jobs}, and the CPUs that may be used have room for {max(1, len(every))}{of}",
+            f"`--jobs` is {settings.jobs}, but the available CPUs have room for {max(1, len(every))}{of}",
             hint="each job needs physical cores of its own; `--jobs auto` takes as many as do not disturb each other",
             slug="jobs",
         )
@@ -141,7 +141,7 @@ def company(settings: Settings, threads: int, note: Callable[[str], None]) -> Co
         ours = every[: settings.jobs]
         together = _together(ours, threads, BY_NUMBER, note)
         if not together.bearable:
-            note("note: jobs disturb each other on this machine, so everything is measured alone")
+            note("note: jobs disturb each other on this machine, so opperf measures one at a time")
         return together
     for jobs in _numbers(len(every)):
         together = _together(every[:jobs], threads, AUTO, note)

@@ -73,8 +73,8 @@ def read_imports(path: Path, version: str | None = None) -> Iterator[Import]:
     else:
         files = sorted(path.rglob("*.json"))
         if not files:
-            hint = "asv keeps them in `.asv/results`, pytest-benchmark in `.benchmarks`"
-            raise InputError(f"{path}: a folder without results", hint=hint, slug="input")
+            hint = "asv stores them in `.asv/results`, pytest-benchmark in `.benchmarks`"
+            raise InputError(f"{path}: the folder has no results", hint=hint, slug="input")
         for file in files:
             yield from _read_file(file, version or UNKNOWN_VERSION)
 
@@ -97,8 +97,8 @@ def _read_file(path: Path, version: str) -> Iterator[Import]:
     elif is_mxnet(first):
         yield Import(mxnet_run(first, where, version=version, started=start))
     else:
-        hint = "it reads asv's folder, the JSON of pytest-benchmark, google-benchmark and MXNet's opperf, PARAM's lines"
-        raise InputError(f"{where}: not the results of a tool that opperf reads", hint=hint, slug="input")
+        hint = "it reads asv's folder, JSON of pytest-benchmark and others, and PARAM's output lines"
+        raise InputError(f"{where}: opperf cannot read results in this format", hint=hint, slug="input")
 
 
 def _values(data: bytes, where: str) -> list[object]:

@@ -74,7 +74,7 @@ class Gate:
         )
         if idle and self.is_recorded:
             raise InputError(
-                f"`{_flag(idle[0])}` does not apply to expectations", hint="they have `--threshold` and `--processes`"
+                f"`{_flag(idle[0])}` does not apply to expectations", hint="use `--threshold` and `--processes`"
             )
         if idle:
             raise InputError(
@@ -235,11 +235,12 @@ def _against_expected(gate: Gate, selection: Selection, progress: Progress) -> G
     path = gate.file.expected
     if gate.fleet is not None:
         raise InputError(
-            "`--fleet` compares live, and expectations are of one machine", hint="leave out `--fleet`, or `--expected`"
+            "`--fleet` compares live, but expectations belong to one machine",
+            hint="leave out `--fleet`, or `--expected`",
         )
     if path is None:
         raise InputError(
-            "no expectations file given",
+            "no file of expectations given",
             hint="give `--expected FILE`, or `file` in the table `[expected]`",
             slug="expected_file",
         )
@@ -282,7 +283,7 @@ def _plan(
     ]
     if not trials:
         raise InputError(
-            "nothing to measure: no operators are named, and the file has no expectations",
+            "nothing to measure: you named no operators, and the file has no expectations",
             hint="name operators, or select them in the gate file",
             slug="empty_plan",
         )
@@ -301,7 +302,7 @@ def _judge(
     judgement = judgement_of(comparisons, file.threshold, against="expected", inconclusive=file.inconclusive)
     if file.threshold < FLOOR and any(floor_key(record.trial) not in floors for record in run):
         note(
-            f"the threshold of {file.threshold:.0%} is below the {FLOOR:.0%} that identical code may move by between "
+            f"the threshold of {file.threshold:.0%} is below the {FLOOR:.0%} by which identical code may vary between "
             "runs on a shared machine; measure this machine with `opperf noise`"
         )
     return GateResult(ComparisonRun(replace(run, records=()), comparisons), judgement, cause)

@@ -622,8 +622,8 @@ def profile(
     done = profiling.run(command, python, options, Path(output), tool=tool, aside=True)
     if done.profile is None:
         raise HarnessError(
-            f"`{words[0]}` left no profile; its exit code is {done.code}",
-            hint="`framework` or `environment` chooses the Python to run it with",
+            f"`{words[0]}` wrote no profile; its exit code is {done.code}",
+            hint="`framework` or `environment` selects the Python to run it",
             slug="no_profile",
         )
     if suite is not None:

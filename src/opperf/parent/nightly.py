@@ -86,7 +86,7 @@ def nightly(file: NightlyFile, store: Archive, order: Order, progress: Progress)
             build = pin(text, file.index)
             former = [entry for entry in _former(file, store) if entry.labels.get(BUILD) != build]
             if build == anchor:
-                progress.note(f"{build} is the anchor, so it gets no run of its own")
+                progress.note(f"{build} is the anchor, so it is not measured separately")
                 continue
             if not order.again and _is_there(file, store, build, anchor):
                 progress.note(f"{build} is in the database, so it is not measured again")
@@ -174,7 +174,7 @@ def _former_anchor(file: NightlyFile, store: Archive, anchor: str, *, overlap: b
     if not overlap:
         raise InputError(
             f"no night of `{file.name}` was compared with the anchor `{anchor}`",
-            hint=f"add `--overlap`: it compares the new anchor with the former one, `{former[0].labels[ANCHOR]}`, once",
+            hint=f"add `--overlap` to compare the new anchor with the previous one, `{former[0].labels[ANCHOR]}`, once",
             slug="anchor",
         )
     return former[0].labels[ANCHOR] if _is_runnable(file, former[0].labels[ANCHOR]) else None

@@ -131,7 +131,7 @@ def store(document: NoiseRun, note: Callable[[str], None]) -> None:
         return
     path = FLOORS.path(cache_folder(), machine.facts())
     FLOORS.add(path, document.floors)
-    note(f"{len(document.floors)} noise floor(s) kept in {path}")
+    note(f"{len(document.floors)} noise floor(s) saved in {path}")
 
 
 #: Pairs that a floor is made of at least.

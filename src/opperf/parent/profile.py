@@ -118,8 +118,10 @@ class Options:
         if not any(FRESH in note for note in profile.notes):
             return ()
         if self.allocator == "fixed":
-            return ("memory is mapped afresh although freed memory is kept: try `--allocator default`",)
-        return ("`--allocator fixed` holds on to freed memory, as `opperf run` does",)
+            return (
+                "memory is mapped again at each call, although freed memory is retained: try `--allocator default`",
+            )
+        return ("`--allocator fixed` retains freed memory, as `opperf run` does",)
 
     def _of_limit(self, profile: Profile) -> tuple[str, ...]:
         frameworks = [str(facts.get("framework")) for facts in profile.processes.values()]
@@ -220,7 +222,7 @@ def run(
         scratch.close()
     notes = []
     if vendor is not None:
-        notes.append(f"{tool}: {vendor.note}" if vendor.report.exists() else f"{tool} left no `{vendor.report}`")
+        notes.append(f"{tool}: {vendor.note}" if vendor.report.exists() else f"{tool} wrote no `{vendor.report}`")
     profile, wrong = _read(files)
     if profile is not None:
         processes = {number: _on_this_machine(facts) for number, facts in profile.processes.items()}

@@ -26,7 +26,7 @@ def read_trace(
 ) -> Trace:
     """Read the traces of a program; raises `InputError`."""
     if kineto is not None and len(traces) > 1:
-        raise InputError("`--kineto` goes with one trace", hint="replay the traces one by one")
+        raise InputError("`--kineto` works with a single trace only", hint="replay one trace at a time")
     return read_traces(
         traces,
         subgraph=subgraph,

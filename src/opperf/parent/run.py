@@ -34,7 +34,9 @@ def measure(
 ) -> RunResult:
     """Measure a selection, here or on a fleet; raises `InputError` for bad input."""
     if fleet is not None and settings.jobs != 1:
-        raise InputError("`--jobs` is for this machine, and `--fleet` measures on others", hint="leave out one of them")
+        raise InputError(
+            "`--jobs` applies to this machine, but `--fleet` measures on others", hint="leave out one of them"
+        )
     with Session(selection, settings, progress) as session, fleet_of(fleet, selection, progress) as elsewhere:
         plan = _plan(session, selection, progress)
         try:

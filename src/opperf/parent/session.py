@@ -168,7 +168,7 @@ class Session:
         if path.exists() and (resume is None or journal_of(resume).resolve() != path.resolve()):
             aside = path.with_name(f"{path.name}.{time.time_ns()}")
             path.rename(aside)
-            self._progress.note(f"an earlier run did not finish; its journal is kept as {aside.name}")
+            self._progress.note(f"an earlier run did not finish; its journal is now {aside.name}")
         outcomes = [outcome for several in history.outcomes.values() for outcome in several]
         return JournalWriter(path, run, outcomes, history.records.values())
 

@@ -264,7 +264,7 @@ def test_markdown_of_the_python_profiler_has_its_columns() -> None:
     ("words", "told"),
     [
         (["-o", "old.json"], "`old.json` already exists"),
-        (["--resume"], "no journal beside it"),
+        (["--resume"], "no journal next to it"),
         (["-f", "xml"], "no format `xml`"),
         (["-p", "cpp"], "no profiler `cpp`"),
         (["--int64-tensor", "yes"], "expected on or off"),

@@ -175,7 +175,7 @@ def test_the_ids_that_param_makes_of_several_builds_are_those_of_the_last_one(gi
         ("0|0|0", None, "`--resume-id 0|0|0` matches several cases"),
         ("torch.ad|0|0|0", None, "no run id `torch.ad|0|0|0` for `--resume-id`"),
         (None, "0", "no run id `0` for `--stop-id`"),
-        ("torch.mm|0|0|0", "torch.add|0|0|1", "no case lies between"),
+        ("torch.mm|0|0|0", "torch.add|0|0|1", "there is no case between"),
     ],
 )
 def test_an_id_that_is_not_there_is_refused_with_those_that_are(

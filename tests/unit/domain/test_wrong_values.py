@@ -47,7 +47,7 @@ def test_a_name_is_registered_once() -> None:
     registry.add("mine", 1)
     assert "mine" in registry
     assert list(registry) == ["mine"]
-    with pytest.raises(ValueError, match="generator `mine` is registered already"):
+    with pytest.raises(ValueError, match="generator `mine` is already registered"):
         registry.add("mine", 2)
 
 

@@ -314,5 +314,5 @@ def test_a_number_that_the_user_chose_holds_and_what_disturbs_runs_alone(noted: 
 
 
 def test_more_jobs_than_cores_are_refused(noted: Callable[..., list[str]]) -> None:
-    with pytest.raises(InputError, match="`--jobs` is 3, and the CPUs that may be used have room for 2 of 2 threads"):
+    with pytest.raises(InputError, match="`--jobs` is 3, but the available CPUs have room for 2 of 2 threads"):
         company(Settings(jobs=3), 2, noted({}).append)

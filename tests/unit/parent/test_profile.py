@@ -65,8 +65,8 @@ def test_a_limit_that_bounds_nothing_is_told() -> None:
 def test_what_a_script_paid_for_memory_comes_with_what_to_try() -> None:
     paid = Profile(notes=(f"gave 40000 {FRESH}: times hold that",))
     assert [Options(allocator=one).notes(paid) for one in ("default", "fixed")] == [
-        ("`--allocator fixed` holds on to freed memory, as `opperf run` does",),
-        ("memory is mapped afresh although freed memory is kept: try `--allocator default`",),
+        ("`--allocator fixed` retains freed memory, as `opperf run` does",),
+        ("memory is mapped again at each call, although freed memory is retained: try `--allocator default`",),
     ]
     assert Options().notes(Profile()) == ()
 

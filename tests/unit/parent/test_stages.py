@@ -108,7 +108,7 @@ def test_a_large_change_is_decided_by_one_stage_within_the_budget(clock: Clock) 
 def test_a_change_that_needs_a_second_stage_keeps_the_first_where_the_budget_ends(clock: Clock) -> None:
     said = compared(clock, iter([0.03, 0.06, 0.05, 0.07, 0.04]), budget=5 * PAIR - 1)
     verdict = said.verdict
-    assert (verdict.verdict, verdict.reason) == ("inconclusive", "the budget ended after 5 pairs")
+    assert (verdict.verdict, verdict.reason) == ("inconclusive", "the budget ran out after 5 pairs")
     assert verdict.ratio == pytest.approx(1.0513, abs=1e-4)
     assert verdict.interval is not None
     assert verdict.interval[0] > 1
@@ -116,7 +116,7 @@ def test_a_change_that_needs_a_second_stage_keeps_the_first_where_the_budget_end
 
 def test_the_budget_that_would_do_is_told_by_the_time_of_the_pairs_so_far(clock: Clock) -> None:
     said = compared(clock, iter([0.2, -0.2]), budget=2 * PAIR - 1)
-    assert said.verdict.reason == "the budget ended after 2 pairs"
+    assert said.verdict.reason == "the budget ran out after 2 pairs"
     # Ten of the twelve pairs that are planned were not measured.
     assert said.verdict.settle == f"about {12 * PAIR:g} s: `--budget {12 * PAIR:g}`"
 
@@ -158,7 +158,7 @@ def test_times_lie_as_far_apart_as_the_ratio_where_pairs_far_off_are_left_out(cl
 
 def test_times_are_of_the_first_stage_where_the_budget_ends_in_the_second(clock: Clock) -> None:
     said = compared(clock, iter([0.03, 0.06, 0.05, 0.07, 0.04, 0.5, 0.1]), budget=7 * PAIR - 1)
-    assert said.verdict.reason == "the budget ended after 7 pairs"
+    assert said.verdict.reason == "the budget ran out after 7 pairs"
     assert said.base_time is not None
     assert said.new_time == pytest.approx(said.base_time * math.exp(0.05))
 

@@ -32,7 +32,7 @@ MOMENT = 20
 PROBE = 2000
 #: The place outside of every function, and of what is not known.
 NOWHERE = 0
-PROFILE_FUNCTION_SET = "the script set its own profile function; Python lines in its thread are missing from then on"
+PROFILE_FUNCTION_SET = "the script set its own profile function, so later Python lines of its thread are missing"
 
 
 class Moments:

@@ -87,7 +87,7 @@ def _faults(samples: Sequence[Sample], output_bytes: int) -> list[Warning]:
     return [
         Warning(
             "page_faults",
-            f"each call took {faults:.0f} page faults: its output is mapped anew, and the time includes that",
-            "outputs over 32 MiB are always mapped by glibc; compare like with like, or preload another allocator",
+            f"each call took {faults:.0f} page faults: the time includes mapping its output again",
+            "outputs over 32 MiB are always mapped by glibc; compare like cases only, or preload another allocator",
         )
     ]

@@ -101,7 +101,7 @@ def doubts(before: Reading, after: Reading) -> list[Warning]:
     """Return the warnings for two readings around a trial.
 
     >>> [warning.message for warning in doubts({}, {"throttle_reasons": 0x24})]
-    ['the GPU ran below its clock, because of its power limit and its temperature']
+    ['the GPU ran below its normal clock, because of its power limit and its temperature']
     """
     result = []
     reasons = before.get("throttle_reasons", 0) | after.get("throttle_reasons", 0)
@@ -110,7 +110,7 @@ def doubts(before: Reading, after: Reading) -> list[Warning]:
         result.append(
             Warning(
                 "gpu_throttled",
-                f"the GPU ran below its clock, because of {' and '.join(causes)}",
+                f"the GPU ran below its normal clock, because of {' and '.join(causes)}",
                 "fix its clocks below the limit: `nvidia-smi --lock-gpu-clocks`",
             )
         )

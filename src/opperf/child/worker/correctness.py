@@ -62,7 +62,7 @@ def _same(mine: HostValue, other: HostValue, name: str, against: str, leeway: fl
         raise WrongResult(f"{name} has the shape {list(mine[1])}, and {list(other[1])} of {against}")
     if STRING in (mine[2], other[2]):
         if mine != other:
-            raise WrongResult(f"{name} has other strings than that of {against}")
+            raise WrongResult(f"{name} has other strings than the one from {against}")
         return
     values, others = _values(mine), _values(other)
     tolerance = max(leeway, *(TOLERANCES.get(value[2], 0.0) for value in (mine, other)))

@@ -154,7 +154,7 @@ def native_loop(backend: Backend, work: Work) -> NativeLoop:
     own = [_value(backend, leaf) for leaf in results]
     steady = backend.same(expected, again)
     if not (backend.same(expected, own) if steady else _shapes(expected) == _shapes(own)):
-        raise Unsupported("without Python it computes something else", slug="not_native")
+        raise Unsupported("without Python it computes a different result", slug="not_native")
     return loop
 
 
@@ -173,7 +173,7 @@ def _restoring(backend: Backend, bound: Bound, make: Callable[[], Work], operato
     """
     if not bound.mutated:
         return make()
-    names = "what it writes into" if operator is None else ", ".join(operator.mutates)
+    names = "the tensors that it writes to" if operator is None else ", ".join(operator.mutates)
     if operator is not None and not operator.restore:
         changing = f"{names}: not restored, the time does not depend on them"
         work = make()

@@ -372,6 +372,6 @@ def _trace(tracers: Tracers) -> list[Warning]:
         Warning(
             "traced",
             f"the operator leaves `{hook}` on, which slows every Python call; opperf turned it off after the trial",
-            "end it in the operator",
+            "turn it off in the operator",
         )
     ]

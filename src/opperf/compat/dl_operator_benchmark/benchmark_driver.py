@@ -75,7 +75,7 @@ def _run(options: argparse.Namespace) -> int:
         times.update(results)
         write_text(file, render(times, options.output_format))
     if not times:
-        print(f"none of {len(classes)} operators was measured, and nothing was written", file=sys.stderr)
+        print(f"none of {len(classes)} operators was measured, so nothing was written", file=sys.stderr)
         return 3
     print(f"wrote {file}: {len(times)} of {len(classes)} operators", file=sys.stderr)
     return 0

@@ -15,7 +15,7 @@ def run_all_mxnet_operator_benchmarks(
 ) -> dict[str, float]:
     """Run every operator and layer, print each result, and return all: seconds by key.
 
-    `inputs` are for those that have such a parameter. Failures are printed on stderr, and the rest goes on. Raises
+    `inputs` go to those that have such a parameter. Failures are printed on stderr, and the rest goes on. Raises
     `ValueError` for inputs that none of them has.
     """
     classes = choose(None, nd.CLASSES, gluon.CLASSES)

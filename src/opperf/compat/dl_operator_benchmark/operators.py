@@ -145,7 +145,7 @@ def words_of(name: str) -> str:
 class CustomAddition:
     """A custom operator among native ones."""
 
-    summary: str = "a custom operator that adds one, between three native additions before it and three behind"
+    summary: str = "a custom operator that adds one, between three native additions before and three after"
 
     def key(self, parameters: Mapping[str, Any], direction: str) -> str:
         """Return the key of a result."""

@@ -95,9 +95,7 @@ def _runner(name: str, classes: Sequence[type[OperatorBenchmark]]) -> Callable[.
         return list(measure_classes(classes, ctx, inputs or {}, warmup=warmup, runs=runs))
 
     run.__name__ = name
-    run.__doc__ = (
-        f"Run {', '.join(one.__name__ for one in classes)}; `inputs` are for those that have such a parameter."
-    )
+    run.__doc__ = f"Run {', '.join(one.__name__ for one in classes)}; `inputs` go to those that have such a parameter."
     return run
 
 

@@ -157,7 +157,7 @@ def _take_places(output: Path, records: Path | None, inputs: Path | None, *, for
     unfinished = journal_of(output).exists()
     if resume and not unfinished:
         raise InputError(
-            f"`{output}` has no journal beside it, so there is nothing to resume",
+            f"`{output}` has no journal next to it, so there is nothing to resume",
             hint="leave out `--resume` to start a new run",
             slug="no_journal",
         )

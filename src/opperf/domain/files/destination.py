@@ -120,7 +120,7 @@ def _remove(path: Path) -> None:
 _EXHAUSTED = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EPIPE}
 _HINTS = {
     **dict.fromkeys((errno.ENOENT, errno.ENOTDIR, errno.EISDIR), "give a file in a folder that exists"),
-    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "free some space there, or write to another place"),
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "free some space there, or write to another path"),
     errno.ENAMETOOLONG: "give a shorter name",
 }
 #: As many links lead from one to the next before the kernel gives up.

@@ -139,7 +139,7 @@ def step_lines(profile: Profile) -> list[str]:
             slow = f"the first step took {format_seconds(course.first)}, {ratio} times the median of the others"
             words.append(f"{subject}{slow}; the table counts it, too")
     if len(several) > MOST:
-        words.append(f"{len(several) - MOST} more processes have steps: `--format json` tells of all")
+        words.append(f"{len(several) - MOST} more processes have steps; `--format json` lists all of them")
     return words
 
 

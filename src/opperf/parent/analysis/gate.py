@@ -47,7 +47,7 @@ def _finding(comparison: Comparison, tolerance: float, whose: str) -> Finding:
     if growth is not None:
         return Finding("memory", comparison, growth)
     if verdict.verdict == "inconclusive":
-        settle = None if verdict.settle is None else f"to settle it: {verdict.settle}"
+        settle = None if verdict.settle is None else f"to decide: {verdict.settle}"
         return Finding("inconclusive", comparison, "; ".join(filter(None, (_limit(verdict), verdict.reason, settle))))
     return Finding(verdict.verdict, comparison, _time_text(comparison, whose))
 
@@ -191,7 +191,7 @@ def _time(old: Sequence[float], new: Sequence[float], threshold: float, floor: f
     test, band = Welch.of(old, new), math.log1p(threshold)
     ratio, interval = math.exp(test.mean), (math.exp(test.low), math.exp(test.high))
     if (test.low > band or test.high < -band) and not (test.low > floor or test.high < -floor):
-        reason = f"beyond {threshold:.0%}, but not clear of the {math.expm1(floor):.1%} that identical code moved by"
+        reason = f"beyond {threshold:.0%}, but not clear of the {math.expm1(floor):.1%} by which identical code varied"
         settle = "a live comparison: `opperf gate --base SIDE --new SIDE`"
         return Verdict("inconclusive", ratio, interval, reason, len(new), settle)
     if test.low > band:
@@ -218,7 +218,7 @@ def _doubts(expected: Expectation, record: Record, run: Run) -> tuple[Warning, .
     result = []
     unlike = machine_differences(expected.machine, run.machine)
     if unlike:
-        text = f"the expectation is of another machine ({'; '.join(unlike)})"
+        text = f"the expectation comes from another machine ({'; '.join(unlike)})"
         result.append(Warning("other_machine", text, "keep a file for each kind of machine"))
     version = _version(record)
     if None not in (version, expected.version) and version != expected.version:

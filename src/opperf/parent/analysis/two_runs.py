@@ -2,7 +2,7 @@
 
 What changed between the runs (temperature, neighbours, the host's load) is in the difference and cannot be told from
 the code. Hence a change is called only when it is clear of a floor that identical code has been seen to move by
-between runs; everything smaller is inconclusive, and a live comparison would settle it.
+between runs; everything smaller is inconclusive, and a live comparison would decide it.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def _verdict(old: Record | None, new: Record | None, rule: Rule, floors: Mapping
     settle = f"measure both live: `opperf compare {old.trial.case.operator} --base ... --new ...`"
     ratio = math.exp(fmean(values[1]) - fmean(values[0]))
     if pairs < PROCESSES:
-        reason = f"{pairs} process(es) of a side; recorded runs need `--processes {PROCESSES}` at least"
+        reason = f"{pairs} process(es) per side; recorded runs need `--processes {PROCESSES}` at least"
         return Verdict("inconclusive", ratio, None, reason, pairs, settle)
     test = Welch.of(*values)
     interval = (math.exp(test.low), math.exp(test.high))
@@ -142,7 +142,7 @@ def _verdict(old: Record | None, new: Record | None, rule: Rule, floors: Mapping
         return Verdict("same", ratio, interval, f"the interval lies within ±{rule.tolerance:.0%}", pairs)
     noise = _floor(old, new, floors)
     floor = math.log1p(FLOOR) if noise is None else noise
-    moves = f"the {math.expm1(floor):.1%} that identical code {'may move' if noise is None else 'moved'} by"
+    moves = f"the {math.expm1(floor):.1%} by which identical code {'may vary' if noise is None else 'varied'}"
     if test.low > max(floor, rule.band) or test.high < -max(floor, rule.band):
         word = "slower" if test.mean > 0 else "faster"
         return Verdict(word, ratio, interval, f"beyond {moves} between runs", pairs)
@@ -179,7 +179,7 @@ def _machines(old: Run, new: Run) -> tuple[Warning, ...]:
     unlike = machine_differences(old.machine, new.machine)
     if not unlike:
         return ()
-    return (Warning("other_machine", f"the runs are of different machines ({'; '.join(unlike)})", "compare live"),)
+    return (Warning("other_machine", f"the runs come from different machines ({'; '.join(unlike)})", "compare live"),)
 
 
 def machine_differences(old: Mapping[str, object], new: Mapping[str, object]) -> list[str]:

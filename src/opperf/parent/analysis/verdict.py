@@ -202,7 +202,7 @@ def cut_short(ratios: Sequence[float], reason: str, settle: str | None) -> Verdi
 
 def _not_beyond(rule: Rule) -> str:
     if rule.floor > rule.band:
-        return f"a change is seen, but identical code moves by {math.expm1(rule.floor):.1%} here"
+        return f"a change is seen, but identical code varies by {math.expm1(rule.floor):.1%} here"
     return f"a change is seen, but not beyond {_share(rule.band)}"
 
 

@@ -200,7 +200,7 @@ class Search:
         """Measure until each subject has an answer, or the budget is spent."""
         good, bad = self._ends
         if self._environment(bad) is None:
-            raise InputError(f"the bad build cannot be had: {self._left_out[-1].reason}")
+            raise InputError(f"the bad build is not available: {self._left_out[-1].reason}")
         self._compare_ends(good, bad)
         while open_subjects := [one for one in self._subjects if one.answer is None]:
             if self._spent():
@@ -460,11 +460,11 @@ class Search:
                 reason="good and bad were not compared: the time was over, or too few pairs could be measured",
             )
         if not self._differs(subject):
-            return replace(plain, reason="the two ends do not differ clearly; more `--pairs` would settle it")
+            return replace(plain, reason="the two ends do not differ clearly; use more `--pairs` to decide")
         low, high = self._posterior(subject).between(LIKELY_ENOUGH)
         place = (self._names[low], self._names[high])
-        more = f"{self._pairs_needed(subject)} would settle it"
-        advice = "the time was over before it was settled; use a longer `--budget`" if self._spent() else more
+        more = f"{self._pairs_needed(subject)} would decide it"
+        advice = "the time was over before it was decided; use a longer `--budget`" if self._spent() else more
         reason = f"inconclusive between {place[0]} and {place[1]}: {advice}"
         return replace(plain, reason=reason, between=place)
 

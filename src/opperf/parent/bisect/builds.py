@@ -146,7 +146,7 @@ class Commits:
         ancestors = _git(self._repository, "rev-list", "--first-parent", last).split()
         if first not in ancestors or not lines:
             raise InputError(
-                f"`--good {good}` is no first-parent ancestor of `--bad {bad}`",
+                f"`--good {good}` is not a first-parent ancestor of `--bad {bad}`",
                 hint="name a commit of the branch that came before",
                 slug="unknown_release",
             )
@@ -244,6 +244,6 @@ def _revision(repository: Path, name: str) -> str:
 def _git(repository: Path, *words: str) -> str:
     done = listen(["git", "-C", str(repository), *words], PATIENCE)
     if done.returncode != 0:
-        last = (done.stderr.strip().splitlines() or ["git says nothing"])[-1]
+        last = (done.stderr.strip().splitlines() or ["git gave no reason"])[-1]
         raise InputError(f"`git {shlex.join(words[:2])}` in {repository}: {last[:200]}", slug="repository")
     return done.stdout.strip()

@@ -133,7 +133,7 @@ def _version(text: str) -> Version:
     try:
         return Version(text.strip())
     except InvalidVersion as error:
-        raise InputError(f"`{text}` is no version", hint="write `1.26.4`, or `numpy==1.26.4`") from error
+        raise InputError(f"`{text}` is not a version", hint="write `1.26.4`, or `numpy==1.26.4`") from error
 
 
 def _series(package: str, end: Version, *, pre: bool) -> list[Version]:

@@ -181,7 +181,7 @@ def _run(
     elif done.profile is None and tool is None:
         typer.echo(
             f"no profile: the script imported none of {', '.join(options.watched)}\n\n"
-            "hint: `--framework` or `--environment` chooses the Python to run it with",
+            "hint: `--framework` or `--environment` selects the Python to run it",
             err=True,
         )
     if done.profile is not None:

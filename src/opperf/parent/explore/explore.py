@@ -188,7 +188,7 @@ class Expedition:
         case = trial.case
         if not list(case.tensors()):
             case = Case(case.operator, EXAMPLE, case.attributes)
-            self._progress.note(f"`{case.operator}` says nothing of its inputs: exploring data=256x1024")
+            self._progress.note(f"`{case.operator}` declares no inputs: exploring data=256x1024")
         definition = catalog().get(case.operator)
         plain = definition is not None and definition.case("common").with_dtype(_dtype(case)) == case
         return Space(case, definition, by_default=plain)
@@ -216,7 +216,9 @@ class Expedition:
         if self._aim == "peak-share":
             peaks = Peaks.of(stored_rates(), trial.side.device, trial.side.threads)
             if definition is None or not peaks.moves:
-                problem = "its work is not known" if definition is None else "the limits of this machine are not known"
+                problem = (
+                    "its amount of work is unknown" if definition is None else "the limits of this machine are unknown"
+                )
                 hint = "explore an operator of the catalog" if definition is None else "run `opperf doctor --peaks`"
                 raise InputError(f"`--objective peak-share`: {problem}", hint=hint)
         return Question(trial, self._aim, against, peaks, definition)

@@ -28,10 +28,10 @@ from opperf.parent.workers.pool import Pool
 
 #: What is looked for, and what a point costs then.
 OBJECTIVES: Mapping[str, str] = {
-    "cliff": "time, beside neighbours",
-    "memory": "peak memory, beside neighbours",
-    "slower-than": "time beside another side's",
-    "peak-share": "time beside the least that the machine allows",
+    "cliff": "time, compared with neighbours",
+    "memory": "peak memory, compared with neighbours",
+    "slower-than": "time, compared with another side",
+    "peak-share": "time, compared with the machine's limit",
 }
 #: Samples of one look.
 SAMPLES = 5

@@ -176,7 +176,7 @@ class Fleet:
 
 
 def _lose(trial: Trial, settings: Settings, reason: str | None) -> Sequence[Outcome]:
-    why = Reason("node_lost", reason or "its node was lost", "look at the nodes' logs: the trial may have ended them")
+    why = Reason("node_lost", reason or "its node was lost", "check the nodes' logs: the trial may have crashed them")
     return [Outcome(trial, process, "failed", reason=why) for process in range(settings.processes)]
 
 
@@ -210,7 +210,7 @@ def fleet_of(wish: Wishes | None, selection: Selection, progress: Progress) -> A
         return nullcontext()
     if selection.plugins or selection.declared or not all(isinstance(name, str) for name in selection.operators):
         raise InputError(
-            "`--fleet` measures operators that nodes know by name, and your own code is only here",
+            "`--fleet` sends only names to its nodes, and your code is on this machine",
             hint="leave out `--fleet`, or `--plugin` and files of code",
             slug="fleet_code",
         )

@@ -93,7 +93,7 @@ class RayEngine:
         if not nodes:
             raise HarnessError(
                 f"no node of the fleet can be used{reason}",
-                hint="see `ray status`: opperf needs whole nodes, with none of their CPUs in use",
+                hint="check `ray status`: opperf needs whole nodes with all CPUs free",
                 slug="no_node",
             )
         return nodes

@@ -211,7 +211,7 @@ class Scheduler:
             return
         lanes = [lane for lane in self._lanes if lane.kind in (None, arrival.node.kind)]
         if not lanes:
-            self._note(f"{arrival.node.name} is of another kind than those at the start, and gets no work")
+            self._note(f"{arrival.node.name} differs from the nodes at the start, and gets no work")
             return
         # One that comes back has done what its lane has done.
         lane = self._homes.setdefault(arrival.node.name, min(lanes, key=lambda lane: lane.nodes))
@@ -322,11 +322,11 @@ class Scheduler:
 
     def _leave(self, place: _Place, reason: str, tasks: Sequence[Task]) -> Iterator[Result]:
         place.lane.nodes -= 1
-        self._note(f"{place.node.name} is gone: {reason}")
+        self._note(f"lost {place.node.name}: {reason}")
         if place.ticket is not None:
             piece, _, _ = self._running.pop(place.ticket)
             piece.copies -= 1
-            yield from self._lose(piece, f"{place.node.name} is gone: {reason}", tasks)
+            yield from self._lose(piece, f"lost {place.node.name}: {reason}", tasks)
 
     def _lose(self, piece: _Piece, reason: str, tasks: Sequence[Task]) -> Iterator[Result]:
         """Give back what is lost; yield what is given up."""
@@ -356,6 +356,6 @@ class Scheduler:
             raise HarnessError(
                 f"no node{'' if lane.kind is None else f' of {lane.kind}'} is left for the rest"
                 f" of the work, after {NODE_WAIT:.0f} s",
-                hint="start one, and go on with `--resume`",
+                hint="start one, then continue with `--resume`",
                 slug="no_node",
             )

@@ -157,7 +157,7 @@ def _cliffs(exploration: Exploration) -> Iterator[Chart]:
         return
     yield Intervals(
         "Cases that cost too much",
-        "How many times what its neighbour, the other side or the machine's limit lets expect, by the smallest case."
+        "How many times longer than its neighbour, the other side or the machine's limit suggests, per smallest case."
         + _of(len(anomalies), MOST_ROWS, "cases"),
         [
             Row(

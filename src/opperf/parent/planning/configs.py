@@ -66,7 +66,7 @@ class _Settling:
         """Return the entries that an iterator gives, each with its id."""
         answer = self.ask(Iterate(str(way.iterator), raw, part))
         if self._is_right(answer, place) and not answer.entries:
-            self.problems.add(place, f"`{way.iterator}` gave no entry")
+            self.problems.add(place, f"`{way.iterator}` yielded no entry")
         specs = []
         for i, (name, entry) in enumerate(answer.entries):
             inside = f"{place}, step {i} of `{way.iterator}`"

@@ -93,7 +93,7 @@ def _nothing(selection: Selection, sides: Sequence[Side]) -> InputError:
     hints = [_where(str(owner)) for owner in sorted(map(str, owners))]
     hints += ["`--skip` leaves them out"] if selection.skip else []
     return InputError(
-        f"nothing to measure of {', '.join(selectors)}", hint=", or ".join(hints) or None, slug="empty_plan"
+        f"nothing to measure for {',  '.join(selectors)}", hint=", or ".join(hints) or None, slug="empty_plan"
     )
 
 
@@ -118,10 +118,12 @@ def _check(selection: Selection) -> None:
         raise InputError(f"`--random` is {selection.random}, expected a whole number >= 1")
     check_most("--random", selection.random or 0, "random")
     if selection.random is not None and (selection.user_rows or selection.sizes):
-        hint = "leave `--input`, `--shapes`, `--attribute` and `--size` out, or `--random`"
+        hint = "leave out either `--random`, or `--input`, `--shapes`, `--attribute` and `--size`"
         raise InputError("`--random` draws the inputs", hint=hint)
     if selection.inputs and selection.rows:
-        raise InputError("`--input` and `--shapes` are given", hint="write all shapes into the file, or leave it out")
+        raise InputError(
+            "`--input` and `--shapes` cannot be used together", hint="put all shapes into the file, or leave it out"
+        )
     for name in selection.values:
         distribution_named(name)
     for name in (name for name in selection.operators if isinstance(name, str)):

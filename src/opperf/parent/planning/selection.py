@@ -93,12 +93,12 @@ class Selection:
         side, environments = trial.side, [EnvironmentSpec.parse(text).text for text in self.environments]
         if not EnvironmentSpec.parse(side.environment).is_public and side.environment not in environments:
             raise InputError(
-                f"{where}: files may not choose the environment, and this one asks for `{side.environment}`",
+                f"{where}: a file cannot choose the environment, but this one asks for `{side.environment}`",
                 hint=f"name it yourself: `--environment {side.environment}`",
                 slug="code_in_file",
             )
         if side.variables:
-            raise InputError(f"{where}: files may not set environment variables", slug="code_in_file")
+            raise InputError(f"{where}: a file cannot set environment variables", slug="code_in_file")
         name = own_name(trial.side.implementation)
         if name is None:
             return trial

@@ -55,7 +55,7 @@ def side_named(text: str, usual: Callable[[Code], str | None] = lambda code: Non
         keys = dict(_pair(word.strip(), text) for word in rest if word.strip())
         owner = keys.get("framework") or usual(own)
         if owner is None:
-            raise InputError(f"`{own.name}` does not say which framework it is for", hint="add `;framework=torch`")
+            raise InputError(f"`{own.name}` does not name its framework", hint="add `;framework=torch`")
         text = ";".join([f"{framework(owner).name}:{own}", *rest])
     words = _read(text)
     name = words.side.implementation
@@ -95,7 +95,7 @@ def _place(first: str, named: str | None) -> tuple[str, str, str | None]:
     spec = EnvironmentSpec.parse(first)
     name = named or spec.framework
     if name is None:
-        raise InputError(f"`{first}` does not say which framework it is for", hint="add `;framework=torch`")
+        raise InputError(f"`{first}` does not name its framework", hint="add `;framework=torch`")
     return framework(name).name, spec.text, None
 
 

@@ -40,7 +40,7 @@ def check_suite(selection: Selection) -> None:
     idle = [option for option, value in options.items() if value]
     if idle:
         raise InputError(
-            f"`{idle[0]}` is given beside `--suite`, whose cases have their inputs",
+            f"`{idle[0]}` cannot be used with `--suite`, whose cases have their own inputs",
             hint=f"leave `{idle[0]}` out, or measure operators without the suite",
         )
 

@@ -36,16 +36,16 @@ LEGEND = Legend(
         "ratio": "ratio: new / base, from the undisturbed minima of rounds",
         "base time": "times: from the same pairs",
         "interval": "interval: 95 %, over pairs of processes (99.9 % where one stage was enough)",
-        "bound": "bound: the largest change that is still possible where there is no slower or faster",
+        "bound": "bound: the largest change that is still possible without a verdict of slower or faster",
     }
 )
 COUNTS = Legend(
     {
-        "base count": "counts: instructions that a call executes, under Valgrind",
+        "base count": "counts: instructions that a call executes under Valgrind",
         "ratio": "ratio: of the counts, new / base",
         "interval": "interval: the range over layouts of memory",
         "time ratio": "times and their ratio: without Valgrind, with the same vectors",
-        "bound": "bound: the largest change that is still possible where there is no more or less work",
+        "bound": "bound: the largest change that is still possible without a verdict of more or less work",
     }
 )
 _OUTCOMES: dict[str, Outcome] = {"failed": "error", "skipped": "skipped", "inconclusive": "skipped"}
@@ -70,13 +70,13 @@ def side_text(side: Side, other: Side) -> str:
 
 
 def reasons(comparison: Comparison) -> list[str]:
-    """Explain the verdict, what would settle it, and other observations."""
+    """Explain the verdict, what would decide it, and other observations."""
     verdict = comparison.verdict
     texts = [verdict.reason, *([verdict.settle] if verdict.settle else [])]
     if comparison.clock == "cpu":
         texts.append("CPU time instead of wall time: too few samples were undisturbed")
     if comparison.clock == KERNELS:
-        texts.append("the time that the device was busy decides, without launches")
+        texts.append("the device's busy time decides, without launches")
     for name, ratio in comparison.tails.items():
         moved = (comparison.time or verdict).ratio
         if moved is not None and abs(ratio / moved - 1) > TAIL_MOVED:

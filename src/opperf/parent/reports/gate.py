@@ -191,7 +191,7 @@ def _conditions(run: ComparisonRun, judgement: Judgement) -> list[Block]:
         lines.append(f"interleaved pairs of fresh processes on the same CPUs, tolerance {share}")
         words = legend(run.comparisons)
         lines.append(words.text(words.lines))
-    lines.append(f"begun {run.run.started}, seed {settings.seed}, run {run.run.id}")
+    lines.append(f"started {run.run.started}, seed {settings.seed}, run {run.run.id}")
     return [*map(Note, lines)]
 
 

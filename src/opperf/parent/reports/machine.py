@@ -38,7 +38,7 @@ def document(
 ) -> Document:
     """Return the report; `rates` were measured on the device and with the threads in `where`."""
     values = {name: value for name, value in facts.items() if value is not None and not isinstance(value, (dict, list))}
-    none = Note("no framework imports here; `opperf doctor --framework torch` looks at a built one")
+    none = Note("no framework can be imported here; `opperf doctor --framework torch` checks one that opperf built")
     return Document(
         "opperf doctor",
         [

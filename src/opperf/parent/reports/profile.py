@@ -80,7 +80,7 @@ def _caption(profile: Profile, subject: str, table_rows: Sequence[Row]) -> list[
     if len(processes) > MOST_PROCESSES:
         processes = [*processes[:MOST_PROCESSES], f"{len(processes) - MOST_PROCESSES} more processes"]
     if not table_rows:
-        return [*processes, f"no {subject} was seen"]
+        return [*processes, f"no {subject} was recorded"]
     calls = format_count(sum(row.calls for row in table_rows))
     span = max(event.end for event in profile.events) - min(event.begin for event in profile.events)
     total = format_seconds(sum(row.own for row in table_rows))

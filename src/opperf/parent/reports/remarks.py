@@ -79,7 +79,7 @@ def legend(records: Sequence[Record]) -> list[Note]:
         text = f"±: precision of the median within its process, no interval over processes{why}"
         notes.append(Note(text, about="spread"))
     if any(time.discarded for time in times):
-        notes.append(Note("samples: kept/taken; the machine disturbed the others", about="samples"))
+        notes.append(Note("samples: used/taken; the machine disturbed the others", about="samples"))
     if any(time.disturbed for time in times):
         notes.append(Note("disturbed: used anyway, because too few clean samples remained", about="samples"))
     if any(time.clock == "cpu" for time in times):
@@ -232,13 +232,13 @@ def _took(left_out: Sequence[LeftOut]) -> str:
 
 def _rest(seconds: float, calls: int, unmeasured: int, left_out: int) -> str:
     """Describe the rest of a program's time: calls that were not measured, and time between operators."""
-    between = "between operators: Python, dispatch, gradients' bookkeeping, cold caches"
+    between = "between operators: Python, dispatch, gradient bookkeeping, cold caches"
     if not unmeasured and not left_out:
         gap = format_seconds(seconds / max(1, calls))
-        return f"The rest lies {between.replace(':', f', {gap} a call:')}"
-    parts = [f"the {left_out} calls that are left out"] * bool(left_out)
+        return f"The rest is time {between.replace(':', f', {gap} a call:')}"
+    parts = [f"the {left_out} calls left out"] * bool(left_out)
     parts += [f"{unmeasured} calls that were not measured"] * bool(unmeasured)
-    return f"The rest, {format_seconds(seconds)}, is {', '.join(parts)}, and what lies {between}"
+    return f"The rest, {format_seconds(seconds)}, is {', '.join(parts)}, and the time {between}"
 
 
 def _leave_out(suite: Suite) -> list[str]:

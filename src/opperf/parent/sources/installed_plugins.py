@@ -61,7 +61,7 @@ def module_file(name: str, places: Sequence[str] | None = None) -> Path:
             raise InputError(f"there is no module `{name}`", hint="install its package in the Python that runs opperf")
         places = spec.submodule_search_locations
     if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
-        raise InputError(f"module `{name}` is not a file of Python", hint="name the module that declares operators")
+        raise InputError(f"module `{name}` is not a Python file", hint="name the module that declares operators")
     return Path(spec.origin)
 
 

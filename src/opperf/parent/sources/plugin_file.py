@@ -135,7 +135,7 @@ def declared_framework(path: Path) -> Framework | None:
             except (TypeError, ValueError) as error:
                 raise InputError(
                     f"{path}: line {node.lineno}: cannot read what `{FRAMEWORK}` is ({error})",
-                    hint='write `FRAMEWORK = Framework("mlx", ...)` with constants alone',
+                    hint='write `FRAMEWORK = Framework("mlx", ...)` with constants only',
                     slug="user_code",
                 ) from error
     return None
@@ -148,7 +148,7 @@ def watched_frameworks(plugins: Sequence[Path]) -> tuple[str, ...]:
         own = declared_framework(path)
         if own is None or not any(isinstance(node, ast.ClassDef) and node.name == WATCHER for node in _tree(path).body):
             raise InputError(
-                f"{path} brings no framework whose operators can be profiled",
+                f"{path} defines no framework whose operators can be profiled",
                 hint=f"write `{FRAMEWORK} = Framework(...)` and a class `{WATCHER}` in it",
                 slug="no_profiler",
             )
@@ -278,7 +278,7 @@ def installed_operators(note: Callable[[str], None]) -> Mapping[str, DeclaredOpe
             continue
         for name, operator in operators.items():
             if name in result or is_known(name):
-                note(f"plugin `{plugin}`: there is another operator `{name}`; name this one as `{operator.code.name}`")
+                note(f"plugin `{plugin}`: another operator is called `{name}`; call this one `{operator.code.name}`")
             else:
                 result[name] = operator
     return result

@@ -59,7 +59,7 @@ def _pair(word: str, option: str) -> tuple[str, str]:
 
 
 def input_cases(texts: Sequence[str]) -> list[dict[str, str]]:
-    """Read the words of `--input`: a name that is given again begins the next case.
+    """Read the words of `--input`: repeating a name starts the next case.
 
     A shape without a name is that of every input. Raises `InputError` where the cases differ in their names: whose
     input it is could only be guessed.
@@ -77,7 +77,7 @@ def input_cases(texts: Sequence[str]) -> list[dict[str, str]]:
         if case.keys() != cases[0].keys():
             raise InputError(
                 f"`--input`: case 1 has {', '.join(cases[0])}, and case {number} has {', '.join(case)}; "
-                "a name that is given again begins the next case",
+                "repeating a name starts the next case",
                 hint="give all inputs of one case, then all of the next, or use a file with `--shapes`",
                 slug="incomplete_case",
             )

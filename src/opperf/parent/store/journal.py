@@ -89,8 +89,8 @@ def read_journal(path: Path) -> Journal:
             raise InputError(f"{where} is not JSON ({error})", slug="bad_journal") from error
         if not isinstance(data, dict) or (number == 1 and data.get("schema_version") != SCHEMA_VERSION):
             raise InputError(
-                f"{where}: not a journal of this opperf",
-                hint="to start again, leave out `--resume`",
+                f"{where}: this version of opperf did not write the journal",
+                hint="leave out `--resume` to start again",
                 slug="bad_journal",
             )
         if number == 1:

@@ -63,7 +63,7 @@ class MachineFile(Generic[E]):
         data = read_json(path, hint=hint)
         entries = data.get(self.name) if isinstance(data, dict) else None
         if not isinstance(entries, list):
-            raise InputError(f"{path}: not a file of {self.what}: `{self.name}` is no list", hint=hint, slug="input")
+            raise InputError(f"{path}: not a file of {self.what}: `{self.name}` is not a list", hint=hint, slug="input")
         try:
             result = [self.from_json(entry, f"{path}: {self.name}[{i}]") for i, entry in enumerate(entries)]
         except InputError as error:
@@ -90,7 +90,9 @@ class MachineFile(Generic[E]):
                 write_text(path, json.dumps(document, indent=1) + "\n")
         except Timeout as error:
             raise InputError(
-                f"cannot write `{path}`: another opperf holds it", hint="try again when it is done", slug="output"
+                f"cannot write `{path}`: another opperf process is using it",
+                hint="try again when that process has finished",
+                slug="output",
             ) from error
         except OSError as error:
             raise InputError(f"cannot write `{path}`: {error.strerror}", slug="output") from error

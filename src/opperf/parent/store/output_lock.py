@@ -45,7 +45,7 @@ def check_place(place: Path | None, *, inputs: Iterable[Path | None] = ()) -> No
     if any(_same(place, one) for one in inputs if one is not None):
         raise InputError(
             f"`{place}` is an input of this command, so it is not overwritten",
-            hint="write to another place",
+            hint="write to another path",
             slug="output",
         )
     prove(place)
@@ -80,7 +80,7 @@ def take(
         other = f", `--resume {output}` continues it" if resumes else ""
         raise InputError(
             f"`{output}` already exists",
-            hint=f"`--force` overwrites it{other}; or name another place",
+            hint=f"`--force` overwrites it{other}; or choose another path",
             slug="output_exists",
         )
     return lock
@@ -112,7 +112,7 @@ class OutputLock:
                 os.close(descriptor)
                 raise InputError(
                     f"`{output}` is being written by {holder}",
-                    hint="wait until it is done, or write to another place",
+                    hint="wait until it has finished, or write to another path",
                     slug="output_held",
                 ) from error
             except OSError:

@@ -78,7 +78,7 @@ def create(spec: EnvironmentSpec, *, progress: Progress = quiet, python: str | N
     """
     if not spec.requirements:
         raise InputError(
-            f"environment `{spec.text}` cannot be built by opperf",
+            f"environment `{spec.text}` is not one that opperf can build",
             hint=f"name a framework ({', '.join(REAL_FRAMEWORKS)}) or a requirement (`numpy==1.26.4`)",
         )
     python = python or _python_request(spec)
@@ -174,11 +174,11 @@ def _lock(folder: Path, text: str, progress: Progress) -> Iterator[None]:
         try:
             lock.acquire(timeout=0)
         except Timeout:
-            progress(f"waiting for another process that builds {text} ...")
+            progress(f"waiting for another process to build {text} ...")
             lock.acquire(timeout=BUILD_LIMIT, poll_interval=0.1)
     except Timeout as problem:
         raise EnvironmentFailure(
-            f"another process has held `{folder.name}` for {BUILD_LIMIT:.0f} s",
+            f"another process has locked `{folder.name}` for {BUILD_LIMIT:.0f} s",
             hint="wait for it or stop it, then try again",
             slug="environment_locked",
         ) from problem
@@ -292,7 +292,7 @@ def probe(python: Path, text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
         return tuple(document["version"]), tuple(name for name, module in modules.items() if module in there)
     except (IndexError, ValueError, KeyError, TypeError) as problem:
         raise InputError(
-            f"`{python}` does not run as a Python: asked for its version, it ended with exit code {answer.returncode}",
+            f"`{python}` is not a working Python: when asked for its version, it exited with code {answer.returncode}",
             hint=f"try `{python} --version`",
             slug="python_path",
         ) from problem

@@ -37,7 +37,7 @@ def uv(spec: EnvironmentSpec, *arguments: str) -> str:
     except subprocess.TimeoutExpired as problem:
         raise EnvironmentFailure(
             f"environment `{spec.text}` was not built in {BUILD_LIMIT:.0f} s",
-            hint="try again: uv keeps what it has downloaded",
+            hint="try again: uv caches its downloads",
             slug="environment_build",
         ) from problem
     if done.returncode != 0:

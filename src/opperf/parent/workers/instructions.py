@@ -49,7 +49,7 @@ def check(sides: Iterable[Side]) -> None:
     device = next((side.device for side in several if side.device != "cpu"), None)
     if device is not None:
         raise InputError(
-            f"`--clock instructions` counts what a CPU executes, and a side is on `{device}`",
+            f"`--clock instructions` counts the instructions of a CPU, but a side is on `{device}`",
             hint="measure on `--device cpu`, or leave out `--clock instructions`",
             slug="no_counts",
         )
@@ -208,7 +208,7 @@ class CountingDuel:
             counts.append(self._counters[self.turn].count(trial).per_call)
         first, second = ({"instructions": count} for count in counts)
         if min(counts) <= 0:
-            return PairValue(None, first, second, 1, "a side executes nothing", INSTRUCTIONS)
+            return PairValue(None, first, second, 1, "a side executes no instructions", INSTRUCTIONS)
         return PairValue(math.log(counts[1] / counts[0]), first, second, 1, clock=INSTRUCTIONS)
 
     def close(self) -> None:

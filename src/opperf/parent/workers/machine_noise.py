@@ -73,7 +73,7 @@ def judge(signs: Signs) -> list[Warning]:
 
 def _doubts(signs: Signs) -> Iterator[Warning]:
     if signs.pauses is not None and signs.pauses > TAKEN_LIMIT:
-        text = f"a busy loop did not run {signs.pauses:.1%} of the time"
+        text = f"a busy loop was paused for {signs.pauses:.1%} of the time"
         yield Warning("interrupted", text, "stop other programs, or pin to idle CPUs with `--cpus LIST`")
     if signs.stolen is not None and signs.stolen > TAKEN_LIMIT:
         text = f"the hypervisor gave {signs.stolen:.1%} of the CPU time to other machines"
@@ -99,7 +99,7 @@ def _doubts(signs: Signs) -> Iterator[Warning]:
         text = "transparent huge pages are `always`: whether an array gets them varies from run to run"
         yield Warning("huge_pages", text, "write `madvise` to /sys/kernel/mm/transparent_hugepage/enabled")
     if signs.hypervisor:
-        text = "this is a virtual machine: others may share its caches and memory without a trace"
+        text = "this is a virtual machine: other machines may share its caches and memory, invisibly"
         remedy = "trust small differences less, and measure with `--processes 5` or more"
         yield Warning("virtual_machine", text, remedy)
     if signs.isolated_cpus == "":

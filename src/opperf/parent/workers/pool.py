@@ -263,7 +263,7 @@ class Pool:
                 return worker.ask(request, max(0.0, deadline - time.monotonic()))
             except WorkerFailure as lost:
                 if lost.slug == "timeout":
-                    lost.message = f"not done within {settings.timeout:g} s; the child was ended"
+                    lost.message = f"not finished within {settings.timeout:g} s; opperf killed the child process"
                     lost.hint = "raise the limit with `--timeout`"
                 raise
 

@@ -155,7 +155,7 @@ class Worker:
         reply = self._read(time.monotonic() + timeout, "start", timeout)
         if reply.protocol != PROTOCOL:
             raise self._fail(
-                f"the child speaks protocol {reply.protocol!r}, this opperf {PROTOCOL}",
+                f"the child uses protocol {reply.protocol!r}, but this opperf uses {PROTOCOL}",
                 "protocol_version",
                 hint="use the same version of opperf on both sides",
             )
@@ -188,7 +188,7 @@ class Worker:
                 return kind.from_json(answer.result)
             failure = Failure.from_json(answer.failure)
         except InputError as error:
-            raise self._fail(f"garbage on the child's pipe: {error.message}", "protocol") from error
+            raise self._fail(f"invalid data on the child's pipe: {error.message}", "protocol") from error
         raise OperatorFailure(failure.reason, skipped=failure.skipped)
 
     def _write(self, line: bytes, deadline: float) -> None:
@@ -206,7 +206,9 @@ class Worker:
                 raise self._fail(f"the child sent a message of over {LONGEST} bytes", "protocol")
             ready, _, _ = select.select([self._answers], [], [], max(0.0, deadline - time.monotonic()))
             if not ready:
-                raise self._fail(f"no answer to `{verb}` within {timeout:g} s; the child was ended", "timeout")
+                raise self._fail(
+                    f"no answer to `{verb}` within {timeout:g} s; opperf killed the child process", "timeout"
+                )
             chunk = os.read(self._answers, 1 << 20)
             if not chunk:
                 raise self._death()
@@ -216,7 +218,7 @@ class Worker:
         try:
             return read_answer(line)
         except MessageError as error:
-            raise self._fail(f"garbage on the child's pipe: {error.message}", "protocol") from error
+            raise self._fail(f"invalid data on the child's pipe: {error.message}", "protocol") from error
 
     def _death(self) -> WorkerFailure:
         """Say how a child ended that closed its pipe by itself."""

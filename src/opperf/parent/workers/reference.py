@@ -125,7 +125,7 @@ class Reference:
             raise NotChecked(f"its small case failed: {failure.message}") from failure
         if is_first:
             self._first[small.case.id] = small.side.framework, results
-            raise NotChecked("it is the first, which others are checked against")
+            raise NotChecked("it is the reference for the others")
         if definition is None:
             against, expected = self._first[small.case.id]
             count = min(len(results), len(expected))
@@ -164,7 +164,7 @@ class Reference:
             return worker.ask(request, self._settings.timeout)
         except WorkerFailure as lost:
             self.worker = None
-            raise NotChecked(f"the reference was lost: {lost.message}") from lost
+            raise NotChecked(f"the reference process ended: {lost.message}") from lost
 
     def _start(self) -> Worker:
         if self.worker is not None:
@@ -209,7 +209,7 @@ def _unlike_layer(small: Trial) -> str | None:
     """Return why the results of a layer need not be those of another framework, or are not compared."""
     library, path = _library(small), str(small.side.implementation)
     if small.case.get("training") or (library and any(fnmatchcase(path, pattern) for pattern in library.unlike)):
-        return "in training, a layer may draw numbers"
+        return "in training, a layer may be random"
     if sum(tensor.elements for tensor in small.case.tensors()) > MOST_COMPARED:
         return f"its inputs have more than {MOST_COMPARED} elements for a batch of two"
     return _recompiled(small)
@@ -219,7 +219,7 @@ def _recompiled(small: Trial) -> str | None:
     """Return why a compiled program for other shapes says nothing of the one that is measured."""
     if (small.side.framework, small.side.mode) == ("torch", "compiled"):
         # What it compiles for a second shape may be another program than what it would for that shape alone.
-        return "torch.compile depends on the shapes that it has seen; `--mode eager` is checked"
+        return "torch.compile depends on earlier shapes; `--mode eager` is checked"
     return None
 
 

@@ -78,7 +78,7 @@ def test_other_shapes_and_other_numbers_of_tensors_are_told(backend: Arrays) -> 
 def test_strings_must_be_equal() -> None:
     mine, other = (b"a\0b\0", (2,), "string"), (b"a\0c\0", (2,), "string")
     check([mine], [mine], "the other")
-    with pytest.raises(WrongResult, match="tensor 0 has other strings than that of the other"):
+    with pytest.raises(WrongResult, match="tensor 0 has other strings than the one from the other"):
         check([mine], [other], "the other")
 
 

@@ -82,7 +82,7 @@ def test_a_native_loop_is_timed_beside_python(jobs: Jobs) -> None:
     ("setting", "slug", "why"),
     [
         ({"compiler": "none"}, "no_compiler", "measured from Python only: there is no C compiler here"),
-        ({"native": "wrong"}, "not_native", "measured from Python only: without Python it computes something else"),
+        ({"native": "wrong"}, "not_native", "measured from Python only: without Python it computes a different result"),
     ],
 )
 def test_what_cannot_be_called_without_python_is_measured_from_python_and_says_why(

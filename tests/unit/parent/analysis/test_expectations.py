@@ -187,5 +187,5 @@ def test_the_floor_of_another_trial_says_nothing() -> None:
 def test_a_change_below_the_floor_says_how_far_identical_code_moved_and_what_settles_it() -> None:
     expectations = expectations_of(run(measured(100, 100.1, 100.2)))
     (found,) = compare_expected(expectations, run(measured(120, 120.1, 120.2)), 0.1, floor(1.3))
-    assert found.verdict.reason == "beyond 10%, but not clear of the 30.0% that identical code moved by"
+    assert found.verdict.reason == "beyond 10%, but not clear of the 30.0% by which identical code varied"
     assert found.verdict.settle == "a live comparison: `opperf gate --base SIDE --new SIDE`"

@@ -40,7 +40,7 @@ def test_what_is_not_slower_is_no_regression(word: str) -> None:
 
 
 def test_an_inconclusive_verdict_says_what_would_settle_it() -> None:
-    assert found("inconclusive").message == "no change beyond ±11.0%; both stages agree; to settle it: more pairs"
+    assert found("inconclusive").message == "no change beyond ±11.0%; both stages agree; to decide: more pairs"
 
 
 def test_a_finding_of_no_change_says_how_large_a_change_may_still_be() -> None:

@@ -71,7 +71,7 @@ def test_a_change_under_the_floor_is_not_called_and_the_reason_names_it() -> Non
     assert confirm(change, change, Rule()).verdict == "slower"
     under = confirm(change, change, Rule().knowing(noisy(0.01, moved=math.log(1.08))))
     assert under.verdict == "inconclusive"
-    assert under.reason == "a change is seen, but identical code moves by 8.0% here"
+    assert under.reason == "a change is seen, but identical code varies by 8.0% here"
 
 
 def test_a_floor_read_back_is_the_floor_that_was_written() -> None:

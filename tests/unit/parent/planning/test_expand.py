@@ -268,7 +268,7 @@ def test_a_selection_of_nothing_is_refused(selection: Selection) -> None:
 
 def test_a_suite_of_another_framework_is_refused_with_its_own() -> None:
     suite = Suite("step", "", (SuiteCase(Case("mxnet:nd.add")),))
-    with pytest.raises(InputError, match="nothing to measure of the suite") as caught:
+    with pytest.raises(InputError, match="nothing to measure for the suite") as caught:
         trials(Selection(suite=suite))
     assert (caught.value.slug, caught.value.hint) == ("empty_plan", "they are operators of mxnet: `--framework mxnet`")
 
@@ -277,8 +277,8 @@ def test_a_suite_of_another_framework_is_refused_with_its_own() -> None:
     ("selection", "named", "hint"),
     [
         (Selection(), "nothing to measure", "name operators"),
-        (Selection(operators=("add",), skip=("a*",)), "of `add`", "`--skip` leaves them out"),
-        (Selection(categories=("mx_reduction",)), "of `mx_reduction`", "they are operators of mxnet: `--framework mx"),
+        (Selection(operators=("add",), skip=("a*",)), "for `add`", "`--skip` leaves them out"),
+        (Selection(categories=("mx_reduction",)), "for `mx_reduction`", "they are operators of mxnet: `--framework mx"),
     ],
 )
 def test_a_selection_of_nothing_is_refused_with_why_nothing_is_left(

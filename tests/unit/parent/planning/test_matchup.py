@@ -107,7 +107,7 @@ def test_code_is_of_the_framework_that_is_said_declared_imported_or_on_the_other
 
 def test_code_that_nothing_tells_the_framework_of_is_asked_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("opperf.parent.compare.importable", lambda: ("numpy", "torch"))
-    with pytest.raises(InputError, match="does not say which framework it is for") as caught:
+    with pytest.raises(InputError, match="does not name its framework") as caught:
         sides_named(["bare.py:f", "bare.py:f"])
     assert caught.value.hint == "add `;framework=torch`"
 

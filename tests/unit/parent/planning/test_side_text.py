@@ -30,7 +30,7 @@ def test_a_requirement_tells_its_framework(text: str, framework: str) -> None:
 
 
 def test_an_interpreter_needs_its_framework_named() -> None:
-    with pytest.raises(InputError, match="does not say which framework it is for"):
+    with pytest.raises(InputError, match="does not name its framework"):
         read_side("python=/opt/python")
     assert read_side("python=/opt/python;framework=torch").side.environment == "python=/opt/python"
 

@@ -119,7 +119,7 @@ class Neutral(Child):
 @pytest.mark.parametrize(
     ("entries", "told"),
     [
-        ([], "`Mine` gave no entry"),
+        ([], "`Mine` yielded no entry"),
         ([[0, {"args": [{"type": "tensr"}]}]], "no type `tensr`"),
         ([[0, 3]], "found 3, expected an object"),
         ([[None, {}]], "found null, expected an id"),

@@ -97,16 +97,16 @@ def test_processes_of_one_command_are_told_apart_by_their_names() -> None:
     assert render(Profile(processes=facts), "md").splitlines() == [
         "- process 7: torch 2.13.0: train.py --lr 0.1",
         "- process 8 (worker 1): torch 2.13.0: train.py --lr 0.1",
-        "- no operator was seen",
+        "- no operator was recorded",
     ]
 
 
 def test_a_profile_without_rows_says_so() -> None:
     assert render(PROFILE, "md", by="kernel").splitlines()[:2] == [
         "- process 7: torch 2.13.0: train.py --lr 0.1",
-        "- no kernel was seen",
+        "- no kernel was recorded",
     ]
-    assert render(Profile(), "console") == "no operator was seen\n"
+    assert render(Profile(), "console") == "no operator was recorded\n"
 
 
 def test_rows_for_people_are_bounded_and_those_for_programs_are_not() -> None:
@@ -199,7 +199,7 @@ def test_only_the_steps_of_the_first_of_many_processes_are_told() -> None:
     many = Profile(tuple(event for process in range(6) for event in loop(5, process=process)))
     told = [line for line in render(many, "console").splitlines() if " step" in line]
     assert [line[:9] for line in told[:-1]] == ["process 0", "process 1", "process 2", "process 3"]
-    assert told[-1] == "2 more processes have steps: `--format json` tells of all"
+    assert told[-1] == "2 more processes have steps; `--format json` lists all of them"
 
 
 def test_csv_has_every_column_with_its_unit() -> None:

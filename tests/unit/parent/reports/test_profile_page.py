@@ -196,7 +196,7 @@ def test_rows_that_took_least_are_left_out_of_a_long_table_and_the_page_says_so(
     events = tuple(operator(10 * place, place + 1, f"op{place}") for place in range(5))
     page = Reader(profile_page.render(Profile(events)))
     assert [row[0] for row in page.rows] == ["operator", "op4", "op3"]
-    assert "3 rows by name that took less are left out." in page.text["p"]
+    assert "3 rows by name that took less are not shown." in page.text["p"]
 
 
 def test_steps_to_choose_from_are_spread_over_all_and_the_middling_one_is_shown(

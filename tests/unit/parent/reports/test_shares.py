@@ -60,7 +60,7 @@ def test_the_sum_stands_alone_where_no_program_was_timed() -> None:
     ("program", "told"),
     [
         (8e-3, "1.00 of it"),
-        (20e-3, "0.40 of it. The rest, 12.0 ms, is 3 calls that were not measured, and what lies between operators"),
+        (20e-3, "0.40 of it. The rest, 12.0 ms, is 3 calls that were not measured, and the time between operators"),
         (4e-3, "2.00 of it. In the program they overlap"),
     ],
 )
@@ -80,7 +80,7 @@ def test_the_rest_of_a_program_that_was_measured_whole_lies_between_its_operator
     run = suite_run(20e-3)
     (line,) = remarks.shares(replace(run, records=run.records[:2]))
     assert "12 of 12 calls" in line
-    assert "0.40 of it. The rest lies between operators, 1.00 ms a call: Python" in line
+    assert "0.40 of it. The rest is time between operators, 1.00 ms a call: Python" in line
 
 
 def test_what_a_suite_left_out_is_in_the_sums_with_its_reasons() -> None:
@@ -92,7 +92,7 @@ def test_what_a_suite_left_out_is_in_the_sums_with_its_reasons() -> None:
     line, *reasons = remarks.shares(replace(run, environment={**run.environment, "suite": header}))
     assert "12 of 159 calls take 8.00 ms" in line
     assert "; 144 are left out of the suite, those of known time 2.00 ms when they were recorded" in line
-    assert "The rest, 12.0 ms, is the 144 calls that are left out, 3 calls that were not measured, and what" in line
+    assert "The rest, 12.0 ms, is the 144 calls left out, 3 calls that were not measured, and the time" in line
     assert reasons == [
         "left out: 140 x aten::add_, 2.00 ms when it was recorded: a tensor that is sparse",
         "left out: 4 x aten::_nnz: a tensor that is sparse",

@@ -224,7 +224,7 @@ def test_of_more_elements_than_a_case_may_hold_the_bounds_are_kept(tmp_path: Pat
 def test_elements_of_another_tensor_are_not_taken(tmp_path: Path) -> None:
     kept(tmp_path, [1, 2])
     (left,) = read(tmp_path, gather([0, 6, 8, "cpu"], [2, 3], [3, 1])).left_out
-    assert left.reason == "its record cannot be read (nid_2_tid_1.dat has 16 bytes, and the tensor 48)"
+    assert left.reason == "its record cannot be read (nid_2_tid_1.dat has 16 bytes, but the tensor has 48)"
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_steps_are_counted_from_the_first_one_recorded(tmp_path: Path) -> None:
     assert caught.value.hint == "its steps are 0 to 1"
     with pytest.raises(InputError, match="no operator in the step 0 of the trace") as caught:
         read(tmp_path, add(2), steps=(0, 1))
-    assert caught.value.hint == "the trace has no `profiler.step()` calls, which begin a step"
+    assert caught.value.hint == "the trace has no `profiler.step()` calls, which mark the steps"
 
 
 def test_recorded_times_are_joined_by_number_and_name(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_a_name_of_the_catalog_keeps_its_meaning_and_the_plugin_is_told(install:
     lines: list[str] = []
     file = install("swift", "swift_kernels", OPERATORS.replace("def swift_softmax", "def softmax"))
     assert dict(installed_operators(lines.append)) == {}
-    assert lines == [f"plugin `swift`: there is another operator `softmax`; name this one as `{file}:softmax`"]
+    assert lines == [f"plugin `swift`: another operator is called `softmax`; call this one `{file}:softmax`"]
 
 
 def test_a_file_named_on_the_command_line_goes_before_an_installed_one(install: Install, tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_a_name_that_is_given_again_begins_the_next_case() -> None:
     "words", [["lhs=1", "lhs=2", "rhs=1", "rhs=2"], ["lhs=1", "rhs=1", "lhs=2"], ["lhs=1", "lhs=2", "rhs=2"]]
 )
 def test_cases_that_differ_in_their_names_are_refused(words: list[str]) -> None:
-    with pytest.raises(InputError, match="begins the next case") as caught:
+    with pytest.raises(InputError, match="starts the next case") as caught:
         input_cases(words)
     assert "--shapes" in str(caught.value.hint)
 

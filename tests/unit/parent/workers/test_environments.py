@@ -91,7 +91,7 @@ def test_removing_what_is_not_there_names_what_is_near(home: Path) -> None:
 
 @pytest.mark.parametrize("text", ["current", "python=/usr/bin/python3"])
 def test_what_is_not_opperfs_to_build_is_refused(home: Path, text: str) -> None:
-    with pytest.raises(InputError, match="cannot be built by opperf"):
+    with pytest.raises(InputError, match="is not one that opperf can build"):
         environments.create(EnvironmentSpec.parse(text))
 
 

@@ -7,7 +7,7 @@ import pytest
 from opperf.parent.workers.installer import complaint
 
 UNSOLVED = """error: No solution found when resolving dependencies
-  cause: Because there is no version of numpy==99.9 and you require numpy==99.9, that cannot be.
+  cause: Because there is not a version of numpy==99.9 and you require numpy==99.9, that cannot be.
 
 hint: look at the requirement
 """
@@ -21,7 +21,7 @@ BROKEN = """error: Failed to build `numpy`
 
 def test_the_first_line_says_what_went_wrong_and_why() -> None:
     assert complaint(UNSOLVED) == (
-        "No solution found when resolving dependencies: Because there is no version of numpy==99.9 and you require "
+        "No solution found when resolving dependencies: Because there is not a version of numpy==99.9 and you require "
         "numpy==99.9, that cannot be."
     )
 

@@ -202,7 +202,7 @@ def test_a_reference_that_is_lost_leaves_one_operator_unchecked(
     reference: Reference, numpy: Child, starts: list[Side]
 ) -> None:
     numpy.trouble["evaluate"] = WorkerFailure("ended by SIGSEGV", slug="crash")
-    assert reference.check(trial(), Child().ask) == {"checked": "no: the reference was lost: ended by SIGSEGV"}
+    assert reference.check(trial(), Child().ask) == {"checked": "no: the reference process ended: ended by SIGSEGV"}
     assert reference.check(trial("subtract"), Child().ask) == {"checked": f"against {NAME}"}
     assert len(starts) == 2
 
@@ -235,9 +235,7 @@ def layer(side: Side, *shape: int, name: str = "Dense", **attributes: Argument) 
 
 def test_a_layer_is_compared_with_what_the_first_framework_computed(reference: Reference, numpy: Child) -> None:
     first, second = Child(), Child()
-    assert reference.check(layer(TORCH), first.ask) == {
-        "checked": "no: it is the first, which others are checked against"
-    }
+    assert reference.check(layer(TORCH), first.ask) == {"checked": "no: it is the reference for the others"}
     assert numpy.asked == []
     assert reference.check(layer(JAX), second.ask) == {"checked": "against torch"}
     (evaluate,) = first.asked
@@ -259,8 +257,8 @@ def test_a_layer_that_computes_something_else_is_not_measured(reference: Referen
 @pytest.mark.parametrize(
     ("unlike", "why"),
     [
-        (layer(TORCH, training=True), "may draw numbers"),
-        (layer(TORCH, name="RandomFlip"), "may draw numbers"),
+        (layer(TORCH, training=True), "may be random"),
+        (layer(TORCH, name="RandomFlip"), "may be random"),
         (layer(TORCH, 32, 1 << 20), "more than 1048576 elements"),
         (layer(replace(TORCH, mode="compiled")), "torch.compile"),
     ],

@@ -54,7 +54,7 @@ def load(name: str, side: Side) -> Library:
     library = LIBRARIES.get(name, _other)(name, side)
     if not hasattr(library.namespace, "asarray"):
         raise Unsupported(
-            f"`{name}` does not keep the array API standard: it has no `asarray`", slug="no_such_operator"
+            f"`{name}` does not follow the array API standard: it has no `asarray`", slug="no_such_operator"
         )
     if side.device != library.device:
         message = f"opperf runs {name} on `{library.device}` only, not on `{side.device}`"

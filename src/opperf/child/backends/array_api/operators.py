@@ -137,7 +137,7 @@ def bindings(library: Library, *, immutable: bool) -> Mapping[str, Binding]:
     if not hasattr(xp.ones(1), "mean"):
         means = ("image_adjust_contrast", "image_color_jitter")
         result |= dict.fromkeys(means, Missing("the standard's arrays have no method `mean`"))
-    result["ftrl_update"] = Missing("its last step multiplies numbers by truth values, which the standard refuses")
+    result["ftrl_update"] = Missing("its last step multiplies numbers by booleans, which the standard does not allow")
     result |= {name: Missing(f"{library.module.__name__}: {why}") for name, why in library.lacks.items()}
     rest = Missing("the array API standard has no function for it, and opperf no composition of its functions")
     return {name: result.get(name, rest) for name in catalog()}

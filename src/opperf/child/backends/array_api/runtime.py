@@ -136,7 +136,7 @@ class ArrayApiBackend(Backend):
         function = function_at(path, {top: __import__(top)}, top)
         area, _, name = path.removeprefix(f"{module}.").rpartition(".")
         if area not in AREAS or name.startswith(("_", *REFUSALS)) or isinstance(function, type):
-            raise Refusal(path, "opperf knows no function there that only computes")
+            raise Refusal(path, "opperf finds no pure function there")
         return function
 
     @cache  # noqa: B019 - as above

@@ -48,7 +48,7 @@ def trace(function: Callable[[], Any]) -> Any:
         raise Unsupported(
             f"it reads an array or waits for one, which tracing does not allow: {str(error).partition(chr(10))[0]}",
             slug="no_capture",
-            hint="return the array, and read it elsewhere",
+            hint="return the array, and read it outside the function",
         ) from error
 
 

@@ -39,7 +39,7 @@ def examples(path: str, size: str) -> list[Case]:
     if rule is None:
         inputs = {own: notation.tensor(ARRAYS.get(own, MATRIX), side) for own in signature.arrays}
     attributes = notation.attributes({**_required_attributes(signature), **settings}, side)
-    # MXNet ends the process for some gradients of gradients, and has none of what it writes into its inputs.
+    # MXNet ends the process for some gradients of gradients, and has none of the tensors that it writes to its inputs.
     if "backward" in name or name in registry.CHANGING:
         inputs = {own: map_tensors(value, _fixed) for own, value in inputs.items()}
     return [Case(f"mxnet:{path}", inputs, attributes)]

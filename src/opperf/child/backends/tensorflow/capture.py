@@ -41,7 +41,7 @@ def trace(function: Callable[[], Any]) -> Any:
         raise Unsupported(
             f"it reads a tensor, which tracing does not allow: {str(error).partition(chr(10))[0]}",
             slug="no_capture",
-            hint="return the tensor, and read it elsewhere",
+            hint="return the tensor, and read it outside the function",
         ) from error
 
 

@@ -59,7 +59,7 @@ def _refusal(own: Any) -> str | None:
     if any(one.type_list_attr or _types(own, one) <= FOREIGN for one in arguments):
         return "it takes or returns text, quantized numbers or objects, and opperf makes tensors of numbers"
     if 0 < own.deprecation.version <= tf.version.GRAPH_DEF_VERSION:
-        return "TensorFlow keeps it for old graphs only"
+        return "TensorFlow supports it only in old graphs"
     return None if _kernels(own.name) else "TensorFlow has no kernel of it for a CPU or a GPU"
 
 

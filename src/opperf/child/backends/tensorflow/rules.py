@@ -346,7 +346,7 @@ LEFT_OUT: Mapping[str, tuple[str, ...]] = {
         "signal.inverse_stft_window_fn",
     ),
     "it needs a graph, and calls run one by one here": ("gradients", "hessians"),
-    "it takes a sparse tensor, and a case by rule has dense ones": (
+    "it takes a sparse tensor, but opperf generates only dense ones": (
         "edit_distance", "nn.embedding_lookup_sparse", "nn.safe_embedding_lookup_sparse", "sets.difference",
         "sets.intersection", "sets.size", "sets.union",
         *(f"sparse.{name}" for name in (

@@ -269,7 +269,7 @@ class TorchBackend(Backend):
     def native_loop(self, work: Work) -> NativeLoop:
         """Return the dispatcher's calls in one call; of what is compiled nothing is known."""
         if self.side.mode != "eager":
-            message = f"in mode `{self.side.mode}` PyTorch runs compiled code, which C++ cannot be given"
+            message = f"in mode `{self.side.mode}` PyTorch runs compiled code, which C++ cannot call"
             raise Unsupported(message, slug="not_native", hint="`--mode eager`")
         return native_loop.Loop(self._loops, work)
 

@@ -165,7 +165,7 @@ def run(command: Sequence[str], variables: Mapping[str, str], timeout: float) ->
         try:
             code = process.wait(timeout)
         except subprocess.TimeoutExpired as error:
-            raise HarnessError(f"`{command[0]}` was not done within {timeout:g} s", slug="tool_failed") from error
+            raise HarnessError(f"`{command[0]}` was not finished within {timeout:g} s", slug="tool_failed") from error
         finally:
             if process.returncode is None:
                 with suppress(ProcessLookupError):

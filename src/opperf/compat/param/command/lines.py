@@ -144,7 +144,7 @@ def between(cases: Sequence[ConfigCase], resume: str | None, stop: str | None) -
     last = len(cases) if stop is None else _place(cases, stop, "--stop-id")
     if first >= last:
         raise InputError(
-            f"no case lies between `--resume-id` {resume} and `--stop-id` {stop}",
+            f"there is no case between `--resume-id` {resume} and `--stop-id` {stop}",
             hint="the stop id itself is excluded, and must come after the resume id",
             slug="run_id",
         )

@@ -54,7 +54,7 @@ def operator(archive: Archive, name: str, query: Query) -> View:
     filters, by_machine, since = filters_of(archive, query)
     times, ratio_series = operator_times(archive, name, filters), operator_ratios(archive, name, filters)
     if not times and not ratio_series:
-        raise InputError(f"the database has no measurement of `{name}` by these choices", slug="missing")
+        raise InputError(f"the database has no measurement of `{name}` for this selection", slug="missing")
     every = [*(one.series for one in times), *(one.series for one in ratio_series)]
     choices = (
         Choice.of("framework", (one.framework for one in every), query),
@@ -145,7 +145,7 @@ def beside(archive: Archive, query: Query) -> View:
     comparison_run = of_runs(base, new, Rule())
     report = report_of(comparison_run)
     more = Note(
-        "Two runs tell less than `opperf compare`, which measures both in turn: small changes stay inconclusive."
+        "Two runs are weaker evidence than `opperf compare`, which interleaves both: small changes stay inconclusive."
     )
     title = f"{choices[1].value} beside {choices[0].value}"
     document = Document(title, [*report.blocks, more], report.data, summary=report.summary)

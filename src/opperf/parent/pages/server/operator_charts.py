@@ -154,7 +154,7 @@ def time_charts(times: Sequence[Times], metric: str) -> Iterator[History]:
             series = group[0].series
             yield History(
                 f"{metric.capitalize()} of one call: {what(series)}",
-                f"As measured on {series.machine_name}; it also depends on what else the machine did."
+                f"As measured on {series.machine_name}; it also depends on what else the machine was doing."
                 + _latest(runs, every),
                 [_day(moment(start)) for start, _ in runs],
                 lines,

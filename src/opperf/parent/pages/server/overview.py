@@ -29,7 +29,7 @@ from opperf.parent.store.database.series import Filters
 #: The most changes to draw, and the most rows of a table; what moved most comes first.
 MOST, MOST_ROWS = 20, 1500
 CHANGES = ("slower", "faster")
-WEAK = "of times of different runs, which also depend on what else the machine did; they decide nothing"
+WEAK = "of times of different runs, which also depend on what else the machine was doing, so they decide nothing"
 
 
 def filters_of(archive: Archive, query: Query) -> tuple[Filters, Choice, Choice]:
@@ -77,7 +77,7 @@ def overview(archive: Archive, query: Query) -> View:
     rows = [one for one in board.movers if query.get("verdict") in (None, "", one.verdict)]
     counts = ", ".join(f"{count} {word}" for word, count in board.verdicts.items())
     total = sum(board.verdicts.values())
-    more = [Note(f"{total - MOST_ROWS} that moved less are left out.")] if total > MOST_ROWS else []
+    more = [Note(f"{total - MOST_ROWS} that moved less are not shown.")] if total > MOST_ROWS else []
     movers = table(MOVERS, rows, link=lambda one: path("operators", one.series.operator, framework=framework))
     title = f"{framework} {board.build} against {board.anchor}"
     weak = f" {WEAK}" if board.evidence == "times" else ""

@@ -76,7 +76,7 @@ def _read(path: Path, size: int) -> bytes:
             return path.read_bytes()
     except OSError as error:
         raise ValueError(f"cannot read {path.name}: {error.strerror}") from error
-    raise ValueError(f"{path.name} has {length} bytes, and the tensor {size}")
+    raise ValueError(f"{path.name} has {length} bytes, but the tensor has {size}")
 
 
 def _is_whole(value: Sequence[object]) -> bool:

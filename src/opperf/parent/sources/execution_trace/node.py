@@ -46,7 +46,7 @@ class Unpacker:
     def read(self, size: int = -1) -> bytes:
         """Return this many bytes; `tarfile` asks for as many as an archive says that the name of a file has."""
         if size > LONGEST_STRING:
-            raise TooLarge(f"it asks for {size:,} bytes at once, expected at most {LONGEST_STRING:,}")
+            raise TooLarge(f"it requests {size:,} bytes at once, expected at most {LONGEST_STRING:,}")
         data = self.file.read(size)
         self._check(self.file.tell())
         return data

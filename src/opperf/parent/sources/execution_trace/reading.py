@@ -284,7 +284,7 @@ def _refuse_nothing(subgraph: str | None, steps: tuple[int, int] | None, labels:
         remedy = (
             f"its steps are 0 to {count - 1}"
             if count
-            else "the trace has no `profiler.step()` calls, which begin a step"
+            else "the trace has no `profiler.step()` calls, which mark the steps"
         )
         raise InputError(f"no operator in {part} of the trace", hint=remedy, slug="empty_trace")
     raise InputError(

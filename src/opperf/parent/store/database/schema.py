@@ -44,7 +44,7 @@ def _to(name: str, target: Table, *, part: bool = False, empty: bool = False) ->
 def _distinct() -> Column[str]:
     """Return the column that identifies an existing row: a hash of its identity."""
     return Column(
-        "fingerprint", String(32), nullable=False, unique=True, info=_means("hash of what tells the row from others")
+        "fingerprint", String(32), nullable=False, unique=True, info=_means("hash of what identifies the row")
     )
 
 
@@ -55,7 +55,7 @@ machines = Table(
     _distinct(),
     Column("name", Text),
     Column("facts", JSON, info=_means("as the first run had them")),
-    info=_means("A machine, told by its hardware: processor, cores, caches, GPUs and about how much memory."),
+    info=_means("A machine, identified by its hardware: processor, cores, caches, GPUs and about how much memory."),
 )
 
 environments = Table(
@@ -170,7 +170,7 @@ comparisons = Table(
         *("verdict", "ratio", "low", "high", "error", "base_time", "new_time"),
     ),
     Index("comparisons_by_builds", "new_environment_id", "base_environment_id", "started"),
-    info=_means("Two sides of a case, and what is said of them."),
+    info=_means("Two sides of a case, and the verdict on them."),
 )
 
 tallies = Table(
@@ -184,7 +184,7 @@ tallies = Table(
     Column("count", Integer, nullable=False),
     Index("tallies_of_run", "run_id"),
     Index("tallies_by_build", "environment_id", "base_environment_id"),
-    info=_means("How many records or comparisons of a run came out how, so that lists count no rows."),
+    info=_means("The number of records or comparisons of a run by outcome, so that lists need not count rows."),
 )
 
 floors = Table(
@@ -199,7 +199,7 @@ floors = Table(
     Column("document", LargeBinary, nullable=False, info=_means("the rest, as packed JSON")),
     Index("floors_of_run", "run_id"),
     Index("floors_by_series", "series_id"),
-    info=_means("How far identical code moves, as `opperf noise` measured it."),
+    info=_means("How much identical code varies, as `opperf noise` measured it."),
 )
 
 samples = Table(
@@ -209,5 +209,5 @@ samples = Table(
     _to("record_id", records, part=True),
     Column("document", LargeBinary, nullable=False, info=_means("the rest, as packed JSON")),
     Index("samples_of_record", "record_id"),
-    info=_means("The samples of a record, where they were asked for."),
+    info=_means("The samples of a record, if you stored them."),
 )

@@ -91,7 +91,7 @@ def _record(tool: str, side: Side, version: str, timing: Timing) -> Record:
     )
     facts = {"implementation": timing.name, "version": version, LABEL: tool}
     if timing.time is None:
-        return Record(trial, "failed", Reason("imported", f"{tool} has no time of it"), facts=facts)
+        return Record(trial, "failed", Reason("imported", f"{tool} has no time for it"), facts=facts)
     text = f"an absolute time that {tool} measured: it varies with the machine and the day"
     warning = Warning("absolute_time", text, "compare builds with `opperf compare`")
     return Record(trial, "ok", metrics={"time": _statistics(tool, timing.time)}, warnings=(warning,), facts=facts)

@@ -21,7 +21,7 @@ def to_device(data: Any, device: Any) -> Any:
 
 
 ON_HOST = Missing("a JAX array caches its host copy, so only the first conversion does any work")
-STATIC = Missing("JAX knows shapes at compile time, so there is nothing to compute")
+STATIC = Missing("shapes are constants when JAX compiles, so there is nothing to compute")
 
 
 BINDINGS: dict[str, Binding] = {
