@@ -16,12 +16,12 @@ COVERED ?= $(QUICK)
 
 .PHONY: demo picture test test-all lint docs site generate coverage check clean
 
-demo: $(BIN)/.ready  ## measure 24 operators on three frameworks, print one table, leave demo.json
+demo: $(BIN)/.ready  ## measure 24 operators on three frameworks, print one table, write demo.json
 	$(BIN)/opperf run --framework torch --framework mxnet --framework numpy --trial-budget 0.2 --output demo.json --force \
 		add multiply divide exp tanh relu gelu sigmoid softmax log_softmax sum mean argmax matmul batch_matmul linear \
 		conv2d max_pool2d layer_norm batch_norm embedding concatenate transpose cross_entropy
 
-picture: $(BIN)/.ready  ## measure the picture in README.md anew: about three minutes
+picture: $(BIN)/.ready  ## measure again for the picture in README.md: about three minutes
 	$(BIN)/opperf compare add exp softmax sum matmul tanh sort cumsum --direction forward \
 		--base numpy==1.26.4 --new numpy==2.2.6 --plot docs/comparison.svg
 

@@ -180,7 +180,7 @@ def _count(name: str, count: int, seconds: float, source: str) -> dict[str, Valu
 def _warnings(measurements: Sequence[Measurement], time: CountedTimes) -> tuple[Warning, ...]:
     by_slug = {warning.slug: warning for process in measurements for warning in process.warnings}
     if time.disturbed:
-        stand_in = "CPU time stands in" if time.clock == "cpu" else "all samples are used"
+        stand_in = "CPU time replaces wall time" if time.clock == "cpu" else "all samples are used"
         by_slug["few_clean_samples"] = Warning(
             "few_clean_samples",
             f"the machine disturbed {time.disturbed} of the {len(time.pooled)} samples; {stand_in}",

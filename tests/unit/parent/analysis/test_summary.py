@@ -129,7 +129,7 @@ def test_a_process_without_a_clean_sample_brings_all_samples_back() -> None:
 def test_cpu_time_stands_in_for_long_calls_that_were_all_disturbed() -> None:
     found = summarised(samples([9_000 * US] * 10, dirty=10, cpu=5_000 * US))
     assert (time_of(found).median, time_of(found).clock) == (about(5e-3), "cpu")
-    assert "CPU time stands in" in next(w.message for w in found.warnings if w.slug == "few_clean_samples")
+    assert "CPU time replaces wall time" in next(w.message for w in found.warnings if w.slug == "few_clean_samples")
 
 
 def test_cpu_time_does_not_stand_in_for_several_threads() -> None:
