@@ -67,7 +67,7 @@ def test_another_protocol_is_a_failed_record_for_the_user(
 
 def test_a_hello_without_facts_is_refused(worker: Start, fake_python: Python) -> None:
     child = worker(fake_python("""say(HELLO.replace("facts", "fakts")); sleep()"""))
-    with pytest.raises(WorkerFailure, match='garbage on the child\'s pipe: hello: found a key "fakts"'):
+    with pytest.raises(WorkerFailure, match='invalid data on the child\'s pipe: hello: found a key "fakts"'):
         child.greet(SOON)
     assert _is_gone(child)
 
