@@ -60,7 +60,7 @@ def test_from_one_package_of_a_framework_to_another_they_change_at_the_newest_re
     [
         ("numpy", "1.26.4", "1.9.0", "`--good 1.26.4` is newer than `--bad 1.9.0`"),
         ("numpy", "1.26.4", "1.26.4", "are the same release"),
-        ("numpy", "abc", "1.26.4", "`abc` is no version"),
+        ("numpy", "abc", "1.26.4", "`abc` is not a version"),
         ("numpy", "1.9.0", "7.0", "the package index has no numpy 7.0"),
         ("mxnet", "mxnet-mkl==1.5.0", "mxnet-mkl==1.9.1", "the package index has no mxnet-mkl 1.9.1"),
         ("numpy", "mxnet==1.5.0", "2.0.0", "are not both packages of numpy"),

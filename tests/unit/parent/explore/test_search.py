@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import pytest
 from tests.each import each
 
 from opperf.child.backends.null.scripts import is_cliff
