@@ -3,12 +3,17 @@
 Counts are read like a clock: what a block took is the difference of two readings, and the empty loop is subtracted as
 it is from a time. Every thread's instructions count, since some frameworks work in threads of their own. Callgrind is
 on while blocks run, and off otherwise, so that imports are not slowed down more than they must be.
+
+How long glibc looks for free memory depends on all that the process has freed before: it moved the counts of small
+operators by 1-2 %, and without it processes of one layout count the same. So each call of the allocator counts as a
+fixed number of instructions.
 """
 
 from __future__ import annotations
 
 import ctypes
 import gc
+import re
 import sys
 from contextlib import suppress
 from functools import cache
@@ -26,6 +31,13 @@ BLOCK, MOST_CALLS = 1_000_000, 200
 #: Blocks of each length, of which the median counts; of calls so long that a block is one, fewer.
 ROUNDS, FEW_ROUNDS = 4, 2
 
+#: What a call of the allocator counts as: about what glibc takes where it need not look far.
+ALLOCATOR_CALL = 100
+ALLOCATOR = ("malloc", "calloc", "realloc", "free", "memalign", "posix_memalign", "aligned_alloc")
+#: How the allocator's own functions begin, and what others call of it: how often, and what that executed.
+_WITHIN = tuple(f"{name}\n" for name in ALLOCATOR)
+_ALLOCATION = re.compile(rf"\ncfn=(?:{'|'.join(ALLOCATOR)})\ncalls=(\d+) .*\n\S+ (\d+)")
+
 
 class Callgrind:
     """Reads the instructions that this process has executed while it counted."""
@@ -42,13 +54,15 @@ class Callgrind:
             raise Unsupported("this process does not run under Valgrind", slug="no_valgrind")
         self._files = files
         self._count = self._written = 0
+        self._within = False
 
     def instruction_set(self) -> str:
         """Return the widest vectors that Valgrind shows."""
         return str(self._requests.opperf_instruction_set().decode())
 
     def start(self) -> None:
-        """Count from now on."""
+        """Count from now on; a block that an exception ended is over."""
+        self._within = False
         self._requests.opperf_start()
 
     def stop(self) -> None:
@@ -56,28 +70,52 @@ class Callgrind:
         self._requests.opperf_stop()
 
     def wall(self) -> int:
-        """Return the instructions so far; those that reading takes are left out."""
-        self._requests.opperf_write()
-        self._written += 1
-        self._count += _total(Path(f"{self._files}.{self._written}"))
+        """Return the instructions so far, of blocks: it is read where each begins and where it ends.
+
+        What is executed between blocks is not written, since callgrind takes long to write a file.
+        """
+        self._within = not self._within
+        if not self._within:
+            self._requests.opperf_write()
+            self._written += 1
+            self._count += _total(Path(f"{self._files}.{self._written}"))
         self._requests.opperf_zero()
         return self._count
 
     cpu = wall
 
 
+def total(text: str) -> int | None:
+    r"""Return what a file of counts says was executed; None where it says nothing.
+
+    Its `totals` count what was executed before, too.
+
+    >>> total("summary: 500\n\nfn=add\n0 40\ncfn=malloc\ncalls=2 0\n0 390\n\nfn=malloc\n0 70")
+    310
+    """
+    summary = re.search(r"^summary: (\d+)", text, re.MULTILINE)
+    if summary is None:
+        return None
+    return int(summary[1]) + sum(
+        ALLOCATOR_CALL * int(calls) - int(executed)
+        for function in text.split("\nfn=")
+        if not function.startswith(_WITHIN)
+        for calls, executed in _ALLOCATION.findall(function)
+    )
+
+
 def _total(file: Path) -> int:
-    """Return the sum of a file of counts, and remove it; its `totals` count what was executed before, too."""
+    """Return the sum of a file of counts, and remove it."""
     try:
-        lines = file.read_text().splitlines()
+        text = file.read_text(errors="replace")
     except OSError as error:
         raise Unsupported(f"callgrind wrote no counts: {error}", slug="no_counts") from error
     with suppress(OSError):
         file.unlink()
-    sums = [line for line in lines if line.startswith("summary:")]
-    if not sums:
+    executed = total(text)
+    if executed is None:
         raise Unsupported(f"callgrind wrote no counts into `{file.name}`", slug="no_counts")
-    return int(sums[-1].split()[1])
+    return executed
 
 
 class CountedBlock(Block):

@@ -121,6 +121,7 @@ class Counter:
     def _command(self) -> list[str]:
         return [
             *("valgrind", "-q", "--tool=callgrind", "--instr-atstart=no", "--dump-line=no"),
+            *("--compress-strings=no", "--compress-pos=no"),
             f"--callgrind-out-file={self._files}",
         ]
 

@@ -1,0 +1,43 @@
+"""What callgrind's files say was executed, and what a call of the allocator counts as."""
+
+from __future__ import annotations
+
+import pytest
+
+from opperf.child.measure.instructions import ALLOCATOR, ALLOCATOR_CALL, total
+
+HEAD = "version: 1\npositions: line\nevents: Ir\nsummary: {}\n\n\n"
+CALL = "cob=/lib/libc.so.6\ncfi=???\ncfn={}\ncalls={} 1368 \n0 {}\n"
+
+
+def test_a_file_without_a_summary_says_nothing() -> None:
+    assert total("version: 1\nevents: Ir\n") is None
+    assert total("") is None
+
+
+@pytest.mark.parametrize("executed", [140, 9000])
+@pytest.mark.parametrize("name", ALLOCATOR)
+def test_a_call_of_the_allocator_counts_the_same_however_long_it_looks(name: str, executed: int) -> None:
+    text = HEAD.format(1000 + executed) + "fn=add\n0 1000\n" + CALL.format(name, 1, executed)
+    assert total(text) == 1000 + ALLOCATOR_CALL
+
+
+def test_more_calls_of_the_allocator_count_more() -> None:
+    few, many = (HEAD.format(1500) + "fn=add\n" + CALL.format("malloc", calls, 500) for calls in (3, 7))
+    assert total(many) - total(few) == 4 * ALLOCATOR_CALL  # type: ignore[operator]  # both have a summary
+
+
+def test_what_the_allocator_calls_of_itself_counts_once() -> None:
+    text = (
+        HEAD.format(900)
+        + "fn=add\n"
+        + CALL.format("realloc", 1, 800)
+        + "\nfn=realloc\n"
+        + CALL.format("malloc", 1, 300)
+    )
+    assert total(text) == 100 + ALLOCATOR_CALL
+
+
+def test_a_function_that_is_only_named_like_the_allocator_counts_as_it_is() -> None:
+    text = HEAD.format(900) + "fn=malloc_in_a_pool\n0 100\n" + CALL.format("free_list::take", 1, 800)
+    assert total(text) == 900
