@@ -6,20 +6,25 @@ by counts alone.
 
     python benchmarks/instruction_counts.py [--runs N] [--suites N]
 
-A suite is 20 comparisons; there are N of 101 calls and four times as many of identical code.
+A suite is 20 comparisons; there are N of 101 calls and four times as many of identical code. What is done is kept in
+`results/instruction_counts.partial.jsonl`: a benchmark that was stopped goes on where it was, and one that ends removes
+the file.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from load import burners
-from report import publish
+from report import RESULTS, publish
 from warm_worker import torch_side
 
 import opperf
@@ -35,10 +40,23 @@ OPERATORS = (
     *("add", "multiply", "exp", "tanh", "relu", "gelu", "sigmoid", "softmax", "log_softmax", "sum"),
     *("mean", "argmax", "matmul", "batch_matmul", "linear", "conv2d", "max_pool2d", "layer_norm", "embedding", "sort"),
 )
+PARTIAL = RESULTS / "instruction_counts.partial.jsonl"
 EXTRA_CALLS = Path(__file__).with_name("extra_calls.py")
 RUNS, SUITES = 10, 5
 #: The figures: how far runs may be apart, and how long twenty operators may take.
 APART, SECONDS = 0.1, 60.0
+
+
+def resumed(step: str, measure: Callable[[], Any]) -> Any:
+    """Return what a step gave, from the file of the benchmark that was stopped if it is there."""
+    lines = PARTIAL.read_text().splitlines() if PARTIAL.is_file() else []
+    done: dict[str, Any] = dict(json.loads(line) for line in lines)
+    if step not in done:
+        print(f"{time.strftime('%H:%M:%S')} {step}", flush=True)
+        done[step] = measure()
+        with PARTIAL.open("a") as file:
+            file.write(json.dumps([step, done[step]]) + "\n")
+    return done[step]
 
 
 def counted() -> tuple[dict[str, float], float]:
@@ -55,7 +73,7 @@ def counted() -> tuple[dict[str, float], float]:
 def repeated(runs: int) -> list[dict[str, Any]]:
     """Return for each operator how far apart its counts of some runs under load are."""
     with burners():
-        counts = [counted()[0] for _ in range(runs)]
+        counts = [resumed(f"run {run}", lambda: counted()[0]) for run in range(runs)]
     rows = []
     for name in OPERATORS:
         several = [one[name] for one in counts]
@@ -110,12 +128,16 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--suites", type=int, default=SUITES)
     options = parser.parse_args()
-    counted()  # builds the environment and compiles what counts
-    _, wall = counted()
+    resumed("first run", counted)  # builds the environment and compiles what counts
+    _, wall = resumed("20 operators", counted)
     rows = repeated(options.runs)
     side = torch_side()
-    more = [one for seed in range(options.suites) for one in verdicts(extra(side), seed)]
-    none = [one for seed in range(4 * options.suites) for one in verdicts(same(side), 1000 + seed)]
+    more, none = [], []
+    for suite in range(options.suites):
+        more += resumed(f"101 calls, suite {suite}", partial(verdicts, extra(side), suite))
+    for suite in range(4 * options.suites):
+        none += resumed(f"identical code, suite {suite}", partial(verdicts, same(side), 1000 + suite))
+    PARTIAL.unlink(missing_ok=True)
     publish(
         "instruction_counts",
         "counts of the same operator",
