@@ -1,14 +1,14 @@
 """How far counts of instructions can be trusted: runs of the same operator, one per cent of extra calls, and A/A.
 
-Twenty operators of PyTorch on small inputs are counted by ten runs of opperf beside a burner on each core. Then each is
-compared with itself in fresh processes and with other inputs each time, and 100 calls of an operator with 101 of them,
-by counts alone.
+Twenty operators on small inputs are counted by ten runs of opperf beside a burner on each core. Then each is compared
+with itself in fresh processes and with other inputs each time, and 100 calls of an operator with 101 of them, by counts
+alone.
 
-    python benchmarks/instruction_counts.py [--runs N] [--suites N]
+    python benchmarks/instruction_counts.py [--framework numpy|torch] [--runs N] [--suites N]
 
 A suite is 20 comparisons; there are N of 101 calls and four times as many of identical code. What is done is kept in
-`results/instruction_counts.partial.jsonl`: a benchmark that was stopped goes on where it was, and one that ends removes
-the file.
+`results/NAME.partial.jsonl`: a benchmark that was stopped goes on where it was, and one that ends removes the file.
+NumPy is the default: each process under Valgrind imports PyTorch for twenty seconds, so its benchmark takes hours.
 """
 
 from __future__ import annotations
@@ -18,64 +18,77 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from load import burners
 from report import RESULTS, publish
-from warm_worker import torch_side
 
 import opperf
 from opperf.catalog import operator
 from opperf.domain.case import Case
+from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.plan import INSTRUCTIONS, Settings, Side, Trial
 from opperf.domain.stats.order import median
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.contest import Comparing, Contest
+from opperf.parent.workers.interpreters import choose_environment
 
-OPERATORS = (
-    *("add", "multiply", "exp", "tanh", "relu", "gelu", "sigmoid", "softmax", "log_softmax", "sum"),
-    *("mean", "argmax", "matmul", "batch_matmul", "linear", "conv2d", "max_pool2d", "layer_norm", "embedding", "sort"),
-)
-PARTIAL = RESULTS / "instruction_counts.partial.jsonl"
+OPERATORS = {
+    "numpy": (
+        *("add", "multiply", "exp", "tanh", "sqrt", "sin", "maximum", "floor", "sum", "mean"),
+        *("max", "argmax", "cumsum", "sort", "matmul", "batch_matmul", "concatenate", "transpose", "where", "take"),
+    ),
+    "torch": (
+        *("add", "multiply", "exp", "tanh", "relu", "gelu", "sigmoid", "softmax", "log_softmax", "sum"),
+        *("mean", "argmax", "matmul", "batch_matmul", "linear", "conv2d", "max_pool2d", "layer_norm", "embedding"),
+        "sort",
+    ),
+}
 EXTRA_CALLS = Path(__file__).with_name("extra_calls.py")
 RUNS, SUITES = 10, 5
 #: The figures: how far runs may be apart, and how long twenty operators may take.
 APART, SECONDS = 0.1, 60.0
 
 
-def resumed(step: str, measure: Callable[[], Any]) -> Any:
-    """Return what a step gave, from the file of the benchmark that was stopped if it is there."""
-    lines = PARTIAL.read_text().splitlines() if PARTIAL.is_file() else []
-    done: dict[str, Any] = dict(json.loads(line) for line in lines)
-    if step not in done:
-        print(f"{time.strftime('%H:%M:%S')} {step}", flush=True)
-        done[step] = measure()
-        with PARTIAL.open("a") as file:
-            file.write(json.dumps([step, done[step]]) + "\n")
-    return done[step]
+@dataclass(frozen=True)
+class Steps:
+    """The steps of a benchmark that can be stopped, kept line by line in a file."""
+
+    path: Path
+
+    def take(self, step: str, measure: Callable[[], Any]) -> Any:
+        """Return what a step gave: now, or before the benchmark was stopped."""
+        lines = self.path.read_text().splitlines() if self.path.is_file() else []
+        results: dict[str, Any] = dict(json.loads(line) for line in lines)
+        if step not in results:
+            print(f"{time.strftime('%H:%M:%S')} {step}", flush=True)
+            results[step] = measure()
+            with self.path.open("a") as file:
+                file.write(json.dumps([step, results[step]]) + "\n")
+        return results[step]
 
 
-def counted() -> tuple[dict[str, float], float]:
+def count(framework: str) -> tuple[dict[str, float], float]:
     """Count every operator once; return the counts and the wall time."""
     began = time.perf_counter()
     results = opperf.run(
-        list(OPERATORS), framework="torch", size="small", direction="forward", clock=INSTRUCTIONS, warmup=1, runs=5,
-        trial_budget=0.05, memory=False, latency=False, check=False,
+        list(OPERATORS[framework]), framework=framework, size="small", direction="forward", clock=INSTRUCTIONS,
+        warmup=1, runs=5, trial_budget=0.05, memory=False, latency=False, check=False,
     )  # fmt: skip
     wall = time.perf_counter() - began
     return {one.trial.case.operator: one.metrics["instructions"].value for one in results.run.records}, wall
 
 
-def repeated(runs: int) -> list[dict[str, Any]]:
+def repeat(framework: str, runs: int, steps: Steps) -> list[dict[str, Any]]:
     """Return for each operator how far apart its counts of some runs under load are."""
     with burners():
-        counts = [resumed(f"run {run}", lambda: counted()[0]) for run in range(runs)]
+        counts = [steps.take(f"run {run}", lambda: count(framework)[0]) for run in range(runs)]
     rows = []
-    for name in OPERATORS:
+    for name in OPERATORS[framework]:
         several = [one[name] for one in counts]
         apart = 100 * (max(several) - min(several)) / median(several)
         rows.append({"operator": name, "instructions": median(several), "runs": runs, "apart %": apart})
@@ -95,14 +108,14 @@ def verdicts(pairs: list[tuple[Trial, Trial]], seed: int) -> list[tuple[str, str
 
 def same(side: Side) -> list[tuple[Trial, Trial]]:
     """Return each operator beside itself."""
-    trials = [Trial(operator(name).case("small"), side, "forward") for name in OPERATORS]
+    trials = [Trial(operator(name).case("small"), side, "forward") for name in OPERATORS[side.framework]]
     return [(trial, trial) for trial in trials]
 
 
 def extra(side: Side) -> list[tuple[Trial, Trial]]:
     """Return 100 calls of each operator beside 101."""
     pairs = []
-    for name in OPERATORS:
+    for name in OPERATORS[side.framework]:
         case = Case(name, {"data": TensorSpec((32, 32))})
         base, new = (replace(side, implementation=f"{EXTRA_CALLS}:{name}_{calls}") for calls in (100, 101))
         pairs.append((Trial(case, base, "forward"), Trial(case, new, "forward")))
@@ -125,21 +138,25 @@ def judged(heading: str, said: list[tuple[str, str, float | None]]) -> dict[str,
 def main() -> None:
     """Measure, print and write the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--framework", choices=sorted(OPERATORS), default="numpy")
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--suites", type=int, default=SUITES)
     options = parser.parse_args()
-    resumed("first run", counted)  # builds the environment and compiles what counts
-    _, wall = resumed("20 operators", counted)
-    rows = repeated(options.runs)
-    side = torch_side()
+    name = "instruction_counts" if options.framework == "numpy" else f"instruction_counts_{options.framework}"
+    steps = Steps(RESULTS / f"{name}.partial.jsonl")
+    # Builds the environment, and compiles what counts.
+    steps.take("first run", partial(count, options.framework))
+    _, wall = steps.take("20 operators", partial(count, options.framework))
+    rows = repeat(options.framework, options.runs, steps)
+    environment = choose_environment(EnvironmentSpec.parse("current"), options.framework).text
+    side = Side(options.framework, environment=environment)
     more, none = [], []
     for suite in range(options.suites):
-        more += resumed(f"101 calls, suite {suite}", partial(verdicts, extra(side), suite))
+        more += steps.take(f"101 calls, suite {suite}", partial(verdicts, extra(side), suite))
     for suite in range(4 * options.suites):
-        none += resumed(f"identical code, suite {suite}", partial(verdicts, same(side), 1000 + suite))
-    PARTIAL.unlink(missing_ok=True)
+        none += steps.take(f"identical code, suite {suite}", partial(verdicts, same(side), 1000 + suite))
     publish(
-        "instruction_counts",
+        name,
         "counts of the same operator",
         rows,
         {
@@ -150,6 +167,7 @@ def main() -> None:
         },
         {"comparisons by counts": [judged("101 calls beside 100", more), judged("identical code", none)]},
     )
+    steps.path.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

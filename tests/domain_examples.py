@@ -485,4 +485,12 @@ _JAGGED: Mapping[str, Mapping[str, Any]] = {
 
 FBGEMM = tuple(call(f"torch:fbgemm::{name}", **inputs) for name, inputs in _JAGGED.items())
 
-EXAMPLES = (*TORCH, *NUMPY, *MXNET, *JAX)
+TENSORFLOW = (
+    call("tensorflow:tf.raw_ops.RealDiv", x=SQUARE, y=SQUARE),
+    *(
+        call(f"tensorflow:tf.raw_ops.{name}", x=whole(8, 8), y=whole(8, 8))
+        for name in ("FloorDiv", "FloorMod", "TruncateDiv", "TruncateMod")
+    ),
+)
+
+EXAMPLES = (*TORCH, *NUMPY, *MXNET, *JAX, *TENSORFLOW)

@@ -108,7 +108,7 @@ def explore(
     except BaseException as stop:  # what was found until then is kept
         cause = stop
     if cause is None and expedition.failures:
-        cause = OpperfError("; ".join(expedition.failures), slug="unmeasured")
+        cause = OpperfError("; ".join(expedition.failures), slug="no_looks")
     return expedition.document(), cause
 
 

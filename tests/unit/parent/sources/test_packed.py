@@ -81,7 +81,7 @@ def test_an_archive_whose_header_claims_any_size_is_refused(tmp_path: Path) -> N
     info.type, info.size = tarfile.XHDTYPE, 1 << 32
     path = tmp_path / "t.tar.gz"
     path.write_bytes(gzip.compress(info.tobuf(tarfile.GNU_FORMAT) + bytes(1024)))
-    with pytest.raises(InputError, match="it asks for 4,294,967,296 bytes at once"):
+    with pytest.raises(InputError, match="it requests 4,294,967,296 bytes at once"):
         check(path)
 
 
