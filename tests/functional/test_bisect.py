@@ -76,6 +76,7 @@ def only(bisection: Bisection) -> Answer:
     return answer
 
 
+@pytest.mark.slow
 def test_the_build_that_is_slower_is_named_with_its_ratio_and_few_builds_are_made() -> None:
     builds = Slowdowns(steps((11, 1.05)))
     answer = only(search(builds))

@@ -58,6 +58,7 @@ def sides(done: Any) -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.slow
 def test_a_build_is_judged_by_the_one_before_and_compared_with_the_anchor(
     opperf: Opperf, configure: Callable[..., None]
 ) -> None:
