@@ -29,6 +29,7 @@ from report import RESULTS, publish
 import opperf
 from opperf.catalog import operator
 from opperf.domain.case import Case
+from opperf.domain.code import Code
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.plan import INSTRUCTIONS, Settings, Side, Trial
 from opperf.domain.stats.order import median
@@ -116,8 +117,8 @@ def extra(side: Side) -> list[tuple[Trial, Trial]]:
     """Return 100 calls of each operator beside 101."""
     pairs = []
     for name in OPERATORS[side.framework]:
-        case = Case(name, {"data": TensorSpec((32, 32))})
-        base, new = (replace(side, implementation=f"{EXTRA_CALLS}:{name}_{calls}") for calls in (100, 101))
+        case = Case(f"calls_of_{name}", {"data": TensorSpec((32, 32))})
+        base, new = (replace(side, implementation=Code(f"{EXTRA_CALLS}:{name}_{calls}")) for calls in (100, 101))
         pairs.append((Trial(case, base, "forward"), Trial(case, new, "forward")))
     return pairs
 
