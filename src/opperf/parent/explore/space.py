@@ -182,7 +182,10 @@ def read_dimensions(text: str) -> dict[str, tuple[int, int]]:
             raise InputError(f"`--dims`: `{name}` is there twice", hint="write one range for each dimension")
         bounds[name] = int(low), int(high if dots else low)
         if not 1 <= bounds[name][0] <= bounds[name][1]:
-            raise InputError(f"`--dims`: `{word}` is not a range of sizes: expected 1 <= LOW <= HIGH", hint="write `m=1..4096, k=256`")
+            raise InputError(
+                f"`--dims`: `{word}` is not a range of sizes: expected 1 <= LOW <= HIGH",
+                hint="write `m=1..4096, k=256`",
+            )
     return bounds
 
 

@@ -73,7 +73,9 @@ def test_layouts_change_strides_and_nothing_else() -> None:
     }
 
 
-@pytest.mark.parametrize(("text", "part"), [("m", "NAME=LOW..HIGH"), ("m=0..4", "1 <= LOW <= HIGH"), ("m=9..4", "1 <= LOW <= HIGH")])
+@pytest.mark.parametrize(
+    ("text", "part"), [("m", "NAME=LOW..HIGH"), ("m=0..4", "1 <= LOW <= HIGH"), ("m=9..4", "1 <= LOW <= HIGH")]
+)
 def test_dimensions_that_cannot_be_read_say_which(text: str, part: str) -> None:
     with pytest.raises(InputError, match=part):
         read_dimensions(text)
