@@ -12,8 +12,8 @@ from inspect import signature
 from typing import Any
 
 from opperf.catalog.image import GRAY, hue_rotation
+from opperf.child.backends.array_activations import activations
 from opperf.child.backends.call import Binding, Derive, composition
-from opperf.domain.backend import Unsupported
 
 
 def lerp(start: Any, end: Any, weight: Any) -> Any:
@@ -267,21 +267,8 @@ class Updates:
 
 def compositions(xp: Any) -> Mapping[str, tuple[Callable[..., Any], str]]:
     """Return functions made of a library's own by neutral name, each with those that it is made of."""
-
-    def sigmoid(data: Any) -> Any:
-        return 1.0 / (1.0 + xp.exp(-data))
-
-    def gelu(data: Any, approximate: str | None) -> Any:
-        if approximate != "tanh":
-            raise Unsupported(
-                "gelu without approximation needs the error function, which the array API standard lacks",
-                slug="no_such_operator",
-                hint="use `--attribute approximate=tanh`",
-            )
-        return 0.5 * data * (1.0 + xp.tanh(0.7978845608028654 * (data + 0.044715 * data * data * data)))
-
-    def elu(data: Any, alpha: float) -> Any:
-        return xp.where(data > 0, data, alpha * xp.expm1(xp.minimum(data, 0.0)))
+    shared = activations(xp)
+    sigmoid, gelu = shared["sigmoid"][0], shared["gelu"][0]
 
     def softmax(data: Any, axis: int) -> Any:
         exponentials = xp.exp(data - xp.max(data, axis=axis, keepdims=True))
@@ -337,7 +324,7 @@ def compositions(xp: Any) -> Mapping[str, tuple[Callable[..., Any], str]]:
 
     of_softmax, of_norm = "max exp sum", "mean var sqrt"
     return {
-        "sigmoid": (sigmoid, "exp"),
+        **shared,
         "softmax": (softmax, of_softmax),
         "logsumexp": (logsumexp, "max exp sum log squeeze"),
         "rsqrt": (lambda data: xp.reciprocal(xp.sqrt(data)), "sqrt reciprocal"),
@@ -346,16 +333,6 @@ def compositions(xp: Any) -> Mapping[str, tuple[Callable[..., Any], str]]:
         "radians": (lambda data: data * 0.017453292519943295, "multiply"),
         "log_softmax": (lambda data, axis: data - logsumexp(data, axis, True), "max exp sum log"),
         "softmin": (lambda data, axis: softmax(-data, axis), of_softmax),
-        "gelu": (gelu, "tanh"),
-        "silu": (lambda data: data * sigmoid(data), "exp"),
-        "mish": (lambda data: data * xp.tanh(xp.logaddexp(data, 0.0)), "logaddexp tanh"),
-        "leaky_relu": (lambda data, slope: xp.where(data > 0, data, slope * data), "where"),
-        "elu": (elu, "where expm1 minimum"),
-        "selu": (lambda data: 1.0507009873554805 * elu(data, 1.6732632423543772), "where expm1 minimum"),
-        "softsign": (lambda data: data / (1.0 + xp.abs(data)), "abs"),
-        "log_sigmoid": (lambda data: -xp.logaddexp(-data, 0.0), "logaddexp"),
-        "hard_sigmoid": (lambda data: xp.clip(data / 6.0 + 0.5, 0.0, 1.0), "clip"),
-        "hard_swish": (lambda data: data * xp.clip(data / 6.0 + 0.5, 0.0, 1.0), "clip"),
         "linear": (linear, "matmul matrix_transpose"),
         "syrk": (lambda data: xp.matmul(data, xp.matrix_transpose(data)), "matmul matrix_transpose"),
         "linear_relu": (

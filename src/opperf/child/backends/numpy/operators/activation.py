@@ -7,40 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from opperf.child.backends.array_activations import activations, bindings
 from opperf.child.backends.call import Binding, Missing, call, compositions
 from opperf.child.backends.numpy.operators.normalization import layer_norm, rms_norm
-from opperf.domain.backend import Unsupported
 
-#: The constants of selu, for which the mean and the variance of a normal distribution are fixed points.
-SELU_SCALE, SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
-#: Of gelu's approximation: the square root of 2 / pi, and the factor of the cube.
-GELU_SCALE, GELU_CUBE = 0.7978845608028654, 0.044715
-
-
-def sigmoid(data: Any) -> Any:
-    """Return one over one plus e to the power of minus the data."""
-    return 1.0 / (1.0 + np.exp(-data))
-
-
-def gelu(data: Any, approximate: str | None) -> Any:
-    """Return gelu by its approximation with tanh; the exact one needs the error function."""
-    if approximate != "tanh":
-        raise Unsupported(
-            "gelu without approximation needs the error function, which NumPy lacks",
-            slug="no_such_operator",
-            hint="use `--attribute approximate=tanh`",
-        )
-    return 0.5 * data * (1.0 + np.tanh(GELU_SCALE * (data + GELU_CUBE * data * data * data)))
-
-
-def elu(data: Any, alpha: float) -> Any:
-    """Return the data where positive, else `alpha` times e to its power minus one."""
-    return np.where(data > 0, data, alpha * np.expm1(np.minimum(data, 0.0)))
-
-
-def hard_sigmoid(data: Any) -> Any:
-    """Return a sixth of the data plus a half, between 0 and 1."""
-    return np.clip(data / 6.0 + 0.5, 0.0, 1.0)
+SHARED = activations(np)
+sigmoid, gelu = SHARED["sigmoid"][0], SHARED["gelu"][0]
 
 
 def glu(data: Any) -> Any:
@@ -79,29 +51,13 @@ ACTIVATIONS: dict[str, Callable[[Any], Any]] = {"relu": relu, "sigmoid": sigmoid
 
 
 BINDINGS: dict[str, Binding] = {
-    # Activations, which NumPy users write with a function or a few.
+    # Activations, which NumPy users write with a function or a few: those of all array libraries first.
+    **bindings(np, "numpy"),
     "relu": call("numpy.maximum", "x1=data, x2=0", note="numpy.maximum with 0"),
     "relu6": call("numpy.clip", "a=data, a_min=0, a_max=6", note="numpy.clip to 0 and 6"),
     "tanh": call("numpy.tanh", "x=data"),
     "softplus": call("numpy.logaddexp", "x1=data, x2=0.0", note="numpy.logaddexp with 0"),
     **compositions(
-        sigmoid=(sigmoid, "numpy.exp and arithmetic"),
-        gelu=(gelu, "numpy.tanh and arithmetic"),
-        silu=(lambda data: data / (1.0 + np.exp(-data)), "numpy.exp and arithmetic"),
-        mish=(lambda data: data * np.tanh(np.logaddexp(data, 0.0)), "numpy.logaddexp, numpy.tanh and numpy.multiply"),
-        leaky_relu=(
-            lambda data, slope: np.where(data > 0, data, slope * data),
-            "numpy.where, numpy.greater and numpy.multiply",
-        ),
-        elu=(elu, "numpy.where, numpy.expm1, numpy.minimum and arithmetic"),
-        selu=(
-            lambda data: SELU_SCALE * elu(data, SELU_ALPHA),
-            "numpy.where, numpy.expm1, numpy.minimum and arithmetic",
-        ),
-        softsign=(lambda data: data / (1.0 + np.abs(data)), "numpy.abs and arithmetic"),
-        log_sigmoid=(lambda data: -np.logaddexp(-data, 0.0), "numpy.logaddexp and numpy.negative"),
-        hard_sigmoid=(hard_sigmoid, "numpy.clip and arithmetic"),
-        hard_swish=(lambda data: data * hard_sigmoid(data), "numpy.clip and arithmetic"),
         prelu=(
             lambda data, weight: np.where(data > 0, data, weight.reshape((-1,) + (1,) * (data.ndim - 2)) * data),
             "numpy.where, numpy.greater and numpy.multiply",

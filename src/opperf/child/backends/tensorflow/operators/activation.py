@@ -7,6 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from opperf.child.backends.array_activations import bindings
 from opperf.child.backends.call import Binding, call, composition, compositions
 from opperf.child.backends.tensorflow.operators.convolution import (
     CHANNELS_LAST,
@@ -89,7 +90,8 @@ def _convolve_first(function: Callable[..., Any], arguments: str, then: str) -> 
 
 
 BINDINGS: dict[str, Binding] = {
-    # Activations in TensorFlow.
+    # Activations in TensorFlow: what all array libraries write alike, and over that its own functions.
+    **bindings(tf, "tf"),
     **{name: call(f"tf.nn.{name}", "data") for name in ("relu", "relu6", "silu", "selu", "softplus", "softsign")},
     "sigmoid": call("tf.sigmoid", "data"),
     "tanh": call("tf.tanh", "data"),
