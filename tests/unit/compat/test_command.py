@@ -156,7 +156,7 @@ def test_a_name_that_mxnet_lacks_is_refused() -> None:
 
 
 def test_the_python_profiler_times_both_directions_together() -> None:
-    (row,) = rows(CommandRequest(("mxnet:nd.dot",), {"dot": [ROW]}, lumped=True))
+    (row,) = rows(CommandRequest(("mxnet:nd.dot",), {"dot": [ROW]}, together=True))
     assert [one.direction for one in row.trials] == ["forward_backward", "forward"]
 
 
@@ -170,7 +170,7 @@ def test_a_file_without_the_operators_asked_for_leaves_nothing_to_measure() -> N
 
 def test_a_native_row_has_the_keys_and_units_of_the_original_and_more() -> None:
     run = run_of(ok("forward", 1.0, 3.0, peak=65536), ok("backward", 4.0, peak=131072))
-    (row,) = collect([dot("forward", "backward")], run, lumped=False)["dot"]
+    (row,) = collect([dot("forward", "backward")], run, together=False)["dot"]
     assert row["inputs"] == ROW
     assert row["avg_time_forward_dot"] == pytest.approx(2.0)
     assert row["max_time_forward_dot"] == pytest.approx(3.0)
@@ -181,7 +181,7 @@ def test_a_native_row_has_the_keys_and_units_of_the_original_and_more() -> None:
 
 def test_a_python_row_is_of_both_directions_together() -> None:
     run = run_of(ok("forward_backward", 5.0), ok("forward", 1.0))
-    (row,) = collect([dot("forward_backward", "forward")], run, lumped=True)["dot"]
+    (row,) = collect([dot("forward_backward", "forward")], run, together=True)["dot"]
     assert row["avg_time_dot"] == pytest.approx(5.0)
     assert row["samples_dot"] == 1
     assert not any(key.startswith("max_storage") for key in row)
@@ -189,36 +189,36 @@ def test_a_python_row_is_of_both_directions_together() -> None:
 
 def test_without_a_gradient_forward_stands_alone_and_the_row_says_why() -> None:
     both = Record(trial("forward_backward"), "skipped", NO_GRADIENT)
-    (row,) = collect([dot("forward_backward", "forward")], run_of(both, ok("forward", 1.0)), lumped=True)["dot"]
+    (row,) = collect([dot("forward_backward", "forward")], run_of(both, ok("forward", 1.0)), together=True)["dot"]
     assert row["avg_time_dot"] == pytest.approx(1.0)
     assert row["no_backward"] == "MXNet has no gradient of it"
     backward = Record(trial("backward"), "skipped", NO_GRADIENT)
-    (row,) = collect([dot("forward", "backward")], run_of(ok("forward", 1.0), backward), lumped=False)["dot"]
+    (row,) = collect([dot("forward", "backward")], run_of(ok("forward", 1.0), backward), together=False)["dot"]
     assert row["no_backward"] == "MXNet has no gradient of it"
 
 
 def test_an_operator_that_fails_costs_its_row_alone() -> None:
     failed = Record(trial("forward"), "failed", Reason("crash", "the child died", None))
-    for lumped in (False, True):
-        (row,) = collect([dot("forward")], run_of(failed), lumped=lumped)["dot"]
+    for together in (False, True):
+        (row,) = collect([dot("forward")], run_of(failed), together=together)["dot"]
         assert row == {"inputs": ROW, "error": "the child died"}
 
 
 def test_an_operator_that_fails_both_ways_says_so_once() -> None:
     failed = [Record(trial(direction), "failed", Reason("crash", "it died", None)) for direction in DEFAULT_DIRECTIONS]
-    (row,) = collect([dot(*DEFAULT_DIRECTIONS)], run_of(*failed), lumped=False)["dot"]
+    (row,) = collect([dot(*DEFAULT_DIRECTIONS)], run_of(*failed), together=False)["dot"]
     assert row == {"inputs": ROW, "error": "it died"}
 
 
 def test_two_names_of_one_trial_have_a_row_each_in_the_order_of_names() -> None:
     other = RowPlan("also", ROW, (trial("forward"),))
-    found = collect([dot("forward"), other, dot("forward")], run_of(ok("forward", 1.0)), lumped=False)
+    found = collect([dot("forward"), other, dot("forward")], run_of(ok("forward", 1.0)), together=False)
     assert list(found) == ["also", "dot"]
     assert len(found["dot"]) == 2
 
 
 def test_rows_that_were_not_reached_are_left_out() -> None:
-    assert collect([dot("forward")], run_of(), lumped=False) == {}
+    assert collect([dot("forward")], run_of(), together=False) == {}
 
 
 # Documents ------------------------------------------------------------------------------------------------------------
@@ -230,18 +230,18 @@ FOUND: dict[str, list[dict[str, Any]]] = {
 
 
 def test_json_holds_rows_by_operator_and_nothing_else() -> None:
-    assert json.loads(render(FOUND, run_of(), "json", lumped=False)) == json.loads(json.dumps(FOUND))
+    assert json.loads(render(FOUND, run_of(), "json", together=False)) == json.loads(json.dumps(FOUND))
 
 
 def test_csv_has_one_row_each_with_keys_that_all_operators_share() -> None:
-    first, second = csv.DictReader(io.StringIO(render(FOUND, run_of(), "csv", lumped=False)))
+    first, second = csv.DictReader(io.StringIO(render(FOUND, run_of(), "csv", together=False)))
     assert (first["operator"], first["error"]) == ("abs", "no | such")
     assert (second["avg_time_forward"], second["max_storage_mem_alloc_cpu/0"]) == ("2.0", "0.5")
     assert json.loads(second["inputs"]) == ROW
 
 
 def test_markdown_has_features_the_columns_of_the_original_and_what_was_not_measured() -> None:
-    lines = render(FOUND, run_of(), "md", lumped=False).splitlines()
+    lines = render(FOUND, run_of(), "md", together=False).splitlines()
     assert lines[:3] == ["# Runtime Features", "1. mxnet 1.9.1", "2. MKLDNN"]
     assert "| Operator | Inputs | Max Mem Usage (Storage) (kB) | Avg Forward Time (ms) | Avg. Backward Time (ms) |" in (
         lines[5].replace(" P50", "|P50").split("|P50")[0].strip()
@@ -251,8 +251,8 @@ def test_markdown_has_features_the_columns_of_the_original_and_what_was_not_meas
 
 
 def test_markdown_of_the_python_profiler_has_its_columns() -> None:
-    lumped = {"dot": [{"inputs": ROW, "avg_time_dot": 2.0, "p50_time_dot": 1.5}]}
-    lines = render(lumped, run_of(), "md", lumped=True).splitlines()
+    together = {"dot": [{"inputs": ROW, "avg_time_dot": 2.0, "p50_time_dot": 1.5}]}
+    lines = render(together, run_of(), "md", together=True).splitlines()
     assert lines[5] == "| Operator | Avg Time (ms) | P50 Time (ms) | P90 Time (ms) | P99 Time (ms) | Inputs |"
     assert lines[7].startswith("| dot | 2.0 | 1.5 | --- | --- |")
 

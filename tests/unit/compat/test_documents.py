@@ -21,9 +21,9 @@ FOUND: dict[str, list[dict[str, Any]]] = {
 RUN = Run("r", "2026-11-21T08:00:00+00:00", ("x",), Settings(), environment={"machine": {"cpu": EVIL}})
 
 
-@pytest.mark.parametrize("lumped", [True, False])
-def test_markdown_shows_what_others_wrote_as_it_is(lumped: bool) -> None:
-    text = render(FOUND, RUN, "md", lumped=lumped)
+@pytest.mark.parametrize("together", [True, False])
+def test_markdown_shows_what_others_wrote_as_it_is(together: bool) -> None:
+    text = render(FOUND, RUN, "md", together=together)
     assert text.count("\n") == len(text.splitlines())
     for acts in (r"(?<!\\)<", "\x1b", r"(?<!\\)\]\(", " ::error::"):
         assert not re.search(acts, text)
@@ -32,7 +32,7 @@ def test_markdown_shows_what_others_wrote_as_it_is(lumped: bool) -> None:
 
 
 def test_csv_has_no_formula_and_numbers_as_they_are() -> None:
-    first, second = csv.DictReader(io.StringIO(render(FOUND, RUN, "csv", lumped=False)))
+    first, second = csv.DictReader(io.StringIO(render(FOUND, RUN, "csv", together=False)))
     assert first["error"].startswith("'=1+1")
     assert "\x1b" not in first["error"]
     assert second["avg_time_forward"] == "0.25"

@@ -120,7 +120,7 @@ def benchmark(
         devices=(ctx,),
         dtypes=(dtype,),
     )
-    clock = "wall" if choice.lumped else NATIVE
+    clock = "wall" if choice.together else NATIVE
     children, each = shared(runs, processes)
     settings = Settings(
         warmup=warmup,
@@ -131,7 +131,7 @@ def benchmark(
         jobs=jobs_named(jobs, name="`--jobs`"),
     )
     plans, run, cause = _measure(selection, settings, choice, output_file, resume=resume)
-    _write(plans, run, output_format, output_file, records, lumped=choice.lumped)
+    _write(plans, run, output_format, output_file, records, together=choice.together)
     _leave(run, output_file, cause)
 
 
@@ -187,20 +187,20 @@ def _measure(
 
 
 def _write(
-    plans: Sequence[RowPlan], run: Run, format: str, output: Path, records: Path | None, *, lumped: bool
+    plans: Sequence[RowPlan], run: Run, format: str, output: Path, records: Path | None, *, together: bool
 ) -> None:
     from opperf.compat.mxnet_opperf.command.documents import collect, render
     from opperf.domain.files.destination import write_text
     from opperf.parent.cli.output import tell
     from opperf.parent.reports import render as render_records
 
-    table_rows = collect(plans, run, lumped=lumped)
-    write_text(output, render(table_rows, run, format, lumped=lumped))
+    table_rows = collect(plans, run, together=together)
+    write_text(output, render(table_rows, run, format, together=together))
     if records is not None:
         write_text(records, render_records(run, "json"))
     rows = [row for several in table_rows.values() for row in several]
-    failed = sum("error" in row for row in rows)
-    text = f", {failed} of them with an error instead of times" if failed else ""
+    failures = sum("error" in row for row in rows)
+    text = f", {failures} of them with an error instead of times" if failures else ""
     tell(f"wrote {output}: {len(table_rows)} operators, {len(rows)} rows{text}")
 
 

@@ -47,14 +47,14 @@ LUMPED_COLUMNS = {
 }
 
 
-def collect(plans: Sequence[RowPlan], run: Run, *, lumped: bool) -> dict[str, list[dict[str, Any]]]:
+def collect(plans: Sequence[RowPlan], run: Run, *, together: bool) -> dict[str, list[dict[str, Any]]]:
     """Return the rows by operator, in the order of their names; rows that were not reached are left out."""
     records = {record.trial.key: record for record in run}
     rows: dict[str, list[dict[str, Any]]] = {}
     for row in plans:
         records_of_row = [records[trial.key] for trial in row.trials if trial.key in records]
         if records_of_row:
-            cells = _lump(row.operator, records_of_row) if lumped else _apart(row.operator, records_of_row)
+            cells = _lump(row.operator, records_of_row) if together else _apart(row.operator, records_of_row)
             rows.setdefault(row.operator, []).append({"inputs": dict(row.inputs), **cells})
     return dict(sorted(rows.items()))
 
@@ -103,11 +103,11 @@ def _reason(record: Record) -> str:
     return record.status if record.reason is None else first_line(record.reason.message)
 
 
-def render(rows: Rows, run: Run, format: str, *, lumped: bool) -> str:
+def render(rows: Rows, run: Run, format: str, *, together: bool) -> str:
     """Return the document in one of `FORMATS`, with a line break at the end."""
     if format == "json":
         return json.dumps(rows, indent=4) + "\n"
-    return _csv(rows) if format == "csv" else _markdown(rows, run, lumped=lumped)
+    return _csv(rows) if format == "csv" else _markdown(rows, run, together=together)
 
 
 def _plain(rows: Rows) -> list[dict[str, Any]]:
@@ -130,8 +130,8 @@ def _csv(rows: Rows) -> str:
     return text.getvalue()
 
 
-def _markdown(rows: Rows, run: Run, *, lumped: bool) -> str:
-    columns = LUMPED_COLUMNS if lumped else APART_COLUMNS
+def _markdown(rows: Rows, run: Run, *, together: bool) -> str:
+    columns = LUMPED_COLUMNS if together else APART_COLUMNS
     plain = _plain(rows)
     lines = [
         "# Runtime Features",
@@ -140,8 +140,8 @@ def _markdown(rows: Rows, run: Run, *, lumped: bool) -> str:
     ]
     lines += ["# Benchmark Results", "| " + " | ".join(columns) + " |", "|" + " :---: |" * len(columns)]
     lines += ["| " + " | ".join(_cell(row, key) for key in columns.values()) + " |" for row in plain]
-    failed = [f"{row['operator']} {row['inputs']}: {row['error']}" for row in plain if "error" in row]
-    missing = [f"* {for_markdown_line(why)}" for why in failed]
+    failures = [f"{row['operator']} {row['inputs']}: {row['error']}" for row in plain if "error" in row]
+    missing = [f"* {for_markdown_line(why)}" for why in failures]
     return "\n".join([*lines, *(["", "# Not measured", *missing] if missing else []), ""])
 
 

@@ -47,14 +47,14 @@ class RowPlan:
 class CommandRequest:
     """The request: operators as `mxnet:PATH`, rows of a file, and how inputs and directions are chosen.
 
-    `lumped` asks for forward and backward together, as the profiler `python` times them.
+    `together` asks for forward and backward in one time, as the profiler `python` times them.
     """
 
     names: Sequence[str]
     rows: InputRows = field(default_factory=dict)
     dtype: str = "float32"
     large: bool = False
-    lumped: bool = False
+    together: bool = False
 
 
 def names(operators: Sequence[str], categories: Sequence[str], rows: InputRows) -> tuple[str, ...]:
@@ -96,7 +96,7 @@ def plan_rows(session: Session, selection: Selection, choice: CommandRequest) ->
     for name in choice.names:
         path = split_implementation(name)[1]
         for inputs, trials in _rows(session, replace(selection, operators=(name,)), choice, side, path):
-            yield RowPlan(path.rpartition(".")[2], inputs, tuple(_lump(trials) if choice.lumped else trials))
+            yield RowPlan(path.rpartition(".")[2], inputs, tuple(_lump(trials) if choice.together else trials))
 
 
 def whole(plans: Sequence[RowPlan], settings: Settings) -> Plan:

@@ -175,9 +175,9 @@ def run(command: Sequence[str], variables: Mapping[str, str], timeout: float) ->
         return code, output.read().decode(errors="replace").strip().splitlines()[-3:]
 
 
-def _of_trial(tool: Tool, launches: Sequence[Launch] | None, failed: Mapping[str, Any] | None) -> dict[str, Any]:
-    if failed is not None:
-        return {"reason": Reason.from_json(failed).to_json()}
+def _of_trial(tool: Tool, launches: Sequence[Launch] | None, failure: Mapping[str, Any] | None) -> dict[str, Any]:
+    if failure is not None:
+        return {"reason": Reason.from_json(failure).to_json()}
     if tool.name == OBSERVER:
         return {}
     if launches is None:

@@ -116,7 +116,7 @@ class Running:
                 run, cause = interrupted.run, interrupted.cause
             finally:
                 self._bar.close()
-            self._write_ready(finished=True)
+            self._write_ready(final=True)
             self._lines.add({"finish_time": _now(), "environment": dict(run.environment)})
             if trace is not None:
                 write_trace(trace, self._sampled)
@@ -175,18 +175,18 @@ class Running:
         """Take what became of it; one trial may be all that several run ids waited for."""
         self._bar.done(outcome)
         self._outcomes[outcome.trial.key] = outcome
-        self._write_ready(finished=False)
+        self._write_ready(final=False)
 
     def close(self) -> None:
         """Note that measuring is over."""
         self._bar.close()
 
-    def _write_ready(self, *, finished: bool) -> None:
+    def _write_ready(self, *, final: bool) -> None:
         """Write the cases that are measured: in order, up to the first that is not; or all, when nothing more comes."""
         while self._waiting:
             run_id, (case, trials) = next(iter(self._waiting.items()))
             complete = bool(trials) and all(trial.key in self._outcomes for trial in trials)
-            if not complete and not finished:
+            if not complete and not final:
                 return
             if complete:
                 self._write(case, trials)
