@@ -140,8 +140,8 @@ def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     (3, 4)
     """
     rank = max((len(shape) for shape in shapes), default=0)
-    padded = [(1,) * (rank - len(shape)) + shape for shape in shapes]
-    return tuple(0 if 0 in sizes else max(sizes) for sizes in zip(*padded))
+    rows = [(1,) * (rank - len(shape)) + shape for shape in shapes]
+    return tuple(0 if 0 in sizes else max(sizes) for sizes in zip(*rows))
 
 
 def elements(outputs: tuple[TensorSpec, ...]) -> int:

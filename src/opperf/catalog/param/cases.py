@@ -202,13 +202,13 @@ def _pairs(entry: Entry, seed: str) -> Iterator[tuple[ArgumentSet | None, Argume
 
 
 def _argument_sets(specs: Sequence[Spec], seed: str, *, swept: bool) -> Iterator[ArgumentSet]:
-    for named, one in named_specs(specs, swept=swept):
+    for label, one in named_specs(specs, swept=swept):
         if one.described is not None:
-            yield ArgumentSet(named, one, one.described.args, one.described.kwargs)
+            yield ArgumentSet(label, one, one.described.args, one.described.kwargs)
             continue
-        args = tuple(argument(entry, f"{seed}/{named}/{place}") for place, entry in enumerate(one.args))
-        kwargs = {name: argument(entry, f"{seed}/{named}/{name}") for name, entry in (one.kwargs or {}).items()}
-        yield ArgumentSet(named, one, args, kwargs)
+        args = tuple(argument(entry, f"{seed}/{label}/{place}") for place, entry in enumerate(one.args))
+        kwargs = {name: argument(entry, f"{seed}/{label}/{name}") for name, entry in (one.kwargs or {}).items()}
+        yield ArgumentSet(label, one, args, kwargs)
 
 
 def named_specs(specs: Sequence[Spec], *, swept: bool) -> Iterator[tuple[str, Spec]]:

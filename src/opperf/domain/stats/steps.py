@@ -78,8 +78,8 @@ class Posterior:
         """Take at least two builds and one observation."""
         self.builds = builds
         self._observations = observations
-        measured = {0, builds - 1} | {end for one in observations for end in (one.base, one.new)}
-        self._gaps = [range(low + 1, high + 1) for low, high in pairwise(sorted(measured))]
+        ends = {0, builds - 1} | {end for one in observations for end in (one.base, one.new)}
+        self._gaps = [range(low + 1, high + 1) for low, high in pairwise(sorted(ends))]
 
     @cached_property
     def models(self) -> list[Model]:
