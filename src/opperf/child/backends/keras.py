@@ -105,11 +105,11 @@ def pure_layer(
     weights, rest = result.trainable_variables, result.non_trainable_variables
     trained, state = ([variable.value for variable in several] for several in (weights, rest))
 
-    def function(*values: Any, **named: Any) -> Any:
+    def function(*values: Any, **options: Any) -> Any:
         *inputs, trained, before = values
         # As `stateless_call`, which leaves out what a layer does around its computation, as to convert its inputs.
         with _keras().StatelessScope([*zip(weights, trained), *zip(rest, before)]) as scope:
-            outputs = result(*inputs, **named)
+            outputs = result(*inputs, **options)
         after = [scope.get_current_value(variable) for variable in rest]
         changed = [new for new, old in zip(after, before, strict=True) if new is not old]
         stop_gradient = _keras().ops.stop_gradient

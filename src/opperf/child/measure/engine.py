@@ -116,37 +116,37 @@ class Engine:
         As a `part` of a whole, work that takes little of it gets little time.
         """
         clock = self._backend.clock
-        spent: dict[str, float] = {}
+        seconds: dict[str, float] = {}
         sweep = self._cold() if settings.cache == "cold" else None
         block = Block(work, self._backend, self._counters, sweep=sweep)
-        with block.scope(), _no_garbage_collection(), _stage(spent, "warmup", clock.wall):
+        with block.scope(), _no_garbage_collection(), _stage(seconds, "warmup", clock.wall):
             calls, warmed, probed, settings = self._warm(block, settings, output_bytes, took, part)
         self._counters.watch()
         before, gpu = self._counters.host(), gpu_of(self._backend.side.device)
         gpu_before = {} if gpu is None else gpu.read()
-        with block.scope(), _no_garbage_collection(), _stage(spent, "samples", clock.wall):
+        with block.scope(), _no_garbage_collection(), _stage(seconds, "samples", clock.wall):
             time, calls = self._time(block, calls, settings, output_bytes, probed=probed)
-        host_warnings = host.doubts(before, self._counters.host(), spent["samples"])
+        host_warnings = host.doubts(before, self._counters.host(), seconds["samples"])
         gpu_after = {} if gpu is None else gpu.read()
         metrics: dict[str, Samples | Quantity] = {"time": time, **work.metrics}
         if native is not None:
-            with _stage(spent, "native", clock.wall):
+            with _stage(seconds, "native", clock.wall):
                 metrics["time_native"] = self._without_python(work, native, settings, sweep, part)
         if settings.latency:
-            with block.scope(), _no_garbage_collection(), _stage(spent, "latency", clock.wall):
+            with block.scope(), _no_garbage_collection(), _stage(seconds, "latency", clock.wall):
                 metrics["latency"] = self._latency(block, time, calls, settings)
         more_facts: dict[str, object] = {}
         more_warnings: tuple[Warning, ...] = ()
         watch = self._backend.kernel_watch()
         if watch is not None:
-            with _stage(spent, "kernels", clock.wall):
+            with _stage(seconds, "kernels", clock.wall):
                 device, more_facts, more_warnings = kernels.measure(
                     watch, work, settings.runs or kernels.CALLS, self._backend.cache_sweep()
                 )
             metrics |= device
         if settings.memory:
             warm_calls = warmed + sum(sample.calls for sample in time.samples)
-            with _stage(spent, "memory", clock.wall):
+            with _stage(seconds, "memory", clock.wall):
                 metrics |= self._memory(block, CALLS_BEFORE_MEMORY - warm_calls, time.samples[-1])
         return Measurement(
             metrics,
@@ -160,7 +160,7 @@ class Engine:
                 **({} if gpu is None else {"gpu": {"before": gpu_before, "after": gpu_after}}),
             },
             warnings=(*doubts(time, output_bytes), *host_warnings, *gpu_doubts(gpu_before, gpu_after), *more_warnings),
-            spent=spent,
+            spent=seconds,
         )
 
     def _without_python(
@@ -288,9 +288,9 @@ def _no_garbage_collection() -> Iterator[None]:
 
 
 @contextmanager
-def _stage(spent: dict[str, float], name: str, wall: Callable[[], int]) -> Iterator[None]:
+def _stage(seconds: dict[str, float], name: str, wall: Callable[[], int]) -> Iterator[None]:
     start = wall()
     try:
         yield
     finally:
-        spent[name] = spent.get(name, 0.0) + (wall() - start) / 1e9
+        seconds[name] = seconds.get(name, 0.0) + (wall() - start) / 1e9

@@ -59,12 +59,14 @@ def _compile(command: Sequence[str], library: Path) -> None:
         output = Path(scratch) / library.name
         try:
             with _all_memory():
-                done = subprocess.run([*command, "-o", str(output)], capture_output=True, text=True, timeout=TIMEOUT)
+                process = subprocess.run([*command, "-o", str(output)], capture_output=True, text=True, timeout=TIMEOUT)
         except subprocess.TimeoutExpired:
             raise Unsupported(f"`{command[0]}` was not finished within {TIMEOUT:g} s", slug="no_build") from None
-        if done.returncode:
-            lines = done.stderr.splitlines()
-            why = next((line for line in lines if "error" in line), lines[-1] if lines else f"exit {done.returncode}")
+        if process.returncode:
+            lines = process.stderr.splitlines()
+            why = next(
+                (line for line in lines if "error" in line), lines[-1] if lines else f"exit {process.returncode}"
+            )
             raise Unsupported(f"`{command[0]}` cannot compile {library.stem}: {why.strip()[:300]}", slug="no_build")
         output.replace(library)
 

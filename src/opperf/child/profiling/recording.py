@@ -35,7 +35,7 @@ from opperf.domain.registry import FRAMEWORKS
 GAVE_WAY = "the script profiles parts of itself, which are not in this profile"
 
 #: The recordings that are not stopped; all but the last one wait.
-_started: list[Recording] = []
+_recordings: list[Recording] = []
 
 
 def loaded_frameworks(framework: str | None = None) -> tuple[str, ...]:
@@ -106,9 +106,9 @@ class Recording:
                 hint="stop it before you start it again" if self.state == "running" else "resume it, or stop it",
                 slug="profiler_running",
             )
-        if _started:
-            _started[-1]._wait()
-        _started.append(self)
+        if _recordings:
+            _recordings[-1]._wait()
+        _recordings.append(self)
         self.state = "paused"
         if not paused:
             try:
@@ -203,9 +203,9 @@ class Recording:
 
     def _free(self) -> None:
         self.state = "stopped"
-        _started.remove(self)
-        if _started and _started[-1].state == "waiting":
-            _started[-1]._go_on()
+        _recordings.remove(self)
+        if _recordings and _recordings[-1].state == "waiting":
+            _recordings[-1]._go_on()
 
     def _wait(self) -> None:
         """Give way to another recording; raises `ProfilerError` where this one does not."""

@@ -117,9 +117,9 @@ class Jobs:
         prepared = replace(ready, ballast=ballast, facts={**ready.facts, **checked})
         self._handles += 1
         self._prepared[self._handles] = prepared
-        spent = {"inputs": prepared.input_seconds, "calls": sum(prepared.sound.took) / 1e9}
+        seconds = {"inputs": prepared.input_seconds, "calls": sum(prepared.sound.took) / 1e9}
         kernels = request.kernels and self._shows_kernels(prepared.sound.work)
-        return replies.Preparation(self._handles, prepared.facts, spent, kernels)
+        return replies.Preparation(self._handles, prepared.facts, seconds, kernels)
 
     def _shows_kernels(self, work: Work) -> bool:
         """Whether the framework's profiler sees what a call runs on the device."""
@@ -247,17 +247,19 @@ class Jobs:
         sound = prepared.sound
         if settings.clock == NATIVE:
             clock = native_clock(self._backend.name)
-            measured: Measurement = clock.measure(self._backend, self._counters, sound.work, settings, took=sound.took)
+            measurement: Measurement = clock.measure(
+                self._backend, self._counters, sound.work, settings, took=sound.took
+            )
         else:
             loop, doubts = self._native_loop(sound.work) if settings.loop == NATIVE else (None, [])
-            measured = self._engine.measure(
+            measurement = self._engine.measure(
                 sound.work, settings, output_bytes=sound.output_bytes, took=sound.took, part=request.part, native=loop
             )
-            measured = replace(measured, warnings=(*measured.warnings, *doubts))
+            measurement = replace(measurement, warnings=(*measurement.warnings, *doubts))
         return replace(
-            measured,
-            facts={**prepared.facts, **measured.facts},
-            warnings=(*measured.warnings, *self._thread_doubts, *_trace(self.tracers)),
+            measurement,
+            facts={**prepared.facts, **measurement.facts},
+            warnings=(*measurement.warnings, *self._thread_doubts, *_trace(self.tracers)),
         )
 
     def _build_loops(self, request: requests.BuildLoops) -> replies.Agreement:

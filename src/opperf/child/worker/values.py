@@ -112,11 +112,11 @@ def _quantiles() -> Sequence[float]:
 
 
 def _from_table(backend: Backend, spec: TensorSpec, seed: str, table: Sequence[float]) -> Numbers:
-    packed = [struct.pack("<f" if spec.is_float else "<q", value) for value in table]
+    entries = [struct.pack("<f" if spec.is_float else "<q", value) for value in table]
     if spec.dtype.startswith("complex"):
-        packed = [value + value for value in packed]
+        entries = [value + value for value in entries]
     places = draw_bits(random.Random(seed), spec.elements, 2, ENTRIES - 1)
-    values = b"".join([packed[i] for i in memoryview(places).cast("H")])
+    values = b"".join([entries[i] for i in memoryview(places).cast("H")])
     return backend.host(bytearray(values), "float32" if spec.is_float else "int64")
 
 

@@ -47,9 +47,9 @@ def program(
     """Compile a function of arrays for these, and return it jitted, and how long that took."""
     jitted = jax.jit(function)
     start = perf_counter()
-    compiled = jitted.lower(*arguments).compile()
+    executable = jitted.lower(*arguments).compile()
     took = compile_time(perf_counter() - start)
-    PLANS[jitted] = _plan(compiled)
+    PLANS[jitted] = _plan(executable)
     return jitted, took
 
 
@@ -72,9 +72,9 @@ def over_tensors(
     return call, tensors
 
 
-def _plan(compiled: Any) -> Memory | None:
+def _plan(executable: Any) -> Memory | None:
     """Return outputs and temporaries; XLA's own peak has the arguments in it and misses a convolution's scratch."""
-    plan = compiled.memory_analysis()
+    plan = executable.memory_analysis()
     if plan is None:
         return None
     size = plan.output_size_in_bytes + plan.temp_size_in_bytes - plan.alias_size_in_bytes

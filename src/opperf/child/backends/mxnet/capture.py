@@ -280,8 +280,8 @@ def graph_behind(addresses: Sequence[int]) -> dict[str, Any]:
 
 def _symbol(address: int) -> Any:
     symbol = SymbolHandle()
-    failed = _LIB.MXAutogradGetSymbol(NDArrayHandle(address), ctypes.byref(symbol))
-    return None if failed else mx.sym.Symbol(symbol)
+    error = _LIB.MXAutogradGetSymbol(NDArrayHandle(address), ctypes.byref(symbol))
+    return None if error else mx.sym.Symbol(symbol)
 
 
 def run(graph: Any, arrays: Sequence[Any], enter: Callable[[str], None]) -> list[Any] | None:

@@ -59,11 +59,11 @@ def _instructions() -> str | None:
     """Return the instruction sets that every loop may use, and those of this CPU that some loops have versions for."""
     for name in ("numpy._core._multiarray_umath", "numpy.core._multiarray_umath"):
         try:
-            compiled: Any = import_module(name)
+            module: Any = import_module(name)
         except ImportError:  # the package was renamed in 2.0
             continue
-        features = [feature for feature in compiled.__cpu_dispatch__ if compiled.__cpu_features__.get(feature)]
-        return " ".join([*compiled.__cpu_baseline__, *features])
+        features = [feature for feature in module.__cpu_dispatch__ if module.__cpu_features__.get(feature)]
+        return " ".join([*module.__cpu_baseline__, *features])
     return None
 
 

@@ -20,8 +20,8 @@ def slice_of(data: Any, begin: Any, end: Any, step: Any) -> Any:
     """Return the part from `begin` to before `end` by `step`, for the leading dimensions that are given."""
     starts, stops, steps = (value if isinstance(value, tuple) else (value,) for value in (begin, end, step))
     rank = max(len(starts), len(stops), len(steps))
-    padded = [(*bounds, *(None,) * (rank - len(bounds))) for bounds in (starts, stops, steps)]
-    return data[tuple(map(slice, *padded))]
+    ranges = [(*bounds, *(None,) * (rank - len(bounds))) for bounds in (starts, stops, steps)]
+    return data[tuple(map(slice, *ranges))]
 
 
 BINDINGS: dict[str, Binding] = {

@@ -39,9 +39,9 @@ def im2col(data: Any, kernel: Any, stride: Any, padding: Any, dilation: Any) -> 
     (high, wide), (down, right), (above, left), (rows, columns) = (
         _pair(value, default) for value, default in ((kernel, 1), (stride, 1), (padding, 0), (dilation, 1))
     )
-    padded = np.pad(data, ((0, 0), (0, 0), (above, above), (left, left)))
+    data = np.pad(data, ((0, 0), (0, 0), (above, above), (left, left)))
     spans = (high - 1) * rows + 1, (wide - 1) * columns + 1
-    windows = np.lib.stride_tricks.sliding_window_view(padded, spans, axis=(2, 3))
+    windows = np.lib.stride_tricks.sliding_window_view(data, spans, axis=(2, 3))
     patches = windows[:, :, ::down, ::right, ::rows, ::columns]
     batch, channels = data.shape[:2]
     return np.transpose(patches, (0, 1, 4, 5, 2, 3)).reshape(batch, channels * high * wide, -1)

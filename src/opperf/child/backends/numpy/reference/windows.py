@@ -73,9 +73,9 @@ def windows(
 ) -> Any:
     """Return every window, the elements of each in the last dimensions."""
     dilation = dilation or (1,) * len(kernel)
-    padded = np.pad(data, [(0, 0), (0, 0), *((pad, pad) for pad in padding)], constant_values=fill)
+    data = np.pad(data, [(0, 0), (0, 0), *((pad, pad) for pad in padding)], constant_values=fill)
     spans = [gap * (width - 1) + 1 for gap, width in zip(dilation, kernel)]
-    patches = sliding_window_view(padded, spans, axis=tuple(range(2, data.ndim)))
+    patches = sliding_window_view(data, spans, axis=tuple(range(2, data.ndim)))
     return patches[_every((*stride, *dilation))]
 
 

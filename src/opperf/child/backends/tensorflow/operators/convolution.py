@@ -64,7 +64,7 @@ def convolution(
     """Return the convolution of data (batch, width..., channel); the weight says how many groups there are."""
     space = data.shape.rank - 2
     steps, gaps = spread(stride, space, 1), spread(dilation, space, 1)
-    data, rule = _padded(data, weight.shape[:space], steps, spread(padding, space, 0), gaps)
+    data, rule = _pad_whole(data, weight.shape[:space], steps, spread(padding, space, 0), gaps)
     strides, dilations = (steps, gaps) if space < 3 else ((1, *steps, 1), (1, *gaps, 1))
     return CONVOLUTIONS[space](data, weight, strides, rule, dilations=dilations)
 
@@ -72,11 +72,11 @@ def convolution(
 def depthwise(data: Any, weight: Any, stride: Widths, padding: Widths, dilation: Widths) -> Any:
     """Return each channel convolved with its own weight."""
     steps, gaps = spread(stride, 2, 1), spread(dilation, 2, 1)
-    data, rule = _padded(data, weight.shape[:2], steps, spread(padding, 2, 0), gaps)
+    data, rule = _pad_whole(data, weight.shape[:2], steps, spread(padding, 2, 0), gaps)
     return tf.nn.depthwise_conv2d(data, weight, (1, *steps, 1), rule, dilations=gaps)
 
 
-def _padded(data: Any, kernel: Any, steps: Any, padding: Any, gaps: Any) -> tuple[Any, str]:
+def _pad_whole(data: Any, kernel: Any, steps: Any, padding: Any, gaps: Any) -> tuple[Any, str]:
     """Return the data and the name of a padding that together are the one asked for."""
     if not any(padding):
         return data, "VALID"
@@ -119,15 +119,15 @@ def _no_groups(groups: int | None) -> int:
 def max_pool(data: Any, kernel: Widths, stride: Widths, padding: Widths) -> Any:
     """Return the largest value of each window."""
     size, step, ends, space = _windows(data, kernel, stride, padding)
-    padded = pad(data, ends, data.dtype.min) if any(ends) else data
-    return MAX_POOLS[space](padded, size, step, "VALID")
+    data = pad(data, ends, data.dtype.min) if any(ends) else data
+    return MAX_POOLS[space](data, size, step, "VALID")
 
 
 def avg_pool(data: Any, kernel: Widths, stride: Widths, padding: Widths) -> Any:
     """Return the mean of each window, padding as zeros."""
     size, step, ends, space = _windows(data, kernel, stride, padding)
-    padded = pad(data, ends, 0) if any(ends) else data
-    return AVG_POOLS[space](padded, size, step, "VALID")
+    data = pad(data, ends, 0) if any(ends) else data
+    return AVG_POOLS[space](data, size, step, "VALID")
 
 
 def lp_pool(data: Any, kernel: Widths, stride: Widths, power: int) -> Any:
