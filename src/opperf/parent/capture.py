@@ -61,7 +61,7 @@ def capture(
     seconds = number(timeout, parse_duration, "timeout")
     if is_model:
         specs = foreign_case(code, inputs or {}, {}).inputs
-        return capture_model(Path(code), side, specs, seconds, note, named=environment is not None, plugins=plugins)
+        return capture_model(Path(code), side, specs, seconds, note, explicit=environment is not None, plugins=plugins)
     if inputs:
         raise InputError("`--input` applies to model files only", hint="a function takes no arguments")
     function = read_operator(code)
@@ -69,7 +69,7 @@ def capture(
         raise InputError(
             f"`{code}` is not a function", hint="write `module:function`, `file.py:function` or `model.onnx`"
         )
-    return capture_function(function, side, seconds, note, named=environment is not None, plugins=plugins)
+    return capture_function(function, side, seconds, note, explicit=environment is not None, plugins=plugins)
 
 
 def _imported_by(code: str) -> str | None:
@@ -84,20 +84,22 @@ def capture_function(
     timeout: float,
     note: Callable[[str], None],
     *,
-    named: bool = False,
+    explicit: bool = False,
     plugins: Sequence[Path] = (),
 ) -> Capture:
     """Return the operators of a function `module:name`; all of its calls end within `timeout` seconds.
 
-    `named` says that the user named the side's environment. Raises `InputError` for code that cannot be loaded, a
+    `explicit` says that the user named the side's environment. Raises `InputError` for code that cannot be loaded, a
     function that raises or calls no operator, and a framework that cannot be watched; `HarnessError` for a child that
     does not start or is lost.
     """
     with Pool(Settings(timeout=timeout), note, plugins) as pool:
         try:
-            recording = pool.capture(replace(settled_side(side, named=named), settings=PROGRAM), requests.Capture(code))
-        except OperatorFailure as failed:
-            raise _refuse(code.name, failed) from failed
+            recording = pool.capture(
+                replace(settled_side(side, explicit=explicit), settings=PROGRAM), requests.Capture(code)
+            )
+        except OperatorFailure as failure:
+            raise _refuse(code.name, failure) from failure
     result = _take(recording, code.name, "user_code")
     if not result.suite.cases and not result.left_out:
         raise InputError(
@@ -115,7 +117,7 @@ def capture_model(
     timeout: float,
     note: Callable[[str], None],
     *,
-    named: bool = False,
+    explicit: bool = False,
     plugins: Sequence[Path] = (),
 ) -> Capture:
     """Return the nodes of a model in a file, which is run once; `inputs` are those that are not as the file has them.
@@ -128,10 +130,10 @@ def capture_model(
     with Pool(Settings(timeout=timeout), note, plugins) as pool:
         try:
             recording = pool.capture(
-                settled_side(side, named=named), requests.CaptureModel(str(path.absolute()), specs)
+                settled_side(side, explicit=explicit), requests.CaptureModel(str(path.absolute()), specs)
             )
-        except OperatorFailure as failed:
-            raise InputError(f"`{path}`: {failed.message}", hint=failed.reason.hint, slug="bad_model") from failed
+        except OperatorFailure as failure:
+            raise InputError(f"`{path}`: {failure.message}", hint=failure.reason.hint, slug="bad_model") from failure
     return _take(recording, str(path), "bad_model")
 
 
@@ -142,10 +144,10 @@ def _take(recording: Recording, where: str, slug: str) -> Capture:
     return Capture(recording.suite, recording.notes)
 
 
-def _refuse(code: str, failed: OperatorFailure) -> InputError:
+def _refuse(code: str, failure: OperatorFailure) -> InputError:
     """Say what a child did not do: a framework that it cannot watch, or what the function raised."""
-    reason = failed.reason
-    if failed.skipped:
+    reason = failure.reason
+    if failure.skipped:
         return InputError(f"`{code}`: {reason.message}", hint=reason.hint, slug="no_capture")
     return InputError(
         f"`{code}` raised {reason.exception}: {reason.message}",

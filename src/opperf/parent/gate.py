@@ -66,11 +66,11 @@ class Gate:
                 "`--base` and `--new` compare live; `--expected` and `--update-expected` use recorded expectations",
                 hint="use one or the other",
             )
-        typed = {**self.options, "base": self.base, "new": self.new, "explain": self.explain or None}
+        options = {**self.options, "base": self.base, "new": self.new, "explain": self.explain or None}
         idle = sorted(
             name
             for name in (LIVE_ONLY if self.is_recorded else RECORDED_ONLY)
-            if typed.get(name) is not None and typed[name] not in ([], ())
+            if options.get(name) is not None and options[name] not in ([], ())
         )
         if idle and self.is_recorded:
             raise InputError(
@@ -184,16 +184,18 @@ def selection_of(
     if not selects:
         of_file = {"category": file.categories, "suite": file.suite, "skip": request.get("skip") or file.skip}
         request = {**request, **of_file}
-    typed = requests.selection(operators, request, names=() if selects else file.operators, others=others, note=note)
+    selection = requests.selection(
+        operators, request, names=() if selects else file.operators, others=others, note=note
+    )
     return replace(
-        typed,
-        sizes=typed.sizes or file.sizes,
-        dtypes=typed.dtypes or file.dtypes,
-        values=typed.values or file.values,
-        random=file.random if typed.random is None else typed.random,
-        directions=typed.directions or file.directions,
-        inputs=typed.inputs or (() if typed.rows else file.inputs),
-        attributes=typed.attributes or file.attributes,
+        selection,
+        sizes=selection.sizes or file.sizes,
+        dtypes=selection.dtypes or file.dtypes,
+        values=selection.values or file.values,
+        random=file.random if selection.random is None else selection.random,
+        directions=selection.directions or file.directions,
+        inputs=selection.inputs or (() if selection.rows else file.inputs),
+        attributes=selection.attributes or file.attributes,
         frameworks=file.frameworks,
         environments=file.environments,
         devices=file.devices,
@@ -206,9 +208,9 @@ def _sides(gate: Gate) -> tuple[SideText | None, list[SideText]]:
     file, base, new = gate.file, gate.base, gate.new
     base_of_file = [] if base is not None or file.base is None else [read_side(file.base)]
     new_of_file = [] if new else [read_side(text) for text in file.new]
-    typed = sides_named([*([] if base is None else [base]), *new], [*base_of_file, *new_of_file])
-    first = [*base_of_file, *(typed[:1] if base is not None else ())]
-    return first[0] if first else None, new_of_file or typed[len(typed) - len(new) :]
+    sides = sides_named([*([] if base is None else [base]), *new], [*base_of_file, *new_of_file])
+    first = [*base_of_file, *(sides[:1] if base is not None else ())]
+    return first[0] if first else None, new_of_file or sides[len(sides) - len(new) :]
 
 
 def _against_base(

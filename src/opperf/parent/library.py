@@ -557,10 +557,10 @@ def replay(
         if not trace.cases:
             return Replay(replaying.unmeasured(trace, request, settings, keeping, _progress(progress)))
         workload, nodes = replaying.workload(trace, request), wishes(fleet, where, replicate)
-        done = running.measure(workload, settings, keeping, _progress(progress), nodes)
-        if done.cause is not None:
-            raise done.cause
-        result = Replay(ReplayDocument(trace, done.run))
+        outcome = running.measure(workload, settings, keeping, _progress(progress), nodes)
+        if outcome.cause is not None:
+            raise outcome.cause
+        result = Replay(ReplayDocument(trace, outcome.run))
         _write(keeping, result)
     return result
 
@@ -619,22 +619,22 @@ def profile(
     command = profiling.command(words, module=module)
     profiling.check(command, options)
     python = profiling.python_for(command, environment, options, Silent().note)
-    done = profiling.run(command, python, options, Path(output), tool=tool, aside=True)
-    if done.profile is None:
+    outcome = profiling.run(command, python, options, Path(output), tool=tool, aside=True)
+    if outcome.profile is None:
         raise HarnessError(
-            f"`{words[0]}` wrote no profile; its exit code is {done.code}",
+            f"`{words[0]}` wrote no profile; its exit code is {outcome.code}",
             hint="`framework` or `environment` selects the Python to run it",
             slug="no_profile",
         )
     if suite is not None:
-        if done.recorded is None:
+        if outcome.recorded is None:
             raise HarnessError(
-                "; ".join([f"no suite: {suite} is not written", *done.notes]),
-                hint=f"{profiling.NO_SUITE}; `opperf.load` reads the profile: {', '.join(map(str, done.files))}",
+                "; ".join([f"no suite: {suite} is not written", *outcome.notes]),
+                hint=f"{profiling.NO_SUITE}; `opperf.load` reads the profile: {', '.join(map(str, outcome.files))}",
                 slug="no_suite",
             )
-        Suite(done.recorded.suite()).save(suite)
-    return Profile(done.profile, by=by, sort=sort, exit_code=done.code, files=done.files, notes=done.notes)
+        Suite(outcome.recorded.suite()).save(suite)
+    return Profile(outcome.profile, by=by, sort=sort, exit_code=outcome.code, files=outcome.files, notes=outcome.notes)
 
 
 def capture(

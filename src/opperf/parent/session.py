@@ -120,7 +120,8 @@ class Session:
         names = frameworks(self._selection, importable())
         names_current = CURRENT in map(EnvironmentSpec.parse, self._selection.environments)
         result = [
-            settled_side(side, self._selection.libraries, named=names_current) for side in sides(self._selection, names)
+            settled_side(side, self._selection.libraries, explicit=names_current)
+            for side in sides(self._selection, names)
         ]
         if not self._selection.devices and has_gpu():
             result = [replace(side, device=self._best_device(side)) for side in result]

@@ -425,9 +425,9 @@ def test_there_is_nothing_to_resume_where_no_file_lies(tmp_path: Path) -> None:
 def test_the_current_environment_is_another_only_where_nobody_named_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interpreters, "imports_here", lambda name: name == "numpy")
     assert settled_side(Side("torch")).environment == "torch"
-    assert settled_side(Side("numpy"), named=True).environment == "current"
+    assert settled_side(Side("numpy"), explicit=True).environment == "current"
     with pytest.raises(EnvironmentFailure, match="which cannot import torch") as caught:
-        settled_side(Side("torch"), named=True)
+        settled_side(Side("torch"), explicit=True)
     assert "leave `--environment` out" in str(caught.value.hint)
     with pytest.raises(EnvironmentFailure, match="`--environment current`"):
         Session(Selection(frameworks=("torch",), environments=("current",)), Settings()).sides()

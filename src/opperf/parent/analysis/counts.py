@@ -100,14 +100,14 @@ def together(work: Verdict, time: Verdict | None) -> str:
 def data_share(trial: Trial, count: float) -> float | None:
     """Return which share of the instructions of a call its data needs at least, by the operator's formulas."""
     definition = catalog().get(trial.case.operator)
-    flops, moved = 0, trial.case.input_bytes
+    flops, nbytes = 0, trial.case.input_bytes
     if definition is not None:
         try:
             flops = definition.flop_count(trial.case, trial.direction) or 0
-            moved = definition.byte_count(trial.case, trial.direction) or moved
+            nbytes = definition.byte_count(trial.case, trial.direction) or nbytes
         except (InputError, LookupError, TypeError, ValueError, ArithmeticError):
             return None
-    return max(moved / VECTOR_BYTES, flops / VECTOR_FLOPS) / count if count > 0 else None
+    return max(nbytes / VECTOR_BYTES, flops / VECTOR_FLOPS) / count if count > 0 else None
 
 
 def vectorised(trial: Trial, count: float) -> tuple[Warning, ...]:

@@ -191,7 +191,7 @@ class Commits:
         path = f"{folder / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}"
         environment = {**surroundings(), "PATH": path, "VIRTUAL_ENV": str(folder)}
         try:
-            done = subprocess.run(
+            process = subprocess.run(
                 self._command,
                 shell=True,  # the user's own command, as they would type it
                 cwd=tree,
@@ -206,11 +206,11 @@ class Commits:
             raise EnvironmentFailure(
                 f"{name} was not built in {BUILD_PATIENCE:.0f} s", slug="environment_build"
             ) from late
-        if done.returncode != 0:
+        if process.returncode != 0:
             (folder / "opperf-failed").touch()
-            last = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()[-1]
+            last = (process.stderr.strip() or process.stdout.strip() or "no output").splitlines()[-1]
             raise EnvironmentFailure(
-                f"{name} cannot be built: `{self._command}` exits with {done.returncode}: {last[:200]}",
+                f"{name} cannot be built: `{self._command}` exits with {process.returncode}: {last[:200]}",
                 slug="environment_build",
             )
 
@@ -242,8 +242,8 @@ def _revision(repository: Path, name: str) -> str:
 
 
 def _git(repository: Path, *words: str) -> str:
-    done = listen(["git", "-C", str(repository), *words], PATIENCE)
-    if done.returncode != 0:
-        last = (done.stderr.strip().splitlines() or ["git gave no reason"])[-1]
+    process = listen(["git", "-C", str(repository), *words], PATIENCE)
+    if process.returncode != 0:
+        last = (process.stderr.strip().splitlines() or ["git gave no reason"])[-1]
         raise InputError(f"`git {shlex.join(words[:2])}` in {repository}: {last[:200]}", slug="repository")
-    return done.stdout.strip()
+    return process.stdout.strip()

@@ -151,10 +151,10 @@ def index_versions(package: str, *, pre: bool) -> list[str]:
     """Return the releases of a package for any Python, without those that were yanked."""
     python = sys.executable if importlib.util.find_spec("pip") is not None else _uv_python()
     words = ("index", "versions", package, "--ignore-requires-python", *(["--pre"] if pre else []))
-    done = listen([python, "-m", "pip", *words], PATIENCE)
-    match = re.search(r"Available versions: (.*)", done.stdout)
-    if done.returncode != 0 or match is None:
-        last = (done.stderr.strip().splitlines() or ["no answer"])[-1]
+    process = listen([python, "-m", "pip", *words], PATIENCE)
+    match = re.search(r"Available versions: (.*)", process.stdout)
+    if process.returncode != 0 or match is None:
+        last = (process.stderr.strip().splitlines() or ["no answer"])[-1]
         raise EnvironmentFailure(
             f"the package index does not list {package}: {last[:300]}",
             hint="pip asks it: see `pip config list`",

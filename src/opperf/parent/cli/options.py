@@ -336,12 +336,12 @@ def inputs(operators: Sequence[str] | None, what: What, config: Sequence[Path] =
 
 
 def judging(
-    judged: Judging, settling: Settling, report: Report, *, explain: bool = False, fleet: Wishes | None = None
+    options: Judging, settling: Settling, report: Report, *, explain: bool = False, fleet: Wishes | None = None
 ) -> Rules:
     """Return when a comparison is decided; raises `InputError`."""
     from opperf.parent.compare import Judging as Rules
 
-    words = {**vars(judged), **vars(settling)}
+    words = {**vars(options), **vars(settling)}
     return Rules(**words, explain=explain, labels=labels(report), command=command(), fleet=fleet)
 
 

@@ -166,32 +166,32 @@ def _run(
 
     profiled.check(command, options)
     python = profiled.python_for(command, environment, options, Bar().note)
-    done = profiled.run(command, python, options, output, tool=tool, aside=format not in (None, "console"))
-    for line in (*(f"wrote {file}" for file in done.files), *done.notes):
+    outcome = profiled.run(command, python, options, output, tool=tool, aside=format not in (None, "console"))
+    for line in (*(f"wrote {file}" for file in outcome.files), *outcome.notes):
         tell(line)
     if suite is not None:
-        _save_suite(done.recorded, suite)
-    if done.code == KILL_CODE:
+        _save_suite(outcome.recorded, suite)
+    if outcome.code == KILL_CODE:
         typer.echo(
             "the script was killed (SIGKILL), most likely because it ran out of memory; its profile is lost\n\n"
             "hint: `--memory-limit` stops recording sooner, and `--function` profiles only a part; without `--stacks`, "
             "`--shapes` and `--memory` it takes less",
             err=True,
         )
-    elif done.profile is None and tool is None:
+    elif outcome.profile is None and tool is None:
         typer.echo(
             f"no profile: the script imported none of {', '.join(options.watched)}\n\n"
             "hint: `--framework` or `--environment` selects the Python to run it",
             err=True,
         )
-    if done.profile is not None:
+    if outcome.profile is not None:
         try:
-            report(done.profile)
+            report(outcome.profile)
         except InputError as error:  # the script has run, and its exit code counts
             tell(f"error: {error}")
-    if done.code:
-        raise typer.Exit(done.code)
-    if options.function is not None and tool is None and (done.profile is None or not done.profile.events):
+    if outcome.code:
+        raise typer.Exit(outcome.code)
+    if options.function is not None and tool is None and (outcome.profile is None or not outcome.profile.events):
         typer.echo(f"error: nothing was recorded: `{options.function}` was not called while it was watched", err=True)
         raise typer.Exit(NOTHING)
 

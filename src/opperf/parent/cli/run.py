@@ -130,8 +130,8 @@ def offer_peaks(run: Run) -> None:
 
 def leave(run: Run, *, strict: bool) -> None:
     """Say how many trials failed; exit with 3 where that counts (`strict`), or where nothing was measured."""
-    failed = sum(record.status == "failed" for record in run)
-    if failed:
-        typer.echo(f"{failed} of {len(run.records)} trials failed", err=True)
-    if failed and (strict or not any(record.status == "ok" for record in run)):
+    failures = sum(record.status == "failed" for record in run)
+    if failures:
+        typer.echo(f"{failures} of {len(run.records)} trials failed", err=True)
+    if failures and (strict or not any(record.status == "ok" for record in run)):
         raise typer.Exit(3)

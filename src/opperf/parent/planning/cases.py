@@ -127,9 +127,9 @@ def _place(choice: OperatorChoice, name: str) -> str:
 def vary(selection: Selection, case: Case) -> Iterator[Case]:
     """Yield a case in every requested element type and distribution of values."""
     for dtype in dict.fromkeys(map(dtype_named, selection.dtypes or ("float32",))):
-        typed = within(case.with_dtype(dtype))
+        variant = within(case.with_dtype(dtype))
         for values in dict.fromkeys(map(distribution_named, selection.values or ("uniform",))):
-            yield typed.with_values(values)
+            yield variant.with_values(values)
 
 
 def _size(selection: Selection, definition: Operator) -> Iterator[tuple[Case, str]]:

@@ -106,10 +106,10 @@ USUAL = "torch"
 ORIGIN = "config:"
 
 
-def configured_frameworks(configs: Sequence[ParamConfig], *, named: bool) -> list[str]:
-    """Return the frameworks of the operators in configs; neutral ones have one only where none is `named`."""
+def configured_frameworks(configs: Sequence[ParamConfig], *, explicit: bool) -> list[str]:
+    """Return the frameworks of the operators in configs; neutral ones have one only where no framework is `explicit`."""
     frameworks = [operator.meaning.framework for config in configs for operator in config.operators]
-    return [framework or USUAL for framework in frameworks if framework is not None or not named]
+    return [framework or USUAL for framework in frameworks if framework is not None or not explicit]
 
 
 def unknown_operators(config: ParamConfig, framework: str, describe: Callable[[str], replies.Meaning]) -> Problems:

@@ -85,7 +85,7 @@ def _read(text: str) -> SideText:
     return SideText(text, side, None if dtype is None else dtype_named(dtype))
 
 
-def _place(first: str, named: str | None) -> tuple[str, str, str | None]:
+def _place(first: str, framework_name: str | None) -> tuple[str, str, str | None]:
     """Return framework, environment and implementation."""
     prefix, path = split_implementation(first)
     if prefix is not None:
@@ -93,7 +93,7 @@ def _place(first: str, named: str | None) -> tuple[str, str, str | None]:
     if first in FRAMEWORKS:
         return first, "current", None
     spec = EnvironmentSpec.parse(first)
-    name = named or spec.framework
+    name = framework_name or spec.framework
     if name is None:
         raise InputError(f"`{first}` does not name its framework", hint="add `;framework=torch`")
     return framework(name).name, spec.text, None
@@ -130,7 +130,7 @@ def frameworks(selection: Selection, importable: Sequence[str]) -> tuple[str, ..
     names = [framework(name).name for name in selection.frameworks]
     prefixes = [name.framework if isinstance(name, Code) else _owner(name) for name in selection.operators]
     bound = [EnvironmentSpec.parse(text).framework for text in selection.environments]
-    prefixes += configured_frameworks(selection.configs, named=bool(names) or any(bound))
+    prefixes += configured_frameworks(selection.configs, explicit=bool(names) or any(bound))
     if not names:
         prefixes += [_owner(entry.case.operator) for entry in selection.suite_cases]
         members = [member for category in selection.categories for member in GROUPS.get(category, (category,))]

@@ -78,8 +78,8 @@ def reasons(comparison: Comparison) -> list[str]:
     if comparison.clock == KERNELS:
         texts.append("the device's busy time decides, without launches")
     for name, ratio in comparison.tails.items():
-        moved = (comparison.time or verdict).ratio
-        if moved is not None and abs(ratio / moved - 1) > TAIL_MOVED:
+        overall = (comparison.time or verdict).ratio
+        if overall is not None and abs(ratio / overall - 1) > TAIL_MOVED:
             texts.append(f"the {name} moved differently: ratio {ratio:.2f}")
     texts += [warning.message for warning in comparison.warnings]
     if comparison.memory and not comparison.memory["same"]:

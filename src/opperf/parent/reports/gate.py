@@ -96,8 +96,8 @@ def headline(judgement: Judgement) -> str:
     if code == REGRESSION:
         text = f"{regressions} regression{'s' if regressions != 1 else ''} in {of_all}"
     elif code == FAILURE:
-        failed = len(judgement.of_kind("failed"))
-        text = f"{failed} of {of_all} could not be measured" if failed else "nothing was compared"
+        failures = len(judgement.of_kind("failed"))
+        text = f"{failures} of {of_all} could not be measured" if failures else "nothing was compared"
     elif code == INCONCLUSIVE:
         text = f"no certain regression in {of_all}, but some are inconclusive"
     else:

@@ -60,12 +60,12 @@ def series(histories: Sequence[History]) -> Document:
 
 
 def changes(
-    named: Sequence[NamedChange], examined: int, imported: int = 0, link: Callable[[NamedChange], str] = lambda _: ""
+    rows: Sequence[NamedChange], examined: int, imported: int = 0, link: Callable[[NamedChange], str] = lambda _: ""
 ) -> Document:
     """Return the report of changes: in how many series of ratios, and of times that other tools measured."""
-    words = f"{examined} series of ratios between builds, {_tally([one for one in named if one.anchor])}"
+    words = f"{examined} series of ratios between builds, {_tally([one for one in rows if one.anchor])}"
     if imported:
-        weak = _tally([one for one in named if one.anchor is None])
+        weak = _tally([one for one in rows if one.anchor is None])
         words += f"; {imported} series of absolute times from other tools, {weak}: {WEAKER}"
     none = "; ratios come from `opperf compare` of two builds of one framework" if not examined + imported else ""
     legend = {
@@ -73,16 +73,16 @@ def changes(
         "status": "unconfirmed: seen in only one build",
         "evidence": "times: absolute times from another tool; their scatter serves as the error",
     }
-    commands = (next_command(one) for one in named)
+    commands = (next_command(one) for one in rows)
     checks = [Note(command, kind="item") for command in commands if command is not None][:MOST_CHECKS]
     return Document(
-        "opperf history changes", [table(CHANGES, named, link=link), Note(words + none), *checks, Legend(legend)]
+        "opperf history changes", [table(CHANGES, rows, link=link), Note(words + none), *checks, Legend(legend)]
     )
 
 
-def _tally(named: Sequence[NamedChange]) -> str:
-    count = sum(one.change.confirmed for one in named)
-    more = f", {len(named) - count} more to be confirmed by the next build" if count < len(named) else ""
+def _tally(rows: Sequence[NamedChange]) -> str:
+    count = sum(one.change.confirmed for one in rows)
+    more = f", {len(rows) - count} more to be confirmed by the next build" if count < len(rows) else ""
     return f"{count} change{'' if count == 1 else 's'}{more}"
 
 

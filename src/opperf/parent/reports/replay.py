@@ -114,12 +114,12 @@ def _unmeasured(replay: Replay) -> dict[str, tuple[int, float | None]]:
     """Return the calls that were not measured and their recorded time: those that failed, those that were left out."""
     coverage = replay.coverage()
     left_out = coverage["left_out_calls"], coverage["left_out_recorded"]
-    failed = coverage["calls"] - coverage["measured_calls"] - left_out[0]
+    failures = coverage["calls"] - coverage["measured_calls"] - left_out[0]
     total_before = coverage["recorded"]
     rest = (
         None if total_before is None else total_before - (coverage["measured_recorded"] or 0.0) - (left_out[1] or 0.0)
     )
-    return {"not measured": (failed, rest), "left out": left_out}
+    return {"not measured": (failures, rest), "left out": left_out}
 
 
 def _missing(name: str, calls: int, seconds: float | None, total: float | None) -> str:

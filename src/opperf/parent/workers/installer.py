@@ -33,20 +33,20 @@ _MISLEADING = ("VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME", "UV_PY
 def uv(spec: EnvironmentSpec, *arguments: str) -> str:
     """Run uv and return what it printed; raises `EnvironmentFailure` with its last words."""
     try:
-        done = listen([uv_executable(), "--quiet", "--color=never", *arguments], BUILD_LIMIT)
+        process = listen([uv_executable(), "--quiet", "--color=never", *arguments], BUILD_LIMIT)
     except subprocess.TimeoutExpired as problem:
         raise EnvironmentFailure(
             f"environment `{spec.text}` was not built in {BUILD_LIMIT:.0f} s",
             hint="try again: uv caches its downloads",
             slug="environment_build",
         ) from problem
-    if done.returncode != 0:
+    if process.returncode != 0:
         raise EnvironmentFailure(
-            f"environment `{spec.text}` cannot be built: {complaint(done.stderr)}",
-            hint=_remedy(spec, done.stderr),
+            f"environment `{spec.text}` cannot be built: {complaint(process.stderr)}",
+            hint=_remedy(spec, process.stderr),
             slug="environment_build",
         )
-    return done.stdout
+    return process.stdout
 
 
 def uv_executable() -> str:

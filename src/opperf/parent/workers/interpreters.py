@@ -57,14 +57,14 @@ def choose_environment(spec: EnvironmentSpec, framework: str, libraries: Collect
     return spec
 
 
-def settled_side(side: Side, libraries: Collection[str] = (), *, named: bool = False) -> Side:
+def settled_side(side: Side, libraries: Collection[str] = (), *, explicit: bool = False) -> Side:
     """Return the side with the environment that is really used, where `libraries` of layers are needed too.
 
-    Where `current` was `named` by the user, no other is: raises `EnvironmentFailure`.
+    Where `current` is the user's `explicit` choice, no other is used: raises `EnvironmentFailure`.
     """
     spec = EnvironmentSpec.parse(side.environment)
     environment = choose_environment(spec, side.framework, libraries)
-    if named and spec == CURRENT != environment:
+    if explicit and spec == CURRENT != environment:
         missing = " and ".join((side.framework, *libraries))
         raise EnvironmentFailure(
             f"`--environment current` is `{sys.executable}`, which cannot import {missing}",

@@ -142,10 +142,10 @@ def _names_its_functions(python: str) -> bool:
     """Whether an interpreter can name its functions to `perf`, as Python can from 3.12 on."""
     command = [python, "-c", "import sys; print(sys.version_info >= (3, 12))"]
     try:
-        done = listen(command, ANSWER_WITHIN)
+        process = listen(command, ANSWER_WITHIN)
     except (OSError, subprocess.TimeoutExpired):
         return False  # what is wrong with it shows when it runs
-    return done.stdout.split()[-1:] == ["True"]
+    return process.stdout.split()[-1:] == ["True"]
 
 
 def _check_allowed() -> None:

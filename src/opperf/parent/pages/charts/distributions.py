@@ -73,8 +73,8 @@ def _shape(drawing: Drawing, times: Sequence[float], whole: float, axis: Axis, m
         share = time / whole
         spot = int((axis.at(share if share > 0 else axis.low) - axis.begin) / width)
         counts[min(spot, BINS - 1)] += 1
-    padded = [0, *counts, 0]
-    heights = [(padded[i] + 2 * padded[i + 1] + padded[i + 2]) / 4 for i in range(BINS)]
+    counts = [0, *counts, 0]
+    heights = [(counts[i] + 2 * counts[i + 1] + counts[i + 2]) / 4 for i in range(BINS)]
     scale = (HEIGHT / 2 - 1) / max(heights)
     inside = [i for i, height in enumerate(heights) if height]
     upper = [(axis.begin + width * (i + 0.5), heights[i] * scale) for i in range(inside[0], inside[-1] + 1)]

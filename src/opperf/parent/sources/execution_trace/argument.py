@@ -222,7 +222,7 @@ def arguments(node: Node, parameters: Sequence[Parameter], elements: Elements) -
     for place, parameter in enumerate(parameters):
         strides = node.strides[place] if place < len(node.strides) else ()
         argument = _argument(node.types[place], node.values[place], node.shapes[place], strides, records)
-        result[parameter.name] = _typed(parameter.type, argument)
+        result[parameter.name] = _resolve_dtype(parameter.type, argument)
     return result
 
 
@@ -278,7 +278,7 @@ def _kinds(text: str) -> list[str]:
     return re.findall(r"(?:[^,(\[]|\([^()]*(?:\([^()]*\)[^()]*)?\)|\[[^\]]*\])+", text)
 
 
-def _typed(kind: str, value: Argument) -> Argument:
+def _resolve_dtype(kind: str, value: Argument) -> Argument:
     """Return an element type where the signature has one and a number was recorded."""
     if not kind.startswith("ScalarType") or not isinstance(value, int):
         return value

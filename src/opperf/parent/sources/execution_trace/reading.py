@@ -143,9 +143,9 @@ class Spans:
         self.calls.sort()
         first, end = self.calls[0][0], self.calls[0][0]
         gaps = 0.0
-        for begin, done in self.calls:
+        for begin, finish in self.calls:
             gaps += max(0.0, begin - end)
-            end = max(end, done)
+            end = max(end, finish)
         return Between(gaps, end - first)
 
 

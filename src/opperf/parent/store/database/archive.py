@@ -148,10 +148,10 @@ class Archive(AbstractContextManager["Archive"]):
     def _document(self, key: str) -> dict[str, object] | None:
         tables = schema.records.join(schema.series).join(schema.cases)
         with reading(self.engine, self.address) as connection:
-            packed = connection.execute(
+            run = connection.execute(
                 select(schema.runs.c.id, schema.runs.c.kind, schema.runs.c.document).where(schema.runs.c.key == key)
             ).one_or_none()
-            if packed is None:
+            if run is None:
                 return None
             rows = connection.execute(
                 select(
@@ -162,7 +162,7 @@ class Archive(AbstractContextManager["Archive"]):
                     schema.cases.c.document.label("case"),
                 )
                 .select_from(tables.outerjoin(schema.samples))
-                .where(schema.records.c.run_id == packed.id)
+                .where(schema.records.c.run_id == run.id)
                 .order_by(schema.records.c.id)
             ).all()
         records = []
@@ -171,7 +171,7 @@ class Archive(AbstractContextManager["Archive"]):
             side = {**row.side, "environment": document.pop("environment")}
             columns = {} if row.samples is None else unpack(row.samples)
             records.append({**document, "case": row.case, "side": side, "direction": row.direction, "samples": columns})
-        return {**unpack(packed.document), "kind": packed.kind, "records": records}
+        return {**unpack(run.document), "kind": run.kind, "records": records}
 
     def _comparisons(self, key: str) -> list[dict[str, object]]:
         table, base, new = schema.comparisons, schema.series.alias("base"), schema.series.alias("new")
@@ -200,7 +200,7 @@ class Archive(AbstractContextManager["Archive"]):
         table = schema.floors
         query = select(table.c.document).join(schema.runs).where(schema.runs.c.key == key).order_by(table.c.id)
         with reading(self.engine, self.address) as connection:
-            return [unpack(packed) for packed in connection.scalars(query)]
+            return [unpack(document) for document in connection.scalars(query)]
 
 
 def header(run: Run) -> dict[str, object]:
@@ -343,9 +343,9 @@ class _Rows:
         ids = self._connection.scalars(
             insert(schema.records).returning(schema.records.c.id, sort_by_parameter_order=True), rows
         ).all()
-        packed = [{"record_id": i, "document": pack(own)} for i, own in zip(ids, columns, strict=True) if own]
-        if samples and packed:
-            self._connection.execute(insert(schema.samples), packed)
+        blobs = [{"record_id": i, "document": pack(own)} for i, own in zip(ids, columns, strict=True) if own]
+        if samples and blobs:
+            self._connection.execute(insert(schema.samples), blobs)
 
     def comparisons(self, comparisons: Iterable[tuple[Comparison, JsonDict]]) -> None:
         """Insert the comparisons of the run, each with its document."""

@@ -30,9 +30,9 @@ def pack(document: JsonObject) -> bytes:
     return squeezer.compress(text) + squeezer.flush()
 
 
-def unpack(packed: bytes) -> JsonDict:
-    """Return what was packed."""
-    document: JsonDict = json.loads(zlib.decompressobj(-15, VOCABULARY).decompress(packed))
+def unpack(data: bytes) -> JsonDict:
+    """Return the document that `pack` made these bytes of."""
+    document: JsonDict = json.loads(zlib.decompressobj(-15, VOCABULARY).decompress(data))
     return document
 
 
