@@ -23,7 +23,11 @@ RETIRED = frozenset(
         "lacking",
         "listed",
         "known",
+        "lumped",
         "made",
+        "named",
+        "packed",
+        "padded",
         "parted",
         "picked",
         "reached",
@@ -34,6 +38,7 @@ RETIRED = frozenset(
         "stood",
         "taken",
         "told",
+        "typed",
         "wanted",
     )
 )
