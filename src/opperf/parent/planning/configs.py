@@ -107,7 +107,7 @@ ORIGIN = "config:"
 
 
 def configured_frameworks(configs: Sequence[ParamConfig], *, explicit: bool) -> list[str]:
-    """Return the frameworks of the operators in configs; neutral ones have one only where no framework is `explicit`."""
+    """Return the frameworks of the operators in configs; neutral ones have one unless `explicit`."""
     frameworks = [operator.meaning.framework for config in configs for operator in config.operators]
     return [framework or USUAL for framework in frameworks if framework is not None or not explicit]
 
