@@ -23,8 +23,9 @@ from opperf.domain.case import Case
 from opperf.domain.comparison import PairValue
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.parent.analysis.verdict import Rule
-from opperf.parent.bisect import bisect as module
-from opperf.parent.bisect.bisect import Order, Search, Subject
+from opperf.parent.bisect import bench
+from opperf.parent.bisect.answers import Subject
+from opperf.parent.bisect.bisect import Order, Search
 from opperf.parent.contest import Comparing, Contest
 from opperf.parent.planning.selection import Selection
 from opperf.parent.progress import Silent
@@ -96,7 +97,7 @@ def named(past: History) -> tuple[int, ...]:
     search = Search(Selection(), past, "", order, rule, Settings(check=False), Silent())
     side = Side("null", settings={"version": "0"})
     search._subjects = [Subject(Trial(Case("null:steady"), side, "forward"))]
-    search._side, search._built = side, {"0": past.side("0")}
+    search._side, search._bench.environments["0"] = side, past.side("0")
     search.run()
     (answer,) = search.document().answers
     return tuple(int(step.after) for step in answer.steps)
@@ -135,7 +136,7 @@ def asv_find(past: History) -> tuple[int, ...]:
 def main() -> None:
     """Search, print and judge."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-    vars(module)["Comparing"] = Drawn
+    vars(bench)["Comparing"] = Drawn
     kinds = {
         "+10 %": (1, math.log(1.1)),
         "+5 %": (1, math.log(1.05)),

@@ -1,1 +1,1 @@
-"""Find the build that made an operator slower: `bisect` measures, `builds` are what it measures."""
+"""Find the build that made an operator slower: `bisect` asks, `bench` compares `builds`, `answers` decides."""

@@ -1,0 +1,189 @@
+"""Measure builds: make their environments, compare two of them, and keep in a journal what was said."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from opperf.domain.bisection import LeftOut
+from opperf.domain.errors import InputError, OpperfError
+from opperf.domain.files.destination import explain_errors
+from opperf.domain.files.text_file import read_bytes
+from opperf.domain.plan import INSTRUCTIONS, Settings
+from opperf.parent.analysis.verdict import Rule, paired_test
+from opperf.parent.bisect.answers import Candidates, Subject
+from opperf.parent.bisect.builds import Builds
+from opperf.parent.calibration import stored_floors
+from opperf.parent.compare import sides_named
+from opperf.parent.contest import Comparing, Contest, outcome
+from opperf.parent.planning.implementations import on
+from opperf.parent.planning.selection import Selection
+
+
+class Journal:
+    """Comparisons of a search in a file beside its results, line by line, where there is one."""
+
+    def __init__(self, path: Path | None = None, resume: Path | None = None) -> None:
+        """Write to `path`; begin with what `resume` holds. Raises `InputError` for a file that is no journal."""
+        self._path, self._resume = path, resume
+        self._answers = {} if resume is None else _read(resume)
+        if path is not None:
+            with explain_errors(path):
+                path.write_text("".join(map(_line, self._answers.items())), encoding="utf-8")
+
+    def check(self, subjects: Sequence[Subject]) -> None:
+        """Raise `InputError` for the journal of a search that shares nothing with this one."""
+        keys = tuple(f"{one.trial.case.id} {one.trial.direction} " for one in subjects)
+        if self._answers and not any(key.startswith(keys) for key in self._answers):
+            raise InputError(
+                f"`--resume {self._resume}`: the journal of another search",
+                hint="name the same operators and inputs, or leave it out",
+                slug="bad_journal",
+            )
+
+    def take(self, subject: Subject, base: str, new: str) -> bool:
+        """Give a subject a comparison of the search that was stopped, each once; return False where there is none."""
+        answer = self._answers.get(_key(subject, base, new))
+        if not answer:
+            return False
+        log_ratio, error, pairs = answer.pop(0)
+        subject.observations.append((base, new, log_ratio, error, int(pairs)))
+        return True
+
+    def write(self, subject: Subject, base: str, new: str) -> None:
+        """Add the latest observation of a subject."""
+        if self._path is not None and subject.observations:
+            *_, log_ratio, error, pairs = subject.observations[-1]
+            line = _line((_key(subject, base, new), [(log_ratio, error, float(pairs))]))
+            with explain_errors(self._path), self._path.open("a", encoding="utf-8") as file:
+                file.write(line)
+
+
+class Bench:
+    """Compares builds of some candidates by a metric; those that cannot be built or measured are left out."""
+
+    def __init__(
+        self,
+        selection: Selection,
+        builds: Builds,
+        candidates: Candidates,
+        suffix: str,
+        metric: str,
+        rule: Rule,
+        settings: Settings,
+        journal: Journal,
+        note: Callable[[str], None],
+        left: Callable[[], float | None],
+    ) -> None:
+        """Start nothing yet. `suffix` is what all sides share, and `left` tells the seconds of the budget."""
+        self._selection, self._builds, self._candidates, self._suffix = selection, builds, candidates, suffix
+        self._metric, self._rule, self._settings, self._journal = metric, rule, settings, journal
+        self._note, self._left = note, left
+        self.environments: dict[str, str | None] = {}
+        self.left_out: list[LeftOut] = []
+        self.facts: dict[str, object] = {}
+
+    def environment(self, name: str) -> str | None:
+        """Return a build's environment; None where it cannot be built, after which it is no build any more."""
+        if name not in self.environments:
+            try:
+                self.environments[name] = self._builds.side(name)
+            except OpperfError as error:
+                self._drop(name, error.message.partition("\n")[0])
+        return self.environments.get(name)
+
+    def _drop(self, name: str, reason: str) -> None:
+        self.environments[name] = None
+        self.left_out.append(LeftOut(name, reason))
+        self._note(f"left out {name}: {reason}")
+        self._candidates.drop(name)
+
+    def compare(self, subjects: Sequence[Subject], base: str, new: str, *, thorough: bool = False) -> None:
+        """Compare two builds for some subjects, and keep what pairs of processes said."""
+        open_subjects = [one for one in subjects if not self._journal.take(one, base, new)]
+        if not open_subjects or self._are_the_same(open_subjects, base, new):
+            return
+        self._note(f"comparing {base} with {new}")
+        settings = replace(self._settings, budget=self._left())
+        # A probe is no verdict: as many pairs as a first look has. The ends, and neighbours, get all looks.
+        rule = self._rule if thorough else replace(self._rule, most=self._rule.pairs)
+        comparing = Comparing(
+            settings,
+            rule,
+            self._note,
+            floors=stored_floors(),
+            plugins=self._selection.plugins,
+            timed=settings.clock != INSTRUCTIONS,
+        )
+        contests = [self._contest(one, base, new) for one in open_subjects]
+        comparing.run(contests)
+        if (base, new) == self._candidates.ends:
+            self.facts = {"good": comparing.facts.get("base"), "bad": comparing.facts.get("new")}
+        for subject, contest in zip(open_subjects, contests):
+            self._keep(subject, contest, base, new)
+
+    def _contest(self, subject: Subject, base: str, new: str) -> Contest:
+        sides = [sides_named([str(self.environment(name)) + self._suffix])[0] for name in (base, new)]
+        return Contest(on(subject.trial, sides[0]), on(subject.trial, sides[1]), subject.trial)
+
+    def _are_the_same(self, subjects: Sequence[Subject], base: str, new: str) -> bool:
+        """Whether two builds are the same to the byte: then nothing has to be measured."""
+        digests = {self._builds.digest(name) for name in (base, new)}
+        if len(digests) > 1 or None in digests:
+            return False
+        for subject in subjects:
+            subject.observations.append((base, new, 0.0, 1e-4, 2))
+            self._journal.write(subject, base, new)
+        return True
+
+    def _keep(self, subject: Subject, contest: Contest, base: str, new: str) -> None:
+        if self._metric == "memory":
+            peaks = outcome(contest).memory.get("peak")
+            if peaks and min(peaks) > 0:  # it is counted, so one pair says all
+                subject.observations.append((base, new, math.log(peaks[1] / peaks[0]), 1e-3, 1))
+        else:
+            ratios = contest.count_ratios or [*contest.ratios1, *contest.ratios2]
+            if len(ratios) >= 2:
+                test = paired_test(ratios)
+                # Few pairs know their own spread badly: the variance of Student's t.
+                wider = math.sqrt(test.freedom / (test.freedom - 2)) if test.freedom > 2 else 2.0
+                subject.observations.append((base, new, test.mean, test.error * wider, len(ratios)))
+        if contest.failure is not None and subject.answer is None:
+            if new in self._candidates.ends or base not in self._candidates.ends:
+                subject.answer = replace(subject.plain(*self._candidates.ends), kind="failed", reason=contest.failure)
+            elif new in self._candidates.names:
+                self._drop(new, contest.failure)
+            return
+        subject.steps[(base, new)] = contest
+        if subject.observations:
+            self._journal.write(subject, base, new)
+
+
+def _key(subject: Subject, base: str, new: str) -> str:
+    return f"{subject.trial.case.id} {subject.trial.direction} {base} {new}"
+
+
+def _line(entry: tuple[str, Sequence[tuple[float, float, float]]]) -> str:
+    return "".join(json.dumps([entry[0], *values]) + "\n" for values in entry[1])
+
+
+def _read(path: Path) -> dict[str, list[tuple[float, float, float]]]:
+    """Read a journal, whose last line may be torn; raises `InputError` for anything else."""
+    answers: dict[str, list[tuple[float, float, float]]] = {}
+    lines = read_bytes(path).decode(errors="replace").split("\n")
+    for number, line in enumerate(lines, 1):
+        try:
+            key, log_ratio, error, pairs = json.loads(line) if line else ("", 0, 0, 0)
+            values = float(log_ratio), float(error), float(pairs)
+        except (ValueError, TypeError) as problem:
+            if number == len(lines):
+                break
+            raise InputError(
+                f"{path}: line {number}: not a journal of `opperf bisect`", slug="bad_journal"
+            ) from problem
+        if line:
+            answers.setdefault(str(key), []).append(values)
+    return answers
