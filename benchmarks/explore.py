@@ -94,7 +94,7 @@ def explored(cliff: str, seed: int) -> Territory:
     side = Side("null", implementation="cliff", settings={"cliff": cliff, "noise": NOISE, "seed": str(seed)})
     trial = Trial(Case("null:cliff", {"data": TensorSpec((256, 1024))}), side, "forward")
     order = Order(looks=LOOKS)
-    expedition = Expedition(Selection(), Settings(seed=seed), order, None, Silent(), order.aim, {})
+    expedition = Expedition(Selection(), Settings(seed=seed), order, None, Silent(), order.aim, {}, [trial])
     expedition.explore(trial, share=1.0)
     (territory,) = expedition.document().territories
     return territory

@@ -110,6 +110,19 @@ def test_a_stopped_search_goes_on_from_its_journal(tmp_path: Path, monkeypatch: 
     assert asked == []  # every look is known
 
 
+def test_the_journal_of_another_search_is_an_error_and_overwrites_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "found.json"
+    other, own = tmp_path / "other.journal", file.with_name("found.json.journal")
+    own.write_text("[]\n")
+    sides = json.dumps([Side("null").key])
+    other.write_text(json.dumps([f"cost c1-0123456789abcdef cliff null:steady forward {sides}", [1.0]]) + "\n")
+    done = invoke(*EXPLORE, *NARROW, "--resume", other, "--output", file)
+    assert (done.code, done.out) == (2, "")
+    assert f"`--resume {other}`: the journal of another search" in done.err
+    assert "hint: name the same operators and inputs, or leave it out" in done.err
+    assert own.read_text() == "[]\n"
+
+
 def _stop(*_: object) -> None:
     raise KeyboardInterrupt
 

@@ -98,7 +98,8 @@ def explore(
     settings = requests.settings(request)
     with planning(progress), Session(selection, settings, progress) as session:
         trials = session.plan().trials
-    expedition = Expedition(selection, settings, order, against[0] if against else None, progress, aim, bounds)
+    side = against[0] if against else None
+    expedition = Expedition(selection, settings, order, side, progress, aim, bounds, trials)
     cause: BaseException | None = None
     try:
         for trial in trials:
@@ -124,10 +125,11 @@ class Expedition:
         progress: Progress,
         aim: str,
         bounds: Mapping[str, tuple[int, int]],
+        trials: Sequence[Trial],
     ) -> None:
         self._selection, self._settings, self._order = selection, settings, order
         self._against, self._progress, self._aim, self._bounds = against, progress, aim, bounds
-        self._ledger = Ledger(order.journal, order.resume)
+        self._ledger = Ledger(order.journal, order.resume, [self._question(trial).topic for trial in trials])
         self._territories: list[Territory] = []
         self.failures: list[str] = []
         self._facts: dict[str, object] = {}

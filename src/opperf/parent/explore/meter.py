@@ -42,9 +42,18 @@ LOOKS = 3
 class Ledger:
     """Answers by their questions, kept in a file beside the results, line by line, where there is one."""
 
-    def __init__(self, path: Path | None = None, earlier: Path | None = None) -> None:
-        """Write to `path`; begin with what `earlier` holds. Raises `InputError` for a file that is no ledger."""
+    def __init__(self, path: Path | None, earlier: Path | None, topics: Sequence[str]) -> None:
+        """Write to `path`; begin with what `earlier` holds.
+
+        Raises `InputError` for a file that is no ledger, and for one that has an answer to none of these topics.
+        """
         self.answers = {} if earlier is None else read_ledger(earlier)
+        if self.answers and not any(question.endswith(tuple(topics)) for question in self.answers):
+            raise InputError(
+                f"`--resume {earlier}`: the journal of another search",
+                hint="name the same operators and inputs, or leave it out",
+                slug="bad_journal",
+            )
         self._path = path
         if path is not None:
             self._write("w", self.answers)
@@ -89,6 +98,17 @@ class Question:
     peaks: Peaks | None = None
     definition: Operator | None = None
 
+    @property
+    def trials(self) -> list[Trial]:
+        """The trial of the side, and of the one beside it."""
+        return [self.trial, *([] if self.against is None else [self.against])]
+
+    @property
+    def topic(self) -> str:
+        """What the questions of a search end with in the ledger."""
+        sides = [trial.side.key for trial in self.trials]
+        return f" {self.objective} {self.trial.case.operator} {self.trial.direction} {sides}"
+
 
 class Bench:
     """Measures points for a search. Use it as a context: its children end with it."""
@@ -110,13 +130,8 @@ class Bench:
         self._ledger, self._began, self._until = ledger, time.monotonic(), until
         self.failure: str | None = None
         self._random = random.Random(settings.seed)
-        self._pools = {trial.side.process: Pool(settings, note, plugins) for trial in self._trials}
+        self._pools = {trial.side.process: Pool(settings, note, plugins) for trial in question.trials}
         self._duel: Duel | None = None
-
-    @property
-    def _trials(self) -> list[Trial]:
-        question = self._question
-        return [question.trial, *([] if question.against is None else [question.against])]
 
     def __enter__(self) -> Bench:
         return self
@@ -169,10 +184,7 @@ class Bench:
         return _pair(self._ask("looks", case, lambda: self._several(case)))
 
     def _ask(self, what: str, case: Case, measure: Callable[[], list[float] | None]) -> list[float] | None:
-        question = self._question
-        sides = [trial.side.key for trial in self._trials]
-        key = f"{what} {question.objective} {case.id} {question.trial.direction} {sides}"
-        return self._ledger.ask(key, measure)
+        return self._ledger.ask(f"{what} {case.id}{self._question.topic}", measure)
 
     def _several(self, case: Case) -> list[float] | None:
         costs = [cost[0] for _ in range(LOOKS) if (cost := self._cost(case)) is not None]
