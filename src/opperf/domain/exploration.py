@@ -42,6 +42,7 @@ class Territory(Fields):
 
     `looks` are the points that were asked for, `unmeasured` those of them that failed, `unconfirmed` the cliffs that
     pairs of processes did not show again, `unexamined` the suspicious points that time or looks did not suffice for.
+    `out_of_time`: the time was over before all looks were made.
     """
 
     operator: str
@@ -53,6 +54,7 @@ class Territory(Fields):
     anomalies: tuple[Anomaly, ...]
     unexamined: Natural = 0
     unmeasured: Natural = 0
+    out_of_time: bool = False
 
 
 @dataclass(frozen=True)

@@ -180,6 +180,7 @@ class Expedition:
                         len(cliffs) - len(anomalies),
                         tuple(anomalies),
                         unexamined=search.unexamined,
+                        out_of_time=search.out_of_time,
                         unmeasured=sum(
                             cost is None and search.work(at) is not None for at, cost in search.costs.items()
                         ),

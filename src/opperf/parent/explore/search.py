@@ -77,6 +77,7 @@ class Search:
         self._work: dict[Point, tuple[float, ...] | None] = {}
         self.costs: dict[Point, float | None] = {}
         self.unexamined = 0
+        self.out_of_time = False
 
     def run(self) -> Iterator[Cliff]:
         """Look, then examine what is suspicious, the clearest first."""
@@ -96,7 +97,13 @@ class Search:
 
     def spent(self) -> bool:
         """Whether all looks are used."""
-        return len(self.costs) >= self._looks or self._meter.spent()
+        return len(self.costs) >= self._looks or self._is_late()
+
+    def _is_late(self, share: float = 1.0) -> bool:
+        """Whether this share of the time is over; it is asked only where there is more to look at."""
+        late = self._meter.spent(share)
+        self.out_of_time |= late
+        return late
 
     # Looks
 
@@ -134,10 +141,10 @@ class Search:
             return
         # A small space has no more new points at some time: hence as many tries as there are looks.
         for _ in range(self._looks):
-            if len(self.costs) < self._looks * SCATTER and not self._meter.spent(SCATTER / (SCATTER + RUNS) * LOOKING):
+            if len(self.costs) < self._looks * SCATTER and not self._is_late(SCATTER / (SCATTER + RUNS) * LOOKING):
                 self._scatter(self._random.choice(free))
         for i in range(self._looks):
-            if len(self.costs) < self._looks * (SCATTER + RUNS) and not self._meter.spent(LOOKING):
+            if len(self.costs) < self._looks * (SCATTER + RUNS) and not self._is_late(LOOKING):
                 self._run(free[i % len(free)])
 
     def _scatter(self, place: int) -> None:

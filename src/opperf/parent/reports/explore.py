@@ -63,6 +63,8 @@ def _summary(exploration: Exploration) -> Iterator[str]:
         count = len(one.anomalies)
         tail = f", {one.unconfirmed} not confirmed" if one.unconfirmed else ""
         tail += f", {one.unmeasured} looks failed" if one.unmeasured else ""
+        if one.out_of_time:
+            tail += "; the time was over before all looks were made: use a longer `--budget`"
         if one.unexamined:
             tail += f"; {one.unexamined} more suspicious cases were not examined: use more `--budget` or `--looks`"
         yield (

@@ -157,6 +157,12 @@ def test_when_time_is_short_some_of_it_is_left_for_what_was_seen(looks: int) -> 
     searching = Search(dimensions, meter, 1.2, random.Random(0), 5000)
     assert [one.point.sizes[0] for one in searching.run()][:1] == [333]
     assert len(meter.seen) <= looks
+    assert searching.out_of_time
+
+
+def test_a_search_with_time_for_all_its_looks_is_not_out_of_time() -> None:
+    _, _, searching = search("threshold:0:333")
+    assert not searching.out_of_time
 
 
 def test_suspicions_that_there_was_no_time_for_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
