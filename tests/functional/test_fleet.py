@@ -173,9 +173,12 @@ def test_an_address_at_which_nothing_listens_is_told_at_once(opperf: Opperf, sch
         unused.bind(("127.0.0.1", 0))
         address = f"{scheme}127.0.0.1:{unused.getsockname()[1]}"
     done = opperf(*RUN, "--fleet", address)
-    assert done.code == 3
+    assert (done.code, done.out) == (3, "")
     assert f"cannot reach Ray at `{address.removeprefix('ray:') if scheme == 'ray:' else address}`" in done.err
     assert "hint: `ray://HOST:10001`" in done.err
+    compared = opperf("compare", "null:steady", "--base", "null", "--new", "null;slowdown=1.5", "--fleet", address)
+    assert (compared.code, compared.out) == (3, "")
+    assert compared.err == done.err
 
 
 def test_code_of_the_users_own_is_refused(opperf: Opperf, here: Path) -> None:

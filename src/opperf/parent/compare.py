@@ -9,7 +9,7 @@ from pathlib import Path
 
 from opperf.domain.code import is_code
 from opperf.domain.comparison import Comparison, ComparisonRun
-from opperf.domain.errors import InputError
+from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.plan import Settings
 from opperf.domain.record import Run
 from opperf.domain.registry import split_implementation
@@ -144,6 +144,8 @@ def _elsewhere(
     except InputError:
         raise
     except BaseException as stop:  # as in `live`
+        if not comparisons and isinstance(stop, OpperfError):
+            raise  # such as a fleet that cannot be reached: there is nothing to report
         cause = stop
     order = {(one.key.case.id, one.key.direction, one.new.side.key): place for place, one in enumerate(contests)}
     comparisons.sort(key=lambda one: order[one.case.id, one.direction, one.new.key])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from opperf.domain.errors import InputError
+from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.plan import Plan, Settings, Side
 from opperf.domain.record import Run
 from opperf.domain.registry import framework
@@ -32,7 +32,10 @@ class RunResult:
 def measure(
     selection: Selection, settings: Settings, options: Options, progress: Progress, fleet: Wishes | None = None
 ) -> RunResult:
-    """Measure a selection, here or on a fleet; raises `InputError` for bad input."""
+    """Measure a selection, here or on a fleet.
+
+    Raises `InputError` for bad input, and what stopped the run where nothing was measured by then.
+    """
     if fleet is not None and settings.jobs != 1:
         raise InputError(
             "`--jobs` applies to this machine, but `--fleet` measures on others", hint="leave out one of them"
@@ -42,6 +45,8 @@ def measure(
         try:
             return RunResult(session.run(plan, options, elsewhere), plan)
         except Interrupted as stop:
+            if not stop.run.records and isinstance(stop.cause, OpperfError):
+                raise stop.cause from None  # such as a fleet that cannot be reached: there is nothing to report
             return RunResult(stop.run, plan, stop.cause)
         finally:
             progress.close()
