@@ -26,9 +26,10 @@ from opperf.parent.analysis.verdict import Rule
 from opperf.parent.bisect import bench
 from opperf.parent.bisect.answers import Subject
 from opperf.parent.bisect.bisect import Order, Search
-from opperf.parent.contest import Comparing, Contest
+from opperf.parent.contest import Contest
 from opperf.parent.planning.selection import Selection
 from opperf.parent.progress import Silent
+from opperf.parent.stages import Comparing
 
 BUILDS, PAIRS = 50, 5
 #: The least and the most noise of one pair, as the standard deviation of its log-ratio.

@@ -45,7 +45,8 @@ from opperf.domain.message.requests import Prepare, Release, Turn
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.stats.significance import PairedTest, wilson
 from opperf.parent.analysis.verdict import CONFIDENCE, MOST_PAIRS, Rule
-from opperf.parent.contest import Comparing, Contest, outcome
+from opperf.parent.contest import Contest, outcome
+from opperf.parent.stages import Comparing
 from opperf.parent.workers.duel import Duel, Patience
 from opperf.parent.workers.process import start
 

@@ -35,7 +35,8 @@ from opperf.domain.plan import INSTRUCTIONS, Settings, Side, Trial
 from opperf.domain.stats.order import median
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.analysis.verdict import Rule
-from opperf.parent.contest import Comparing, Contest
+from opperf.parent.contest import Contest
+from opperf.parent.stages import Comparing
 from opperf.parent.workers.interpreters import choose_environment
 
 OPERATORS = {

@@ -73,7 +73,7 @@ RULES = {
         "TRIM",
     ),
     "parent.analysis.two_runs": ("FLOOR",),
-    "parent.contest": ("SHARE_OF_BAND",),
+    "parent.stages": ("SHARE_OF_BAND",),
     "child.worker.directions": ("CHECKED_CALLS", "LONG_CALLS", "MOST_COMPARED", "MOST_COTANGENT"),
     "child.worker.inputs": ("MOST_DRAWN", "PIECE_ELEMENTS"),
     "child.backends.threads": ("WATCHED_NS",),

@@ -17,7 +17,7 @@ from opperf.parent import request as requests
 from opperf.parent.analysis.two_runs import compare_runs
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.calibration import stored_floors
-from opperf.parent.contest import Comparing, Contest, header, report
+from opperf.parent.contest import Contest, header, outcome
 from opperf.parent.explain import explain
 from opperf.parent.fleet.dispatch import Fleet, Wishes, fleet_of
 from opperf.parent.load import read_results
@@ -26,6 +26,7 @@ from opperf.parent.planning.side_text import SideText, side_named
 from opperf.parent.progress import Progress, planning
 from opperf.parent.request import Request
 from opperf.parent.sources.plugin_file import framework_of
+from opperf.parent.stages import Comparing
 from opperf.parent.workers.interpreters import importable
 
 
@@ -129,7 +130,8 @@ def live(
         raise
     except BaseException as stop:  # bugs of opperf included: hours of measuring may be at stake
         cause = stop
-    return report(contests, comparing, labels=judging.labels, command=judging.command), cause
+    run = header(settings, comparing.started, comparing.facts, labels=judging.labels, command=judging.command)
+    return ComparisonRun(run, tuple(map(outcome, contests))), cause
 
 
 def _elsewhere(

@@ -1,61 +1,25 @@
-"""Compare sides live: plan cases, restart pairs of children, look at fixed counts, confirm what stands out.
-
-Operators share pairs of processes: all of them run in each pair, so that imports are paid once. Decided comparisons are
-kept when the command is stopped.
-"""
+"""A contest: one case in a direction on two sides, its pairs so far, and the comparison that it ends with."""
 
 from __future__ import annotations
 
 import math
-import random
-import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timezone
-from functools import partial
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import geometric_mean
 
-from opperf.domain.comparison import Comparison, ComparisonRun, Explanations, PairValue, PeakMemory, Verdict
+from opperf.domain.comparison import Comparison, Explanations, PairValue, PeakMemory, Verdict
 from opperf.domain.errors import OperatorFailure, OpperfError
 from opperf.domain.files.json_text import JsonDict
-from opperf.domain.floor import Floor, floor_key
+from opperf.domain.floor import Floor
 from opperf.domain.kernels import KERNELS
 from opperf.domain.measurement import Measurement
 from opperf.domain.plan import INSTRUCTIONS, Settings, Trial
 from opperf.domain.reason import Warning
 from opperf.domain.record import Run
 from opperf.domain.stats.order import median
-from opperf.parent.analysis.counts import LAYOUTS, by_clock, by_counts, together, vectorised
-from opperf.parent.analysis.verdict import (
-    Progress,
-    Rule,
-    confirm,
-    cut_short,
-    outright,
-    settle,
-    sort_out,
-    spending,
-    sufficient,
-)
-from opperf.parent.crew import Company, Crew, Lane, company, facts_together
-from opperf.parent.planning.expand import expand
-from opperf.parent.planning.implementations import between, on
-from opperf.parent.planning.selection import Selection
-from opperf.parent.planning.side_text import SideText
-from opperf.parent.planning.suites import unmeasured
+from opperf.parent.analysis.counts import vectorised
 from opperf.parent.workers import machine
-from opperf.parent.workers.duel import Duel, Patience
-from opperf.parent.workers.instructions import CountingDuel, check
-from opperf.parent.workers.interpreters import settled_side
-from opperf.parent.workers.pool import Pool
-from opperf.parent.workers.process import Worker
-from opperf.parent.workers.reference import Reference
-
-#: A pair whose ratio is known within this share of the tolerance gains little by more rounds.
-SHARE_OF_BAND = 0.5
 
 
 @dataclass
@@ -111,377 +75,26 @@ class Contest:
         """What was seen of either side, each once."""
         return tuple(dict.fromkeys(one for pair in (*self.stage1, *self.stage2) for one in pair.warnings))
 
+    def fail(self, error: OpperfError, turn: int) -> None:
+        """Keep why it cannot be measured; `turn` is the side that said so."""
+        self.failure = str(error).partition("\n")[0]
+        # What the base cannot do has nothing to be compared with; what only the new side cannot do has failed.
+        self.skipped = isinstance(error, OperatorFailure) and error.skipped and turn == 0
+
     @property
     def count_ratios(self) -> list[float]:
         """The log-ratios of counted instructions."""
-        return _log_ratios(self.counts)
+        return log_ratios(self.counts)
 
     @property
     def ratios1(self) -> list[float]:
         """The log-ratios of stage 1."""
-        return _log_ratios(self.stage1)
+        return log_ratios(self.stage1)
 
     @property
     def ratios2(self) -> list[float]:
         """The log-ratios of stage 2."""
-        return _log_ratios(self.stage2)
-
-
-class Comparing:
-    """A live comparison of one base with one or more new sides."""
-
-    def __init__(
-        self,
-        settings: Settings,
-        rule: Rule,
-        note: Callable[[str], None],
-        *,
-        floors: Mapping[tuple[object, ...], Floor] | None = None,
-        plugins: Sequence[Path] = (),
-        duel: Callable[..., Duel] = Duel,
-        timed: bool = True,
-    ) -> None:
-        """Start nothing yet; `plugins` have the user's own operators. Counts alone do where nothing is `timed`."""
-        self.settings = settings
-        self._floors = floors or {}
-        self._duel = partial(duel, plugins=plugins) if plugins else duel
-        self._plugins, self._timed = plugins, timed
-        self._rule = rule
-        self._note = note
-        self._reference = Reference(settings, note)
-        self._random = random.Random(settings.seed)
-        self._began = time.monotonic()
-        self.started = datetime.now(timezone.utc).isoformat(timespec="seconds")
-        self.facts: dict[str, object] = {}
-        self._company: Company | None = None
-
-    def contests(self, selection: Selection, base: SideText, new: Sequence[SideText]) -> list[Contest]:
-        """Return the contests; raises `InputError` for bad input."""
-        with Pool(self.settings, self._note, selection.plugins) as pool:
-            sides = [replace(text, side=settled_side(text.side, selection.libraries)) for text in (base, *new)]
-            if self.settings.clock == INSTRUCTIONS:
-                check(text.side for text in sides)
-            selection = between(selection, sides, pool)
-            plain = replace(sides[0].side, implementation=None)
-            if not selection.directions:
-                selection = replace(selection, directions=("forward",))
-            plan = expand(selection, self.settings, [plain], pool, registered=False)
-        for note in unmeasured(selection, {plain.framework}):
-            self._note(f"note: {note}")
-        pairs = [(on(trial, sides[0]), on(trial, other), trial) for other in sides[1:] for trial in plan.trials]
-        return [self.contest(*pair) for pair in pairs]
-
-    def contest(self, base: Trial, new: Trial, key: Trial) -> Contest:
-        """Return a contest that knows the floor of its noisier side."""
-        return Contest(base, new, key, floor=self._floor(base, new))
-
-    def _floor(self, *trials: Trial) -> Floor | None:
-        """Return the floor of the noisier side, where one is known."""
-        floors = [self._floors[key] for key in map(floor_key, trials) if key in self._floors]
-        return max(floors, key=lambda floor: floor.spread, default=None)
-
-    def _rule_of(self, contest: Contest) -> Rule:
-        return self._rule.knowing(contest.floor)
-
-    def run(self, contests: list[Contest]) -> None:
-        """Bring every contest to a verdict, within the budget; what a stop leaves open is inconclusive."""
-        if self.settings.jobs != 1:
-            threads = max((side.threads for one in contests for side in (one.base.side, one.new.side)), default=1)
-            self._company = company(self.settings, threads, self._note)
-        try:
-            if self.settings.clock == INSTRUCTIONS:
-                self._count(contests)
-            else:
-                self._second_stage(self._first_stage(contests))
-        finally:
-            self._reference.close()
-            progress = [Progress(one.seconds, one.pairs, 0 if one.decided else one.missing) for one in contests]
-            budget = sufficient(time.monotonic() - self._began, progress)
-            for contest in contests:
-                if contest.verdict is None:
-                    contest.verdict = self._open(contest, budget)
-
-    def _count(self, contests: list[Contest]) -> None:
-        """Count each contest in a few layouts of memory, then time it at one look: counts decide."""
-        for contest in contests:
-            contest.planned = LAYOUTS + (self._rule.pairs if self._timed else 0)
-        self._pairs([(contest, LAYOUTS) for contest in contests], lambda contest: contest.counts, counted=True)
-        ready = [one for one in contests if one.failure is None and len(one.count_ratios) == LAYOUTS]
-        if self._timed:
-            self._pairs([(contest, self._rule.pairs) for contest in ready], lambda contest: contest.stage1)
-        for contest in ready:
-            if contest.failure is not None:
-                continue
-            if len(contest.ratios1) >= 2:
-                contest.time = by_clock(contest.ratios1, self._rule_of(contest))
-            verdict = by_counts(contest.count_ratios, self._rule)
-            contest.verdict = replace(verdict, reason=f"{together(verdict, contest.time)}; {verdict.reason}")
-
-    def _first_stage(self, contests: list[Contest]) -> list[Contest]:
-        """Measure pairs up to each look; return what stands out."""
-        undecided, outliers = list(contests), []
-        for contest in contests:
-            contest.planned = self._rule_of(contest).looks[-1]
-        for look in range(len(self._rule.looks)):
-            looks = [(contest, self._plan(contest, look)) for contest in undecided]
-            self._pairs(looks, lambda contest: contest.stage1)
-            undecided = [contest for contest in undecided if contest.failure is None]
-            ratios = {i: contest.ratios1 for i, contest in enumerate(undecided)}
-            standing_out, same = sort_out(ratios, look, self._rule)
-            for i in same:
-                undecided[i].verdict = settle(undecided[i].ratios1, self._rule_of(undecided[i]))
-            for i in sorted(standing_out):
-                undecided[i].verdict = outright(undecided[i].ratios1, self._rule_of(undecided[i]))
-                outliers += [undecided[i]] if undecided[i].verdict is None else []
-            undecided = [contest for i, contest in enumerate(undecided) if i not in standing_out | same]
-            if not undecided or self.spent():
-                break
-        for contest in undecided:
-            self._decide(contest, settle(contest.ratios1, self._rule_of(contest)))
-        for contest in outliers:
-            contest.planned = len(contest.stage1) + self._rule_of(contest).second_looks(contest.ratios1)[-1]
-        return outliers
-
-    def _plan(self, contest: Contest, look: int) -> int:
-        """Return the pairs of a contest at a look; one that starts with more of them may have fewer looks."""
-        looks = self._rule_of(contest).looks
-        return looks[min(look, len(looks) - 1)]
-
-    def _second_stage(self, outliers: list[Contest]) -> None:
-        """Measure what stands out again, up to each look that is left, until a look decides."""
-        plans = [(contest, self._rule_of(contest).second_looks(contest.ratios1)) for contest in outliers]
-        look = 0
-        while plans and not self.spent():
-            self._pairs([(contest, plan[look]) for contest, plan in plans], lambda contest: contest.stage2)
-            left = []
-            for contest, plan in plans:
-                if contest.failure is not None:
-                    continue
-                verdict = confirm(contest.ratios1, contest.ratios2, self._rule_of(contest), spending(plan)[look])
-                if verdict.verdict != "inconclusive" or look == len(plan) - 1:
-                    self._decide(contest, verdict)
-                else:
-                    left.append((contest, plan))
-            plans, look = left, look + 1
-
-    def _decide(self, contest: Contest, verdict: Verdict) -> None:
-        """Set a verdict; if there is none because the budget ran out before the last look, that is the reason."""
-        if verdict.verdict != "inconclusive" or contest.missing == 0 or not self.spent():
-            contest.verdict = verdict
-
-    def _pairs(
-        self,
-        looks: Sequence[tuple[Contest, int]],
-        stage: Callable[[Contest], list[PairValue]],
-        *,
-        counted: bool = False,
-    ) -> None:
-        """Measure until each contest has its number of pairs; contests of the same two sides share processes."""
-        groups: dict[tuple[object, ...], list[tuple[Contest, int]]] = {}
-        for contest, pairs in looks:
-            groups.setdefault((contest.base.side.process, contest.new.side.process), []).append((contest, pairs))
-        for group in groups.values():
-            while not self.spent():
-                behind = [one for one, pairs in group if one.failure is None and len(stage(one)) < pairs]
-                if not behind:
-                    break
-                most = max(pairs for _, pairs in group)
-                self._note(f"pair {len(stage(behind[0])) + 1} of {most}: {len(behind)} comparison(s)")
-                if counted:
-                    self._counted_pair(behind)
-                elif self._company is None:
-                    self._pair(behind, stage)
-                else:
-                    self._side_by_side(self._company, behind, stage)
-
-    def _side_by_side(
-        self, together: Company, contests: list[Contest], stage: Callable[[Contest], list[PairValue]]
-    ) -> None:
-        """Let every contest be fought once, several at a time; a pair stays on the CPUs of its job."""
-        jobs = len(together.leases)
-
-        def lane(cpus: tuple[int, ...]) -> Lane[Contest, None]:
-            settings = replace(self.settings, cpus=cpus, jobs=jobs)
-
-            def begin(contest: Contest, children: list[Worker]) -> Duel:
-                sides = contest.base.side, contest.new.side
-                return self._duel(*sides, settings, self._note, self._random, children=children)
-
-            def fight(duel: Duel, contest: Contest, starting: float) -> None:
-                self._know(duel, [contest])
-                if self.spent() and contest is not order[0]:
-                    return
-                began, share = time.monotonic(), starting * jobs / len(contests)
-                self._fight(duel, contest, stage, share, reference)
-                contest.seconds += time.monotonic() - began + share
-
-            reference = self._reference.for_job(settings)
-            return _Lane(begin, fight, reference)
-
-        order = self._random.sample(contests, len(contests))
-        crew: Crew[Contest, None] = Crew(together, lane, lambda contest: (contest.base, contest.new))
-        with closing(crew.finished(order)) as several:
-            for one in several:
-                one.work.facts = facts_together([one.work.facts, {"jobs": one.jobs}])
-
-    def _pair(self, contests: list[Contest], stage: Callable[[Contest], list[PairValue]]) -> None:
-        """Start two children and let every contest be fought in them once, in random order."""
-        base, new = contests[0].base.side, contests[0].new.side
-        began = time.monotonic()
-        try:
-            duel = self._duel(base, new, self.settings, self._note, self._random)
-        except OpperfError as error:
-            for contest in contests:
-                contest.failure = str(error).partition("\n")[0]
-            return
-        starting = (time.monotonic() - began) / len(contests)
-        try:
-            self._know(duel, contests)
-            for contest in self._random.sample(contests, len(contests)):
-                began = time.monotonic()
-                self._fight(duel, contest, stage, starting, self._reference)
-                contest.seconds += time.monotonic() - began + starting
-                if contest.failure is not None and not duel.alive:
-                    break  # the next pair has fresh children for the others
-                if self.spent():
-                    break
-        finally:
-            duel.close()
-
-    def _counted_pair(self, contests: list[Contest]) -> None:
-        """Start two children that count, and count every contest in them once."""
-        base, new, layout = contests[0].base.side, contests[0].new.side, len(contests[0].counts)
-        began = time.monotonic()
-        try:
-            duel = CountingDuel(base, new, self.settings, self._note, layout=layout, plugins=self._plugins)
-        except OpperfError as error:
-            for contest in contests:
-                contest.failure = str(error).partition("\n")[0]
-            return
-        starting = (time.monotonic() - began) / len(contests)
-        with closing(duel):
-            self._know(duel, contests)
-            for contest in contests:
-                began = time.monotonic()
-                try:
-                    contest.counts.append(duel.compare(contest.base, contest.new))
-                except OpperfError as error:
-                    _fail(contest, error, duel.turn)
-                contest.seconds += time.monotonic() - began + starting
-                if not duel.alive or self.spent():
-                    break
-
-    def _know(self, duel: Duel | CountingDuel, contests: Sequence[Contest]) -> None:
-        """Keep what the children of a pair say of themselves."""
-        self.facts = {"base": duel.facts[0], "new": duel.facts[1]}
-        for contest in contests:
-            contest.versions = (_version(duel.facts[0]), _version(duel.facts[1]))
-
-    def _fight(
-        self,
-        duel: Duel,
-        contest: Contest,
-        stage: Callable[[Contest], list[PairValue]],
-        starting: float,
-        reference: Reference,
-    ) -> None:
-        """Measure a contest once; where rounds differ, for as long as its share of starting the children took."""
-        patience = Patience(max(0.0, min(starting, self._left())), self._rule.band * SHARE_OF_BAND)
-        try:
-            duel.check(reference, contest.base, contest.new)
-            stage(contest).append(duel.compare(contest.base, contest.new, patience))
-            base, new = contest.base.side, contest.new.side
-            # Memory is counted in another way in another framework or mode.
-            if not contest.memory and (base.framework, base.mode) == (new.framework, new.mode):
-                contest.memory = duel.memory(contest.base, contest.new)
-        except OpperfError as error:
-            _fail(contest, error, duel.turn)
-
-    def spent(self) -> bool:
-        """Whether the command's budget is spent."""
-        return self._left() < 0
-
-    def _left(self) -> float:
-        """Return the seconds that are left of the command's budget."""
-        budget = math.inf if self.settings.budget is None else self.settings.budget
-        return budget - (time.monotonic() - self._began)
-
-    def _open(self, contest: Contest, budget: float | None) -> Verdict:
-        """Return the verdict on a contest that was not brought to its end; `budget` is what would have done."""
-        if contest.failure is not None:
-            word = "skipped" if contest.skipped else "failed"
-            return Verdict(word, None, None, f"not measured: {contest.failure}", contest.pairs)
-        # Until the second stage has as many pairs as a first look, the first says more.
-        contest.first_only = len(contest.ratios2) < self._rule.pairs
-        ratios = _log_ratios(contest.decisive)
-        when = f"after {contest.pairs} pair{'s' if contest.pairs != 1 else ''}" if contest.pairs else "before a pair"
-        if not self.spent():
-            return cut_short(ratios, f"the comparison was stopped {when}", None)
-        settle = "give more `--budget`" if budget is None else f"about {budget:g} s: `--budget {budget:g}`"
-        return cut_short(ratios, f"the budget ran out {when}", settle)
-
-
-class _Lane:
-    """The pair of children of one job. `fight` is told how long it took to start them, in seconds."""
-
-    def __init__(
-        self,
-        begin: Callable[[Contest, list[Worker]], Duel],
-        fight: Callable[[Duel, Contest, float], None],
-        reference: Reference,
-    ) -> None:
-        self._begin, self._fight, self._reference = begin, fight, reference
-        self._children: list[Worker] = []
-        self._duel: Duel | None = None
-        self._broken: str | None = None
-        self._starting = 0.0
-        self._interrupted = False
-
-    def __enter__(self) -> _Lane:
-        return self
-
-    def __exit__(self, *trouble: object) -> None:
-        self._reference.close()
-        self.close()
-
-    def start(self, work: Contest) -> None:
-        """Start both children; what keeps them from starting is the failure of what they should measure."""
-        began, self._children = time.monotonic(), []
-        try:
-            self._duel = self._begin(work, self._children)
-        except OpperfError as error:
-            self._broken = str(error).partition("\n")[0]
-        self._starting = time.monotonic() - began
-
-    def measure(self, work: Contest) -> None:
-        if self._duel is not None and not self._duel.alive:
-            self.close()
-        if self._duel is None and self._broken is None:
-            self.start(work)
-        if self._duel is not None:
-            self._fight(self._duel, work, self._starting)
-        else:
-            work.failure = self._broken
-        if self._interrupted:  # its children were ended from outside
-            work.failure, work.skipped = None, False
-
-    def close(self) -> None:
-        if self._duel is not None:
-            self._duel.close()
-            self._duel = None
-
-    def interrupt(self) -> None:
-        self._interrupted = True
-        for worker in (*self._children, self._reference.worker):
-            if worker is not None:
-                worker.interrupt()
-
-
-def _fail(contest: Contest, error: OpperfError, turn: int) -> None:
-    """Keep why a contest cannot be measured; `turn` is the side that said so."""
-    contest.failure = str(error).partition("\n")[0]
-    # What the base cannot do has nothing to be compared with; what only the new side cannot do has failed.
-    contest.skipped = isinstance(error, OperatorFailure) and error.skipped and turn == 0
+        return log_ratios(self.stage2)
 
 
 def outcome(contest: Contest) -> Comparison:
@@ -534,12 +147,6 @@ def _instructions(counts: Sequence[PairValue]) -> tuple[float | None, float | No
     return (median([base for base, _ in pairs]), median([new for _, new in pairs])) if pairs else (None, None)
 
 
-def _version(facts: object) -> str | None:
-    """Return the version of a framework from its child's facts."""
-    version = facts.get("version") if isinstance(facts, dict) else None
-    return None if version is None else str(version)
-
-
 def _times(
     values: Sequence[tuple[Mapping[str, float], Mapping[str, float]]], ratio: float | None
 ) -> tuple[float, float]:
@@ -550,7 +157,8 @@ def _times(
     return level / apart, level * apart
 
 
-def _log_ratios(pairs: Sequence[PairValue]) -> list[float]:
+def log_ratios(pairs: Sequence[PairValue]) -> list[float]:
+    """Return the log-ratios of the pairs that have one."""
     return [pair.log_ratio for pair in pairs if pair.log_ratio is not None]
 
 
@@ -566,12 +174,10 @@ def _memory(measurements: Sequence[Measurement]) -> PeakMemory:
     return {"peak": (base.value, new.value), "allocated": (first, second), "same": same, "source": base.source}
 
 
-def report(
-    contests: Sequence[Contest], comparing: Comparing, *, labels: Mapping[str, str], command: Sequence[str]
-) -> ComparisonRun:
-    """Return the document of a comparison: what was said, under the facts of the machine and of both sides."""
-    run = header(comparing.settings, comparing.started, comparing.facts, labels=labels, command=command)
-    return ComparisonRun(run, tuple(outcome(contest) for contest in contests))
+def version(facts: object) -> str | None:
+    """Return the version of a framework from its child's facts."""
+    text = facts.get("version") if isinstance(facts, dict) else None
+    return None if text is None else str(text)
 
 
 def header(

@@ -17,12 +17,13 @@ from opperf.domain.stats.order import median
 from opperf.domain.stats.significance import PairedTest
 from opperf.parent import request as requests
 from opperf.parent.analysis.verdict import Rule
-from opperf.parent.contest import Comparing, Contest, header
+from opperf.parent.contest import Contest, header
 from opperf.parent.crew import facts_together
 from opperf.parent.planning.selection import Selection
 from opperf.parent.progress import Progress, planning
 from opperf.parent.request import Request
 from opperf.parent.session import Session
+from opperf.parent.stages import Comparing
 from opperf.parent.store.machine_file import FLOORS
 from opperf.parent.workers import machine
 from opperf.parent.workers.package import cache_folder

@@ -15,9 +15,10 @@ from opperf.domain.errors import OperatorFailure
 from opperf.domain.measurement import Measurement
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
-from opperf.parent import contest as comparing
+from opperf.parent import stages as comparing
 from opperf.parent.analysis.verdict import Progress, Rule, sufficient
-from opperf.parent.contest import Comparing, Contest, outcome
+from opperf.parent.contest import Contest, outcome
+from opperf.parent.stages import Comparing
 from opperf.parent.workers.duel import Patience
 
 #: Seconds that a pair takes.

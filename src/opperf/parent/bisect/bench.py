@@ -18,9 +18,10 @@ from opperf.parent.bisect.answers import Candidates, Subject
 from opperf.parent.bisect.builds import Builds
 from opperf.parent.calibration import stored_floors
 from opperf.parent.compare import sides_named
-from opperf.parent.contest import Comparing, Contest, outcome
+from opperf.parent.contest import Contest, outcome
 from opperf.parent.planning.implementations import on
 from opperf.parent.planning.selection import Selection
+from opperf.parent.stages import Comparing
 
 
 class Journal:

@@ -19,11 +19,12 @@ from opperf.parent.bisect.bench import Bench, Journal
 from opperf.parent.bisect.builds import Builds, Commits, Packages
 from opperf.parent.bisect.releases import releases
 from opperf.parent.compare import sides_named
-from opperf.parent.contest import Comparing, header
+from opperf.parent.contest import header
 from opperf.parent.explain import explain
 from opperf.parent.planning.selection import Selection
 from opperf.parent.progress import Progress, planning
 from opperf.parent.request import Request
+from opperf.parent.stages import Comparing
 
 #: How often the two ends are compared where their difference is not clear.
 MOST_ENDS = 4

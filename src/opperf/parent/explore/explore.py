@@ -24,7 +24,7 @@ from opperf.parent import request as requests
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.calibration import stored_rates
 from opperf.parent.compare import sides_named
-from opperf.parent.contest import Comparing, Contest, header, outcome
+from opperf.parent.contest import Contest, header, outcome
 from opperf.parent.explain import explain
 from opperf.parent.explore.meter import OBJECTIVES, Bench, Ledger, Question
 from opperf.parent.explore.search import SUSPICION, Cliff, LevelSearch, Search, more_work
@@ -36,6 +36,7 @@ from opperf.parent.progress import Progress, planning
 from opperf.parent.reports.rerun import case_words, compare_command
 from opperf.parent.request import Request
 from opperf.parent.session import Session
+from opperf.parent.stages import Comparing
 from opperf.parent.workers.interpreters import settled_side
 
 #: The objectives that hold a point against its neighbours; the others hold it against most points.

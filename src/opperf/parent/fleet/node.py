@@ -18,9 +18,10 @@ from opperf.domain.plan import Settings
 from opperf.domain.reason import Reason
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.calibration import stored_floors
-from opperf.parent.contest import Comparing, outcome
+from opperf.parent.contest import outcome
 from opperf.parent.explain import explain
 from opperf.parent.fleet.engine import Answer, Judged, Order
+from opperf.parent.stages import Comparing
 from opperf.parent.workers.machine import facts
 from opperf.parent.workers.machine_noise import noise
 from opperf.parent.workers.pool import Pool
