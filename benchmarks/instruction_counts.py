@@ -4,9 +4,9 @@ Twenty operators on small inputs are counted by ten runs of opperf beside a burn
 with itself in fresh processes and with other inputs each time, and 100 calls of an operator with 101 of them, by counts
 alone.
 
-    python benchmarks/instruction_counts.py [--framework numpy|torch] [--runs N] [--suites N]
+    python benchmarks/instruction_counts.py [--framework numpy|torch] [--runs N] [--extra N] [--identical N]
 
-A suite is 20 comparisons; there are N of 101 calls and four times as many of identical code. What is done is kept in
+A suite is 20 comparisons; there are suites with extra calls and of identical code. What is done is kept in
 `results/NAME.partial.jsonl`: a benchmark that was stopped goes on where it was, and one that ends removes the file.
 NumPy is the default: each process under Valgrind imports PyTorch for twenty seconds, so its benchmark takes hours.
 """
@@ -51,7 +51,7 @@ OPERATORS = {
     ),
 }
 EXTRA_CALLS = Path(__file__).with_name("extra_calls.py")
-RUNS, SUITES = 10, 5
+RUNS, EXTRA, IDENTICAL = 10, 5, 20
 #: The figures: how far runs may be apart, and how long twenty operators may take.
 APART, SECONDS = 0.1, 60.0
 
@@ -142,7 +142,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--framework", choices=sorted(OPERATORS), default="numpy")
     parser.add_argument("--runs", type=int, default=RUNS)
-    parser.add_argument("--suites", type=int, default=SUITES)
+    parser.add_argument("--extra", type=int, default=EXTRA, help="suites of 101 calls beside 100")
+    parser.add_argument("--identical", type=int, default=IDENTICAL, help="suites of identical code")
     options = parser.parse_args()
     name = "instruction_counts" if options.framework == "numpy" else f"instruction_counts_{options.framework}"
     steps = Steps(RESULTS / f"{name}.partial.jsonl")
@@ -153,9 +154,9 @@ def main() -> None:
     environment = choose_environment(EnvironmentSpec.parse("current"), options.framework).text
     side = Side(options.framework, environment=environment)
     more, none = [], []
-    for suite in range(options.suites):
+    for suite in range(options.extra):
         more += steps.take(f"101 calls, suite {suite}", partial(verdicts, extra(side), suite))
-    for suite in range(4 * options.suites):
+    for suite in range(options.identical):
         none += steps.take(f"identical code, suite {suite}", partial(verdicts, same(side), 1000 + suite))
     publish(
         name,
