@@ -151,8 +151,9 @@ def test_an_add_takes_the_memory_of_its_output(backend: Bench) -> None:
         Case("add", {"lhs": square, "rhs": square}), settings=Settings(warmup=2, runs=3, latency=False)
     )
     peak = found.quantity("memory_peak")
-    if peak is None and backend.name in (ONE_FILE, "array_api:dpnp"):
-        pytest.skip("it does not tell of memory")
+    silent = backend.name in (ONE_FILE, "array_api:dpnp") or backend.name.startswith("tensorflow")
+    if peak is None and silent:
+        pytest.skip("it does not tell of memory, or TensorFlow not on a CPU without AVX-512")
     assert peak is not None
     # tracemalloc counts the Python object beside the buffer; Dask makes a graph, and copies the block that it returns
     beside = {"numpy": 1000, "array_api:array_api_strict": 1000, "array_api:dask.array": square.nbytes + 100_000}

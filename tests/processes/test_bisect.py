@@ -145,7 +145,7 @@ def test_the_package_beside_the_framework_is_named_and_then_its_release(environm
     before, after = environments
     ends = ["--good", f"python={before}", "--bad", f"python={after}", "--framework", "numpy"]
     words = ["bisect", "mine.py:f", *ends, "--input", "x=1", "--format", "json"]
-    for more, name in (([], "busy 1.0 -> 2.1"), (["--package", "busy"], "busy 2.0")):
+    for more, name in (([], "busy 1.0 -> busy 2.1"), (["--package", "busy"], "busy 2.0")):
         done = opperf(*words, *more)
         assert done.returncode == 0, done.stderr
         (answer,) = json.loads(done.stdout)["bisection"]["answers"]

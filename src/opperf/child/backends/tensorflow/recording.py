@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -143,12 +144,14 @@ def explain(work: Work, calls: int, wait: Callable[[Any], None]) -> list[Explana
 def memory(work: Work, device: str) -> Memory | None:
     """Make one call and return the most that the allocator held beyond what stood before it; None where it is silent.
 
-    A device's allocator keeps the most that it held. On a CPU the profiler tells of every large allocation, and of an
-    operator whose results are small nothing.
+    A device's allocator keeps the most that it held. On a CPU the profiler sees large allocations of oneDNN's
+    allocator, which TensorFlow takes where the processor has AVX-512, and none of its own.
     """
     arguments = work.make_arguments()
     if device != "cpu":
         return _on_device(work, arguments)
+    if not _sees_allocations():
+        return None
     with TemporaryDirectory(prefix="opperf-tensorflow-") as folder:
         with profile_into(folder), tf.profiler.experimental.Trace(MARK):
             result = work.function(*arguments, **work.keywords)
@@ -168,6 +171,16 @@ def memory(work: Work, device: str) -> Memory | None:
         total += size if comes else -size
         peak, allocated = max(peak, total), allocated + size * comes
     return Memory(peak, allocated, SOURCE)
+
+
+@cache
+def _sees_allocations() -> bool:
+    """Whether the profiler sees what TensorFlow allocates on this CPU: a call with a large result shows it."""
+    large = tf.ones((SMALLEST_SEEN,))
+    with TemporaryDirectory(prefix="opperf-tensorflow-") as folder:
+        with profile_into(folder):
+            tf.add(large, large)
+        return any(span.name == "MemoryAllocation" for span in spans(folder))
 
 
 def _bytes(leaf: Any) -> int:
