@@ -20,7 +20,7 @@ from opperf.child.worker import process
 from opperf.domain.message.replies import Hello
 from opperf.domain.message.requests import Limits, Quit
 from opperf.domain.message.wire import PROTOCOL, answer_line, read_request
-from opperf.domain.plan import Side
+from opperf.domain.plan import COUNTING, LAYOUT_BYTES, Side
 
 if TYPE_CHECKING:
     from opperf.domain.backend import Backend
@@ -69,6 +69,7 @@ def _start(side: Side, limits: Limits) -> tuple[Backend, Hello]:
     fixed = side.allocator == "fixed" and fix_allocator()
     if limits.cpus is not None:
         process.stay_on(limits.cpus)
+    process.place_apart(len(os.environ.get(COUNTING, "")) // LAYOUT_BYTES)
     start = time.perf_counter()
     gc.disable()  # an import leaves little behind, and looking for it takes a tenth of its time
     backend = start_backend(side, Path(limits.folder), limits.plugins)

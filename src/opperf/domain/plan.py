@@ -25,8 +25,9 @@ NATIVE = "native"
 #: `instructions` also counts what a call executes, under Valgrind.
 INSTRUCTIONS = "instructions"
 CLOCKS = ("wall", NATIVE, INSTRUCTIONS)
-#: The variable that tells a child that it counts instructions.
-COUNTING = "OPPERF_COUNTING"
+#: The variable that tells a child that it counts instructions. Each layout of memory makes it longer by so many bytes:
+#: where the environment ends, the heap of Python's start begins.
+COUNTING, LAYOUT_BYTES = "OPPERF_COUNTING", 1000
 #: Who makes the calls of a block: `python`, or also a loop in C or C++ (`native`).
 LOOPS = ("python", NATIVE)
 #: The settings of a run that change what is measured; the others only bound it.

@@ -126,9 +126,16 @@ class Comparing:
     def _count(self, contests: list[Contest]) -> None:
         """Count each contest in a few layouts of memory, then time it at one look: counts decide."""
         for contest in contests:
-            contest.planned = LAYOUTS + (self._rule.pairs if self._timed else 0)
-        self._pairs([(contest, LAYOUTS) for contest in contests], lambda contest: contest.counts, counted=True)
-        ready = [one for one in contests if one.failure is None and len(one.count_ratios) == LAYOUTS]
+            contest.planned = LAYOUTS[0] + (self._rule.pairs if self._timed else 0)
+        undecided = contests
+        for layouts in LAYOUTS:
+            self._pairs([(contest, layouts) for contest in undecided], lambda contest: contest.counts, counted=True)
+            undecided = [
+                one
+                for one in undecided
+                if one.failure is None and by_counts(one.count_ratios, self._rule).verdict == "inconclusive"
+            ]
+        ready = [one for one in contests if one.failure is None and len(one.count_ratios) >= LAYOUTS[0]]
         if self._timed:
             self._pairs([(contest, self._rule.pairs) for contest in ready], lambda contest: contest.stage1)
         for contest in ready:

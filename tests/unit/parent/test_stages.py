@@ -185,3 +185,29 @@ def test_a_pair_does_not_go_on_beyond_the_budget(clock: Clock) -> None:
     compared(clock, noisy(0.0, 0.001), starting=6.0, budget=16.0, patience=given)
     compared(clock, noisy(0.0, 0.001), starting=6.0, budget=8.0, patience=given)
     assert [one.seconds for one in given] == [6.0, 0.0, 2.0]
+
+
+def test_layouts_that_disagree_are_joined_by_more_and_one_may_stand_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    layouts: list[int] = []
+
+    class Counted:
+        turn, alive, facts = 1, True, ({}, {})
+
+        def __init__(self, *_: object, layout: int, **__: object) -> None:
+            layouts.append(layout)
+
+        def compare(self, *_: object) -> PairValue:
+            ratio = 0.002 if layouts[-1] == 1 else 0.01
+            one = {"instructions": 1e6}
+            return PairValue(ratio, one, {"instructions": 1e6 * math.exp(ratio)}, 1, clock="instructions")
+
+        def close(self) -> None:
+            pass
+
+    monkeypatch.setattr(comparing, "CountingDuel", Counted)
+    trial = Trial(Case("null:steady"), Side("null"), "forward")
+    contest = Contest(trial, trial, trial)
+    Comparing(Settings(clock="instructions"), Rule(), lambda _: None, timed=False).run([contest])
+    assert contest.verdict is not None
+    assert layouts == list(range(7))
+    assert (contest.verdict.verdict, contest.verdict.interval) == ("slower", pytest.approx((math.exp(0.01),) * 2))

@@ -2,7 +2,7 @@
 
 A count is the same in every process with the same layout of memory, so there is nothing to average: pairs differ only
 where the layout does (a bin of the allocator more to look through, a collision more in a table), and the range of a few
-of them is the interval.
+of them is the interval. If it does not decide, more are counted, and one of them may stand apart on either side.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from opperf.domain.reason import Warning
 from opperf.domain.stats.order import median
 from opperf.parent.analysis.verdict import Rule, settle
 
-#: Pairs of processes that are counted, each with another layout of memory.
-LAYOUTS = 3
+#: Pairs of processes that are counted at each look, each with another layout of memory.
+LAYOUTS = (3, 7)
 #: Counts do not spread as times do, so their tolerance is this share of that for times.
 OF_TOLERANCE = 0.25
 #: What one instruction of AVX2 moves at most, in bytes, and computes: a fused multiply-add in eight lanes.
@@ -46,22 +46,28 @@ def counting(rule: Rule) -> Rule:
 def by_counts(ratios: Sequence[float], rule: Rule) -> Verdict:
     """Return the verdict on log-ratios of counts, one for each layout; `rule` is that for times.
 
-    The range of n values holds the median of all layouts with a probability of 1 - 2 ** (1 - n).
+    The range of n values holds the median of all layouts with a probability of 1 - 2 ** (1 - n), and that without the
+    lowest and the highest with one of 1 - (n + 1) * 2 ** (1 - n). At the second look the latter is the interval.
 
     >>> by_counts([0.01, 0.01, 0.01], Rule()).verdict, by_counts([0.0, 0.001, -0.001], Rule()).verdict
     ('slower', 'same')
     >>> by_counts([0.001, 0.02, 0.03], Rule()).verdict
     'inconclusive'
+    >>> by_counts([0.001, 0.02, 0.03, 0.02, 0.02, 0.02, 0.02], Rule()).verdict
+    'slower'
     """
-    band, low, high = counting(rule).band, min(ratios), max(ratios)
+    apart = int(len(ratios) >= LAYOUTS[-1])
+    ordered = sorted(ratios)
+    band, low, high = counting(rule).band, ordered[apart], ordered[-1 - apart]
     tolerance = f"±{100 * math.expm1(band):.3g}%"
+    counts = f"all but the lowest and the highest of {len(ratios)} counts are" if apart else "every count is"
     if low > band or high < -band:
-        word, reason = ("slower" if low > band else "faster"), f"every count is beyond {tolerance}"
+        word, reason = ("slower" if low > band else "faster"), f"{counts} beyond {tolerance}"
     elif -band <= low and high <= band:
-        word, reason = "same", f"every count is within {tolerance}"
+        word, reason = "same", f"{counts} within {tolerance}"
     else:
         word, reason = "inconclusive", f"counts of different layouts of memory lie on both sides of {tolerance}"
-    share = 1 - 2.0 ** (1 - len(ratios))
+    share = 1 - (1 + apart * len(ratios)) * 2.0 ** (1 - len(ratios))
     wider = "another `--tolerance`" if word == "inconclusive" else None
     bounds = (math.exp(low), math.exp(high))
     return Verdict(word, math.exp(median(ratios)), bounds, reason, len(ratios), wider, share)

@@ -17,7 +17,7 @@ from opperf.domain.errors import InputError
 from opperf.domain.files.destination import ScratchFolder
 from opperf.domain.message.replies import Instructions
 from opperf.domain.message.requests import CountInstructions, Prepare, Release
-from opperf.domain.plan import COUNTING, INSTRUCTIONS, Settings, Side, Trial
+from opperf.domain.plan import COUNTING, INSTRUCTIONS, LAYOUT_BYTES, Settings, Side, Trial
 from opperf.parent.workers.package import cache_folder, ensure_folder
 from opperf.parent.workers.process import NO_VARIABLES, START_TIMEOUT, start
 
@@ -33,8 +33,6 @@ NO_AVX512 = {
 }
 #: The order of dictionaries and sets decides how many steps a look-up takes.
 REPEATABLE = {"PYTHONHASHSEED": "0"}
-#: How much longer the environment is in the next layout. Where it ends, the heap of Python's start begins to differ.
-LAYOUT_BYTES = 1000
 #: What is allocated ahead of what is counted, so that a freed result does not lie at the end of the heap.
 AHEAD_BYTES = 1
 #: How many times as long a child may take under Valgrind: most of its start is spent on translating code.
