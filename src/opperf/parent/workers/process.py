@@ -95,7 +95,7 @@ class Worker:
         # The user's own code, where it is named, is looked for where the command was given.
         limits = Limits(cpus, memory, str(Path.cwd()), tuple(map(str, plugins)))
         self._process, self._requests, self._answers = self._spawn(
-            package, limits, {**variables, **child_variables(package, own_path=own_path, bytecode=bytecode)}
+            package, limits, variables, child_variables(package, own_path=own_path, bytecode=bytecode)
         )
         if self._process.stderr is None:
             raise AssertionError("the child was started with a pipe for its output")
@@ -104,7 +104,7 @@ class Worker:
         self.devices: tuple[str, ...] = ()
 
     def _spawn(
-        self, package: Path, limits: Limits, variables: Mapping[str, str]
+        self, package: Path, limits: Limits, defaults: Mapping[str, str], variables: Mapping[str, str]
     ) -> tuple[subprocess.Popen[bytes], int, int]:
         child_reads, requests = _pipe()
         answers, child_writes = _pipe()
@@ -122,7 +122,7 @@ class Worker:
                     json.dumps(limits.to_json()),
                 ],
                 cwd=package,
-                env={**variables, **self.side.variables},
+                env=with_defaults({**variables, **self.side.variables}, defaults),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
@@ -303,6 +303,10 @@ def _pipe() -> tuple[int, int]:
     return ends[0], ends[1]
 
 
+#: Variables that hold several flags.
+FLAGS = ("XLA_FLAGS",)
+
+
 def child_variables(package: Path, *, own_path: bool, bytecode: bool) -> dict[str, str]:
     """Return the child's environment variables: the parent's, with `opperf` found in its private folder."""
     variables = dict(os.environ)
@@ -311,6 +315,16 @@ def child_variables(package: Path, *, own_path: bool, bytecode: bool) -> dict[st
     if bytecode:  # importing torch takes half the time with it
         variables.pop("PYTHONDONTWRITEBYTECODE", None)
     return variables
+
+
+def with_defaults(variables: Mapping[str, str], defaults: Mapping[str, str]) -> dict[str, str]:
+    """Return variables with defaults for those that are not set. Of flags, which are a list, the last one counts.
+
+    >>> with_defaults({"XLA_FLAGS": "--b", "SEED": "1"}, {"XLA_FLAGS": "--a", "SEED": "0"})
+    {'XLA_FLAGS': '--a --b', 'SEED': '1'}
+    """
+    flags = {name: f"{defaults[name]} {variables[name]}" for name in FLAGS if name in defaults and name in variables}
+    return {**defaults, **variables, **flags}
 
 
 #: Share of the memory that is free when a child starts that it may take beyond what its framework holds.
