@@ -90,7 +90,7 @@ def jax_report(step: Callable[[], Any]) -> tuple[Any, Totals]:
 
     start, stop = jax.profiler.start_trace, jax.profiler.stop_trace
     folders: list[str] = []
-    found: Totals = {}
+    result: Totals = {}
 
     def started(folder: str, **options: Any) -> None:
         folders.append(folder)
@@ -103,11 +103,11 @@ def jax_report(step: Callable[[], Any]) -> tuple[Any, Totals]:
                 instruction = event.get("args", {}).get(INSTRUCTION)
                 if instruction is not None:
                     name = NUMBER_SUFFIX.sub("", instruction) or instruction
-                    calls, seconds = found.get(name, (0, 0.0))
-                    found[name] = calls + 1, seconds + event["dur"] / 1e6
+                    calls, seconds = result.get(name, (0, 0.0))
+                    result[name] = calls + 1, seconds + event["dur"] / 1e6
 
     jax.profiler.start_trace, jax.profiler.stop_trace = started, stopped
-    return profiled("jax", step), found
+    return profiled("jax", step), result
 
 
 REPORTS = {"torch": torch_report, "mxnet": mxnet_report, "jax": jax_report}

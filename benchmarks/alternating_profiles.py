@@ -54,15 +54,15 @@ def in_profile(here: InProcess, subject: Subject) -> tuple[float, float]:
 def turns(here: InProcess, case: Case) -> list[tuple[float, float, float]]:
     """Return what was measured of a case, turn by turn; which of the two is first changes."""
     subject = here.of_case(case)
-    found = []
+    result = []
     for number in range(TURNS + 1):
         if number % 2:
             took = alone(here, subject)
-            found.append((took, *in_profile(here, subject)))
+            result.append((took, *in_profile(here, subject)))
         else:
             seen = in_profile(here, subject)
-            found.append((alone(here, subject), *seen))
-    return found[1:]  # the first one sets things up
+            result.append((alone(here, subject), *seen))
+    return result[1:]  # the first one sets things up
 
 
 def main(framework: str, cases: list[str]) -> None:

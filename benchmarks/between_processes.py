@@ -36,9 +36,9 @@ def prepared(stack: ExitStack, seed: int, allocator: str) -> Worker:
 def spell(worker: Worker) -> list[float]:
     """Wake a worker, time the convolution, and stop it again; seconds."""
     worker.resume()
-    found = measured(worker, "conv2d", "common", Settings(warmup=5, runs=20, latency=False, memory=False))
+    result = measured(worker, "conv2d", "common", Settings(warmup=5, runs=20, latency=False, memory=False))
     worker.pause()
-    return found.time.seconds()
+    return result.time.seconds()
 
 
 def main() -> None:

@@ -55,20 +55,20 @@ def again(framework: str) -> list[dict[str, Any]]:
         text=True,
         check=True,
     )
-    found: list[dict[str, Any]] = json.loads(done.stdout)
-    return found
+    result: list[dict[str, Any]] = json.loads(done.stdout)
+    return result
 
 
-def row(framework: str, program: str, found: dict[str, Any]) -> dict[str, Any]:
+def row(framework: str, program: str, result: dict[str, Any]) -> dict[str, Any]:
     """Return what the table says of a program."""
-    numbers: dict[str, int] = found["numbers"]
+    numbers: dict[str, int] = result["numbers"]
     left = [f"{count} {why}" for why, count in numbers.items() if why not in (BITS, NUMBERS)]
     return {
         "framework": framework,
         "program": program,
-        "calls": found["calls"],
-        "run again %": 100 * (1 - found["missed"] / found["calls"]),
-        "cases": found["cases"],
+        "calls": result["calls"],
+        "run again %": 100 * (1 - result["missed"] / result["calls"]),
+        "cases": result["cases"],
         BITS: numbers.get(BITS, 0),
         NUMBERS: numbers.get(NUMBERS, 0),
         "not compared": ", ".join(left) or "none",
@@ -80,11 +80,11 @@ def main() -> None:
     rows = []
     figures = {}
     for framework, programs in PROGRAMS.items():
-        for program, found in zip(programs, again(framework)):
-            for name, why in found["unlike"]:
+        for program, result in zip(programs, again(framework)):
+            for name, why in result["unlike"]:
                 print(f"{framework}, {program}: {name}: {why}")
-            rows.append(row(framework, program, found))
-            figures[f"{framework}, {program}: not run again"] = (100 * found["missed"] / found["calls"], 0.0, "%")
+            rows.append(row(framework, program, result))
+            figures[f"{framework}, {program}: not run again"] = (100 * result["missed"] / result["calls"], 0.0, "%")
     publish("capture_rerun", "Captured calls, run again by themselves", rows, figures)
 
 

@@ -73,14 +73,14 @@ def main() -> None:
         sys.exit(__doc__)
     pythons = {"old": str(Path(sys.argv[1]).absolute()), "new": sys.executable}
     runs = int(sys.argv[2]) if len(sys.argv) > 2 else 3
-    found: dict[tuple[str, str], list[dict[str, Any]]] = {(what, name): [] for what in ASKED for name in pythons}
+    result: dict[tuple[str, str], list[dict[str, Any]]] = {(what, name): [] for what in ASKED for name in pythons}
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "rows.py").write_text(CODE)
         for python in pythons.values():  # what the first command of an opperf makes is there afterwards
             timed(python, (*ASKED["the same, steady"], "--budget", "5"), Path(folder))
         for _ in range(runs):
-            for what, name in random.sample(list(found), len(found)):
-                found[what, name].append(timed(pythons[name], ASKED[what], Path(folder)))
+            for what, name in random.sample(list(result), len(result)):
+                result[what, name].append(timed(pythons[name], ASKED[what], Path(folder)))
     rows: list[dict[str, Any]] = [
         {
             "comparison": what,
@@ -92,7 +92,7 @@ def main() -> None:
             "said": ", ".join(f"{count} {word}" for word, count in Counter(one["verdict"] for one in several).items()),
             "runs": runs,
         }
-        for (what, name), several in found.items()
+        for (what, name), several in result.items()
     ]
     walls = {(row["comparison"], row["opperf"]): row["wall s"] for row in rows}
     identical = [what for what in ASKED if what.startswith("the same")]

@@ -77,9 +77,9 @@ def theirs(profiler: str, folder: Path, checkout: Path) -> Document:
 
 
 def _read(path: Path) -> Document:
-    found: Document = json.loads(path.read_text())
+    result: Document = json.loads(path.read_text())
     path.unlink()
-    return found
+    return result
 
 
 def difference(first: Document, second: Document, prefix: str) -> tuple[float, int]:
@@ -115,12 +115,12 @@ def main() -> None:
         for load, loaded in LOADS.items():
             for profiler in KEYS:
                 with loaded():
-                    found = apart(profiler, Path(folder), checkout)
+                    result = apart(profiler, Path(folder), checkout)
                 table += [
                     {"load": load, "profiler": profiler, "whose": whose, "times": times, "difference %": 100 * share}
-                    for whose, (share, times) in found.items()
+                    for whose, (share, times) in result.items()
                 ]
-                figures[f"{profiler}, {load}: ours / theirs"] = (found[OURS][0] / found[THE_ORIGINAL][0], SHARE, "")
+                figures[f"{profiler}, {load}: ours / theirs"] = (result[OURS][0] / result[THE_ORIGINAL][0], SHARE, "")
     publish("compat_repeat", "Two runs of 60 rows", table, figures)
 
 

@@ -42,13 +42,13 @@ TIMES = {"min": 1e-3, "median": 1e-3, "p90": 1e-3, "turn": 1e-3}
 
 def recorded(raw: Path = RAW) -> dict[str, list[float]]:
     """Return the log-ratios of all pairs of identical code, by operator."""
-    found: dict[str, list[float]] = {}
+    result: dict[str, list[float]] = {}
     with gzip.open(raw, "rt") as lines:
         for line in map(json.loads, lines):
             if line["effect"].startswith("A/A"):
                 for name, _, ratio in line["pairs"]:
-                    found.setdefault(name, []).append(ratio)
-    return found
+                    result.setdefault(name, []).append(ratio)
+    return result
 
 
 class Drawn:
@@ -87,8 +87,8 @@ def comparisons(
     """Return what is said of so many comparisons of all operators, in suites of all of them or each alone."""
     generator = random.Random(seed)
     trials = [Trial(Case(name), Side("null"), "forward") for name in pairs]
-    found: list[dict[str, Any]] = []
-    while len(found) < count:
+    result: list[dict[str, Any]] = []
+    while len(result) < count:
         for several in [[trial] for trial in trials] if alone else [trials]:
             contests = [Contest(trial, trial, trial) for trial in several]
             settings = Settings(seed=generator.randrange(1 << 30), check=False)
@@ -97,8 +97,8 @@ def comparisons(
             said = [outcome(contest) for contest in contests]
             # The pairs of processes of both stages: operators of a suite share them.
             shared = sum(max(len(one.log_ratios[stage]) for one in said) for stage in (0, 1)) / len(said)
-            found += [_entry(one, effect, shared) for one in said]
-    return found
+            result += [_entry(one, effect, shared) for one in said]
+    return result
 
 
 def _entry(said: Any, effect: float, shared: float) -> dict[str, Any]:
@@ -113,25 +113,25 @@ def _entry(said: Any, effect: float, shared: float) -> dict[str, Any]:
     }
 
 
-def row(effect: str, found: Sequence[Mapping[str, Any]], start: float, measure: float) -> dict[str, Any]:
+def row(effect: str, result: Sequence[Mapping[str, Any]], start: float, measure: float) -> dict[str, Any]:
     """Return the line of an effect."""
-    words = [one["verdict"] for one in found]
+    words = [one["verdict"] for one in result]
     called = sum(word in (("slower", "faster") if EFFECTS[effect] == 1 else ("slower",)) for word in words)
-    plain = [one["covered"] for one in found if not one["one stage"]]
-    alone = [one["covered"] for one in found if one["one stage"]]
-    low, high = wilson(called, len(found))
-    seconds = [one["starts"] * start + one["pairs"] * measure for one in found]
+    plain = [one["covered"] for one in result if not one["one stage"]]
+    alone = [one["covered"] for one in result if one["one stage"]]
+    low, high = wilson(called, len(result))
+    seconds = [one["starts"] * start + one["pairs"] * measure for one in result]
     return {
         "effect": effect,
-        "called changed %": 100 * called / len(found),
+        "called changed %": 100 * called / len(result),
         "Wilson low %": 100 * low,
         "Wilson high %": 100 * high,
-        "same %": 100 * words.count("same") / len(found),
-        "inconclusive %": 100 * words.count("inconclusive") / len(found),
-        "one stage %": 100 * len(alone) / len(found),
+        "same %": 100 * words.count("same") / len(result),
+        "inconclusive %": 100 * words.count("inconclusive") / len(result),
+        "one stage %": 100 * len(alone) / len(result),
         "covered %": 100 * sum(plain) / max(1, len(plain)),
         "one stage covered %": 100 * sum(alone) / max(1, len(alone)),
-        "pairs": sum(one["pairs"] for one in found) / len(found),
+        "pairs": sum(one["pairs"] for one in result) / len(result),
         "s an operator and side": sum(seconds) / len(seconds) / 2,
     }
 
@@ -151,7 +151,7 @@ def main() -> None:
         effect: comparisons(pairs, factor, rule, given.comparisons, 1, alone=given.alone)
         for effect, factor in EFFECTS.items()
     }
-    rows = [row(effect, found, given.start, given.measure) for effect, found in every.items()]
+    rows = [row(effect, result, given.start, given.measure) for effect, result in every.items()]
     alarms, wanted = rows[0]["called changed %"], 95.0 if given.settle else 85.0
     operators = [
         {"operator": name, "same %": 100 * sum(one["verdict"] == "same" for one in own) / len(own),

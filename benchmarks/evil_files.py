@@ -81,8 +81,8 @@ def _other_values(whole: bytes, draw: random.Random) -> bytes:
 
 
 def _changed(data: Any, draw: random.Random) -> Any:
-    found = places(data)
-    path = draw.choice(found)
+    result = places(data)
+    path = draw.choice(result)
     evil = copy.deepcopy(draw.choice(NAMES) if draw.random() < 0.3 else draw.choice(EVIL))
     if not path:
         return evil
@@ -100,7 +100,7 @@ def _changed(data: Any, draw: random.Random) -> Any:
             evil = [evil] if draw.random() < 0.5 else {"a": evil}
         holder[last] = evil
     elif how < 0.35:
-        other = draw.choice(found)
+        other = draw.choice(result)
         source = data
         for step in other:
             source = source[step]

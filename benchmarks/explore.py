@@ -105,18 +105,18 @@ def simulated(repeats: int) -> tuple[list[dict[str, Any]], Mapping[str, tuple[fl
     rows: list[dict[str, Any]] = []
     false = findings = 0
     for kind, plant in KINDS.items():
-        found = smallest = looks = 0
+        result = smallest = looks = 0
         for seed in range(repeats):
             planted = plant(random.Random(seed))
             territory = explored(planted.setting, seed)
             hits = [one.case for one in territory.anomalies if _holds(planted.setting, one.case, one.other)]
-            found += bool(hits)
+            result += bool(hits)
             smallest += any(planted.smallest(case.tensor("data").shape) for case in hits)
             false += len(territory.anomalies) - len(hits)
             findings += len(territory.anomalies)
             looks += territory.looks
         rows.append(
-            {"planted": kind, "found %": 100 * found / repeats, "smallest %": 100 * smallest / max(1, found),
+            {"planted": kind, "found %": 100 * result / repeats, "smallest %": 100 * smallest / max(1, result),
              "looks": looks / repeats}
         )  # fmt: skip
     nothing = sum(len(explored("none", seed).anomalies) for seed in range(repeats))

@@ -89,9 +89,9 @@ def suite(effect: str, seed: int, cpu: int | None, side: Side, rule: Rule) -> di
     log: list[tuple[str, int, float]] = []
 
     def duel(*arguments: Any) -> Injected:
-        found = Injected(*arguments)
-        found.factor, found.log = factor, log
-        return found
+        result = Injected(*arguments)
+        result.factor, result.log = factor, log
+        return result
 
     contests = []
     for workload in WORKLOADS:
@@ -102,11 +102,11 @@ def suite(effect: str, seed: int, cpu: int | None, side: Side, rule: Rule) -> di
         settings = Settings(seed=seed + number, cpus=None if cpu is None else (cpu,))
         Comparing(settings, rule, lambda _: None, duel=duel).run(together)
     wall = time.monotonic() - began
-    found = []
+    result = []
     for workload, contest in zip(WORKLOADS, contests):
         said = outcome(contest)
         entry = {"name": workload.name, "verdict": said.verdict.verdict, "interval": said.verdict.interval}
-        found.append(
+        result.append(
             {
                 **entry,
                 "stages": said.log_ratios,
@@ -115,7 +115,7 @@ def suite(effect: str, seed: int, cpu: int | None, side: Side, rule: Rule) -> di
                 "confidence": said.verdict.confidence,
             }
         )
-    return {"effect": effect, "wall": wall, "comparisons": found, "pairs": log}
+    return {"effect": effect, "wall": wall, "comparisons": result, "pairs": log}
 
 
 def sequential(seed: int, cpu: int, side: Side) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def sequential(seed: int, cpu: int, side: Side) -> dict[str, Any]:
     def process(effects: Sequence[str]) -> dict[tuple[str, str], list[float]]:
         worker, _ = start(side, cpus=(cpu,), progress=lambda _: None)
         jobs = [(workload, effect) for workload in WORKLOADS for effect in effects]
-        found = {}
+        result = {}
         try:
             for workload, effect in generator.sample(jobs, len(jobs)):
                 factor = EFFECTS[effect]
@@ -134,11 +134,11 @@ def sequential(seed: int, cpu: int, side: Side) -> dict[str, Any]:
                 calls = round(BLOCK_CALLS * factor) if workload.by_calls else None
                 taken = worker.ask(Turn(handle, SEQUENTIAL_SAMPLES, calls), 60).samples
                 scale = factor if workload.by_calls else 1.0
-                found[workload.name, effect] = [second * scale for second in taken.seconds(clean_only=False)]
+                result[workload.name, effect] = [second * scale for second in taken.seconds(clean_only=False)]
                 worker.ask(Release(handle), 60)
         finally:
             worker.close()
-        return found
+        return result
 
     bases = [process(["A/A"]) for _ in range(SEQUENTIAL_PROCESSES)]
     news = [process(list(EFFECTS)) for _ in range(SEQUENTIAL_PROCESSES)]
@@ -147,8 +147,8 @@ def sequential(seed: int, cpu: int, side: Side) -> dict[str, Any]:
         for effect in EFFECTS:
             verdicts.setdefault(rule, {})[effect] = [
                 judge(
-                    np.concatenate([found[workload.name, "A/A"] for found in bases]),
-                    np.concatenate([found[workload.name, effect] for found in news]),
+                    np.concatenate([result[workload.name, "A/A"] for result in bases]),
+                    np.concatenate([result[workload.name, effect] for result in news]),
                 )
                 for workload in WORKLOADS
             ]
@@ -214,9 +214,9 @@ def missing(suites: int, lines: Sequence[dict[str, Any]], effects: Sequence[str]
     return random.sample(left, len(left))
 
 
-def _write(raw: Path, found: dict[str, Any]) -> None:
+def _write(raw: Path, result: dict[str, Any]) -> None:
     with raw.open("a") as file:
-        file.write(json.dumps({**found, "load": os.getloadavg()[0]}) + "\n")
+        file.write(json.dumps({**result, "load": os.getloadavg()[0]}) + "\n")
 
 
 def main() -> None:
@@ -421,7 +421,7 @@ def _operators(suites: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         ratios = [ratio for name, _, ratio in _identical(suites) if name == workload.name]
         low, high = PairedTest.of(ratios).interval(0.99)
         times = [one["time"] for _, one in _comparisons(suites, "A/A") if one["name"] == workload.name]
-        found = {
+        result = {
             effect: [one["verdict"] for _, one in _comparisons(suites, effect) if one["name"] == workload.name]
             for effect in _measured(suites)
         }
@@ -434,10 +434,10 @@ def _operators(suites: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
                 "spread of pairs %": 100 * float(np.std(ratios, ddof=1)),
                 "99 % low": 100 * low,
                 "99 % high": 100 * high,
-                "same %": 100 * found["A/A"].count("same") / len(found["A/A"]),
+                "same %": 100 * result["A/A"].count("same") / len(result["A/A"]),
                 **{
                     f"{effect} found": 100 * verdicts.count("slower") / len(verdicts)
-                    for effect, verdicts in found.items()
+                    for effect, verdicts in result.items()
                     if EFFECTS.get(effect, 1.0) > 1
                 },
             }

@@ -74,10 +74,10 @@ def held(processes: Sequence[Any]) -> int:
 
 def rows(run: Run) -> list[dict[str, Any]]:
     """Return a row for each operator: its trials, its time in each direction, and what has no number; slowest first."""
-    found = []
+    result = []
     for name in dict.fromkeys(record.trial.case.operator for record in run):
         mine = [record for record in run if record.trial.case.operator == name]
-        found.append(
+        result.append(
             {
                 "operator": name.removeprefix("mxnet:nd."),
                 "cases": len({record.trial.case.id for record in mine}),
@@ -87,7 +87,7 @@ def rows(run: Run) -> list[dict[str, Any]]:
                 "failed": sum(record.status == "failed" for record in mine),
             }
         )
-    return sorted(found, key=lambda row: -(row["forward, ms"] + row["backward, ms"]))
+    return sorted(result, key=lambda row: -(row["forward, ms"] + row["backward, ms"]))
 
 
 def seconds(records: Sequence[Record], direction: str) -> float:

@@ -25,30 +25,30 @@ SETTINGS = Settings(runs=120, latency=False, memory=False)
 ROUNDS = 11
 
 
-def clean(found: Measurement) -> float:
+def clean(result: Measurement) -> float:
     """Return what opperf would report, in microseconds."""
-    return 1e6 * median(found.time.seconds() or found.time.seconds(clean_only=False))
+    return 1e6 * median(result.time.seconds() or result.time.seconds(clean_only=False))
 
 
-def plain(found: Measurement) -> float:
+def plain(result: Measurement) -> float:
     """Return the median of every sample, in microseconds."""
-    return 1e6 * median(found.time.seconds(clean_only=False))
+    return 1e6 * median(result.time.seconds(clean_only=False))
 
 
-def high(found: Measurement) -> float:
+def high(result: Measurement) -> float:
     """Return the 90th percentile of every sample, in microseconds."""
-    return 1e6 * quantile(sorted(found.time.seconds(clean_only=False)), 0.9)
+    return 1e6 * quantile(sorted(result.time.seconds(clean_only=False)), 0.9)
 
 
 def row(operator: str, quiet: list[Measurement], busy: list[Measurement]) -> dict[str, Any]:
     """Return the medians of the rounds, and of the ratios of each round to the quiet one just before it."""
-    samples = [sample for found in busy for sample in found.time.samples]
+    samples = [sample for result in busy for sample in result.time.samples]
     return {
         "operator": operator,
-        "quiet us": median([clean(found) for found in quiet]),
-        "beside, clean us": median([clean(found) for found in busy]),
+        "quiet us": median([clean(result) for result in quiet]),
+        "beside, clean us": median([clean(result) for result in busy]),
         "error %": 100 * (median([clean(b) / clean(q) for q, b in zip(quiet, busy)]) - 1),
-        "beside, plain us": median([plain(found) for found in busy]),
+        "beside, plain us": median([plain(result) for result in busy]),
         "plain error %": 100 * (median([plain(b) / clean(q) for q, b in zip(quiet, busy)]) - 1),
         "plain p90 error %": 100 * (median([high(b) / clean(q) for q, b in zip(quiet, busy)]) - 1),
         "clean samples %": 100 * sum(sample.clean for sample in samples) / len(samples),

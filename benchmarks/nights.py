@@ -185,7 +185,7 @@ def e_divisive(times: Sequence[float]) -> list[int]:
     """Split where the energy distance is largest, while a t-test of both parts is below 0.001."""
     values = np.asarray(times)
     distances = np.abs(values[:, None] - values[None, :])
-    found: list[int] = []
+    result: list[int] = []
     waiting = [(0, len(values))]
     while waiting:
         start, end = waiting.pop()
@@ -205,9 +205,9 @@ def e_divisive(times: Sequence[float]) -> list[int]:
         if variance(left_values) + variance(right_values) == 0:
             continue
         if stats.ttest_ind(left_values, right_values, equal_var=False).pvalue < 0.001:
-            found.append(place)
+            result.append(place)
             waiting += [(start, place), (place, end)]
-    return found
+    return result
 
 
 def judge(name: str, histories: Sequence[Series], rule: Callable[[Series], dict[int, int]]) -> dict[str, Any]:

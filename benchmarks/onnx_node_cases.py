@@ -36,8 +36,8 @@ def rows() -> Iterator[dict[str, Any]]:
             continue
         inputs, outputs = ([_array(value) for value in values] for values in test.data_sets[0])
         made = dict(zip([one.name for one in model.graph.input], inputs))
-        found: dict[str, Any] = {"name": test.name, "passed": _passes(model, made, outputs)}
-        yield found | (_captured(model, made) if found["passed"] else {})
+        result: dict[str, Any] = {"name": test.name, "passed": _passes(model, made, outputs)}
+        yield result | (_captured(model, made) if result["passed"] else {})
 
 
 def _array(value: Any) -> Any:

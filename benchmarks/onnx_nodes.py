@@ -43,8 +43,8 @@ def captured(side: Side) -> list[dict[str, Any]]:
             check=True,
             timeout=TIMEOUT,
         )
-        found: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))
-    return found
+        result: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))
+    return result
 
 
 def main() -> None:

@@ -91,15 +91,15 @@ def apart(ours: Mapping[str, Sequence[float]], theirs: Mapping[str, Sequence[flo
 
     What one of the two lacks, or counts otherwise, is off by all of it.
     """
-    found = [0.0]
+    result = [0.0]
     for name in ours.keys() | theirs.keys():
         calls, total = ours.get(name, (0, 0.0))
         own_calls, own_total = theirs.get(name, (0, 0.0))
         if calls != own_calls:
-            found.append(100.0)
+            result.append(100.0)
         elif total != own_total:
-            found.append(100 * abs(total - own_total) / max(total, own_total))
-    return max(found)
+            result.append(100 * abs(total - own_total) / max(total, own_total))
+    return max(result)
 
 
 def report_row(name: str, framework: str, variables: Mapping[str, str]) -> dict[str, Any]:
@@ -178,8 +178,8 @@ def single_row(framework: str, case: Case, folder: Path) -> dict[str, Any]:
 def alternating_rows(framework: str) -> list[dict[str, Any]]:
     """Return how cases compare in a profile and alone, in turns of one process."""
     cases = [json.dumps(case.to_json()) for case in CASES]
-    found = said("alternating_profiles.py", framework, framework, *cases)
-    return [compared(framework, case, turns) for case, turns in zip(CASES, found)]
+    result = said("alternating_profiles.py", framework, framework, *cases)
+    return [compared(framework, case, turns) for case, turns in zip(CASES, result)]
 
 
 def compared(framework: str, case: Case, turns: Sequence[Sequence[float]]) -> dict[str, Any]:

@@ -113,12 +113,12 @@ def pairs(framework: str, rounds: int) -> list[tuple[float, float]]:
         return block
 
     order: list[Profiler] = [ours, theirs]
-    found = []
+    result = []
     for _ in range(rounds + 2):  # the first ones set things up
         random.shuffle(order)
         took = {one: spent(one, step) for one in order}
-        found.append((took[ours], took[theirs]))
-    return found[2:]
+        result.append((took[ours], took[theirs]))
+    return result[2:]
 
 
 def script(steps: int, *, idle: bool) -> float:

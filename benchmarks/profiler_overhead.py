@@ -37,12 +37,12 @@ def said(framework: str, *words: object) -> Any:
 
 def idle() -> list[float]:
     """Return for each pair of scripts how much longer the one takes that imports the profiler, as a ratio."""
-    found = []
+    result = []
     for _ in range(PAIRS):
         kinds = random.sample(("idle", "without"), 2)
         took = {kind: said("torch", kind, SCRIPT_STEPS) for kind in kinds}
-        found.append(took["idle"] / took["without"])
-    return found
+        result.append(took["idle"] / took["without"])
+    return result
 
 
 def main() -> None:
@@ -54,15 +54,15 @@ def main() -> None:
            for name in FRAMEWORKS},
     }  # fmt: skip
     rows = [
-        {"what": what, "median": median(found), "least": min(found), "most": max(found), "pairs": len(found)}
-        for what, found in ratios.items()
+        {"what": what, "median": median(result), "least": min(result), "most": max(result), "pairs": len(result)}
+        for what, result in ratios.items()
     ]
     limits = (1.01, *(1.3 for _ in FRAMEWORKS))
     publish(
         "profiler_overhead",
         "what the profiler costs",
         rows,
-        {what: (median(found), limit, "times") for (what, found), limit in zip(ratios.items(), limits)},
+        {what: (median(result), limit, "times") for (what, result), limit in zip(ratios.items(), limits)},
     )
 
 

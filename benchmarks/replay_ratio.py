@@ -42,23 +42,23 @@ def replayed(folder: Path, program: list[str], stem: str) -> dict[str, Any]:
     subprocess.run(
         [sys.executable, "-m", "opperf", "replay", *words], cwd=folder, check=True, stdout=subprocess.DEVNULL
     )
-    found: dict[str, Any] = json.loads((folder / f"{stem}.json").read_text())
-    return found
+    result: dict[str, Any] = json.loads((folder / f"{stem}.json").read_text())
+    return result
 
 
-def row(name: str, found: dict[str, Any]) -> dict[str, Any]:
+def row(name: str, result: dict[str, Any]) -> dict[str, Any]:
     """Return what became of a model."""
-    coverage = found["coverage"]
+    coverage = result["coverage"]
     return {
         "model": name,
-        "cases": len(found["calls"]),
+        "cases": len(result["calls"]),
         "calls": coverage["calls"],
         "replayed %": 100 * coverage["share_of_calls"],
         "of the time %": 100 * coverage["share_of_time"],
         "recorded ms": 1e3 * coverage["measured_recorded"],
         "alone ms": 1e3 * coverage["standalone"],
         "alone/recorded": coverage["ratio"],
-        "left out": ", ".join(sorted({left["name"] for left in found["left_out"]})) or "nothing",
+        "left out": ", ".join(sorted({left["name"] for left in result["left_out"]})) or "nothing",
     }
 
 

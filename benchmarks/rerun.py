@@ -107,11 +107,11 @@ class Again:
             return Outcome(looks, kept.undecided)
         with in_place(self.backend, kept) as given:
             results = self._results(case, kept.call.direction)
-        found = [self.backend.to_host(tensor) for tensor in (*results, *(given if kept.left else ()))]
+        result = [self.backend.to_host(tensor) for tensor in (*results, *(given if kept.left else ()))]
         expected = [*kept.returned, *kept.left]
-        if found == expected:
+        if result == expected:
             return Outcome(looks, BITS)
-        check(found, expected, "the captured call")
+        check(result, expected, "the captured call")
         return Outcome(looks, NUMBERS)
 
     def _results(self, case: Case, direction: str) -> list[Any]:

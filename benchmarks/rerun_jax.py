@@ -42,15 +42,15 @@ def computed(program: Jaxpr, constants: Sequence[Any], given: Sequence[Any]) -> 
 
     for equation in program.eqns:
         operands = values(equation.invars)
-        found: list[Any] = []
+        answer: list[Any] = []
         within = list(bodies(equation))
         for body, own in within:
-            found = yield from computed(body, own, handed(equation, body, operands))
+            answer = yield from computed(body, own, handed(equation, body, operands))
         if not within or equation.primitive.name in DECIDING:
-            found = result(equation, operands)
+            answer = result(equation, operands)
         if not within:
-            yield operands, found
-        known.update(zip(equation.outvars, found))
+            yield operands, answer
+        known.update(zip(equation.outvars, answer))
     return values(program.outvars)
 
 
@@ -71,8 +71,8 @@ def result(equation: Any, operands: Sequence[Any]) -> list[Any]:
     """Return what JAX computes of an equation."""
     primitive = equation.primitive
     with equation.ctx.manager:
-        found = primitive.bind(*operands, **primitive.get_bind_params(equation.params))
-    return list(found) if primitive.multiple_results else [found]
+        answer = primitive.bind(*operands, **primitive.get_bind_params(equation.params))
+    return list(answer) if primitive.multiple_results else [answer]
 
 
 def plain(value: Any, place: Any) -> Any:
@@ -87,8 +87,8 @@ def others(case: Case, equation: Equation) -> str:
     make = arguments.Maker(backend, "").make
     operands = [one.aval for one in equation.own.invars]
     own = {name: value for name, value in equation.own.params.items() if name not in DEVICES}
-    found = {name: functions.decode_parameter(make(case.attributes[name], name), operands) for name in own}
-    unlike = [name for name, value in own.items() if found[name] != value and str(found[name]) != str(value)]
+    answer = {name: functions.decode_parameter(make(case.attributes[name], name), operands) for name in own}
+    unlike = [name for name, value in own.items() if answer[name] != value and str(answer[name]) != str(value)]
     return f"other parameters: {', '.join(unlike)}" if unlike else ""
 
 

@@ -141,25 +141,25 @@ def flowed(
 
 def beginning(nodes: Sequence[Any], recorded: Mapping[str, Call]) -> dict[tuple[int, int], Any]:
     """Return the arrays that a graph begins with, as the operators took them that read them."""
-    found: dict[tuple[int, int], Any] = {}
+    result: dict[tuple[int, int], Any] = {}
     for node in nodes:
         call = recorded.get(node["name"])
         for entry, value in zip(node.get("inputs", ()), call.given if call else ()):
             if nodes[entry[0]]["op"] == "null":
-                found.setdefault((entry[0], entry[1]), array(value))
-    return found
+                result.setdefault((entry[0], entry[1]), array(value))
+    return result
 
 
 def added(arrays: Sequence[Any], flow: Sequence[bool]) -> tuple[list[Any], list[Any]]:
     """Return arrays with zeros added to those of fractions that something flows through, and the zeros."""
-    found, zeros = list(arrays), []
+    result, zeros = list(arrays), []
     for i, one in enumerate(arrays):
         if flow[i] and numpy.dtype(one.dtype).kind == "f":
             with autograd.pause():
                 zeros.append(mx.nd.zeros(one.shape, dtype=one.dtype))
                 zeros[-1].attach_grad()
-            found[i] = one + zeros[-1]
-    return found, zeros
+            result[i] = one + zeros[-1]
+    return result, zeros
 
 
 def gradients(arrays: Sequence[Any]) -> list[HostValue]:

@@ -38,16 +38,16 @@ class Keeping(Watch):
         given = numbers(leaves)
         result = super().__torch_dispatch__(func, types, args, kwargs)
         if len(self._note.calls) > captured:
-            found = backend.leaves(result)
-            looks, left = [look(backend, one) for one in found], numbers(leaves)
+            answer = backend.leaves(result)
+            looks, left = [look(backend, one) for one in answer], numbers(leaves)
             call = self._note.calls[captured]
-            self._taken.append(RecordedCall(call, given, looks, numbers(found), left, undecided=undecided(func)))
+            self._taken.append(RecordedCall(call, given, looks, numbers(answer), left, undecided=undecided(func)))
         return result
 
 
-def numbers(found: Sequence[torch.Tensor]) -> list[HostValue]:
+def numbers(result: Sequence[torch.Tensor]) -> list[HostValue]:
     """Return the elements of tensors."""
-    return [backend.to_host(tensor) for tensor in backend.leaves(found)]
+    return [backend.to_host(tensor) for tensor in backend.leaves(result)]
 
 
 def undecided(func: Any) -> str:

@@ -59,9 +59,9 @@ def row(run: Run) -> dict[str, Any]:
     }
 
 
-def ratio(found: dict[str, Any]) -> float:
+def ratio(result: dict[str, Any]) -> float:
     """Return the sum as a part of the step."""
-    return float(found["sum/step"])
+    return float(result["sum/step"])
 
 
 def main() -> None:

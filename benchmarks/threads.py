@@ -32,7 +32,7 @@ PLACEMENTS = {"free": {}, "bound": BOUND}
 def main() -> None:
     """Measure, print and judge."""
     pairs = int(sys.argv[1]) if len(sys.argv) > 1 else 12
-    found: dict[tuple[str, str], list[PairValue]] = defaultdict(list)
+    result: dict[tuple[str, str], list[PairValue]] = defaultdict(list)
     for number in range(pairs):
         for placement, settings in PLACEMENTS.items():  # by turns, since the host changes its mood
             side = replace(torch_side(), threads=THREADS, settings=settings)
@@ -40,11 +40,11 @@ def main() -> None:
             try:
                 for name in OPERATORS:
                     trial = Trial(operator(name).case("common"), side, "forward")
-                    found[name, placement].append(duel.compare(trial, trial))
+                    result[name, placement].append(duel.compare(trial, trial))
             finally:
                 duel.close()
     rows: list[dict[str, Any]] = []
-    for (name, placement), values in found.items():
+    for (name, placement), values in result.items():
         ratios = [value.log_ratio for value in values if value.log_ratio is not None]
         rows.append(
             {
@@ -62,7 +62,7 @@ def main() -> None:
         placement: statistics.median(row["spread of pairs %"] for row in rows if row["threads"] == placement)
         for placement in PLACEMENTS
     }
-    centre = statistics.median(value.log_ratio for values in found.values() for value in values if value.log_ratio)
+    centre = statistics.median(value.log_ratio for values in result.values() for value in values if value.log_ratio)
     publish(
         "threads",
         f"identical code with {THREADS} threads, {pairs} pairs of torch processes",

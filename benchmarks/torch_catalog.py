@@ -62,7 +62,7 @@ def stages(worker: Worker, trial: Trial) -> Mapping[str, float]:
     sampling = spent["samples"] + spent["latency"]
     kept, discarded = (_seconds(measured, clean=clean) for clean in (True, False))
     inputs, calls = prepared.spent["inputs"], prepared.spent["calls"]
-    found = {
+    result = {
         "inputs": inputs,
         "prepare": ready - start - inputs - calls,
         "warm-up": calls + spent["warmup"],
@@ -71,7 +71,7 @@ def stages(worker: Worker, trial: Trial) -> Mapping[str, float]:
         "between samples": sampling - kept - discarded,
         "memory": spent["memory"],
     }
-    return {**found, "pipe and release": time.perf_counter() - start - sum(found.values())}
+    return {**result, "pipe and release": time.perf_counter() - start - sum(result.values())}
 
 
 def _seconds(measured: Measurement, *, clean: bool) -> float:

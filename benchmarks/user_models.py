@@ -92,8 +92,8 @@ def again(framework: str, program: str, path: Path) -> dict[str, Any]:
         text=True,
         check=True,
     )
-    (found,) = json.loads(done.stdout.splitlines()[-1])
-    result: dict[str, Any] = found
+    (answer,) = json.loads(done.stdout.splitlines()[-1])
+    result: dict[str, Any] = answer
     return result
 
 
@@ -137,17 +137,17 @@ def recorded(program: str, path: Path, folder: Path, **more: str) -> Path:
     return stem
 
 
-def row(framework: str, program: str, found: Mapping[str, Any]) -> dict[str, Any]:
+def row(framework: str, program: str, result: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the table says of a program."""
-    reasons = Counter(why for _, why in found["unlike"])
+    reasons = Counter(why for _, why in result["unlike"])
     return {
         "framework": framework,
         "program": label(program),
-        "calls": found["calls"],
-        "cases": found["cases"],
-        "run again": found["calls"] - found["missed"],
-        "left out": found["left_out"],
-        "wrong": found["missed"] - found["left_out"],
+        "calls": result["calls"],
+        "cases": result["cases"],
+        "run again": result["calls"] - result["missed"],
+        "left out": result["left_out"],
+        "wrong": result["missed"] - result["left_out"],
         "reasons": ", ".join(f"{count} x {why[:60]}" for why, count in reasons.most_common(3)) or "none",
     }
 
@@ -165,15 +165,15 @@ def values(program: str, path: Path, folder: Path) -> dict[str, Any]:
     opperf("replay", f"{stem}_et.json", "--dry-run", "--save-suite", suite)
     words = [str(path), str(HERE / "replayed_values.py"), suite, str(MODELS / program)]
     done = subprocess.run(words, env=surroundings(), stdout=subprocess.PIPE, text=True, check=True)
-    found = json.loads(done.stdout.splitlines()[-1])
+    result = json.loads(done.stdout.splitlines()[-1])
     written = json.loads(Path(suite).read_text())
     return {
         "program": label(program),
         "calls": sum(entry["count"] for entry in (*written["cases"], *written.get("left_out", ()))),
         "left out": sum(one["count"] for one in written.get("left_out", ())),
-        "cases": found["cases"],
-        "without a number": ", ".join(found["without_number"]) or "none",
-        "failed": len(found["failed"]),
+        "cases": result["cases"],
+        "without a number": ", ".join(result["without_number"]) or "none",
+        "failed": len(result["failed"]),
     }
 
 
@@ -181,8 +181,8 @@ def times(program: str, path: Path, folder: Path) -> dict[str, Any]:
     """Return what a replay of a training step takes."""
     stem = recorded(program, path, folder, OPPERF_LARGE_MODELS="1")
     opperf("replay", f"{stem}_et.json", "--kineto", f"{stem}_kineto.json", "--output", f"{stem}.json")
-    found = json.loads(Path(f"{stem}.json").read_text())
-    coverage = found["coverage"]
+    result = json.loads(Path(f"{stem}.json").read_text())
+    coverage = result["coverage"]
     return {
         "program": label(program),
         "calls": coverage["calls"],
@@ -191,29 +191,29 @@ def times(program: str, path: Path, folder: Path) -> dict[str, Any]:
         "recorded ms": 1e3 * coverage["measured_recorded"],
         "alone ms": 1e3 * coverage["standalone"],
         "alone/recorded": coverage["ratio"],
-        "failed": sum(record["status"] == "failed" for record in found["records"]),
+        "failed": sum(record["status"] == "failed" for record in result["records"]),
     }
 
 
 def written() -> dict[str, Any]:
     """Return the results that are there."""
     path = RESULTS / "user_models.json"
-    found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
-    return found
+    result: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    return result
 
 
 def figures(rows: Sequence[Mapping[str, Any]], more: Mapping[str, Any]) -> dict[str, tuple[float, float, str]]:
     """Return what was wanted of the rows that there are."""
-    found = {"calls that run otherwise, or not, with no reason": (sum(one["wrong"] for one in rows), 0.0, "calls")}
+    result = {"calls that run otherwise, or not, with no reason": (sum(one["wrong"] for one in rows), 0.0, "calls")}
     if VALUES in more:
         lost = sum(one["without a number"] != "none" for one in more[VALUES])
-        found["replayed steps with operators that find no number where they did"] = (lost, 0.0, "steps")
-        found["cases of a replay that fail"] = (sum(one["failed"] for one in more[VALUES]), 0.0, "cases")
+        result["replayed steps with operators that find no number where they did"] = (lost, 0.0, "steps")
+        result["cases of a replay that fail"] = (sum(one["failed"] for one in more[VALUES]), 0.0, "cases")
     if TIMES in more:
         ratios = [one["alone/recorded"] for one in more[TIMES]]
-        found["the largest sum alone, of the recorded one"] = (max(ratios), MOST_RATIO, "times")
-        found["the largest recorded one, of the sum alone"] = (1 / min(ratios), 1 / LEAST_RATIO, "times")
-    return found
+        result["the largest sum alone, of the recorded one"] = (max(ratios), MOST_RATIO, "times")
+        result["the largest recorded one, of the sum alone"] = (1 / min(ratios), 1 / LEAST_RATIO, "times")
+    return result
 
 
 def main(wanted: Sequence[str]) -> None:
@@ -243,9 +243,9 @@ def captured(torch: Path, folder: Path) -> Iterator[dict[str, Any]]:
     for framework, programs in PROGRAMS.items():
         path = torch if framework == "torch" else python(framework, folder)
         for program in programs:
-            found = again(framework, program, path)
-            yield row(framework, program, found)
-            for operator, why in sorted({(operator, why) for operator, why in found["unlike"]}):
+            result = again(framework, program, path)
+            yield row(framework, program, result)
+            for operator, why in sorted({(operator, why) for operator, why in result["unlike"]}):
                 print(f"  {operator}: {why}", flush=True)
     yield row("onnxruntime", "encoder_onnx.py:encoder", onnx_again(folder))
 

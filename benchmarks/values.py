@@ -38,7 +38,7 @@ DEPENDS = 1.15
 def sides() -> list[Side]:
     """Return each framework where it imports, or in the environment that opperf builds."""
     names = ("mxnet", "jax", "numpy")
-    found = [
+    result = [
         Side(
             name,
             environment=choose_environment(EnvironmentSpec.parse("current"), name).text,
@@ -46,28 +46,28 @@ def sides() -> list[Side]:
         )
         for name in names
     ]
-    return [torch_side(), *found]
+    return [torch_side(), *result]
 
 
 def ratios(worker: Worker, name: str) -> dict[str, float]:
     """Return the time of each distribution over that of uniform values."""
     case = operator(name).case("common")
     handles: dict[str, int] = {}
-    found: dict[str, list[float]] = {values: [] for values in (CONTROL, *VALUES)}
+    result: dict[str, list[float]] = {values: [] for values in (CONTROL, *VALUES)}
     try:
-        for values in ("uniform", *found):
+        for values in ("uniform", *result):
             chosen = case if values == CONTROL else case.with_values(values)
             trial = Trial(chosen, worker.side, "forward")
             handles[values] = worker.ask(Prepare(trial), 120).handle
         for number in range(ROUNDS):
             order = random.Random(number).sample(list(handles), len(handles))
             times = {values: turn(worker, handles[values]) for values in order}
-            for values, logs in found.items():
+            for values, logs in result.items():
                 logs.append(math.log(times[values] / times["uniform"]))
     finally:
         for handle in handles.values():
             worker.ask(Release(handle), 120)
-    return {values: math.exp(median(logs)) for values, logs in found.items()}
+    return {values: math.exp(median(logs)) for values, logs in result.items()}
 
 
 def turn(worker: Worker, handle: int) -> float:
@@ -83,11 +83,11 @@ def main() -> None:
         with started(side) as worker:
             for name in OPERATORS:
                 try:
-                    found = ratios(worker, name)
+                    result = ratios(worker, name)
                 except OperatorFailure:  # the framework lacks it, or one of the distributions
                     continue
-                if any(not 1 / DEPENDS <= found[values] <= DEPENDS for values in VALUES):
-                    rows.append({"operator": name, "framework": side.framework, **found})
+                if any(not 1 / DEPENDS <= result[values] <= DEPENDS for values in VALUES):
+                    rows.append({"operator": name, "framework": side.framework, **result})
     rows.sort(key=lambda row: (row["operator"], row["framework"]))
     publish(
         "values",

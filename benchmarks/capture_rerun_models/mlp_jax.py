@@ -19,8 +19,8 @@ def scores(layers: Any, data: Any, key: Any) -> Any:
 
 
 def loss(layers: Any, data: Any, labels: Any, key: Any) -> Any:
-    found = jax.nn.log_softmax(scores(layers, data, key))
-    return -jnp.take_along_axis(found, labels[:, None], axis=1).mean()
+    result = jax.nn.log_softmax(scores(layers, data, key))
+    return -jnp.take_along_axis(result, labels[:, None], axis=1).mean()
 
 
 def updated(layers: Any, speeds: Any, data: Any, labels: Any, key: Any) -> Any:

@@ -33,8 +33,8 @@ def through(data: Any, layer: Any) -> tuple[Any, None]:
 def loss(model: Any, text: Any) -> Any:
     data = model["words"][text] + model["places"]
     data, _ = jax.lax.scan(jax.checkpoint(through), data, model["layers"])
-    found = jax.nn.log_softmax(data @ model["words"].T)[:, :-1]
-    return -jnp.take_along_axis(found, text[:, 1:, None], axis=-1).mean()
+    result = jax.nn.log_softmax(data @ model["words"].T)[:, :-1]
+    return -jnp.take_along_axis(result, text[:, 1:, None], axis=-1).mean()
 
 
 def updated(model: Any, first: Any, second: Any, turn: Any, text: Any) -> Any:

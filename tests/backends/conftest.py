@@ -59,10 +59,10 @@ class Children:
         (example,) = self.ask(Discover(path, "small")).examples
         case = example.case
         smooth = any(tensor.is_float and tensor.requires_grad is not False for tensor in case.tensors())
-        found = {(path, "forward"): self.outcome(case, path, "forward")}
-        if found[path, "forward"] == "ok" and smooth:
-            found[path, "backward"] = self.outcome(case, path, "backward")
-        return found
+        result = {(path, "forward"): self.outcome(case, path, "forward")}
+        if result[path, "forward"] == "ok" and smooth:
+            result[path, "backward"] = self.outcome(case, path, "backward")
+        return result
 
     def close(self) -> None:
         """End the last child."""
@@ -82,7 +82,7 @@ def known_failures() -> Callable[[str], dict[tuple[str, str], str]]:
     """Return a function that reads the list of a framework: the reason of each path and direction, then its link."""
 
     def read(framework: str) -> dict[tuple[str, str], str]:
-        found, reason = {}, ""
+        result, reason = {}, ""
         for line in (Path(__file__).parent / "known_failures" / f"{framework}.txt").read_text().splitlines():
             if line.startswith("# https://"):
                 reason += line.removeprefix("#")
@@ -90,7 +90,7 @@ def known_failures() -> Callable[[str], dict[tuple[str, str], str]]:
                 reason = line.removeprefix("#").strip()
             elif line.strip():
                 path, direction = line.split()
-                found[path, direction] = reason
-        return found
+                result[path, direction] = reason
+        return result
 
     return read

@@ -39,10 +39,10 @@ def known(known_failures: Callable[[str], Known]) -> Known:
 @pytest.fixture(scope="module")
 def outcomes(children: Any) -> Outcomes:
     """Return what becomes of every operator that no neutral binding names, at the small size."""
-    found: dict[tuple[str, str], str] = {}
+    result: dict[tuple[str, str], str] = {}
     for path in children.ask(Discover(size="small")).paths:
-        found |= children.outcomes(path)
-    return found
+        result |= children.outcomes(path)
+    return result
 
 
 @pytest.mark.parametrize("name", ["_Native", "_NDArray", "_cvimread", "_npi_cvimread", "_backward_npi_copysign_scalar"])

@@ -110,23 +110,23 @@ def test_a_binding_gives_the_value_worked_out_by_hand(backend: Any) -> None:
 def test_topk_gives_values_in_order_and_their_indices(
     backend: Any, largest: bool, values: list[int], places: list[int]
 ) -> None:
-    found = compute(backend, "topk", data=f32([7], [3], [9], [1]), k=2, axis=0, largest=largest)
-    assert found[0].ravel().tolist() == values
-    assert found[1].ravel().tolist() == places
-    assert found[1].dtype == np.int64
+    result = compute(backend, "topk", data=f32([7], [3], [9], [1]), k=2, axis=0, largest=largest)
+    assert result[0].ravel().tolist() == values
+    assert result[1].ravel().tolist() == places
+    assert result[1].dtype == np.int64
 
 
 def test_argsort_gives_int64_indices(backend: Any) -> None:
-    found = compute(backend, "argsort", data=f32(3, 1, 2), axis=-1, descending=False)
-    assert found.tolist() == [1, 2, 0]
-    assert found.dtype == np.int64
+    result = compute(backend, "argsort", data=f32(3, 1, 2), axis=-1, descending=False)
+    assert result.tolist() == [1, 2, 0]
+    assert result.dtype == np.int64
 
 
 def test_batch_norm_moves_the_running_statistics_in_training_only(backend: Any) -> None:
     given = {"data": f32([1], [3]), "weight": f32(1), "bias": f32(5), "epsilon": 0.0}
     mean, variance = f32(0), f32(1)
-    found = compute(backend, "batch_norm", **given, running_mean=mean, running_var=variance, training=True)
-    assert found.ravel().tolist() == [4, 6]
+    result = compute(backend, "batch_norm", **given, running_mean=mean, running_var=variance, training=True)
+    assert result.ravel().tolist() == [4, 6]
     np.testing.assert_allclose([mean[0], variance[0]], [0.2, 0.9 + 0.1 * 2], rtol=1e-6)  # the unbiased variance is 2
     still = compute(backend, "batch_norm", **given, running_mean=f32(1), running_var=f32(4), training=False)
     assert still.ravel().tolist() == [5, 6]
@@ -134,8 +134,8 @@ def test_batch_norm_moves_the_running_statistics_in_training_only(backend: Any) 
 
 def test_sgd_update_changes_the_weight_itself(backend: Any) -> None:
     weight = f32(1, 2)
-    found = compute(backend, "sgd_update", weight=weight, gradient=f32(10, 20), learning_rate=0.1)
-    assert found is weight
+    result = compute(backend, "sgd_update", weight=weight, gradient=f32(10, 20), learning_rate=0.1)
+    assert result is weight
     np.testing.assert_allclose(weight, [0, 0], atol=1e-6)
 
 
@@ -145,12 +145,12 @@ def test_a_step_changes_the_weight_and_the_states_themselves(backend: Any, name:
     draw = np.random.default_rng(0)
     given = {role: draw.uniform(0.1, 1, 9).astype(np.float32) for role in step.inputs}
     before = {role: array.copy() for role, array in given.items()}
-    found = compute(backend, name, **given, **step.case("small").attributes)
-    assert found is given["weight"]
+    result = compute(backend, name, **given, **step.case("small").attributes)
+    assert result is given["weight"]
     assert [role for role in step.inputs if (given[role] == before[role]).all()] == ["gradient"]
     _, *states = step.mutates
     made = getattr(Updates(np, immutable=True), name)(**before, **step.case("small").attributes)
-    for mine, other in zip([found, *map(given.get, states)], made if states else [made], strict=True):
+    for mine, other in zip([result, *map(given.get, states)], made if states else [made], strict=True):
         np.testing.assert_array_equal(mine, other)
 
 

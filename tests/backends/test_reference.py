@@ -31,9 +31,9 @@ def test_nearly_every_operator_has_a_reference(backend: Any) -> None:
 
 @pytest.mark.parametrize(("dtype", "wide"), [("float16", "float64"), ("float32", "float64"), ("int8", "int8")])
 def test_inputs_are_rounded_to_their_element_type_and_widened(dtype: str, wide: str, backend: Any) -> None:
-    found = backend.tensor(np.array([0.1, 100.7]), (2,), dtype, None)
-    assert found.dtype == wide
-    assert found.tolist() == np.array([0.1, 100.7]).astype(dtype).tolist()
+    result = backend.tensor(np.array([0.1, 100.7]), (2,), dtype, None)
+    assert result.dtype == wide
+    assert result.tolist() == np.array([0.1, 100.7]).astype(dtype).tolist()
 
 
 @pytest.mark.parametrize(
@@ -42,9 +42,9 @@ def test_inputs_are_rounded_to_their_element_type_and_widened(dtype: str, wide: 
 )
 def test_bfloat16_is_rounded_to_the_nearest_and_to_the_even_one(bits: int, rounded: int, backend: Any) -> None:
     (value,) = struct.unpack("<f", struct.pack("<I", bits))
-    found = backend.tensor(np.array([value], np.float32), (1,), "bfloat16", None)
-    assert found.dtype == "float64"
-    assert struct.pack("<f", found[0]) == struct.pack("<I", rounded << 16)
+    result = backend.tensor(np.array([value], np.float32), (1,), "bfloat16", None)
+    assert result.dtype == "float64"
+    assert struct.pack("<f", result[0]) == struct.pack("<I", rounded << 16)
 
 
 @pytest.mark.parametrize(
@@ -63,15 +63,15 @@ def test_bfloat16_is_rounded_to_the_nearest_and_to_the_even_one(bits: int, round
 def test_eight_bits_are_rounded_to_the_nearest_and_to_the_even_one(
     dtype: str, given: list[float], rounded: list[float], backend: Any
 ) -> None:
-    found = backend.tensor(np.array(given, np.float32), (4,), dtype, None)
-    assert found.dtype == "float64"
-    assert found.tolist() == rounded
+    result = backend.tensor(np.array(given, np.float32), (4,), dtype, None)
+    assert result.dtype == "float64"
+    assert result.tolist() == rounded
 
 
 def test_complex_numbers_of_two_halves_are_rounded_to_them(backend: Any) -> None:
-    found = backend.tensor(np.array([0.1, -0.7], np.float32), (1,), "complex32", None)
-    assert found.dtype == "complex128"
-    assert found.tolist() == [complex(np.float16(0.1), np.float16(-0.7))]
+    result = backend.tensor(np.array([0.1, -0.7], np.float32), (1,), "complex32", None)
+    assert result.dtype == "complex128"
+    assert result.tolist() == [complex(np.float16(0.1), np.float16(-0.7))]
 
 
 def test_places_are_not_named_where_elements_are_equal() -> None:
@@ -83,9 +83,9 @@ def test_places_are_not_named_where_elements_are_equal() -> None:
 def test_a_convolution_multiplies_windows_that_are_apart_by_stride_and_dilation() -> None:
     data = np.arange(7.0).reshape(1, 1, 7)
     weight = np.array([[[1.0, 10.0]]])
-    found = windows.convolution(data, weight, stride=(2,), padding=(1,), dilation=(3,))
+    result = windows.convolution(data, weight, stride=(2,), padding=(1,), dilation=(3,))
     # The windows of 0 0 1 2 3 4 5 6 0 begin at places 0, 2 and 4; their second element is three places on.
-    assert found.tolist() == [[[20.0, 41.0, 63.0]]]
+    assert result.tolist() == [[[20.0, 41.0, 63.0]]]
 
 
 def test_groups_of_channels_do_not_meet() -> None:
@@ -96,8 +96,8 @@ def test_groups_of_channels_do_not_meet() -> None:
 
 def test_a_transposed_convolution_adds_where_products_overlap() -> None:
     data, weight = np.array([[[1.0, 2.0]]]), np.array([[[1.0, 10.0, 100.0]]])
-    found = windows.transposed(data, weight, (2,), (0,), (1,), groups=1, output_padding=(0,))
-    assert found.tolist() == [[[1.0, 10.0, 102.0, 20.0, 200.0]]]
+    result = windows.transposed(data, weight, (2,), (0,), (1,), groups=1, output_padding=(0,))
+    assert result.tolist() == [[[1.0, 10.0, 102.0, 20.0, 200.0]]]
 
 
 def test_a_maximum_never_is_the_padding_and_a_mean_counts_it() -> None:

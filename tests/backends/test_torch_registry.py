@@ -37,23 +37,23 @@ def known(known_failures: Callable[[str], Known]) -> Known:
 @pytest.fixture(scope="module")
 def paths(children: Any) -> Sequence[str]:
     """Return every operator that no neutral binding names."""
-    found: Sequence[str] = children.ask(Discover(size="small")).paths
-    return found
+    result: Sequence[str] = children.ask(Discover(size="small")).paths
+    return result
 
 
 @pytest.fixture(scope="module")
 def outcomes(children: Any, paths: Sequence[str]) -> Outcomes:
     """Return what becomes of each, at the small size."""
-    found: dict[tuple[str, str], str] = {}
+    result: dict[tuple[str, str], str] = {}
     for path in paths:
-        found |= children.outcomes(path)
-    return found
+        result |= children.outcomes(path)
+    return result
 
 
 def example(children: Any, path: str, size: str) -> dict[str, Any]:
     """Return the JSON form of the case of an operator."""
-    (found,) = children.ask(Discover(path, size)).examples
-    return {**found.case.to_json(), "scale": found.scale}
+    (result,) = children.ask(Discover(path, size)).examples
+    return {**result.case.to_json(), "scale": result.scale}
 
 
 def ran(outcomes: Outcomes, direction: str, prefix: str) -> list[bool]:
@@ -77,15 +77,15 @@ def test_what_is_known_to_fail_fails(outcomes: Outcomes, known: Known) -> None:
 
 def test_nineteen_of_twenty_operators_of_the_list_run(outcomes: Outcomes) -> None:
     for direction in ("forward", "backward"):
-        found = ran(outcomes, direction, LISTED)
-        assert found
-        assert sum(found) >= 0.95 * len(found)
+        result = ran(outcomes, direction, LISTED)
+        assert result
+        assert sum(result) >= 0.95 * len(result)
 
 
 def test_nineteen_of_twenty_operators_of_aten_run(outcomes: Outcomes) -> None:
-    found = ran(outcomes, "forward", "aten::")
-    assert found
-    assert sum(found) >= 0.95 * len(found)
+    result = ran(outcomes, "forward", "aten::")
+    assert result
+    assert sum(result) >= 0.95 * len(result)
 
 
 def test_variants_of_one_function_are_operators_of_their_own(paths: Sequence[str]) -> None:

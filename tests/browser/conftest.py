@@ -20,7 +20,7 @@ FLAGS = [
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Chromium; where there is none the test is skipped, and fails where `OPPERF_BROWSER` says `required`."""
-    program = next((found for name in PROGRAMS if (found := shutil.which(name)) is not None), None)
+    program = next((result for name in PROGRAMS if (result := shutil.which(name)) is not None), None)
     if program is None:
         reason = "there is no Chromium on this machine; Debian: `apt install chromium`"
         if os.environ.get("OPPERF_BROWSER") == "required":

@@ -40,8 +40,8 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the script found, by name."""
     folder = tmp_path_factory.mktemp("script")
     run(SCRIPT, folder, str(folder / "found.json"))
-    found: dict[str, Any] = json.loads((folder / "found.json").read_text(encoding="utf-8"))
-    return found
+    result: dict[str, Any] = json.loads((folder / "found.json").read_text(encoding="utf-8"))
+    return result
 
 
 def test_a_class_measures_forward_and_backward_in_seconds(said: dict[str, Any]) -> None:

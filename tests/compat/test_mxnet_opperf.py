@@ -41,8 +41,8 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("script")
     answer = tmp_path_factory.mktemp("answer") / "found.json"
     run(SCRIPT, folder, str(answer))
-    found: dict[str, Any] = json.loads(answer.read_text(encoding="utf-8"))
-    return found
+    result: dict[str, Any] = json.loads(answer.read_text(encoding="utf-8"))
+    return result
 
 
 def row(results: list[dict[str, list[dict[str, Any]]]]) -> tuple[str, dict[str, Any]]:
@@ -67,10 +67,10 @@ def test_a_native_row_has_both_directions_and_memory(said: dict[str, Any]) -> No
 
 def test_a_python_row_has_both_directions_together(said: dict[str, Any]) -> None:
     assert [list(result) for result in said["python"]] == [["add"], ["subtract"]]
-    found = said["python"][0]["add"][0]
-    assert all(found[f"{one}_time_add"] >= 0 for one in STATISTICS)
-    assert found["samples_add"] >= 1
-    assert not [key for key in found if "forward" in key or "mem_alloc" in key]
+    answer = said["python"][0]["add"][0]
+    assert all(answer[f"{one}_time_add"] >= 0 for one in STATISTICS)
+    assert answer["samples_add"] >= 1
+    assert not [key for key in answer if "forward" in key or "mem_alloc" in key]
 
 
 def test_without_backward_a_row_has_forward_alone(said: dict[str, Any]) -> None:
@@ -78,18 +78,18 @@ def test_without_backward_a_row_has_forward_alone(said: dict[str, Any]) -> None:
 
 
 def test_the_proposals_forms_hold_for_their_own_dictionary(said: dict[str, Any]) -> None:
-    name, found = row(said["proposal"])
+    name, result = row(said["proposal"])
     assert name == "add"
-    assert found["inputs"]["initializer"] == "normal"
-    assert not [key for key in found if "backward" in key]
-    assert found["max_storage_mem_alloc_cpu/0"] == 131.072  # 128 x 128 of float64
+    assert result["inputs"]["initializer"] == "normal"
+    assert not [key for key in result if "backward" in key]
+    assert result["max_storage_mem_alloc_cpu/0"] == 131.072  # 128 x 128 of float64
 
 
 def test_an_internal_operator_takes_arrays(said: dict[str, Any]) -> None:
-    name, found = row(said["internal"])
+    name, result = row(said["internal"])
     assert name == "_copyto"
-    assert found["inputs"] == {"data": "<NDArray 2 @cpu(0)>", "out": "<NDArray 2 @cpu(0)>"}
-    assert found["avg_time_forward__copyto"] > 0
+    assert result["inputs"] == {"data": "<NDArray 2 @cpu(0)>", "out": "<NDArray 2 @cpu(0)>"}
+    assert result["avg_time_forward__copyto"] > 0
     assert said["copied"] == [1, 2]
 
 
@@ -101,17 +101,17 @@ def test_arrays_of_ones_own_get_no_gradient(said: dict[str, Any]) -> None:
     ("which", "name"), [("block", "Conv2D"), ("made", "Dense"), ("table", "Embedding"), ("cell", "LSTMCell")]
 )
 def test_a_gluon_block_is_measured_both_ways(said: dict[str, Any], which: str, name: str) -> None:
-    found, measured = row(said[which])
-    assert found == name
+    result, measured = row(said[which])
+    assert result == name
     assert measured[f"avg_time_forward_{name}"] > 0
     assert measured[f"avg_time_backward_{name}"] > 0
 
 
 def test_every_module_of_mxnet_is_taken(said: dict[str, Any]) -> None:
-    found = [row(one) for one in said["modules"]]
+    result = [row(one) for one in said["modules"]]
     names = ["add", "pick", "quadratic", "relu", "gemm2", "random_normal", "concat", "Embedding"]
-    assert [name for name, _ in found] == names
-    assert [name for name, measured in found if f"avg_time_forward_{name}" not in measured] == []
+    assert [name for name, _ in result] == names
+    assert [name for name, measured in result if f"avg_time_forward_{name}" not in measured] == []
 
 
 def test_one_name_is_looked_up_in_every_module_and_returned(said: dict[str, Any]) -> None:
@@ -125,15 +125,15 @@ def test_one_name_is_looked_up_in_every_module_and_returned(said: dict[str, Any]
 
 def test_one_name_gets_every_array_of_each_module_and_nothing_that_another_takes(said: dict[str, Any]) -> None:
     square = [8, 8]
-    found = [[row([one])[1] for one in several] for several in said["every_array"]]
-    assert [[one["inputs"] for one in several] for several in found] == [
+    result = [[row([one])[1] for one in several] for several in said["every_array"]]
+    assert [[one["inputs"] for one in several] for several in result] == [
         [{"condition": square, "x": square, "y": square}] * 2,
         [{"data": square}] * 2,  # not the lengths, which only `use_length` asks for
         [{"x1": square, "x2": square}],
         [{"data": [square, square]}],
         [{"data": square, "shape": [4, 16]}, *[{"a": square, "newshape": [4, 16]}] * 2],
     ]
-    assert [one.get("error") for several in found for one in several] == [None] * 9
+    assert [one.get("error") for several in result for one in several] == [None] * 9
 
 
 def test_the_script_needs_nothing_of_the_parent(said: dict[str, Any]) -> None:
@@ -171,9 +171,9 @@ def test_memory_of_nothing_is_a_reading(said: dict[str, Any]) -> None:
 
 def test_times_are_found_whatever_mxnet_calls_the_operator(said: dict[str, Any]) -> None:
     for result in said["named"]:
-        name, found = row(result)
-        assert found[f"avg_time_forward_{name}"] > 0, name
-        assert found[f"avg_time_backward_{name}"] > 0, name
+        name, answer = row(result)
+        assert answer[f"avg_time_forward_{name}"] > 0, name
+        assert answer[f"avg_time_backward_{name}"] > 0, name
 
 
 def test_a_custom_operators_time_has_its_python_in_it(said: dict[str, Any]) -> None:

@@ -41,8 +41,8 @@ def measured(*words: object, command: list[str] | None = None) -> str:
 
 
 def document(path: Path) -> dict[str, list[dict[str, Any]]]:
-    found: dict[str, list[dict[str, Any]]] = json.loads(path.read_text())
-    return found
+    result: dict[str, list[dict[str, Any]]] = json.loads(path.read_text())
+    return result
 
 
 def test_children_share_the_samples_of_a_row(tmp_path: Path) -> None:
@@ -62,11 +62,11 @@ def test_children_share_the_samples_of_a_row(tmp_path: Path) -> None:
 def test_no_row_is_lost_or_overwritten_and_the_records_stand_beside_them(inputs: Path, tmp_path: Path) -> None:
     output, records = tmp_path / "out.json", tmp_path / "records.json"
     measured("--inputs", inputs, "--runs", 3, "-o", output, "--records", records)
-    found = document(output)
-    assert {name: [row["inputs"] for row in rows] for name, rows in found.items()} == dict(sorted(ROWS.items()))
-    assert all(row[f"avg_time_forward_{name}"] > 0 for name, rows in found.items() for row in rows)
-    assert found["broadcast_plus"][0]["max_storage_mem_alloc_cpu/0"] >= 0.256
-    assert found["argmax_channel"][0]["no_backward"] == "MXNet has no gradient of it"
+    result = document(output)
+    assert {name: [row["inputs"] for row in rows] for name, rows in result.items()} == dict(sorted(ROWS.items()))
+    assert all(row[f"avg_time_forward_{name}"] > 0 for name, rows in result.items() for row in rows)
+    assert result["broadcast_plus"][0]["max_storage_mem_alloc_cpu/0"] >= 0.256
+    assert result["argmax_channel"][0]["no_backward"] == "MXNet has no gradient of it"
     told = json.loads(records.read_text())
     assert told["run"]["settings"]["runs"] == 3
     assert {record["metrics"]["time"]["clock"] for record in told["records"] if record["metrics"]} == {"native"}
@@ -80,12 +80,12 @@ def test_whole_numbers_run_to_the_end_by_the_name_that_the_proposal_gave_the_com
     command = [sys.executable, "-m", "opperf.compat.run_all_mxnet_operator_benchmarks"]
     words = ("--inputs", inputs, "--dtype", "int32", "--profiler", "python", "--warmup", 1, "--runs", 2)
     told = measured(*words, "--output-file", output, command=command)
-    found = document(output)
-    failed = sum("error" in row for rows in found.values() for row in rows)
+    result = document(output)
+    failed = sum("error" in row for rows in result.values() for row in rows)
     assert f"wrote {output}: 6 operators, 9 rows, {failed} of them with an error instead of times" in told
-    assert "error" in found["linalg_det"][0]  # which takes floating numbers alone
-    assert found["broadcast_add"][1]["avg_time_broadcast_add"] > 0
-    assert [len(rows) for rows in found.values()] == [len(ROWS[name]) for name in found]
+    assert "error" in result["linalg_det"][0]  # which takes floating numbers alone
+    assert result["broadcast_add"][1]["avg_time_broadcast_add"] > 0
+    assert [len(rows) for rows in result.values()] == [len(ROWS[name]) for name in result]
 
 
 def test_a_run_that_was_killed_goes_on_where_it_stood(inputs: Path, tmp_path: Path) -> None:

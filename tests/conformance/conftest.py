@@ -128,9 +128,9 @@ class Bench:
     def measure(self, case: Case, direction: str = "forward", *, settings: Settings, **changes: Any) -> Measurement:
         """Return the measurement of a trial; raises `OperatorFailure`."""
         handle = self.ask(Prepare(self.trial(case, direction, **changes))).handle
-        found = self.ask(Measure(handle, settings))
+        result = self.ask(Measure(handle, settings))
         self.ask(Release(handle))
-        return found
+        return result
 
     def close(self) -> None:
         """End the worker."""
@@ -141,12 +141,12 @@ class Bench:
 @pytest.fixture(scope="session")
 def benches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Bench]]:
     """Every backend by name."""
-    found = {name: Bench(name, tmp_path_factory.mktemp(name)) for name in (*REAL, *LIBRARIES, "onnxruntime", "null")}
-    found |= {name: Bench(name.split()[0], tmp_path_factory.mktemp(mode), mode=mode) for name, mode in MODES.items()}
-    found[ONE_FILE] = Bench(ONE_FILE, tmp_path_factory.mktemp(ONE_FILE), plugins=[ONE_FILE_PATH])
-    found["reference"] = Bench("numpy", tmp_path_factory.mktemp("reference"), REFERENCE)
-    yield found
-    for bench in found.values():
+    result = {name: Bench(name, tmp_path_factory.mktemp(name)) for name in (*REAL, *LIBRARIES, "onnxruntime", "null")}
+    result |= {name: Bench(name.split()[0], tmp_path_factory.mktemp(mode), mode=mode) for name, mode in MODES.items()}
+    result[ONE_FILE] = Bench(ONE_FILE, tmp_path_factory.mktemp(ONE_FILE), plugins=[ONE_FILE_PATH])
+    result["reference"] = Bench("numpy", tmp_path_factory.mktemp("reference"), REFERENCE)
+    yield result
+    for bench in result.values():
         bench.close()
 
 

@@ -66,10 +66,10 @@ def test_forward_and_backward_are_compiled_and_the_time_it_took_stands_apart(
     framework: str, benches: dict[str, Bench]
 ) -> None:
     # PyTorch keeps what it compiled from one run of the tests to the next.
-    found = outcome(benches[framework], "forward_backward", TORCHINDUCTOR_FORCE_DISABLE_CACHES="0")
-    assert found.status == "ok", found.reason
-    assert found.measurement is not None
-    compiling = found.measurement.quantity("compile_time")
+    result = outcome(benches[framework], "forward_backward", TORCHINDUCTOR_FORCE_DISABLE_CACHES="0")
+    assert result.status == "ok", result.reason
+    assert result.measurement is not None
+    compiling = result.measurement.quantity("compile_time")
     assert compiling is not None
     assert compiling.value > 0
 
@@ -80,13 +80,13 @@ def test_a_block_with_a_list_of_states_is_compiled(benches: dict[str, Bench]) ->
     case = Case(f"mxnet:{path}", {"inputs": TensorSpec((2, 3)), "states": states}, built)
     side = replace(benches["mxnet"].side(), mode="compiled", implementation=path)
     with Pool(QUICK, lambda _: None) as pool:
-        found = pool.measure(Trial(case, side, "backward"), 0)
-    assert found.status == "ok", found.reason
+        result = pool.measure(Trial(case, side, "backward"), 0)
+    assert result.status == "ok", result.reason
 
 
 def test_pytorch_without_a_compiler_is_skipped_with_a_hint(benches: dict[str, Bench]) -> None:
-    found = outcome(benches["torch"], "forward", CXX="/nowhere/g++", TORCHINDUCTOR_FORCE_DISABLE_CACHES="1")
-    assert found.status == "skipped"
-    assert found.reason is not None
-    assert found.reason.slug == "no_compiler"
-    assert "CXX" in (found.reason.hint or "")
+    result = outcome(benches["torch"], "forward", CXX="/nowhere/g++", TORCHINDUCTOR_FORCE_DISABLE_CACHES="1")
+    assert result.status == "skipped"
+    assert result.reason is not None
+    assert result.reason.slug == "no_compiler"
+    assert "CXX" in (result.reason.hint or "")

@@ -27,8 +27,8 @@ def counts(bench: Bench, operator: str, direction: str = "forward", **arguments:
 
 def test_pytorch_counts_a_product_and_its_tensors(benches: dict[str, Bench]) -> None:
     other = TensorSpec((64, 16))
-    found = counts(benches["torch"], "torch:aten::mm.default", self=SQUARE, mat2=other)
-    assert found == (2 * 32 * 64 * 16, BYTES + other.nbytes + 32 * 16 * 4)
+    result = counts(benches["torch"], "torch:aten::mm.default", self=SQUARE, mat2=other)
+    assert result == (2 * 32 * 64 * 16, BYTES + other.nbytes + 32 * 16 * 4)
 
 
 @pytest.mark.parametrize(

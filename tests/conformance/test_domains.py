@@ -35,5 +35,5 @@ def test_an_operator_is_defined_for_the_inputs_that_the_table_gives_it(
 def test_an_operator_in_place_is_defined_for_each_of_its_calls(path: str, benches: dict[str, Bench]) -> None:
     example = next(case for case in EXAMPLES if case.operator.endswith(path.strip("_").removeprefix("aten::_")))
     case = Case(f"torch:{path}", example.inputs)
-    (found, *_) = benches["torch"].evaluate(within(case), implementation=path) or (None,)
-    assert found is None or not any(map(math.isnan, found.values))
+    (result, *_) = benches["torch"].evaluate(within(case), implementation=path) or (None,)
+    assert result is None or not any(map(math.isnan, result.values))

@@ -27,14 +27,14 @@ def drawn(bench: Bench, name: str, shape: tuple[int, int]) -> list[float] | None
     """Return the numbers of an operator, None where the framework says why it has none."""
     usual = operator(name).case("small").attributes
     try:
-        (found,) = bench.evaluate(Case(name, {}, {**usual, "shape": shape, "dtype": DType("float32")}))
+        (result,) = bench.evaluate(Case(name, {}, {**usual, "shape": shape, "dtype": DType("float32")}))
     except OperatorFailure as failure:
         if failure.reason.slug != "no_such_operator":
             raise
         if bench.name in LIBRARIES:
             pytest.skip(failure.reason.message)
         return None
-    return found.values
+    return result.values
 
 
 @each("name", SPREAD)

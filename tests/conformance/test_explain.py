@@ -31,24 +31,24 @@ def explained(bench: Bench, case: Case, direction: str = "forward") -> Explanati
 
 @pytest.mark.parametrize("name", WORDS)
 def test_every_backend_says_what_it_runs(name: str, any_backend: Bench) -> None:
-    found = explained(any_backend, catalog()[name].case("small"))
+    result = explained(any_backend, catalog()[name].case("small"))
     word = WORDS[name].get(any_backend.name, name)
-    assert not word or any(word in event.name.lower() for event in found.events)
-    assert found.events or found.notes
-    assert all(event.kind in KINDS and event.calls > 0 for event in found.events)
-    assert all(event.seconds is None or event.seconds >= 0 for event in found.events)
+    assert not word or any(word in event.name.lower() for event in result.events)
+    assert result.events or result.notes
+    assert all(event.kind in KINDS and event.calls > 0 for event in result.events)
+    assert all(event.seconds is None or event.seconds >= 0 for event in result.events)
 
 
 def test_a_call_of_an_operator_is_told_as_one_call(any_backend: Bench) -> None:
-    found = explained(any_backend, operator("add").case("small"))
-    assert {event.calls for event in found.events if "add" in event.name} <= {1.0}
+    result = explained(any_backend, operator("add").case("small"))
+    assert {event.calls for event in result.events if "add" in event.name} <= {1.0}
 
 
 @pytest.mark.parametrize("framework", ["torch", "mxnet", "jax", "tensorflow"])
 def test_a_fresh_forward_before_a_backward_is_not_part_of_it(framework: str, benches: dict[str, Bench]) -> None:
     data = {"data": TensorSpec((20, 20))}
-    found = explained(benches[framework], Case("dropout", data, {"rate": 0.5, "training": True}), "backward")
-    names = {event.name for event in found.events}
+    result = explained(benches[framework], Case("dropout", data, {"rate": 0.5, "training": True}), "backward")
+    names = {event.name for event in result.events}
     assert names
     assert not names & {"Dropout", "aten::dropout", "aten::native_dropout", "aten::bernoulli_"}
 

@@ -187,9 +187,9 @@ NODES: dict[str, tuple[Case, list[list[float]]]] = {
 @pytest.mark.parametrize("name", NODES)
 def test_a_node_computes_what_onnx_says(name: str, bench: Bench) -> None:
     case, expected = NODES[name]
-    found = [result.values for result in computed(bench, case)]
-    assert all(map(close, found, expected)), found
-    assert len(found) == len(expected)
+    answer = [result.values for result in computed(bench, case)]
+    assert all(map(close, answer, expected)), answer
+    assert len(answer) == len(expected)
 
 
 def test_strings_go_in_and_come_out(bench: Bench) -> None:

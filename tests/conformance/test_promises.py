@@ -147,10 +147,10 @@ def test_numpy_has_no_backward(benches: dict[str, Bench]) -> None:
 
 def test_an_add_takes_the_memory_of_its_output(backend: Bench) -> None:
     square = TensorSpec((1024, 1024))
-    found = backend.measure(
+    result = backend.measure(
         Case("add", {"lhs": square, "rhs": square}), settings=Settings(warmup=2, runs=3, latency=False)
     )
-    peak = found.quantity("memory_peak")
+    peak = result.quantity("memory_peak")
     silent = backend.name in (ONE_FILE, "array_api:dpnp") or backend.name.startswith("tensorflow")
     if peak is None and silent:
         pytest.skip("it does not tell of memory, or TensorFlow not on a CPU without AVX-512")

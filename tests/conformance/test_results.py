@@ -31,9 +31,9 @@ def reference(computed: Computed, name: str, direction: str, other_than: str) ->
     """Return the results of the first other framework that has the operator."""
     for framework in REAL:
         if framework != other_than.split()[0]:
-            found = computed(framework, name, direction)
-            if not isinstance(found, OperatorFailure):
-                return framework, found
+            result = computed(framework, name, direction)
+            if not isinstance(result, OperatorFailure):
+                return framework, result
     return None
 
 

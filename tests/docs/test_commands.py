@@ -145,9 +145,9 @@ def test_commands_in_example_scripts_can_be_given(root: Path) -> None:
 
 def test_commands_in_example_workflows_can_be_given(root: Path) -> None:
     for workflow in root.glob("examples/ci/*.yml"):
-        found = list(commands(workflow.read_text(encoding="utf-8")))
-        assert {"gate", "nightly"} & {words[0] for words in found}, workflow.name
-        for words in found:
+        result = list(commands(workflow.read_text(encoding="utf-8")))
+        assert {"gate", "nightly"} & {words[0] for words in result}, workflow.name
+        for words in result:
             check(words)
 
 

@@ -23,9 +23,9 @@ from opperf.parent.sources.gate_file import (
 from opperf.parent.sources.suite_file import read_suite
 
 
-def sides(found: GateFile) -> list[str]:
+def sides(result: GateFile) -> list[str]:
     """Return the sides of a gate file."""
-    return [*([found.base] if found.base else []), *found.new]
+    return [*([result.base] if result.base else []), *result.new]
 
 
 @of_each_page
@@ -49,10 +49,10 @@ def test_the_example_of_nights_can_be_read(root: Path) -> None:
 
 
 def test_the_example_can_be_read_with_its_suite(root: Path) -> None:
-    found = read_gate_file(root / "examples" / "ci" / "opperf.toml")
-    assert found.suite is not None
-    assert len(read_suite(found.suite).cases) == 4
-    assert [read_side(text).side.framework for text in sides(found)] == ["torch", "torch"]
+    result = read_gate_file(root / "examples" / "ci" / "opperf.toml")
+    assert result.suite is not None
+    assert len(read_suite(result.suite).cases) == 4
+    assert [read_side(text).side.framework for text in sides(result)] == ["torch", "torch"]
 
 
 def test_every_key_of_a_gate_file_is_documented(root: Path) -> None:

@@ -73,9 +73,9 @@ def test_two_sides_are_compared(framework: str, command: Command) -> None:
     sides = ("--base", framework, "--new", framework)
     # With so wide a tolerance the first pairs tell enough: each more starts two processes.
     few = ("--size", "small", "--pairs", "3", "--tolerance", "50%")
-    (found,) = json.loads(command("opperf", "compare", "add", *sides, *few, "--format", "json").stdout)["comparisons"]
-    assert found["verdict"] in ("same", "slower", "faster", "inconclusive")
-    assert 0.2 < found["ratio"] < 5
+    (result,) = json.loads(command("opperf", "compare", "add", *sides, *few, "--format", "json").stdout)["comparisons"]
+    assert result["verdict"] in ("same", "slower", "faster", "inconclusive")
+    assert 0.2 < result["ratio"] < 5
 
 
 @pytest.mark.parametrize("framework", LENETS)

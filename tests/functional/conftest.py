@@ -28,8 +28,8 @@ class Done:
     @property
     def records(self) -> list[dict[str, Any]]:
         """The records of a JSON document on stdout."""
-        found: list[dict[str, Any]] = json.loads(self.out)["records"]
-        return found
+        result: list[dict[str, Any]] = json.loads(self.out)["records"]
+        return result
 
 
 @pytest.fixture(autouse=True)

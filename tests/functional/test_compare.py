@@ -22,19 +22,19 @@ def document(*arguments: str) -> list[dict[str, Any]]:
     """Return the comparisons of the JSON document."""
     done = compare(*arguments, "--format", "json")
     assert done.code == 0, done.err
-    found = json.loads(done.out)
-    assert set(found) == {"schema_version", "run", "comparisons"}
-    comparisons: list[dict[str, Any]] = found["comparisons"]
+    result = json.loads(done.out)
+    assert set(result) == {"schema_version", "run", "comparisons"}
+    comparisons: list[dict[str, Any]] = result["comparisons"]
     return comparisons
 
 
 def test_a_slowdown_of_five_percent_is_called_slower_and_exits_with_zero() -> None:
-    (found,) = document("null:steady", "--base", "null", "--new", "null;slowdown=1.05", "--pairs", "5")
-    assert found["verdict"] == "slower"
-    assert found["ratio"] == pytest.approx(1.05)
-    assert found["interval"] == [pytest.approx(1.05), pytest.approx(1.05)]
-    assert found["pairs"] == 5
-    assert {"case", "direction", "base", "new", "reason"} <= set(found)
+    (result,) = document("null:steady", "--base", "null", "--new", "null;slowdown=1.05", "--pairs", "5")
+    assert result["verdict"] == "slower"
+    assert result["ratio"] == pytest.approx(1.05)
+    assert result["interval"] == [pytest.approx(1.05), pytest.approx(1.05)]
+    assert result["pairs"] == 5
+    assert {"case", "direction", "base", "new", "reason"} <= set(result)
 
 
 def test_identical_sides_are_called_the_same() -> None:
@@ -49,13 +49,13 @@ def test_forward_is_compared_unless_another_direction_is_named() -> None:
 
 @pytest.mark.slow
 def test_one_base_is_compared_with_several_new_sides() -> None:
-    found = document("null:steady", "--base", "null", "--new", "null;slowdown=1.1", "--new", "null;slowdown=0.9")
-    assert [one["verdict"] for one in found] == ["slower", "faster"]
+    result = document("null:steady", "--base", "null", "--new", "null;slowdown=1.1", "--new", "null;slowdown=0.9")
+    assert [one["verdict"] for one in result] == ["slower", "faster"]
 
 
 def test_a_change_within_the_tolerance_is_the_same() -> None:
-    (found,) = document("null:steady", "--base", "null", "--new", "null;slowdown=1.05", "--tolerance", "10%")
-    assert found["verdict"] == "same"
+    (result,) = document("null:steady", "--base", "null", "--new", "null;slowdown=1.05", "--tolerance", "10%")
+    assert result["verdict"] == "same"
 
 
 def test_memory_is_compared_exactly_within_one_framework() -> None:
@@ -65,12 +65,12 @@ def test_memory_is_compared_exactly_within_one_framework() -> None:
 
 
 def test_a_side_that_crashes_has_failed_and_the_others_are_decided() -> None:
-    found = document("null:crash", "null:steady", "--base", "null", "--new", "null")
-    assert [(one["case"]["operator"], one["verdict"]) for one in found] == [
+    result = document("null:crash", "null:steady", "--base", "null", "--new", "null")
+    assert [(one["case"]["operator"], one["verdict"]) for one in result] == [
         ("null:crash", "failed"),
         ("null:steady", "same"),
     ]
-    assert "not measured" in found[0]["reason"]
+    assert "not measured" in result[0]["reason"]
 
 
 def test_csv_has_one_row_for_each_comparison() -> None:
@@ -83,11 +83,11 @@ def test_csv_has_one_row_for_each_comparison() -> None:
 
 @pytest.mark.slow
 def test_every_form_says_how_large_a_change_may_still_be() -> None:
-    (found,) = document(
+    (result,) = document(
         "null:steady", "--base", "null", "--new", "null;slowdown=1.05", "--tolerance", "10%", "--settle"
     )
-    assert (found["verdict"], found["confidence"]) == ("same", 0.95)
-    assert found["bound"] == pytest.approx(0.05)
+    assert (result["verdict"], result["confidence"]) == ("same", 0.95)
+    assert result["bound"] == pytest.approx(0.05)
     for form in ("md", "console"):
         done = compare("null:steady", "--base", "null", "--new", "null", "--format", form)
         assert "±0.0%" in done.out.replace("\n", "")
@@ -126,8 +126,8 @@ def test_two_result_files_are_compared(tmp_path: Path) -> None:
     files = [tmp_path / "old.json", tmp_path / "new.json"]
     for file in files:
         assert invoke("run", "null:steady", "--processes", 3, "--output", file).code == 0
-    (found,) = document(*map(str, files))
-    assert found["verdict"] == "same"
+    (result,) = document(*map(str, files))
+    assert result["verdict"] == "same"
 
 
 def test_one_result_file_is_nothing_to_compare(tmp_path: Path) -> None:
@@ -144,8 +144,8 @@ def test_of_two_result_files_the_one_that_is_missing_is_named(tmp_path: Path) ->
 
 
 def test_explain_shows_what_ran_on_each_side_of_what_is_slower() -> None:
-    (found,) = document("null:steady", "--base", "null", "--new", "null;slowdown=1.05", "--explain")
-    told = found["explanation"]
+    (result,) = document("null:steady", "--base", "null", "--new", "null;slowdown=1.05", "--explain")
+    told = result["explanation"]
     assert told["difference"] == ["script: base ran scripted (100 us), new ran scripted:1.05 (105 us)"]
     assert [(event["name"], event["by"]) for event in told["base"]] == [("steady", None), ("script", "scripted")]
     assert (told["alike"], told["failures"]) == (1, {})
@@ -175,14 +175,14 @@ def test_recorded_runs_cannot_be_explained() -> None:
 
 def test_kernels_decide_where_both_sides_show_them_and_launches_do_not_count() -> None:
     sides = ("--base", "null;kernels=0.6", "--new", "null;kernels=0.3;slowdown=2", "--pairs", "5")
-    (found,) = document("null:steady", *sides)
-    assert (found["verdict"], found["clock"], found["base_time"]) == ("same", "kernels", pytest.approx(60e-6))
+    (result,) = document("null:steady", *sides)
+    assert (result["verdict"], result["clock"], result["base_time"]) == ("same", "kernels", pytest.approx(60e-6))
     assert "the device's busy time decides" in compare("null:steady", *sides).out
 
 
 def test_kernels_decide_nothing_where_only_one_side_shows_them() -> None:
-    (found,) = document("null:steady", "--base", "null;kernels=0.6", "--new", "null;slowdown=2", "--pairs", "5")
-    assert (found["verdict"], found["clock"]) == ("slower", "wall")
+    (result,) = document("null:steady", "--base", "null;kernels=0.6", "--new", "null;slowdown=2", "--pairs", "5")
+    assert (result["verdict"], result["clock"]) == ("slower", "wall")
 
 
 @pytest.mark.parametrize(
@@ -196,11 +196,11 @@ def test_kernels_decide_nothing_where_only_one_side_shows_them() -> None:
     ],
 )
 def test_counts_decide_and_the_time_stands_beside_them(new: str, verdict: str, words: str) -> None:
-    (found,) = document("null:steady", "--base", "null", "--new", new, "--clock", "instructions")
-    assert (found["verdict"], found["clock"]) == (verdict, "instructions")
-    assert found["reason"].startswith(words)
-    assert found["ratio"] == found["new_instructions"] / found["base_instructions"]
-    assert found["time"]["ratio"] == pytest.approx(found["new_time"] / found["base_time"])
+    (result,) = document("null:steady", "--base", "null", "--new", new, "--clock", "instructions")
+    assert (result["verdict"], result["clock"]) == (verdict, "instructions")
+    assert result["reason"].startswith(words)
+    assert result["ratio"] == result["new_instructions"] / result["base_instructions"]
+    assert result["time"]["ratio"] == pytest.approx(result["new_time"] / result["base_time"])
     assert words in compare("null:steady", "--base", "null", "--new", new, "--clock", "instructions").out
 
 

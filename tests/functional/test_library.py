@@ -117,15 +117,15 @@ def test_every_public_name_is_there() -> None:
 
 def test_results_keep_the_order_and_the_number_of_inputs() -> None:
     sizes = [8, 4, 8, 16, 4]
-    found = opperf.run(
+    result = opperf.run(
         "add", framework="null", direction="forward", runs=3, inputs=[{"lhs": (n,), "rhs": (n,)} for n in sizes]
     )
-    assert [record.trial.case.tensor("lhs").shape for record in found] == [(n,) for n in sizes]
-    assert found[0] is found[2]
-    assert len(found.to_pandas()) == len(found.to_dict()["records"]) == len(sizes)
+    assert [record.trial.case.tensor("lhs").shape for record in result] == [(n,) for n in sizes]
+    assert result[0] is result[2]
+    assert len(result.to_pandas()) == len(result.to_dict()["records"]) == len(sizes)
 
 
 def test_the_rows_of_a_file_are_cases(here: Path) -> None:
     (here / "s.jsonl").write_text('{"data": [3]}\n{"data": 4}\n')
-    found = opperf.run("exp", framework="null", direction="forward", runs=3, shapes="s.jsonl")
-    assert [record.trial.case.tensor("data").shape for record in found] == [(3,), (4,)]
+    result = opperf.run("exp", framework="null", direction="forward", runs=3, shapes="s.jsonl")
+    assert [record.trial.case.tensor("data").shape for record in result] == [(3,), (4,)]

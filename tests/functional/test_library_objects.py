@@ -67,9 +67,9 @@ def suite() -> opperf.Suite:
     """Return the suite of a file."""
     case = {"operator": "add", "inputs": {"lhs": {"shape": [2]}, "rhs": {"shape": [2]}}}
     Path("s.json").write_text(json.dumps({"schema_version": 1, "name": "s", "cases": [{"case": case, "count": 3}]}))
-    found = opperf.load("s.json")
-    assert isinstance(found, opperf.Suite)
-    return found
+    result = opperf.load("s.json")
+    assert isinstance(result, opperf.Suite)
+    return result
 
 
 REPORTS: dict[str, Callable[[], Any]] = {
@@ -163,8 +163,8 @@ def test_a_journal_is_loaded_as_the_results_so_far(here: Path) -> None:
     for kept in ("run.json", "run.json.journal"):
         assert len(opperf.run("null:steady", runs=5, output=f"to_{kept}")) == 1
     assert not [*here.glob("*.journal.journal")]
-    found = opperf.load("to_run.json")
-    assert repr(found) == "<opperf.Results: 1 record: 1 ok>"
+    result = opperf.load("to_run.json")
+    assert repr(result) == "<opperf.Results: 1 record: 1 ok>"
 
 
 def test_a_run_holds_its_output_and_does_not_overwrite_it(here: Path) -> None:
@@ -266,11 +266,11 @@ def test_a_function_stands_wherever_a_name_does(here: Path, monkeypatch: pytest.
     inputs = {"x": (4, 4)}
     (record,) = opperf.run(kernels.plain, framework="numpy", inputs=inputs, runs=3)
     assert record.trial.side.spelling == f"code:{here}/kernels.py:plain"
-    for found in (
+    for result in (
         opperf.compare(kernels.plain, kernels.other, framework="numpy", inputs=inputs, pairs=3),
         opperf.compare(kernels.plain, base="numpy", new=kernels.other, framework="numpy", inputs=inputs, pairs=3),
     ):
-        assert (found[0].status, found[0].new.spelling) == ("ok", f"code:{here}/kernels.py:other")
+        assert (result[0].status, result[0].new.spelling) == ("ok", f"code:{here}/kernels.py:other")
 
 
 @pytest.mark.slow

@@ -398,8 +398,8 @@ def test_random_cases_are_refused_where_they_make_no_sense(words: tuple[str, ...
 
 def test_a_repeated_input_makes_two_cases(measure: Measure) -> None:
     words = ("lhs=2x2", "rhs=2x2", "lhs=4x4", "rhs=4x4")
-    found = measure("matmul", *(part for word in words for part in ("--input", word)), "--direction", "forward")
-    assert [one["case"]["inputs"]["lhs"]["shape"] for one in found] == [[2, 2], [4, 4]]
+    result = measure("matmul", *(part for word in words for part in ("--input", word)), "--direction", "forward")
+    assert [one["case"]["inputs"]["lhs"]["shape"] for one in result] == [[2, 2], [4, 4]]
 
 
 def test_equal_inputs_are_measured_once_and_said_to_be_equal(opperf: Opperf) -> None:
@@ -413,10 +413,10 @@ def test_equal_cases_of_a_suite_keep_their_calls_and_share(measure: Measure, her
     names = ("steady", "noisy", "steady")
     entries = [{"case": {"operator": f"null:{name}"}, "count": count} for name, count in zip(names, (3, 2, 5))]
     (here / "s.json").write_text(json.dumps({"schema_version": 1, "cases": entries}))
-    found = measure("--suite", "s.json", "--runs", "3")
-    assert [one["count"] for one in found] == [8, 2]
-    median = found[0]["metrics"]["time"]["median"]
-    assert found[0]["facts"]["suite"]["total"] == pytest.approx(8 * median)
+    result = measure("--suite", "s.json", "--runs", "3")
+    assert [one["count"] for one in result] == [8, 2]
+    median = result[0]["metrics"]["time"]["median"]
+    assert result[0]["facts"]["suite"]["total"] == pytest.approx(8 * median)
 
 
 def test_rows_of_mxnets_benchmark_are_refused_where_another_framework_is_asked_for(opperf: Opperf, here: Path) -> None:
@@ -431,8 +431,8 @@ def test_rows_of_mxnets_benchmark_are_refused_where_another_framework_is_asked_f
 
 def test_each_row_of_a_file_is_measured(measure: Measure, here: Path) -> None:
     (here / "s.csv").write_text("data,axis\n4x8,0\n8x8,1\n")
-    found = measure("softmax", "--shapes", "s.csv", "--direction", "forward", "--runs", "3")
-    assert [(one["case"]["inputs"]["data"]["shape"], one["case"]["attributes"]["axis"]) for one in found] == [
+    result = measure("softmax", "--shapes", "s.csv", "--direction", "forward", "--runs", "3")
+    assert [(one["case"]["inputs"]["data"]["shape"], one["case"]["attributes"]["axis"]) for one in result] == [
         ([4, 8], 0),
         ([8, 8], 1),
     ]
@@ -448,5 +448,5 @@ def test_a_bad_row_is_refused_with_file_and_line(opperf: Opperf, here: Path) -> 
 
 
 def test_a_shape_without_a_name_and_a_short_dtype_are_measured(measure: Measure) -> None:
-    (found,) = measure("matmul", "--input", "8x8", "--dtype", "bf16", "--direction", "forward", "--runs", "3")
-    assert found["case"]["inputs"] == {name: {"shape": [8, 8], "dtype": "bfloat16"} for name in ("lhs", "rhs")}
+    (result,) = measure("matmul", "--input", "8x8", "--dtype", "bf16", "--direction", "forward", "--runs", "3")
+    assert result["case"]["inputs"] == {name: {"shape": [8, 8], "dtype": "bfloat16"} for name in ("lhs", "rhs")}

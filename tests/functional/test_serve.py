@@ -61,8 +61,8 @@ def rows(client: TestClient, path: str) -> list[dict[str, Any]]:
     """Return the rows of a page in JSON."""
     answer = client.get(f"{path}{'&' if '?' in path else '?'}format=json")
     assert answer.status_code == 200
-    found: list[dict[str, Any]] = answer.json()["rows"]
-    return found
+    result: list[dict[str, Any]] = answer.json()["rows"]
+    return result
 
 
 class Tags(HTMLParser):
@@ -133,8 +133,8 @@ def test_the_overview_is_narrowed_by_its_url(name: str, value: str, count: int, 
 
 
 def test_every_change_of_a_database_is_on_one_page(client: TestClient) -> None:
-    found = {(one["framework"], one["operator"], one["before"], one["after"]) for one in rows(client, "/changes")}
-    assert found == {
+    result = {(one["framework"], one["operator"], one["before"], one["after"]) for one in rows(client, "/changes")}
+    assert result == {
         (framework, "matmul", f"{start}{CHANGE - 1:02}", f"{start}{CHANGE:02}")
         for framework, start in (("torch", "2.12.dev"), ("numpy", "2.3.dev"))
     }

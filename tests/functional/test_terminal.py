@@ -106,7 +106,7 @@ def check(narrow: Sequence[str], wide: Sequence[str], columns: int) -> None:
 
 def is_piece(part: str, word: str) -> bool:
     """Whether a part of a word begins and ends where a separator is."""
-    places = (found.start() for found in re.finditer(f"(?={re.escape(part)})", word))
+    places = (result.start() for result in re.finditer(f"(?={re.escape(part)})", word))
     return any(
         all(place in (0, len(word)) or {*word[place - 1 : place + 1]} & {*SEPARATORS} for place in (at, at + len(part)))
         for at in places

@@ -88,12 +88,12 @@ def children_of() -> Callable[[int], list[psutil.Process]]:
     """Find the children that a process started for its trials, also when it is no longer there itself."""
 
     def find(parent: int) -> list[psutil.Process]:
-        found = []
+        result = []
         for process in psutil.process_iter(["cmdline"]):
             words = process.info["cmdline"] or []
             if "opperf.child" in words and words[words.index("opperf.child") + 3 :][:1] == [str(parent)]:
-                found.append(process)
-        return found
+                result.append(process)
+        return result
 
     return find
 

@@ -262,10 +262,10 @@ def test_each_process_of_a_program_is_profiled_by_itself_on_one_clock(
     python = interpreter(choose_environment(EnvironmentSpec.parse("current"), framework), framework=framework)
     ran = profiled(WORKERS.format(imported=imported, method=method), python, framework=None)
     assert (ran.code, ran.out) == (0, "0\n"), ran.err
-    found = {name: {one.removeprefix("aten::") for one in names} for name, names in seen(ran).items()}
-    assert found.keys() == {"script.py", "worker 1"}
-    assert {"cos", "sin", "tan"} & found["script.py"] == {"cos", "sin"}
-    assert {"cos", "sin", "tan"} & found["worker 1"] == {"tan"}
+    result = {name: {one.removeprefix("aten::") for one in names} for name, names in seen(ran).items()}
+    assert result.keys() == {"script.py", "worker 1"}
+    assert {"cos", "sin", "tan"} & result["script.py"] == {"cos", "sin"}
+    assert {"cos", "sin", "tan"} & result["worker 1"] == {"tan"}
     spans = {
         event.name.removeprefix("aten::"): event for profile in ran.profiles for event in profile.of_kind("operator")
     }

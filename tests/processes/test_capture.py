@@ -63,11 +63,11 @@ def test_a_training_step_is_captured_and_every_operator_of_it_runs(
 
 def totals(cases: list[dict[str, Any]]) -> dict[str, int]:
     """Return how often each operator was called."""
-    found: dict[str, int] = {}
+    result: dict[str, int] = {}
     for entry in cases:
         name = entry["case"]["operator"].removeprefix("torch:aten::")
-        found[name] = found.get(name, 0) + entry["count"]
-    return found
+        result[name] = result.get(name, 0) + entry["count"]
+    return result
 
 
 def test_what_runs_alone_returns_the_same_as_in_the_captured_call() -> None:
@@ -86,10 +86,10 @@ def test_what_runs_alone_returns_the_same_as_in_the_captured_call() -> None:
     # As many as PyTorch's own profiler counts, those that are called inside of others left out.
     assert lenet["calls"] == 57
     assert (residual["calls"] > 100, transformer["calls"] > 300) == (True, True)
-    assert [found["unlike"] for found in (lenet, residual, transformer, layouts, numbers)] == [[]] * 5
-    for found in (lenet, residual, transformer):
-        same = sum(found["numbers"].get(how, 0) for how in ("the same bits", "the same numbers"))
-        assert same > 0.9 * found["cases"]
+    assert [result["unlike"] for result in (lenet, residual, transformer, layouts, numbers)] == [[]] * 5
+    for result in (lenet, residual, transformer):
+        same = sum(result["numbers"].get(how, 0) for how in ("the same bits", "the same numbers"))
+        assert same > 0.9 * result["cases"]
     assert (generator["calls"], generator["unlike"]) == (2, [["aten::rand.generator", "a value of type `Generator`"]])
 
 

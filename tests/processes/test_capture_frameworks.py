@@ -74,7 +74,7 @@ def test_every_operator_of_mxnet_runs_alone_forward_and_backward_imperative_and_
     assert {"lenet_conv0", "lenet_conv0_relu", "lenet_dense1", ""} < {*lenet["modules"]}
     layers, graph = ([name for name in one["modules"] if name.startswith("lenet")] for one in (lenet, hybridized))
     assert layers == graph
-    assert [found["unlike"] for found in (lenet, hybridized, normalized, imperative)] == [[]] * 4
+    assert [result["unlike"] for result in (lenet, hybridized, normalized, imperative)] == [[]] * 4
     # Gradients too; those that are added up, and what dropout draws, nobody can know.
     assert {*lenet["numbers"], *hybridized["numbers"]} <= {*SAME}
     assert {*normalized["numbers"]} <= {*SAME, "drawn"}

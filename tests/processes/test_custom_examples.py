@@ -16,30 +16,30 @@ def records(*words: str) -> list[dict[str, Any]]:
     command = [sys.executable, "-m", "opperf", "run", *words, "--runs", "3", "--format", "json"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
-    found: list[dict[str, Any]] = json.loads(done.stdout)["records"]
-    return found
+    result: list[dict[str, Any]] = json.loads(done.stdout)["records"]
+    return result
 
 
 def test_a_custom_operator_of_torch_stands_beside_the_frameworks_own() -> None:
     name = "examples.custom.fast_softmax:fast_softmax"
-    found = records(name, "softmax", "--framework", "torch", "--input", "x=64x96")
-    assert [record["status"] for record in found] == ["ok"] * 4
-    assert [record["direction"] for record in found] == ["forward", "backward"] * 2
-    mine, theirs = found[0], found[2]
+    result = records(name, "softmax", "--framework", "torch", "--input", "x=64x96")
+    assert [record["status"] for record in result] == ["ok"] * 4
+    assert [record["direction"] for record in result] == ["forward", "backward"] * 2
+    mine, theirs = result[0], result[2]
     assert mine["case"] == theirs["case"]
     assert mine["facts"]["checked"] == "against torch:torch.nn.functional.softmax"
 
 
 def test_a_custom_op_of_mxnet_is_measured_forward_and_backward() -> None:
-    found = records("examples.custom.mxnet_swish:swish", "--framework", "mxnet", "--input", "data=32x32")
-    assert [(record["direction"], record["status"]) for record in found] == [("forward", "ok"), ("backward", "ok")]
+    result = records("examples.custom.mxnet_swish:swish", "--framework", "mxnet", "--input", "data=32x32")
+    assert [(record["direction"], record["status"]) for record in result] == [("forward", "ok"), ("backward", "ok")]
 
 
 def test_a_jitted_function_of_jax_brings_sizes_a_count_and_a_reference() -> None:
-    found = records(
+    result = records(
         "examples.custom.jax_layer:dense_relu", "--framework", "jax", "--size", "small", "--direction", "forward"
     )
-    (record,) = found
+    (record,) = result
     assert record["facts"]["checked"] == "against its reference"
     assert record["metrics"]["flops"]["value"] == 2 * 8 * 16 * 32 + 2 * 8 * 32
 

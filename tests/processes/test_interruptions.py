@@ -183,14 +183,14 @@ def test_a_journal_stands_until_the_one_that_replaces_it_is_whole(tmp_path: Path
     output, journal = tmp_path / "k.json", tmp_path / "k.json.journal"
     _finished_journal(output)
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    found = read_journal(journal)
+    result = read_journal(journal)
 
     def outcomes() -> Iterator[Outcome]:
-        yield found.outcomes[0]
+        yield result.outcomes[0]
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        JournalWriter(journal, found.run, outcomes())
+        JournalWriter(journal, result.run, outcomes())
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 

@@ -35,10 +35,10 @@ def steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def test_numpy_and_pytorch_are_compared() -> None:
-    (found,) = opperf.compare("softmax", base="numpy", new="torch", size="small", pairs=3)
-    assert (found.status, found.base.framework, found.new.framework) == ("ok", "numpy", "torch")
-    assert found.verdict.ratio is not None
-    assert 0.01 < found.verdict.ratio < 100
+    (result,) = opperf.compare("softmax", base="numpy", new="torch", size="small", pairs=3)
+    assert (result.status, result.base.framework, result.new.framework) == ("ok", "numpy", "torch")
+    assert result.verdict.ratio is not None
+    assert 0.01 < result.verdict.ratio < 100
 
 
 def test_a_function_is_profiled(steps: ModuleType, capfd: pytest.CaptureFixture[str]) -> None:

@@ -48,8 +48,8 @@ def records(*words: str) -> list[dict[str, Any]]:
     """Return the records of a run that ends well."""
     done = run(*words, "--format", "json")
     assert done.returncode == 0, done.stderr
-    found: list[dict[str, Any]] = json.loads(done.stdout)["records"]
-    return found
+    result: list[dict[str, Any]] = json.loads(done.stdout)["records"]
+    return result
 
 
 def test_mine_stands_beside_the_frameworks_own_under_one_case_and_is_checked_against_it() -> None:

@@ -117,14 +117,14 @@ def test_the_example_of_the_library_runs_where_only_pytorch_is(python: Path, tmp
 
 def test_own_operators_iterators_and_generators_are_used_by_their_names(python: Path, tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SCRIPT)
-    found: dict[str, Any] = json.loads(run(python, "script.py", folder=tmp_path).splitlines()[-1])
+    result: dict[str, Any] = json.loads(run(python, "script.py", folder=tmp_path).splitlines()[-1])
     both = {"forward": 4, "backward": 4}
-    assert found["said"] == [
+    assert result["said"] == [
         ["my.doubled", "0", "once", [3], both],
         ["torch.nn.Linear", "0_0", 0, [2, 4], both],
         ["torch.nn.Linear", "0_1", 0, [2, 5], both],
     ]
-    assert [(text or "").partition("\n")[0] for text in found["wrong"]] == [
+    assert [(text or "").partition("\n")[0] for text in result["wrong"]] == [
         "PyTorch has no operator `torch.ad`",
         "no iterator `Rang`",
         "arguments: $.args[0].type: no type `tensr`",

@@ -37,16 +37,16 @@ def test_every_call_of_a_training_step_is_measured_and_the_rest_goes_on_from_the
     traces = (recorded / "convnet_et.json", "--kineto", recorded / "convnet_kineto.json")
     done = command("replay", *traces, *QUICK, "--save-suite", suite, "--output", output, "--top", 3)
     assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(output.read_text())
-    assert found["coverage"]["share_of_calls"] == 1
-    assert found["coverage"]["share_of_time"] == pytest.approx(1)
-    assert found["coverage"]["calls"] > 100
-    assert sum(row["share"] for row in found["calls"]) == pytest.approx(1)
-    assert {record["origin"] for record in found["records"]} == {"trace:convnet_et.json"}
+    result: dict[str, Any] = json.loads(output.read_text())
+    assert result["coverage"]["share_of_calls"] == 1
+    assert result["coverage"]["share_of_time"] == pytest.approx(1)
+    assert result["coverage"]["calls"] > 100
+    assert sum(row["share"] for row in result["calls"]) == pytest.approx(1)
+    assert {record["origin"] for record in result["records"]} == {"trace:convnet_et.json"}
     assert "more rows: without `--top` all are shown" in done.stdout
 
     listed = command("run", "--suite", suite, "--framework", "torch", "--dry-run")
-    assert f"trials: {len(found['calls'])}" in listed.stderr
+    assert f"trials: {len(result['calls'])}" in listed.stderr
 
 
 KEEPING = """
@@ -67,8 +67,8 @@ with profile(activities=[ProfilerActivity.CPU], execution_trace_observer=observe
 def test_elements_that_pytorch_kept_come_back(tmp_path: Path) -> None:
     python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
     subprocess.run([str(python), "-c", KEEPING], cwd=tmp_path, check=True, capture_output=True, timeout=120)
-    found = read_traces([tmp_path / "kept_et.json"])
-    indices = [one.case.tensor("indices") for one in found.cases if "embedding" in one.case.operator]
+    result = read_traces([tmp_path / "kept_et.json"])
+    indices = [one.case.tensor("indices") for one in result.cases if "embedding" in one.case.operator]
     assert [index.literal for index in indices] == [(3, 1, 4, 1, 5, 9), (3, 1, 1, 5, 4, 9), None]
     assert indices[2].range == (0.0, 50.0)  # what it writes of a tensor that begins inside another is not it
 

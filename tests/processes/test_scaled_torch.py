@@ -22,7 +22,7 @@ def test_the_smallest_factor_that_makes_a_sample_large_is_found_by_halving() -> 
     done = subprocess.run(
         [str(python), str(SCRIPT)], env=environment, capture_output=True, text=True, timeout=120, check=True
     )
-    found = json.loads(done.stdout)
-    assert {name: one["factor"] for name, one in found.items()} == {"vector": 32768, "matrices": 67, "square": 86}
-    assert found["vector"]["elements"] == 1 << 16
-    assert max(one["made"] for one in found.values()) <= MOST_STEPS * MOST_STEPS / 2
+    result = json.loads(done.stdout)
+    assert {name: one["factor"] for name, one in result.items()} == {"vector": 32768, "matrices": 67, "square": 86}
+    assert result["vector"]["elements"] == 1 << 16
+    assert max(one["made"] for one in result.values()) <= MOST_STEPS * MOST_STEPS / 2

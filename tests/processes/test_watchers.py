@@ -47,8 +47,8 @@ def run(framework: str, folder: Path, **variables: str) -> dict[str, Any]:
         timeout=120,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -83,10 +83,10 @@ def counts(told: dict[str, Any]) -> dict[str, int]:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_mxnets_operators_are_counted_whatever_runs_them(mxnet: Callable[[str], dict[str, Any]], engine: str) -> None:
-    found = mxnet(engine)
-    assert counts(found["products"]) == {"dot": 3, "relu": 1}
-    assert counts(found["interrupted"]) == {"dot": 2}
-    facts = profile(found["products"]).processes
+    result = mxnet(engine)
+    assert counts(result["products"]) == {"dot": 3, "relu": 1}
+    assert counts(result["interrupted"]) == {"dot": 2}
+    facts = profile(result["products"]).processes
     assert [(one["framework"], one["engine"]) for one in facts.values()] == [
         ("mxnet", "naive" if engine == "naive" else "threaded")
     ]
@@ -184,8 +184,8 @@ def test_a_compiled_graph_is_told_once_as_it_is_run(
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_custom_operator_is_told_with_what_it_calls(mxnet: Callable[[str], dict[str, Any]], engine: str) -> None:
-    found = counts(mxnet(engine)["custom"])
-    assert (found["CustomAddOne::pure_python"], found["CustomAddOne::_plus_scalar"]) == (1, 1)
+    result = counts(mxnet(engine)["custom"])
+    assert (result["CustomAddOne::pure_python"], result["CustomAddOne::_plus_scalar"]) == (1, 1)
 
 
 def test_what_fails_is_raised_once_the_profile_is_safe(mxnet: Callable[[str], dict[str, Any]]) -> None:
@@ -204,19 +204,19 @@ def test_shapes_are_known_of_operators_that_are_called_one_by_one(mxnet: Callabl
 
 
 def test_what_mxnets_profiler_does_not_tell_is_said(mxnet: Callable[[str], dict[str, Any]]) -> None:
-    found = mxnet("naive")
-    assert [note.split(" ")[0] for note in profile(found["products"]).notes] == ["MXNet's", "shapes"]
-    assert profile(found["interrupted"]).notes == ()
-    assert [note.split(",")[0] for note in profile(found["configured"]).notes] == [
+    result = mxnet("naive")
+    assert [note.split(" ")[0] for note in profile(result["products"]).notes] == ["MXNet's", "shapes"]
+    assert profile(result["interrupted"]).notes == ()
+    assert [note.split(",")[0] for note in profile(result["configured"]).notes] == [
         "the program configured MXNet's profiler itself"
     ]
 
 
 def test_calls_of_mxnets_interface_are_told_when_they_are_asked_for(mxnet: Callable[[str], dict[str, Any]]) -> None:
-    found = mxnet("naive")
-    calls = Counter(event.name for event in profile(found["products"]).of_kind("api"))
+    result = mxnet("naive")
+    calls = Counter(event.name for event in profile(result["products"]).of_kind("api"))
     assert calls["MXImperativeInvokeEx"] == 4
-    assert not profile(found["interrupted"]).of_kind("api")
+    assert not profile(result["interrupted"]).of_kind("api")
 
 
 # JAX ------------------------------------------------------------------------------------------------------------------

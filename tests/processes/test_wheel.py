@@ -122,14 +122,14 @@ def test_mxnet_is_measured_beside_numpy_2(installed: Path, tmp_path: Path) -> No
         cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert [record["status"] for record in found["records"]] == ["ok", "ok"], found["records"]
-    assert {record["facts"]["version"] for record in found["records"]} == {"1.9.1"}
+    result = json.loads(done.stdout)
+    assert [record["status"] for record in result["records"]] == ["ok", "ok"], result["records"]
+    assert {record["facts"]["version"] for record in result["records"]} == {"1.9.1"}
     # That environment has no SciPy, so what results are checked against is built.
-    assert {record["facts"]["checked"] for record in found["records"]} == {
+    assert {record["facts"]["checked"] for record in result["records"]} == {
         "against NumPy 2.4.6 and SciPy 1.17.1 in float64"
     }
-    (child,) = found["run"]["environment"]["frameworks"]
+    (child,) = result["run"]["environment"]["frameworks"]
     assert child["environment"] == "mxnet"
     assert tuple(map(int, child["numpy"].split(".")[:2])) < (1, 24)
     parent = [str(installed / "bin/python"), "-c", "import numpy; print(numpy.__version__)"]

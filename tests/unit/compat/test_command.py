@@ -118,29 +118,29 @@ def test_another_frameworks_operator_is_refused() -> None:
 
 
 def test_every_row_of_a_file_is_planned_those_that_are_alike_too() -> None:
-    found = rows(CommandRequest(("mxnet:nd.dot",), {"dot": [ROW, ROW, {**ROW, "transpose_b": True}]}))
-    assert [row.inputs for row in found] == [ROW, ROW, {**ROW, "transpose_b": True}]
-    assert found[0].trials == found[1].trials != found[2].trials
-    assert [one.direction for one in found[0].trials] == ["forward", "backward"]
-    assert len(whole(found, Settings()).trials) == 4
+    result = rows(CommandRequest(("mxnet:nd.dot",), {"dot": [ROW, ROW, {**ROW, "transpose_b": True}]}))
+    assert [row.inputs for row in result] == [ROW, ROW, {**ROW, "transpose_b": True}]
+    assert result[0].trials == result[1].trials != result[2].trials
+    assert [one.direction for one in result[0].trials] == ["forward", "backward"]
+    assert len(whole(result, Settings()).trials) == 4
 
 
 def test_default_rows_are_those_of_the_functions_for_scripts() -> None:
-    found = rows(CommandRequest(("mxnet:nd.sum",)))
-    assert [row.inputs["axis"] for row in found] == [0, 0, 0, (), (0, 1)]
-    assert found[-1].trials[0].case.attributes == {"axis": (0, 1)}
-    assert found[0].trials[0].side.implementation == "nd.sum"
+    result = rows(CommandRequest(("mxnet:nd.sum",)))
+    assert [row.inputs["axis"] for row in result] == [0, 0, 0, (), (0, 1)]
+    assert result[-1].trials[0].case.attributes == {"axis": (0, 1)}
+    assert result[0].trials[0].side.implementation == "nd.sum"
 
 
 def test_an_element_type_is_that_of_every_row() -> None:
-    found = rows(CommandRequest(("mxnet:nd.dot",), {"dot": [ROW]}, dtype="int32"))
-    assert [tensor.dtype for tensor in found[0].trials[0].case.tensors()] == ["int32", "int32"]
-    assert [one.direction for one in found[0].trials] == ["forward"]  # whole numbers have no gradient
+    result = rows(CommandRequest(("mxnet:nd.dot",), {"dot": [ROW]}, dtype="int32"))
+    assert [tensor.dtype for tensor in result[0].trials[0].case.tensors()] == ["int32", "int32"]
+    assert [one.direction for one in result[0].trials] == ["forward"]  # whole numbers have no gradient
 
 
 def test_large_rows_have_more_elements_than_32_bits_count() -> None:
-    found = rows(CommandRequest(("mxnet:nd.abs",), large=True))
-    assert all(next(row.trials[0].case.tensors()).elements >= 2**32 for row in found)
+    result = rows(CommandRequest(("mxnet:nd.abs",), large=True))
+    assert all(next(row.trials[0].case.tensors()).elements >= 2**32 for row in result)
 
 
 def test_an_operator_without_rows_gets_what_its_registry_leads_to() -> None:
@@ -212,9 +212,9 @@ def test_an_operator_that_fails_both_ways_says_so_once() -> None:
 
 def test_two_names_of_one_trial_have_a_row_each_in_the_order_of_names() -> None:
     other = RowPlan("also", ROW, (trial("forward"),))
-    found = collect([dot("forward"), other, dot("forward")], run_of(ok("forward", 1.0)), together=False)
-    assert list(found) == ["also", "dot"]
-    assert len(found["dot"]) == 2
+    result = collect([dot("forward"), other, dot("forward")], run_of(ok("forward", 1.0)), together=False)
+    assert list(result) == ["also", "dot"]
+    assert len(result["dot"]) == 2
 
 
 def test_rows_that_were_not_reached_are_left_out() -> None:

@@ -22,9 +22,9 @@ def here() -> InProcess:
 
 
 def test_a_function_is_measured_by_the_engine(here: InProcess) -> None:
-    found = here.measure(here.of_function(here.backend.resolve("steady")), "forward", warmup=2, runs=7)
-    assert here.seconds(found) == [1e-4] * 7
-    assert found.facts["warmup_calls"] == 2
+    result = here.measure(here.of_function(here.backend.resolve("steady")), "forward", warmup=2, runs=7)
+    assert here.seconds(result) == [1e-4] * 7
+    assert result.facts["warmup_calls"] == 2
 
 
 def test_a_path_stands_for_its_function(here: InProcess) -> None:

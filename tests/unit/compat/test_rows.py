@@ -8,8 +8,8 @@ from opperf.compat.mxnet_opperf import rows
 
 
 def test_a_direction_has_its_own_keys_in_milliseconds() -> None:
-    found = rows.times([0.001, 0.002, 0.006], "dot", "backward")
-    assert found == {
+    result = rows.times([0.001, 0.002, 0.006], "dot", "backward")
+    assert result == {
         "avg_time_backward_dot": 3.0,
         "p50_time_backward_dot": 2.0,
         "p90_time_backward_dot": 5.2,
@@ -22,10 +22,10 @@ def test_a_direction_has_its_own_keys_in_milliseconds() -> None:
 
 
 def test_directions_together_have_the_keys_of_the_python_profiler() -> None:
-    found = rows.times([0.001], "dot")
-    assert {"avg_time_dot", "p50_time_dot", "p90_time_dot", "p99_time_dot"} < set(found)
-    assert found["samples_dot"] == 1
-    assert found["stdev_time_dot"] == 0
+    result = rows.times([0.001], "dot")
+    assert {"avg_time_dot", "p50_time_dot", "p90_time_dot", "p99_time_dot"} < set(result)
+    assert result["samples_dot"] == 1
+    assert result["stdev_time_dot"] == 0
 
 
 def test_memory_is_in_kilobytes_of_a_thousand_and_zero_is_a_number_too() -> None:

@@ -23,7 +23,7 @@ TRIAL = Trial(operator("add").case("small"), Side("null"), "forward")
 
 def makers(function: str) -> set[str]:
     """Return the modules that call a function by its name, imported from `opperf.domain.code`."""
-    found = set()
+    result = set()
     for path in SOURCES.rglob("*.py"):
         tree = ast.parse(path.read_text())
         imported = any(
@@ -38,8 +38,8 @@ def makers(function: str) -> set[str]:
         }
         used = calls if function == "Code" else names
         if (imported or path == SOURCES / "domain" / "code.py") and function in used:
-            found.add(str(path.relative_to(SOURCES)))
-    return found
+            result.add(str(path.relative_to(SOURCES)))
+    return result
 
 
 def test_code_is_made_of_what_a_user_names_of_plugins_and_of_the_parents_word_alone() -> None:

@@ -55,8 +55,8 @@ def test_inconclusive_comparisons_pass_where_the_rule_says_so() -> None:
 
 
 def test_regressions_come_largest_first_and_time_before_memory() -> None:
-    found = Judgement((finding("memory"), finding("slower", 1.1), finding("same"), finding("slower", 1.5)), 0.02)
-    assert [(one.kind, one.comparison.verdict.ratio) for one in found.regressions] == [
+    result = Judgement((finding("memory"), finding("slower", 1.1), finding("same"), finding("slower", 1.5)), 0.02)
+    assert [(one.kind, one.comparison.verdict.ratio) for one in result.regressions] == [
         ("slower", 1.5),
         ("slower", 1.1),
         ("memory", 1.0),
@@ -64,8 +64,8 @@ def test_regressions_come_largest_first_and_time_before_memory() -> None:
 
 
 def test_the_document_counts_every_kind_and_names_comparisons_by_place() -> None:
-    found: Any = judgement("same", "slower").to_json()
-    assert found["exit_code"] == 1
-    assert set(found["counts"]) == set(KINDS)
-    assert (found["counts"]["slower"], found["counts"]["failed"]) == (1, 0)
-    assert [(one["comparison"], one["kind"]) for one in found["findings"]] == [(0, "same"), (1, "slower")]
+    result: Any = judgement("same", "slower").to_json()
+    assert result["exit_code"] == 1
+    assert set(result["counts"]) == set(KINDS)
+    assert (result["counts"]["slower"], result["counts"]["failed"]) == (1, 0)
+    assert [(one["comparison"], one["kind"]) for one in result["findings"]] == [(0, "same"), (1, "slower")]

@@ -166,23 +166,23 @@ def test_what_a_request_lacks_is_told_with_its_place() -> None:
 @given(LINES | NEARLY)
 def test_any_line_is_a_request_or_refused(line: bytes) -> None:
     try:
-        _, found = read_request(line)
+        _, result = read_request(line)
     except MessageError as error:
         slug = error.slug
         assert slug == "protocol"
     else:
-        assert verb(found) in VERBS
+        assert verb(result) in VERBS
 
 
 @given(LINES | NEARLY)
 def test_any_line_is_an_answer_or_refused(line: bytes) -> None:
     try:
-        found = read_answer(line)
+        result = read_answer(line)
     except MessageError as error:
         slug = error.slug
         assert slug == "protocol"
     else:
-        assert (found.result is None) != (found.failure is None)
+        assert (result.result is None) != (result.failure is None)
 
 
 @each(

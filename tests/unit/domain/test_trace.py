@@ -58,17 +58,17 @@ def test_the_most_expensive_comes_first_and_shares_add_up() -> None:
 
 
 def test_coverage_is_by_calls_and_by_recorded_time() -> None:
-    found = replay().coverage()
-    assert (found["calls"], found["measured_calls"]) == (20, 11)
-    assert found["share_of_calls"] == pytest.approx(11 / 20)
-    assert found["share_of_time"] == pytest.approx(0.9)
-    assert found["standalone"] == pytest.approx(4e-4)
-    assert found["ratio"] == pytest.approx(4 / 9)
+    result = replay().coverage()
+    assert (result["calls"], result["measured_calls"]) == (20, 11)
+    assert result["share_of_calls"] == pytest.approx(11 / 20)
+    assert result["share_of_time"] == pytest.approx(0.9)
+    assert result["standalone"] == pytest.approx(4e-4)
+    assert result["ratio"] == pytest.approx(4 / 9)
 
 
 def test_without_recorded_times_nothing_is_said_of_them() -> None:
-    found = replay(times=False).coverage()
-    assert [found[name] for name in ("recorded", "measured_recorded", "share_of_time", "ratio")] == [None] * 4
+    result = replay(times=False).coverage()
+    assert [result[name] for name in ("recorded", "measured_recorded", "share_of_time", "ratio")] == [None] * 4
     assert "recorded" not in render(replay(times=False), "console") + render(replay(times=False), "md")
 
 
@@ -94,12 +94,12 @@ def test_the_table_says_what_was_not_measured_and_why() -> None:
 
 
 def test_the_sums_say_what_lies_between_operators_or_why_that_is_not_known() -> None:
-    found = replay()
-    timed = replace(found, trace=replace(found.trace, between=Between(3e-4, 1.3e-3)))
+    result = replay()
+    timed = replace(result, trace=replace(result.trace, between=Between(3e-4, 1.3e-3)))
     told = "between operators: 300 us (23.1 %) of the 1.30 ms from the first call to the end of the last"
     assert told in render(timed, "console", width=200)
     assert (timed.coverage()["between"], timed.coverage()["span"]) == (3e-4, 1.3e-3)
-    assert "between operators: unknown for part of a trace" in render(found, "md")
+    assert "between operators: unknown for part of a trace" in render(result, "md")
     assert "between operators: unknown, like the times inside the program" in render(replay(times=False), "md")
 
 
@@ -107,13 +107,13 @@ def test_the_sums_say_what_lies_between_operators_or_why_that_is_not_known() -> 
     ("clock", "told"), [("host", "including profiler overhead"), ("device", "recorded: device time")]
 )
 def test_a_recorded_time_says_whose_clock_it_is_of(clock: str, told: str) -> None:
-    found = replay()
-    found = replace(found, trace=replace(found.trace, clock=clock))
-    text = render(found, "md")
+    result = replay()
+    result = replace(result, trace=replace(result.trace, clock=clock))
+    text = render(result, "md")
     assert f"| recorded ({clock}) |" in text
     assert told in text
-    assert found.coverage()["clock"] == clock
-    titles, first, *_, last = render(found, "csv").splitlines()
+    assert result.coverage()["clock"] == clock
+    titles, first, *_, last = render(result, "csv").splitlines()
     place = titles.split(",").index("clock") - len(titles.split(","))
     assert [line.split(",")[place] for line in (first, last)] == [clock, ""]
 

@@ -43,28 +43,28 @@ def contest(stage1: list[PairValue], stage2: list[PairValue]) -> Contest:
 def test_the_times_of_a_comparison_lie_as_far_apart_as_its_ratio_says(stages: tuple[int, int]) -> None:
     def check(seed: int) -> None:
         generator = random.Random(seed)
-        found = outcome(contest(*([pair(generator, 925, 1300) for _ in range(count)] for count in stages)))
-        assert found.base_time is not None
-        assert found.new_time is not None
-        assert found.verdict.ratio == pytest.approx(found.new_time / found.base_time)
-        assert 400e-6 < found.base_time < 2000e-6
+        result = outcome(contest(*([pair(generator, 925, 1300) for _ in range(count)] for count in stages)))
+        assert result.base_time is not None
+        assert result.new_time is not None
+        assert result.verdict.ratio == pytest.approx(result.new_time / result.base_time)
+        assert 400e-6 < result.base_time < 2000e-6
 
     check_each(range(20), check, "seed {}".format)
 
 
 def test_the_times_of_a_pair_are_those_of_its_rounds_minima() -> None:
     rounds = [(Samples((Sample(1, ns, ns),) * 2), Samples((Sample(1, 2 * ns, 2 * ns),) * 2)) for ns in (90, 100, 110)]
-    found = pair_value(rounds * 3)
-    assert found.base is not None
-    assert found.new is not None
-    assert found.base["turn"] == pytest.approx(math.exp(fmean(map(math.log, (90e-9, 100e-9, 110e-9)))), rel=0.01)
-    assert found.new["turn"] == pytest.approx(2 * found.base["turn"])
+    result = pair_value(rounds * 3)
+    assert result.base is not None
+    assert result.new is not None
+    assert result.base["turn"] == pytest.approx(math.exp(fmean(map(math.log, (90e-9, 100e-9, 110e-9)))), rel=0.01)
+    assert result.new["turn"] == pytest.approx(2 * result.base["turn"])
 
 
 def test_a_second_stage_without_a_ratio_leaves_the_times_of_the_first() -> None:
     generator = random.Random(0)
     silent = PairValue(None, None, None, 2, "2 rounds")
-    found = outcome(contest([pair(generator, 100, 200) for _ in range(5)], [silent, silent]))
-    assert found.base_time is not None
-    assert found.new_time is not None
-    assert found.new_time / found.base_time == pytest.approx(2, rel=0.2)
+    result = outcome(contest([pair(generator, 100, 200) for _ in range(5)], [silent, silent]))
+    assert result.base_time is not None
+    assert result.new_time is not None
+    assert result.new_time / result.base_time == pytest.approx(2, rel=0.2)

@@ -107,9 +107,9 @@ def calls(pool: type[FakePool]) -> list[Any]:
     return [event for event in pool.events if isinstance(event, tuple)]
 
 
-def statuses(found: Run) -> dict[str, str]:
+def statuses(result: Run) -> dict[str, str]:
     """Return the status of each record."""
-    return {record.trial.case.operator: record.status for record in found}
+    return {record.trial.case.operator: record.status for record in result}
 
 
 def raising(error: BaseException) -> Callable[[], Outcome]:
@@ -130,17 +130,17 @@ def fails(trial: Trial, process: int) -> Callable[[], Outcome]:
 
 
 def test_each_trial_has_a_record_in_the_order_of_the_plan(pool: type[FakePool]) -> None:
-    found = run(B, A, C)
-    assert [record.trial for record in found] == [B, A, C]
-    assert statuses(found) == {"a": "ok", "b": "ok", "c": "ok"}
+    result = run(B, A, C)
+    assert [record.trial for record in result] == [B, A, C]
+    assert statuses(result) == {"a": "ok", "b": "ok", "c": "ok"}
 
 
 def test_all_trials_are_measured_in_one_process_then_all_in_the_next(pool: type[FakePool]) -> None:
-    found = run(A, B, settings=Settings(processes=3))
+    result = run(A, B, settings=Settings(processes=3))
     assert pool.events == [
         ("a", 0), ("b", 0), "close", ("a", 1), ("b", 1), "close", ("a", 2), ("b", 2), "close", "exit",
     ]  # fmt: skip
-    assert [record.time.processes for record in found if record.time] == [3, 3]
+    assert [record.time.processes for record in result if record.time] == [3, 3]
 
 
 def test_a_failure_does_not_end_the_run(pool: type[FakePool]) -> None:
@@ -150,9 +150,9 @@ def test_a_failure_does_not_end_the_run(pool: type[FakePool]) -> None:
 
 def test_a_trial_that_failed_is_not_measured_in_further_processes(pool: type[FakePool]) -> None:
     pool.script[("a", 0)] = fails(A, 0)
-    found = run(A, B, settings=Settings(processes=3))
+    result = run(A, B, settings=Settings(processes=3))
     assert calls(pool) == [("a", 0), ("b", 0), ("b", 1), ("b", 2)]
-    assert statuses(found) == {"a": "failed", "b": "ok"}
+    assert statuses(result) == {"a": "failed", "b": "ok"}
 
 
 def test_a_failure_in_a_later_process_is_that_of_the_rest(pool: type[FakePool], tmp_path: Path) -> None:
@@ -173,8 +173,12 @@ def test_progress_is_told_how_many_measurements_come_and_of_each(pool: type[Fake
 
 
 def test_labels_command_and_settings_stand_on_the_run(pool: type[FakePool]) -> None:
-    found = run(A, labels={"branch": "x"}, command=("opperf", "run", "a"), settings=Settings(runs=3))
-    assert (found.labels, found.command, found.settings) == ({"branch": "x"}, ("opperf", "run", "a"), Settings(runs=3))
+    result = run(A, labels={"branch": "x"}, command=("opperf", "run", "a"), settings=Settings(runs=3))
+    assert (result.labels, result.command, result.settings) == (
+        {"branch": "x"},
+        ("opperf", "run", "a"),
+        Settings(runs=3),
+    )
 
 
 def test_raw_samples_are_dropped_on_request(pool: type[FakePool]) -> None:
@@ -213,19 +217,19 @@ def spending(seconds: list[float], each: float) -> Callable[[], None]:
 
 def test_trials_beyond_the_budget_are_skipped_with_a_reason(pool: type[FakePool], seconds: list[float]) -> None:
     pool.script = {(name, 0): spending(seconds, 6.0) for name in "abc"}
-    found = run(A, B, C, settings=Settings(budget=10.0))
+    result = run(A, B, C, settings=Settings(budget=10.0))
     assert calls(pool) == [("a", 0), ("b", 0)]
-    assert statuses(found) == {"a": "ok", "b": "ok", "c": "skipped"}
-    reason = found.records[2].reason
+    assert statuses(result) == {"a": "ok", "b": "ok", "c": "skipped"}
+    reason = result.records[2].reason
     assert reason is not None
     assert (reason.slug, "10 s" in reason.message) == ("budget", True)
 
 
 def test_processes_beyond_the_budget_leave_the_first_ones_standing(pool: type[FakePool], seconds: list[float]) -> None:
     pool.script = {("a", process): spending(seconds, 6.0) for process in range(3)}
-    found = run(A, settings=Settings(budget=10.0, processes=3))
-    assert found.records[0].time is not None
-    assert found.records[0].time.processes == 2
+    result = run(A, settings=Settings(budget=10.0, processes=3))
+    assert result.records[0].time is not None
+    assert result.records[0].time.processes == 2
 
 
 def test_what_the_budget_cut_off_is_measured_on_resume(
@@ -236,9 +240,9 @@ def test_what_the_budget_cut_off_is_measured_on_resume(
     settings = Settings(budget=10.0, processes=3)
     run(A, B, settings=settings, output=output)
     pool.events.clear()
-    found = run(A, B, settings=settings, output=output, resume=output)
+    result = run(A, B, settings=settings, output=output, resume=output)
     assert calls(pool) == [("b", 0), ("a", 1), ("b", 1), ("a", 2), ("b", 2)]
-    assert [record.time.processes for record in found if record.time] == [3, 3]
+    assert [record.time.processes for record in result if record.time] == [3, 3]
 
 
 # Journal and interruption --------------------------------------------------------------------------------------------
@@ -321,16 +325,16 @@ def stopped(pool: type[FakePool], tmp_path: Path) -> Path:
 
 
 def test_a_resumed_run_measures_what_is_missing(stopped: Path, pool: type[FakePool]) -> None:
-    found = run(A, B, C, settings=Settings(processes=2), resume=stopped, output=stopped)
+    result = run(A, B, C, settings=Settings(processes=2), resume=stopped, output=stopped)
     assert calls(pool) == [("b", 1), ("c", 1)]
-    assert [record.time.processes for record in found if record.time] == [2, 2, 2]
+    assert [record.time.processes for record in result if record.time] == [2, 2, 2]
 
 
 def test_a_resumed_run_is_the_run_that_it_goes_on_with(stopped: Path, pool: type[FakePool]) -> None:
     earlier = read_journal(journal_of(stopped)).run
-    found = run(A, B, C, settings=Settings(processes=2), resume=stopped, labels={"second": "2"})
-    assert (found.id, found.started) == (earlier.id, earlier.started)
-    assert found.labels == {"first": "1", "second": "2"}
+    result = run(A, B, C, settings=Settings(processes=2), resume=stopped, labels={"second": "2"})
+    assert (result.id, result.started) == (earlier.id, earlier.started)
+    assert result.labels == {"first": "1", "second": "2"}
 
 
 def test_a_resumed_journal_holds_old_and_new_outcomes(stopped: Path, pool: type[FakePool]) -> None:
@@ -385,9 +389,9 @@ def finished(pool: type[FakePool], tmp_path: Path) -> Path:
 
 
 def test_a_result_file_is_resumed_too(finished: Path, pool: type[FakePool]) -> None:
-    found = run(A, B, C, resume=finished, output=finished)
+    result = run(A, B, C, resume=finished, output=finished)
     assert calls(pool) == [("b", 0), ("c", 0)]
-    assert statuses(found) == {"a": "ok", "b": "ok", "c": "ok"}
+    assert statuses(result) == {"a": "ok", "b": "ok", "c": "ok"}
 
 
 def test_records_of_a_result_file_survive_an_interrupted_resume(finished: Path, pool: type[FakePool]) -> None:
@@ -396,14 +400,14 @@ def test_records_of_a_result_file_survive_an_interrupted_resume(finished: Path, 
         run(A, B, C, resume=finished, output=finished)
     pool.events.clear()
     pool.script.clear()
-    found = run(A, B, C, resume=finished, output=finished)
+    result = run(A, B, C, resume=finished, output=finished)
     assert calls(pool) == [("c", 0)]
-    assert statuses(found) == {"a": "ok", "b": "ok", "c": "ok"}
+    assert statuses(result) == {"a": "ok", "b": "ok", "c": "ok"}
 
 
 def test_records_beyond_the_plan_are_kept(finished: Path, pool: type[FakePool]) -> None:
-    found = run(C, resume=finished)
-    assert [record.trial for record in found] == [C, A]
+    result = run(C, resume=finished)
+    assert [record.trial for record in result] == [C, A]
 
 
 def test_a_failed_trial_is_not_tried_again_on_resume(pool: type[FakePool], tmp_path: Path) -> None:

@@ -191,7 +191,8 @@ def test_layouts_that_disagree_are_joined_by_more_and_one_may_stand_apart(monkey
     layouts: list[int] = []
 
     class Counted:
-        turn, alive, facts = 1, True, ({}, {})
+        turn, alive = 1, True
+        facts: tuple[dict[str, str], ...] = ({}, {})
 
         def __init__(self, *_: object, layout: int, **__: object) -> None:
             layouts.append(layout)
@@ -210,4 +211,5 @@ def test_layouts_that_disagree_are_joined_by_more_and_one_may_stand_apart(monkey
     Comparing(Settings(clock="instructions"), Rule(), lambda _: None, timed=False).run([contest])
     assert contest.verdict is not None
     assert layouts == list(range(7))
-    assert (contest.verdict.verdict, contest.verdict.interval) == ("slower", pytest.approx((math.exp(0.01),) * 2))
+    assert contest.verdict.verdict == "slower"
+    assert contest.verdict.interval == pytest.approx((math.exp(0.01),) * 2)

@@ -64,12 +64,12 @@ def test_no_text_makes_the_reader_raise(lines: list[str], more: str) -> None:
 
 
 def test_operands_have_the_shapes_of_what_defines_them() -> None:
-    found = shapes(PROGRAM)
-    assert found["ynn_fusion"] == ((8, 8), (8, 8))
-    assert found["dot.0"][0] == (8, 8)
-    assert found["reduce.1"] == ((8, 8), ())
-    assert found["tuple"] == ((8, 8), (8,))
-    assert found["x.1"] == ()
+    result = shapes(PROGRAM)
+    assert result["ynn_fusion"] == ((8, 8), (8, 8))
+    assert result["dot.0"][0] == (8, 8)
+    assert result["reduce.1"] == ((8, 8), ())
+    assert result["tuple"] == ((8, 8), (8,))
+    assert result["x.1"] == ()
 
 
 @each(

@@ -59,8 +59,8 @@ def test_frames_of_python_and_marks_of_the_runtime_are_no_operators() -> None:
             event("end: add_fusion.1", 72.0, 0.0, _ct=0, _c=12),
         )
     )
-    (found,) = read(planes)
-    assert (found.name, found.fused, found.duration) == ("add_fusion", True, 70)
+    (result,) = read(planes)
+    assert (result.name, result.fused, result.duration) == ("add_fusion", True, 70)
 
 
 def test_an_operator_that_runs_on_elsewhere_ends_with_its_mark() -> None:
@@ -107,8 +107,8 @@ def test_kernels_of_a_device_stand_for_the_instructions_that_they_carry_out() ->
         plane="/device:GPU:0",
     )
     planes[0].lines[1].events[0].name = "loop_add_kernel"
-    found = read(planes)
-    assert [(event.name, event.kind, event.device, event.thread) for event in found] == [
+    result = read(planes)
+    assert [(event.name, event.kind, event.device, event.thread) for event in result] == [
         ("loop_add_kernel", "kernel", 20, "GPU:0 Stream #13(Compute)"),
         ("fusion", "operator", 20, "GPU:0 Stream #13(Compute)"),
         ("MemcpyD2H", "kernel", 4, "GPU:0 Stream #13(Compute)"),

@@ -79,17 +79,17 @@ def key_of(key: ast.expr, item: ast.expr) -> str:
 @cache
 def tables(file: Path) -> dict[str, ast.expr]:
     """Return what has a name in a file of a backend, what it imports from another one too."""
-    found: dict[str, ast.expr] = {}
+    result: dict[str, ast.expr] = {}
     for node in ast.parse(file.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
-            found[node.target.id] = node.value
+            result[node.target.id] = node.value
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            found[node.targets[0].id] = node.value
+            result[node.targets[0].id] = node.value
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("opperf.child.backends."):
             source = PACKAGE.parent / f"{str(node.module).replace('.', '/')}.py"
             there = tables(source) if source.exists() else {}
-            found |= {alias.name: there[alias.name] for alias in node.names if alias.name in there}
-    return found
+            result |= {alias.name: there[alias.name] for alias in node.names if alias.name in there}
+    return result
 
 
 def bindings(file: Path) -> set[str]:

@@ -76,8 +76,8 @@ def test_names_of_devices_are_no_spans() -> None:
     ],
 )
 def test_bulks_are_fused_and_operators_of_the_backward_pass_are_told(name: str, fused: bool, backward: bool) -> None:
-    (found,) = spans(written(pair(name, 1, 2)), 1)
-    assert (found.name, found.fused, found.backward) == (name, fused, backward)
+    (result,) = spans(written(pair(name, 1, 2)), 1)
+    assert (result.name, result.fused, result.backward) == (name, fused, backward)
 
 
 def test_what_the_engine_and_the_program_do_beside_operators_are_tasks_and_calls() -> None:
@@ -160,9 +160,9 @@ def test_an_operator_belongs_to_the_innermost_block_of_its_thread() -> None:
     dense = replace(net, name="Net.0", begin=10_500, duration=11_000)
     events = [operator("dot", 11, 20), replace(operator("free", 21, 22), kind="task"), operator("sum", 22, 24)]
     events += [operator("dot", 12, 19, OTHER), operator("_backward_sum", 60, 61)]
-    found = with_modules(events, [net, dense])
-    assert [event.module for event in found] == ["Net.0", "", "Net", "", ""]
-    assert [event.name for event in found] == [event.name for event in events]
+    result = with_modules(events, [net, dense])
+    assert [event.module for event in result] == ["Net.0", "", "Net", "", ""]
+    assert [event.name for event in result] == [event.name for event in events]
 
 
 def test_an_operator_that_runs_alone_in_a_call_has_the_shapes_of_its_arrays() -> None:

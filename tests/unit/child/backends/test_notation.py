@@ -45,8 +45,8 @@ def test_behind_a_shape_stand_type_bounds_filling_and_gradient() -> None:
 
 
 def test_arrays_come_by_name_and_in_their_order() -> None:
-    found = inputs("data: n,n | index: n int32", 4)
-    assert list(found.items()) == [("data", TensorSpec((4, 4))), ("index", TensorSpec((4,), "int32"))]
+    result = inputs("data: n,n | index: n int32", 4)
+    assert list(result.items()) == [("data", TensorSpec((4, 4))), ("index", TensorSpec((4,), "int32"))]
     assert inputs("", 4) == {}
 
 
@@ -57,8 +57,8 @@ def test_a_list_of_arrays_stands_in_brackets_and_may_hold_a_value() -> None:
 
 
 def test_what_is_no_array_keeps_its_place_among_them() -> None:
-    found = inputs("subscripts = 'ij->ji' | x: n,n | dtype = float16", 4)
-    assert list(found.items()) == [("subscripts", "ij->ji"), ("x", TensorSpec((4, 4))), ("dtype", DType("float16"))]
+    result = inputs("subscripts = 'ij->ji' | x: n,n | dtype = float16", 4)
+    assert list(result.items()) == [("subscripts", "ij->ji"), ("x", TensorSpec((4, 4))), ("dtype", DType("float16"))]
 
 
 def test_operators_that_are_alike_share_a_rule() -> None:

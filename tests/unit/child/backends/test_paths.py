@@ -151,5 +151,5 @@ def test_a_path_begins_with_the_own_name_of_its_module(path: str, whole: str, ro
 
 
 def test_a_listing_holds_public_callables_by_path(roots: dict[str, Any]) -> None:
-    found = listing({"F": roots["F"]})
-    assert found == ["F.Tensor", "F.add"]
+    result = listing({"F": roots["F"]})
+    assert result == ["F.Tensor", "F.add"]

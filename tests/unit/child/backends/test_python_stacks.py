@@ -79,14 +79,14 @@ def seen(*calls: Callable[[], object], before: Callable[[], object] = lambda: No
     ids=["call", "generator", "exception"],
 )
 def test_every_way_in_and_out_of_a_function_is_followed(call: Callable[[], object], names: list[list[str]]) -> None:
-    found = seen(call, outer)
-    assert [one[: one.index("seen")] for one in found] == [*names, ["mark", "outer"]]
-    assert found[-1][-1] == "<module>"
+    result = seen(call, outer)
+    assert [one[: one.index("seen")] for one in result] == [*names, ["mark", "outer"]]
+    assert result[-1][-1] == "<module>"
 
 
 def test_a_function_that_was_entered_before_is_known() -> None:
-    (found,) = seen(mark)
-    assert found[:3] == ["mark", "seen", "test_a_function_that_was_entered_before_is_known"]
+    (result,) = seen(mark)
+    assert result[:3] == ["mark", "seen", "test_a_function_that_was_entered_before_is_known"]
 
 
 def test_a_thread_is_followed_from_its_beginning() -> None:
@@ -95,15 +95,15 @@ def test_a_thread_is_followed_from_its_beginning() -> None:
         thread.start()
         thread.join()
 
-    (found,) = seen(start)
-    assert found[:3] == ["mark", "outer", "run"]
+    (result,) = seen(start)
+    assert result[:3] == ["mark", "outer", "run"]
 
 
 def test_of_a_very_deep_stack_both_ends_are_told() -> None:
-    (found,) = seen(lambda: deep(3 * MOST))
-    assert len(found) == 2 * MOST + 1
-    assert (found[0], found[-1]) == ("mark", "<module>")
-    assert found[MOST].endswith(" more calls")
+    (result,) = seen(lambda: deep(3 * MOST))
+    assert len(result) == 2 * MOST + 1
+    assert (result[0], result[-1]) == ("mark", "<module>")
+    assert result[MOST].endswith(" more calls")
     (short,) = seen(lambda: deep(3))
     assert short[:6] == ["mark", "deep", "deep", "deep", "deep", "<lambda>"]
 

@@ -59,15 +59,15 @@ def test_outputs_that_are_held_bound_the_block(output_bytes: int, held: bool, ca
 @pytest.mark.parametrize("each", [1, 37, 1_000, 20_000, 400_000, 3_000_000])
 def test_the_probe_finds_the_calls_of_a_steady_operator(each: int, watched: type[Watched]) -> None:
     backend = watched()
-    found = probe(Block(backend.work(each), backend, NoCounters()), output_bytes=0, holds=False)
-    assert found == calls_for(each, output_bytes=0, holds=False)
+    result = probe(Block(backend.work(each), backend, NoCounters()), output_bytes=0, holds=False)
+    assert result == calls_for(each, output_bytes=0, holds=False)
 
 
 def test_a_fixed_cost_of_waiting_does_not_make_the_block_short(watched: type[Watched]) -> None:
     # One call alone takes 51 us, a thousand take 1050: what one probe of one call says is not to be believed.
     backend = watched(wait_ns=50_000)
-    found = probe(Block(backend.work(1_000), backend, NoCounters()), output_bytes=0, holds=False)
-    assert TARGET_NS * 0.4 <= found * 1_000 <= LONGEST_NS
+    result = probe(Block(backend.work(1_000), backend, NoCounters()), output_bytes=0, holds=False)
+    assert TARGET_NS * 0.4 <= result * 1_000 <= LONGEST_NS
 
 
 def test_two_disturbed_probes_of_three_do_not_make_the_block_short(watched: type[Watched]) -> None:

@@ -49,9 +49,9 @@ def test_counters_of_a_virtual_clock_stand_still() -> None:
 @pytest.fixture
 def counters():  # type: ignore[no-untyped-def]
     """The counters of this process; their files are closed at the end."""
-    found = ProcessCounters()
-    yield found
-    found.close()
+    result = ProcessCounters()
+    yield result
+    result.close()
 
 
 def test_the_counters_never_fall(counters: ProcessCounters) -> None:

@@ -24,9 +24,9 @@ def samples(times: list[int], *, faults: int = 0, calls: int = 1, dirty: Collect
     )
 
 
-def slugs(found: Samples, output_bytes: int = 0) -> list[str]:
+def slugs(result: Samples, output_bytes: int = 0) -> list[str]:
     """Return what is doubted."""
-    return [doubt.slug for doubt in doubts(found, output_bytes)]
+    return [doubt.slug for doubt in doubts(result, output_bytes)]
 
 
 def test_steady_samples_are_not_doubted() -> None:
@@ -75,8 +75,8 @@ def test_disturbed_samples_are_no_mode() -> None:
 @pytest.mark.parametrize(("faults", "doubted"), [(50, False), (51, True)])
 def test_faults_on_more_than_a_tenth_of_the_output_are_doubted(faults: int, doubted: bool) -> None:
     # Five calls a sample, an output of 100 pages: 50 faults are ten a call.
-    found = samples([1000] * 10, faults=faults, calls=5)
-    assert (slugs(found, output_bytes=100 * PAGE) == ["page_faults"]) is doubted
+    result = samples([1000] * 10, faults=faults, calls=5)
+    assert (slugs(result, output_bytes=100 * PAGE) == ["page_faults"]) is doubted
 
 
 def test_an_output_under_a_page_is_not_doubted() -> None:

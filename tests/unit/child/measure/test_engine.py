@@ -34,34 +34,34 @@ def backend(watched: type[Watched]) -> Watched:
 
 
 def test_a_steady_operator_is_measured_exactly(backend: Watched) -> None:
-    found = Engine(backend, NoCounters()).measure(backend.work(STEADY_NS), Settings(), output_bytes=0)
-    assert set(found.time.seconds()) == {1e-4}
-    assert len(found.time.samples) == 20
-    latency = found.samples("latency")
+    result = Engine(backend, NoCounters()).measure(backend.work(STEADY_NS), Settings(), output_bytes=0)
+    assert set(result.time.seconds()) == {1e-4}
+    assert len(result.time.samples) == 20
+    latency = result.samples("latency")
     assert latency is not None
     assert latency.seconds() == [1e-4] * LATENCY_CALLS
-    assert found.warnings == ()
+    assert result.warnings == ()
 
 
 def test_the_facts_say_how_it_was_measured(backend: Watched) -> None:
     work = backend.work(STEADY_NS, notes={"backward_method": "kept graph"}, metrics=compile_time(1.5))
-    found = Engine(backend, NoCounters()).measure(work, Settings(warmup=7), output_bytes=0)
-    assert found.facts == {
+    result = Engine(backend, NoCounters()).measure(work, Settings(warmup=7), output_bytes=0)
+    assert result.facts == {
         "backward_method": "kept graph",
         "sync": "block",
         "cache": "hot",
         "warmup_calls": 7,
         "calls_per_sample": 5,
     }
-    assert found.quantity("compile_time") == Quantity(1.5, "first call")
+    assert result.quantity("compile_time") == Quantity(1.5, "first call")
 
 
 def test_every_stage_has_its_time(backend: Watched) -> None:
-    found = Engine(backend, NoCounters()).measure(backend.work(STEADY_NS), Settings(runs=4), output_bytes=0)
-    assert found.spent["samples"] == pytest.approx(4 * 5 * 1e-4)
-    assert found.spent["latency"] == pytest.approx(4 * 1e-4)
-    assert found.spent["warmup"] > 0
-    assert list(found.spent) == ["warmup", "samples", "latency", "memory"]
+    result = Engine(backend, NoCounters()).measure(backend.work(STEADY_NS), Settings(runs=4), output_bytes=0)
+    assert result.spent["samples"] == pytest.approx(4 * 5 * 1e-4)
+    assert result.spent["latency"] == pytest.approx(4 * 1e-4)
+    assert result.spent["warmup"] > 0
+    assert list(result.spent) == ["warmup", "samples", "latency", "memory"]
 
 
 def test_blocks_come_first_then_single_calls_then_memory(backend: Watched) -> None:
@@ -95,10 +95,10 @@ def test_of_a_call_that_takes_long_no_more_are_made_than_are_asked_for_and_one_f
     warmup: int | None, backend: Watched
 ) -> None:
     settings = Settings(warmup=warmup, runs=1)
-    found = Engine(backend, NoCounters()).measure(backend.work(10**9), settings, output_bytes=0, took=(10**9,))
+    result = Engine(backend, NoCounters()).measure(backend.work(10**9), settings, output_bytes=0, took=(10**9,))
     assert backend.events.count("call") == 1
     assert backend.events[-1] == "memory"
-    assert found.time.seconds() == [1.0]
+    assert result.time.seconds() == [1.0]
 
 
 def test_a_part_that_takes_little_of_the_whole_has_little_of_the_budget(backend: Watched) -> None:
@@ -106,10 +106,10 @@ def test_a_part_that_takes_little_of_the_whole_has_little_of_the_budget(backend:
     calls = []
     for whole in (0.0, 1.0, 1e3):
         backend.events.clear()
-        found = engine.measure(
+        result = engine.measure(
             backend.work(10_000_000), Settings(precision=1e-9, latency=False), output_bytes=0, part=Part(1, whole)
         )
-        assert set(found.time.seconds()) == {0.01}
+        assert set(result.time.seconds()) == {0.01}
         calls.append(backend.events.count("call"))
     assert calls == sorted(calls, reverse=True)
     assert calls[0] > 2 * calls[2]
@@ -129,17 +129,17 @@ def test_calls_that_were_made_before_are_the_first_of_those_that_warm_up(
 ) -> None:
     settings = Settings(warmup=warmup, runs=5)
     took = (LONGEST_NS + 1, LONGEST_NS)
-    found = Engine(backend, NoCounters()).measure(backend.work(LONGEST_NS), settings, output_bytes=0, took=took)
+    result = Engine(backend, NoCounters()).measure(backend.work(LONGEST_NS), settings, output_bytes=0, took=took)
     assert backend.events.count("call") == calls
-    assert found.facts["warmup_calls"] == max(warmup, 2)
-    assert len(found.time.samples) == 5
+    assert result.facts["warmup_calls"] == max(warmup, 2)
+    assert len(result.time.samples) == 5
 
 
 def test_first_calls_that_were_long_by_themselves_do_not_make_the_block_short(backend: Watched) -> None:
     settings = Settings(warmup=1, runs=3)
-    found = Engine(backend, NoCounters()).measure(backend.work(STEADY_NS), settings, output_bytes=0, took=(10**9,))
-    assert found.facts["calls_per_sample"] == 5
-    assert found.time.seconds() == pytest.approx([1e-4] * 3)
+    result = Engine(backend, NoCounters()).measure(backend.work(STEADY_NS), settings, output_bytes=0, took=(10**9,))
+    assert result.facts["calls_per_sample"] == 5
+    assert result.time.seconds() == pytest.approx([1e-4] * 3)
 
 
 def test_without_a_count_warm_up_goes_on_until_times_settle_whatever_went_before(backend: Watched) -> None:
@@ -147,8 +147,8 @@ def test_without_a_count_warm_up_goes_on_until_times_settle_whatever_went_before
     counts = []
     for took in ((), (LONGEST_NS,) * 3):
         backend.events.clear()
-        found = engine.measure(backend.work(LONGEST_NS), Settings(runs=1), output_bytes=0, took=took)
-        counts.append((backend.events.count("call"), found.facts["warmup_calls"]))
+        result = engine.measure(backend.work(LONGEST_NS), Settings(runs=1), output_bytes=0, took=took)
+        counts.append((backend.events.count("call"), result.facts["warmup_calls"]))
     assert counts[1] == (counts[0][0], counts[0][1] + 3)
 
 
@@ -158,26 +158,26 @@ def test_asked_warm_up_calls_are_made_before_anything_else(backend: Watched) -> 
 
 
 def test_a_block_of_one_call_is_a_latency_sample_already(backend: Watched) -> None:
-    found = Engine(backend, NoCounters()).measure(backend.work(50_000_000), Settings(runs=3), output_bytes=0)
-    assert found.samples("latency") is found.time
+    result = Engine(backend, NoCounters()).measure(backend.work(50_000_000), Settings(runs=3), output_bytes=0)
+    assert result.samples("latency") is result.time
 
 
 @pytest.mark.parametrize("name", ["latency", "memory"])
 def test_what_is_not_asked_for_is_not_measured(name: str, backend: Watched) -> None:
     settings = Settings(**{name: False})  # type: ignore[arg-type]
-    found = Engine(backend, NoCounters()).measure(backend.work(STEADY_NS), settings, output_bytes=0)
-    assert not [metric for metric in found.metrics if metric.startswith(name)]
-    assert name not in found.spent
+    result = Engine(backend, NoCounters()).measure(backend.work(STEADY_NS), settings, output_bytes=0)
+    assert not [metric for metric in result.metrics if metric.startswith(name)]
+    assert name not in result.spent
 
 
 def test_a_cold_cache_is_swept_before_each_call(backend: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_sweep", lambda: lambda: backend.events.append("sweep"))
-    found = Engine(backend, NoCounters()).measure(
+    result = Engine(backend, NoCounters()).measure(
         backend.work(STEADY_NS), Settings(cache="cold", runs=3), output_bytes=0
     )
     before = [backend.events[i - 2 : i] for i, event in enumerate(backend.events) if event == "call"]
     assert before == [["sweep", "wait"]] * len(before)
-    assert (found.facts["cache"], found.facts["sync"]) == ("cold", "call")
+    assert (result.facts["cache"], result.facts["sync"]) == ("cold", "call")
 
 
 def test_a_devices_own_cache_is_swept_in_place_of_the_cpus(backend: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -281,14 +281,14 @@ class Busy(NoCounters):
 
 
 def test_sampling_goes_on_until_enough_samples_are_clean(backend: Watched) -> None:
-    found = Engine(backend, Busy()).measure(backend.work(STEADY_NS), Settings(trial_budget=100), output_bytes=0)
-    assert sum(sample.clean for sample in found.time.samples) == 20
-    assert len(found.time.samples) == 60
+    result = Engine(backend, Busy()).measure(backend.work(STEADY_NS), Settings(trial_budget=100), output_bytes=0)
+    assert sum(sample.clean for sample in result.time.samples) == 20
+    assert len(result.time.samples) == 60
 
 
 def test_time_stolen_while_samples_were_taken_is_doubted(backend: Watched) -> None:
-    found = Engine(backend, Busy()).measure(backend.work(STEADY_NS), Settings(runs=30), output_bytes=0)
-    assert [doubt.slug for doubt in found.warnings] == ["stolen_time"]
+    result = Engine(backend, Busy()).measure(backend.work(STEADY_NS), Settings(runs=30), output_bytes=0)
+    assert [doubt.slug for doubt in result.warnings] == ["stolen_time"]
 
 
 def test_threads_are_looked_for_after_the_warm_up_and_before_the_first_sample(backend: Watched) -> None:
@@ -306,12 +306,12 @@ def test_threads_are_looked_for_after_the_warm_up_and_before_the_first_sample(ba
 def test_a_drifting_operator_is_doubted(backend: Watched) -> None:
     turns = iter(range(10**6))
     work = backend.work(lambda: STEADY_NS + 500 * next(turns))
-    found = Engine(backend, NoCounters()).measure(work, Settings(runs=40), output_bytes=0)
-    assert [doubt.slug for doubt in found.warnings] == ["drifting"]
+    result = Engine(backend, NoCounters()).measure(work, Settings(runs=40), output_bytes=0)
+    assert [doubt.slug for doubt in result.warnings] == ["drifting"]
 
 
 def test_outputs_that_are_held_bound_the_block(watched: type[Watched]) -> None:
     backend = watched(collects=True)
-    found = Engine(backend, NoCounters()).measure(backend.work(STEADY_NS), Settings(runs=2), output_bytes=40 * 2**20)
-    assert found.facts["calls_per_sample"] == 1
+    result = Engine(backend, NoCounters()).measure(backend.work(STEADY_NS), Settings(runs=2), output_bytes=40 * 2**20)
+    assert result.facts["calls_per_sample"] == 1
     assert max(map(len, backend.waited)) == 1

@@ -42,8 +42,8 @@ def test_an_old_kernel_without_the_stolen_field_is_read(root: Path) -> None:
 
 
 def test_this_machine_is_read() -> None:
-    found = read()
-    assert min(found.stolen, found.throttled, found.capped) >= 0
+    result = read()
+    assert min(result.stolen, result.throttled, result.capped) >= 0
 
 
 def test_a_quiet_machine_is_not_doubted() -> None:
@@ -55,8 +55,8 @@ def test_more_than_a_hundredth_of_all_cpu_time_stolen_is_doubted(
     stolen: float, doubted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    found = doubts(QUIET, HostReading(stolen * 2 * 10, 0, 0.0), 10.0)
-    assert ([doubt.slug for doubt in found] == ["stolen_time"]) is doubted
+    result = doubts(QUIET, HostReading(stolen * 2 * 10, 0, 0.0), 10.0)
+    assert ([doubt.slug for doubt in result] == ["stolen_time"]) is doubted
 
 
 def test_no_time_between_two_readings_is_no_division() -> None:

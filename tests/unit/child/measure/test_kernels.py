@@ -85,5 +85,5 @@ def test_the_evidence_counts_each_kernel_of_a_typical_call() -> None:
     def call(*names: str) -> CallActivity:
         return CallActivity(100, tuple(Activity(name, "kernel", 0, 10) for name in names))
 
-    found: list[dict[str, Any]] = evidence([call("mul", "sum", "sum"), call("mul", "sum", "sum")])
-    assert [(one["name"], one["calls"], one["seconds"]) for one in found] == [("mul", 1.0, 1e-8), ("sum", 2.0, 2e-8)]
+    result: list[dict[str, Any]] = evidence([call("mul", "sum", "sum"), call("mul", "sum", "sum")])
+    assert [(one["name"], one["calls"], one["seconds"]) for one in result] == [("mul", 1.0, 1e-8), ("sum", 2.0, 2e-8)]

@@ -33,8 +33,8 @@ def call(name: str, nanoseconds: int = 1_000_000, **details: Any) -> None:
 
 def summary(**options: bool) -> dict[str, Any]:
     """Return the summary as a document."""
-    found: dict[str, Any] = json.loads(profiler.get_summary(**options))
-    return found
+    result: dict[str, Any] = json.loads(profiler.get_summary(**options))
+    return result
 
 
 def test_a_summary_is_of_what_ran_since_the_last_reset() -> None:

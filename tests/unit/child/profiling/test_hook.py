@@ -36,10 +36,10 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
     """Wait for modules, and return the list of what each held of `READY` when it was told of."""
 
     def wait(*names: str) -> list[str]:
-        found: list[str] = []
-        hook = Imports(names, lambda name: found.append(f"{name} {sys.modules[name].READY}"))
+        result: list[str] = []
+        hook = Imports(names, lambda name: result.append(f"{name} {sys.modules[name].READY}"))
         monkeypatch.setattr(sys, "meta_path", [hook, *sys.meta_path])
-        return found
+        return result
 
     return wait
 
@@ -50,13 +50,13 @@ def test_a_module_is_told_of_when_it_is_whole_and_once(
     module("awaited/__init__", "from awaited import part\nREADY = part.READY + 1")
     module("awaited/part", "READY = 1")
     module("other", "READY = 7")
-    found = told("awaited")
+    result = told("awaited")
     importlib.import_module("other")
-    assert found == []
+    assert result == []
     importlib.import_module("awaited.part")
-    assert found == ["awaited 2"]
+    assert result == ["awaited 2"]
     importlib.reload(sys.modules["awaited"])
-    assert found == ["awaited 2"]
+    assert result == ["awaited 2"]
 
 
 def test_who_imports_it_goes_on_after_it_was_told_of(
@@ -72,25 +72,25 @@ def test_a_module_that_is_looked_for_is_not_told_of(
     module: Callable[[str, str], None], told: Callable[..., list[str]]
 ) -> None:
     module("awaited", "READY = 1")
-    found = told("awaited", "nowhere_to_be_found")
+    result = told("awaited", "nowhere_to_be_found")
     assert find_spec("awaited") is not None
     assert find_spec("nowhere_to_be_found") is None
-    assert found == []
+    assert result == []
     importlib.import_module("awaited")
-    assert found == ["awaited 1"]
+    assert result == ["awaited 1"]
 
 
 def test_a_module_that_cannot_be_imported_raises_its_own_error_and_is_waited_for_still(
     module: Callable[[str, str], None], told: Callable[..., list[str]]
 ) -> None:
     module("awaited", "raise KeyError('broken')")
-    found = told("awaited")
+    result = told("awaited")
     with pytest.raises(KeyError, match="broken"):
         importlib.import_module("awaited")
-    assert found == []
+    assert result == []
     module("awaited", "READY = 'mended'")
     importlib.import_module("awaited")
-    assert found == ["awaited mended"]
+    assert result == ["awaited mended"]
 
 
 def test_a_module_keeps_the_loader_that_python_gave_it(

@@ -49,16 +49,16 @@ def test_devices_have_counters_of_their_own() -> None:
 def test_memory_is_all_bytes_and_the_most_at_once_not_half_the_span() -> None:
     ledger = Ledger()
     ledger.add({"cpu/0": [4194304, -4194304, 4194304]})
-    found = json.loads(summary(TOLD, ledger))
-    assert found["Memory"] == {
+    result = json.loads(summary(TOLD, ledger))
+    assert result["Memory"] == {
         "cpu/0": {"Allocations": 2, "Total Bytes Allocated": 8388608, "Peak Bytes": 4194304},
     }
-    assert found["Unit"] == {"Time": "ms", "Memory": "B"}
+    assert result["Unit"] == {"Time": "ms", "Memory": "B"}
 
 
 def test_times_keep_the_profilers_words() -> None:
-    found = json.loads(summary(TOLD, Ledger()))
-    assert found["Time"]["operator"]["broadcast_add"] == {
+    result = json.loads(summary(TOLD, Ledger()))
+    assert result["Time"]["operator"]["broadcast_add"] == {
         "Count": 2,
         "Total": 1.0,
         "Min": 0.25,
@@ -71,16 +71,16 @@ def test_memory_that_is_not_known_is_null_with_the_reason() -> None:
     ledger = Ledger()
     ledger.add({"cpu/0": [8]})
     ledger.add(None)
-    found = json.loads(summary(TOLD, ledger))
-    assert found["Memory"] is None
-    assert found["Note"] == NO_FILE
+    result = json.loads(summary(TOLD, ledger))
+    assert result["Memory"] is None
+    assert result["Note"] == NO_FILE
 
 
 def test_times_that_were_not_added_up_are_null_with_the_reason() -> None:
-    found = json.loads(summary("", Ledger()))
-    assert found["Time"] is None
-    assert found["Unit"] == {"Time": "ms", "Memory": "B"}
-    assert found["Note"] == NO_TIMES
+    result = json.loads(summary("", Ledger()))
+    assert result["Time"] is None
+    assert result["Unit"] == {"Time": "ms", "Memory": "B"}
+    assert result["Note"] == NO_TIMES
 
 
 def test_what_was_held_before_and_let_go_makes_no_room() -> None:

@@ -60,8 +60,8 @@ def test_a_star_spreads_a_list(backend: Arrays) -> None:
 
 def test_a_list_stays_a_list_and_a_tuple_a_tuple(backend: Arrays) -> None:
     case = Case("f", {"a": ListOf((DATA,)), "b": (DATA, 1)})
-    found, pair = bind(case, fake("a, b"), None, backend, seed=0).arguments
-    assert isinstance(found, list)
+    result, pair = bind(case, fake("a, b"), None, backend, seed=0).arguments
+    assert isinstance(result, list)
     assert isinstance(pair, tuple)
     assert pair[1] == 1
 

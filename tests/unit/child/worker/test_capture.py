@@ -40,8 +40,8 @@ def code(tmp_path: Path) -> Code:
 
 
 def test_equal_calls_of_the_last_run_are_one_case_with_their_count_and_origins(code: Code, tmp_path: Path) -> None:
-    found = capture(NullBackend(Side("null")), code, tmp_path, NoCounters())
-    suite = found.suite
+    result = capture(NullBackend(Side("null")), code, tmp_path, NoCounters())
+    suite = result.suite
     assert suite is not None
     assert [(entry.case.operator, entry.count, entry.origin) for entry in suite.cases] == [
         ("null:steady", 2, "step backward"),
@@ -121,16 +121,16 @@ def test_a_framework_that_cannot_be_watched_refuses(
 
 
 def test_code_that_cannot_be_loaded_is_an_answer(tmp_path: Path) -> None:
-    found = capture(NullBackend(Side("null")), Code("nowhere.py:step"), tmp_path, NoCounters())
-    assert found.suite is None
-    assert (found.wrong or "").startswith("cannot load `nowhere.py`")
+    result = capture(NullBackend(Side("null")), Code("nowhere.py:step"), tmp_path, NoCounters())
+    assert result.suite is None
+    assert (result.wrong or "").startswith("cannot load `nowhere.py`")
 
 
 def test_a_module_that_is_missing_is_told_with_where_it_is_looked_for(tmp_path: Path) -> None:
     (tmp_path / "lacking.py").write_text("import nowhere_at_all")
-    found = capture(NullBackend(Side("null")), Code("lacking.py:step"), tmp_path, NoCounters())
-    assert (found.wrong or "").endswith("No module named 'nowhere_at_all'")
-    assert "`--framework`" in (found.hint or "")
+    result = capture(NullBackend(Side("null")), Code("lacking.py:step"), tmp_path, NoCounters())
+    assert (result.wrong or "").endswith("No module named 'nowhere_at_all'")
+    assert "`--framework`" in (result.hint or "")
 
 
 class Model:
@@ -145,10 +145,10 @@ class Model:
     def capture_nodes(self, made: dict[str, Any]) -> list[CapturedCall]:
         """Return one operator for each input, and one that is left out."""
         shapes = [list(tensor.spec.shape) for tensor in made.values()]
-        found = [
+        result = [
             CapturedCall("add", Case("add", {}, {"shape": tuple(shape)}), module=f"n{shape[0]}") for shape in shapes
         ]
-        return [*found, CapturedCall("if", why="a graph")]
+        return [*result, CapturedCall("if", why="a graph")]
 
     def running(self, made: dict[str, Any]) -> Callable[[], object]:
         """Return what lets a virtual millisecond pass."""
@@ -164,9 +164,9 @@ def test_a_model_in_a_file_is_run_with_inputs_that_are_made(monkeypatch: pytest.
 
     monkeypatch.setattr("opperf.child.backends.model_file", lambda framework: SimpleNamespace(read=reader))
     backend = NullBackend(Side("null"))
-    found = capture_model(backend, "/somewhere/net.onnx", {"a": {"shape": [2]}}, NoCounters())
+    result = capture_model(backend, "/somewhere/net.onnx", {"a": {"shape": [2]}}, NoCounters())
     assert read == [("/somewhere/net.onnx", {"a": TensorSpec((2,))}, backend.side)]
-    suite = found.suite
+    suite = result.suite
     assert suite is not None
     assert (suite.name, suite.source) == ("net.onnx", "net.onnx")
     assert suite.program is not None
@@ -176,7 +176,7 @@ def test_a_model_in_a_file_is_run_with_inputs_that_are_made(monkeypatch: pytest.
         ({"shape": (3,)}, "n3"),
     ]
     assert suite.left_out == (LeftOut("if", 1, "a graph"),)
-    assert found.notes == ("a is small",)
+    assert result.notes == ("a is small",)
 
 
 def test_what_is_wrong_with_a_model_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:

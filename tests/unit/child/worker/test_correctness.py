@@ -104,8 +104,8 @@ def test_eight_bits_are_read_as_their_type_has_them(dtype: str, raw: str, values
     [("float8_e4m3fn", "7f ff"), ("float8_e4m3fnuz", "80"), ("float8_e5m2", "7d fe"), ("float8_e5m2fnuz", "80")],
 )
 def test_not_a_number_is_read_as_one(dtype: str, raw: str) -> None:
-    found = _values((bytes.fromhex(raw), (1,), dtype))
-    assert all(value != value for value in found)
+    result = _values((bytes.fromhex(raw), (1,), dtype))
+    assert all(value != value for value in result)
 
 
 def test_complex_numbers_of_two_halves_are_read_as_two() -> None:

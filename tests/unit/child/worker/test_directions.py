@@ -37,10 +37,10 @@ def test_forward_is_run_once_and_its_result_measured(backend: Arrays, bound: Bou
         return [array, (array,)]
 
     counted = replace(bound, function=twice)
-    found = ready(backend, counted, "forward", None, "s")
+    result = ready(backend, counted, "forward", None, "s")
     assert len(calls) == 1
-    assert found.output_bytes == 2 * 24
-    assert len(found.took) == 1
+    assert result.output_bytes == 2 * 24
+    assert len(result.took) == 1
 
 
 @pytest.mark.parametrize("direction", ["backward", "forward_backward"])
@@ -51,11 +51,11 @@ def test_without_a_gradient_there_is_no_backward(direction: str, backend: Arrays
 
 
 def test_gradients_that_agree_come_from_a_graph_that_is_kept(backend: Arrays, bound: Bound) -> None:
-    found = ready(backend, bound, "backward", None, "s")
+    result = ready(backend, bound, "backward", None, "s")
     assert backend.events.count("kept graph") == 1
     assert "fresh graph" not in backend.events
-    assert found.output_bytes == 16
-    assert len(found.took) == CHECKED_CALLS
+    assert result.output_bytes == 16
+    assert len(result.took) == CHECKED_CALLS
 
 
 def test_what_a_call_needs_ahead_of_it_is_not_in_its_time(
@@ -96,9 +96,9 @@ def test_gradients_that_differ_get_a_fresh_forward_for_each_call(
     gradients: list[float], backend: Arrays, bound: Bound
 ) -> None:
     backend.kept = gradients
-    found = ready(backend, bound, "backward", None, "s")
+    result = ready(backend, bound, "backward", None, "s")
     assert [event for event in backend.events if "graph" in event] == ["kept graph", "fresh graph"]
-    assert found.work.function()[0][0] == 1.0
+    assert result.work.function()[0][0] == 1.0
 
 
 def test_gradients_that_differ_in_any_case_are_not_measured(backend: Arrays, bound: Bound) -> None:
@@ -154,9 +154,9 @@ def test_an_output_that_is_too_large_to_make_another_is_its_own_cotangent(
 ) -> None:
     assert "cotangent" not in ready(backend, bound, "backward", None, "s").work.notes
     monkeypatch.setattr(directions, "MOST_COTANGENT", 0)
-    found = ready(backend, bound, "backward", None, "s")
+    result = ready(backend, bound, "backward", None, "s")
     assert backend.cotangent is bound.arguments[0]
-    assert found.work.notes["cotangent"] == "the output itself, which is over 0 B"
+    assert result.work.notes["cotangent"] == "the output itself, which is over 0 B"
 
 
 @pytest.fixture

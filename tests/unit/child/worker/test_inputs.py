@@ -178,8 +178,8 @@ def test_every_shape_can_be_made(backend: Arrays) -> None:
 
 def rounded(value: float) -> float:
     """Return the nearest float of 32 bits."""
-    found: float = struct.unpack("<f", struct.pack("<f", value))[0]
-    return found
+    result: float = struct.unpack("<f", struct.pack("<f", value))[0]
+    return result
 
 
 @given(st.integers(0, 10**6), st.sampled_from([(-1.0, 1.0), (0.5, 2.0), (-3.0, 7.0), (0.25, 0.75), (0.0, 1000.0)]))

@@ -53,9 +53,9 @@ def prepared(jobs: Jobs, trial: Trial) -> Preparation:
 
 def test_a_prepared_trial_is_measured_by_its_handle(jobs: Jobs) -> None:
     handle = prepared(jobs, STEADY).handle
-    found = jobs.answer(Measure(handle, Settings(runs=5)))
-    assert found.time.seconds() == [1e-4] * 5
-    assert found.facts["implementation"] == "null:steady"
+    result = jobs.answer(Measure(handle, Settings(runs=5)))
+    assert result.time.seconds() == [1e-4] * 5
+    assert result.facts["implementation"] == "null:steady"
 
 
 def test_the_calls_of_preparing_are_the_first_of_the_warm_up(jobs: Jobs) -> None:
@@ -63,19 +63,19 @@ def test_the_calls_of_preparing_are_the_first_of_the_warm_up(jobs: Jobs) -> None
     assert answer.spent["calls"] == 1e-4
     for warmup in (0, 1, 7):
         settings = Settings(runs=1, warmup=warmup)
-        found = jobs.answer(Measure(answer.handle, settings))
-        assert found.facts["warmup_calls"] == max(1, warmup)
+        result = jobs.answer(Measure(answer.handle, settings))
+        assert result.facts["warmup_calls"] == max(1, warmup)
 
 
 def test_a_native_loop_is_timed_beside_python(jobs: Jobs) -> None:
     handle = prepared(jobs, STEADY).handle
     jobs.answer(BuildLoops("/cache"))
-    found = jobs.answer(Measure(handle, Settings(runs=5, loop="native")))
-    native = found.samples("time_native")
+    result = jobs.answer(Measure(handle, Settings(runs=5, loop="native")))
+    native = result.samples("time_native")
     assert native is not None
-    assert found.time.seconds() == [1e-4] * 5
+    assert result.time.seconds() == [1e-4] * 5
     assert native.seconds() == pytest.approx([99.6e-6] * 5)
-    assert found.warnings == ()
+    assert result.warnings == ()
 
 
 @pytest.mark.parametrize(
@@ -92,10 +92,10 @@ def test_what_cannot_be_called_without_python_is_measured_from_python_and_says_w
     jobs = Jobs(NullBackend(side), NoCounters(), Path())
     handle = prepared(jobs, replace(ADD, side=side)).handle
     jobs.answer(BuildLoops("/cache"))
-    found = jobs.answer(Measure(handle, Settings(runs=5, loop="native")))
-    assert found.samples("time_native") is None
-    assert len(found.time.samples) == 5
-    assert [(warning.slug, warning.message) for warning in found.warnings] == [(slug, why)]
+    result = jobs.answer(Measure(handle, Settings(runs=5, loop="native")))
+    assert result.samples("time_native") is None
+    assert len(result.time.samples) == 5
+    assert [(warning.slug, warning.message) for warning in result.warnings] == [(slug, why)]
 
 
 def test_a_framework_whose_profiler_is_not_read_has_no_native_clock(jobs: Jobs) -> None:
@@ -112,9 +112,9 @@ def test_the_native_clock_is_the_frameworks_own(jobs: Jobs, monkeypatch: pytest.
 
     monkeypatch.setattr("opperf.child.worker.jobs.native_clock", lambda framework: Own())
     settings = Settings(clock="native", runs=5)
-    found = jobs.answer(Measure(prepared(jobs, STEADY).handle, settings))
-    assert found.time.samples[0].wall_ns == 5
-    assert (found.facts["took"], found.facts["implementation"]) == ([100_000], "null:steady")
+    result = jobs.answer(Measure(prepared(jobs, STEADY).handle, settings))
+    assert result.time.samples[0].wall_ns == 5
+    assert (result.facts["took"], result.facts["implementation"]) == ([100_000], "null:steady")
 
 
 def test_handles_are_not_given_twice(jobs: Jobs) -> None:
@@ -305,10 +305,10 @@ def test_every_framework_says_in_its_own_way_that_memory_is_short(error: Excepti
 
 
 def test_other_errors_are_those_of_the_operator() -> None:
-    found = failure(ValueError("axis 3 is out of bounds\nand more of that"))
-    assert (found.reason.slug, found.reason.exception) == ("operator_error", "ValueError")
-    assert found.reason.message == "axis 3 is out of bounds"
-    assert not found.skipped
+    result = failure(ValueError("axis 3 is out of bounds\nand more of that"))
+    assert (result.reason.slug, result.reason.exception) == ("operator_error", "ValueError")
+    assert result.reason.message == "axis 3 is out of bounds"
+    assert not result.skipped
 
 
 @pytest.mark.parametrize("text", ["", "  \n "])
@@ -324,10 +324,10 @@ def test_a_long_message_and_a_deep_traceback_are_cut() -> None:
 
     with pytest.raises(RuntimeError) as caught:
         deep(100)
-    found = failure(caught.value)
-    assert len(found.reason.message) == 500
-    assert len(found.reason.traceback or "") == 8000
-    assert (found.reason.traceback or "").rstrip().endswith("x")
+    result = failure(caught.value)
+    assert len(result.reason.message) == 500
+    assert len(result.reason.traceback or "") == 8000
+    assert (result.reason.traceback or "").rstrip().endswith("x")
 
 
 def test_a_trial_is_explained_by_what_one_call_runs(jobs: Jobs) -> None:

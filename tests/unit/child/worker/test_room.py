@@ -24,8 +24,8 @@ def test_a_forward_needs_its_inputs_and_outputs_and_what_making_the_largest_inpu
 
 @pytest.mark.parametrize("direction", ["backward", "forward_backward"])
 def test_a_backward_needs_cotangents_and_gradients_too(direction: str) -> None:
-    found = room.bytes_needed(CASE, operator("add"), direction)
-    assert (found["cotangents"], found["gradients"]) == (400, 800)
+    result = room.bytes_needed(CASE, operator("add"), direction)
+    assert (result["cotangents"], result["gradients"]) == (400, 800)
 
 
 def test_of_an_unknown_operator_only_inputs_and_their_gradients_are_counted() -> None:

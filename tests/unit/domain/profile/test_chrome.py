@@ -61,8 +61,8 @@ PROFILES = st.builds(
 
 def written(profile: Profile) -> dict[str, Any]:
     """Return the document as a file of it is read."""
-    found: dict[str, Any] = json.loads(json.dumps(to_trace(profile), allow_nan=False))
-    return found
+    result: dict[str, Any] = json.loads(json.dumps(to_trace(profile), allow_nan=False))
+    return result
 
 
 def check(document: dict[str, Any]) -> None:

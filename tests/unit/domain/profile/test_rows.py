@@ -23,13 +23,13 @@ NESTED = Profile(
 
 
 def test_what_lies_within_calls_of_one_row_is_counted_once() -> None:
-    found = {row.name: (row.allocated, row.device) for row in rows(NESTED, "module")}
-    assert found == {"X": (65, 52e-9), "Y": (50, 40e-9)}
+    result = {row.name: (row.allocated, row.device) for row in rows(NESTED, "module")}
+    assert result == {"X": (65, 52e-9), "Y": (50, 40e-9)}
 
 
 def test_each_operator_has_what_lies_within_its_calls() -> None:
-    found = {row.name: (row.calls, row.allocated, row.device) for row in rows(NESTED)}
-    assert found == {"a": (2, 65, 52e-9), "b": (1, 50, 40e-9), "c": (1, 20, 30e-9)}
+    result = {row.name: (row.calls, row.allocated, row.device) for row in rows(NESTED)}
+    assert result == {"a": (2, 65, 52e-9), "b": (1, 50, 40e-9), "c": (1, 20, 30e-9)}
 
 
 def test_operations_stand_where_they_are_counted_and_add_up() -> None:
@@ -60,11 +60,11 @@ def test_a_row_of_a_stack_has_the_calls_of_its_innermost_lines() -> None:
         Event("mm", "operator", 40, 7, 1, "main", stack=lines, backward=True),
         Event("rand", "operator", 60, 1, 1, "main"),
     )
-    found = [(row.name, row.calls, round(row.own * 1e9), row.backward) for row in rows(Profile(events), "stack")]
+    result = [(row.name, row.calls, round(row.own * 1e9), row.backward) for row in rows(Profile(events), "stack")]
     inner = " < ".join(lines[:5])
-    assert found == [(inner, 3, 15, False), (inner, 1, 7, True), ("(no stack)", 1, 1, False)]
+    assert result == [(inner, 3, 15, False), (inner, 1, 7, True), ("(no stack)", 1, 1, False)]
 
 
 def test_time_of_a_module_is_what_its_calls_took_by_themselves() -> None:
-    found = {row.name: (row.calls, round(row.total * 1e9), round(row.own * 1e9)) for row in rows(NESTED, "module")}
-    assert found == {"X": (3, 60, 60), "Y": (1, 50, 50)}
+    result = {row.name: (row.calls, round(row.total * 1e9), round(row.own * 1e9)) for row in rows(NESTED, "module")}
+    assert result == {"X": (3, 60, 60), "Y": (1, 50, 50)}

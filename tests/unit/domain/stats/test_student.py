@@ -37,11 +37,11 @@ def test_what_is_no_probability_is_refused(probability: float) -> None:
 
 @given(st.lists(st.floats(1e-9, 1e3), min_size=3, max_size=20), st.sampled_from([0.5, 0.9, 0.95, 0.99]))
 def test_the_interval_of_logs_is_that_of_scipy(values: list[float], confidence: float) -> None:
-    found = log_interval(values, confidence)
+    result = log_interval(values, confidence)
     logs = np.log(values)
     half = float(stats.t.ppf((1 + confidence) / 2, len(logs) - 1)) * float(np.std(logs, ddof=1)) / math.sqrt(len(logs))
-    assert found is not None
-    assert [math.log(bound) for bound in found] == pytest.approx(
+    assert result is not None
+    assert [math.log(bound) for bound in result] == pytest.approx(
         [float(np.mean(logs)) - half, float(np.mean(logs)) + half], abs=1e-7
     )
 
@@ -61,6 +61,6 @@ def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
     # 4000 draws of K = 5 lognormal processes, seed 0: 95 % give 3800, and 41 are three standard deviations.
     generator = np.random.default_rng(0)
     draws = np.exp(generator.normal(0.0, 0.1, (4000, 5)))
-    found = [log_interval(list(draw)) for draw in draws]
-    covering = sum(interval is not None and interval[0] <= 1.0 <= interval[1] for interval in found)
+    result = [log_interval(list(draw)) for draw in draws]
+    covering = sum(interval is not None and interval[0] <= 1.0 <= interval[1] for interval in result)
     assert abs(covering - 3800) <= 42

@@ -22,8 +22,8 @@ def operator(name: str, seconds: float | None = 1e-4, calls: float = 1) -> Event
 
 
 def test_another_implementation_is_named_on_both_sides() -> None:
-    found = difference(ran(primitive("matmul", "brgemm:avx512")), ran(primitive("matmul", "ref:any", 9e-3)))
-    assert found == Difference(("matmul: base ran brgemm:avx512 (100 us), new ran ref:any (9.00 ms)",), 0)
+    result = difference(ran(primitive("matmul", "brgemm:avx512")), ran(primitive("matmul", "ref:any", 9e-3)))
+    assert result == Difference(("matmul: base ran brgemm:avx512 (100 us), new ran ref:any (9.00 ms)",), 0)
 
 
 def test_what_ran_on_one_side_only_is_said_of_that_side() -> None:
@@ -42,8 +42,8 @@ def test_what_is_alike_is_counted_and_not_listed() -> None:
 
 
 def test_a_time_that_moved_is_told_with_both_times() -> None:
-    found = difference(ran(operator("aten::mm", 1e-4)), ran(operator("aten::mm", 2e-4)))
-    assert found.lines == ("aten::mm: base 100 us, new 200 us",)
+    result = difference(ran(operator("aten::mm", 1e-4)), ran(operator("aten::mm", 2e-4)))
+    assert result.lines == ("aten::mm: base 100 us, new 200 us",)
 
 
 def test_a_time_that_moved_by_no_more_than_profilers_do_is_alike() -> None:
@@ -56,8 +56,8 @@ def test_a_time_that_moved_by_next_to_nothing_of_the_whole_is_alike() -> None:
 
 
 def test_another_number_of_calls_is_told() -> None:
-    found = difference(ran(primitive("reorder", "jit:uni", None)), ran(primitive("reorder", "jit:uni", None, 3)))
-    assert found.lines == ("reorder by jit:uni: base once, new 3 times",)
+    result = difference(ran(primitive("reorder", "jit:uni", None)), ran(primitive("reorder", "jit:uni", None, 3)))
+    assert result.lines == ("reorder by jit:uni: base once, new 3 times",)
 
 
 def test_the_most_time_comes_first() -> None:
@@ -66,13 +66,13 @@ def test_the_most_time_comes_first() -> None:
 
 
 def test_an_operator_and_a_primitive_of_one_name_are_two_things() -> None:
-    found = difference(ran(operator("softmax")), ran(Event("softmax", "primitive", 1, 1e-4)))
-    assert len(found.lines) == 2
+    result = difference(ran(operator("softmax")), ran(Event("softmax", "primitive", 1, 1e-4)))
+    assert len(result.lines) == 2
 
 
 def test_notes_that_differ_are_said_of_their_side() -> None:
-    found = difference(ran(notes=("BLAS a", "isa")), ran(notes=("BLAS b", "isa")))
-    assert found == Difference(("only base: BLAS a", "only new: BLAS b"), 0)
+    result = difference(ran(notes=("BLAS a", "isa")), ran(notes=("BLAS b", "isa")))
+    assert result == Difference(("only base: BLAS a", "only new: BLAS b"), 0)
 
 
 def test_several_implementations_of_one_name_are_all_named() -> None:

@@ -55,23 +55,23 @@ def run(*records: Record, cpu: str = "A") -> Run:
 
 def judged(old: Sequence[float], new: Sequence[float], threshold: float = 0.1) -> Comparison:
     """Return the comparison of a run with what an earlier one made expected."""
-    (found,) = compare_expected(expectations_of(run(measured(*old))), run(measured(*new)), threshold)
-    return found
+    (result,) = compare_expected(expectations_of(run(measured(*old))), run(measured(*new)), threshold)
+    return result
 
 
 def floor(between: float, trial: Trial = TRIAL) -> dict[tuple[object, ...], Floor]:
     """Return what identical code of a trial was seen to move by, as a ratio of processes."""
-    found = Floor(trial, 100e-6, 10, 0.01, 0.01, math.log(between), 0, 2, "2026-11-21")
-    return {found.key: found}
+    result = Floor(trial, 100e-6, 10, 0.01, 0.01, math.log(between), 0, 2, "2026-11-21")
+    return {result.key: result}
 
 
 def test_an_expectation_has_the_clean_minimum_of_each_process_and_the_machine() -> None:
-    (found,) = expectations_of(run(measured(100, 101, 105)))
-    assert found.times == pytest.approx((100e-6, 101e-6, 105e-6))
-    assert found.time == pytest.approx(101e-6)
-    assert (found.memory_peak, found.memory_source, found.version) == (1000, "scripted", "1")
-    assert found.machine["cpu"] == "A"
-    assert found.recorded == "2026-11-21T00:00:00+00:00"
+    (result,) = expectations_of(run(measured(100, 101, 105)))
+    assert result.times == pytest.approx((100e-6, 101e-6, 105e-6))
+    assert result.time == pytest.approx(101e-6)
+    assert (result.memory_peak, result.memory_source, result.version) == (1000, "scripted", "1")
+    assert result.machine["cpu"] == "A"
+    assert result.recorded == "2026-11-21T00:00:00+00:00"
 
 
 def test_what_was_not_measured_makes_no_expectation() -> None:
@@ -89,8 +89,8 @@ def test_what_was_not_measured_makes_no_expectation() -> None:
     ],
 )
 def test_the_whole_interval_decides(new: list[float], word: str) -> None:
-    found = judged([100, 100.1, 100.2], new)
-    assert (found.verdict.verdict, found.status) == (word, "ok")
+    result = judged([100, 100.1, 100.2], new)
+    assert (result.verdict.verdict, result.status) == (word, "ok")
 
 
 def test_the_interval_counts_the_spread_of_both() -> None:
@@ -105,15 +105,15 @@ def test_the_interval_counts_the_spread_of_both() -> None:
 
 def test_fewer_than_three_processes_on_either_side_decide_nothing() -> None:
     for old, new in (([100, 100], [200, 200, 200]), ([100, 100, 100], [200, 200])):
-        found = judged(old, new).verdict
-        assert found.verdict == "inconclusive"
-        assert "both need 3" in found.reason
+        result = judged(old, new).verdict
+        assert result.verdict == "inconclusive"
+        assert "both need 3" in result.reason
 
 
 def test_neither_a_trial_nor_an_expectation_without_the_other_is_dropped() -> None:
     expectations = expectations_of(run(measured(1, 1, 1)))
-    found = compare_expected(expectations, run(measured(1, 1, 1, trial=OTHER)), 0.1)
-    assert [(one.direction, one.status, one.verdict.reason) for one in found] == [
+    result = compare_expected(expectations, run(measured(1, 1, 1, trial=OTHER)), 0.1)
+    assert [(one.direction, one.status, one.verdict.reason) for one in result] == [
         ("backward", "skipped", "new: no expectation is recorded"),
         ("forward", "skipped", "expected, but not measured this time"),
     ]
@@ -122,34 +122,34 @@ def test_neither_a_trial_nor_an_expectation_without_the_other_is_dropped() -> No
 @pytest.mark.parametrize("status", ["failed", "skipped"])
 def test_what_was_expected_and_is_not_there_any_more_has_failed(status: str) -> None:
     gone = Record(TRIAL, status, Reason("no_such_operator", "torch has no add"))
-    (found,) = compare_expected(expectations_of(run(measured(1, 1, 1))), run(gone), 0.1)
-    assert (found.status, found.verdict.reason) == ("failed", f"{status}: torch has no add")
+    (result,) = compare_expected(expectations_of(run(measured(1, 1, 1))), run(gone), 0.1)
+    assert (result.status, result.verdict.reason) == ("failed", f"{status}: torch has no add")
 
 
 def test_what_was_never_expected_and_is_not_there_is_skipped() -> None:
-    (found,) = compare_expected((), run(Record(TRIAL, "skipped", Reason("no_gradient", "none"))), 0.1)
-    assert found.status == "skipped"
+    (result,) = compare_expected((), run(Record(TRIAL, "skipped", Reason("no_gradient", "none"))), 0.1)
+    assert result.status == "skipped"
 
 
 def test_a_trial_that_the_budget_did_not_reach_is_inconclusive() -> None:
     late = Record(TRIAL, "skipped", Reason("budget", "the budget ran out", "more"))
-    (found,) = compare_expected(expectations_of(run(measured(1, 1, 1))), run(late), 0.1)
-    assert (found.status, found.verdict.verdict, found.verdict.settle) == ("ok", "inconclusive", "more")
+    (result,) = compare_expected(expectations_of(run(measured(1, 1, 1))), run(late), 0.1)
+    assert (result.status, result.verdict.verdict, result.verdict.settle) == ("ok", "inconclusive", "more")
 
 
 def test_memory_is_compared_where_it_was_counted_alike() -> None:
     (expected,) = expectations_of(run(measured(1, 1, 1)))
-    (found,) = compare_expected([expected], run(measured(1, 1, 1, peak=2000)), 0.1)
-    assert found.memory == {"peak": (1000, 2000), "same": False, "source": "scripted"}
-    (found,) = compare_expected([replace(expected, memory_source="another")], run(measured(1, 1, 1)), 0.1)
-    assert found.memory == {}
+    (result,) = compare_expected([expected], run(measured(1, 1, 1, peak=2000)), 0.1)
+    assert result.memory == {"peak": (1000, 2000), "same": False, "source": "scripted"}
+    (result,) = compare_expected([replace(expected, memory_source="another")], run(measured(1, 1, 1)), 0.1)
+    assert result.memory == {}
 
 
 def test_another_machine_and_another_version_are_named() -> None:
     expectations = expectations_of(run(measured(1, 1, 1)))
-    (found,) = compare_expected(expectations, run(measured(1, 1, 1, version="2"), cpu="B"), 0.1)
-    assert {warning.slug for warning in found.warnings} == {"other_machine", "other_version"}
-    assert "cpu: A and B" in found.warnings[0].message
+    (result,) = compare_expected(expectations, run(measured(1, 1, 1, version="2"), cpu="B"), 0.1)
+    assert {warning.slug for warning in result.warnings} == {"other_machine", "other_version"}
+    assert "cpu: A and B" in result.warnings[0].message
 
 
 def test_an_update_replaces_what_was_measured_and_keeps_the_rest_in_place() -> None:
@@ -174,18 +174,18 @@ def test_a_change_is_one_only_where_it_is_clear_of_what_identical_code_moved_by(
     between: float, new: list[float], word: str
 ) -> None:
     expectations = expectations_of(run(measured(100, 100.1, 100.2)))
-    (found,) = compare_expected(expectations, run(measured(*new)), 0.1, floor(between))
-    assert found.verdict.verdict == word
+    (result,) = compare_expected(expectations, run(measured(*new)), 0.1, floor(between))
+    assert result.verdict.verdict == word
 
 
 def test_the_floor_of_another_trial_says_nothing() -> None:
     expectations = expectations_of(run(measured(100, 100.1, 100.2)))
-    (found,) = compare_expected(expectations, run(measured(120, 120.1, 120.2)), 0.1, floor(1.3, OTHER))
-    assert found.verdict.verdict == "slower"
+    (result,) = compare_expected(expectations, run(measured(120, 120.1, 120.2)), 0.1, floor(1.3, OTHER))
+    assert result.verdict.verdict == "slower"
 
 
 def test_a_change_below_the_floor_says_how_far_identical_code_moved_and_what_settles_it() -> None:
     expectations = expectations_of(run(measured(100, 100.1, 100.2)))
-    (found,) = compare_expected(expectations, run(measured(120, 120.1, 120.2)), 0.1, floor(1.3))
-    assert found.verdict.reason == "beyond 10%, but not clear of the 30.0% by which identical code varied"
-    assert found.verdict.settle == "a live comparison: `opperf gate --base SIDE --new SIDE`"
+    (result,) = compare_expected(expectations, run(measured(120, 120.1, 120.2)), 0.1, floor(1.3))
+    assert result.verdict.reason == "beyond 10%, but not clear of the 30.0% by which identical code varied"
+    assert result.verdict.settle == "a live comparison: `opperf gate --base SIDE --new SIDE`"

@@ -25,9 +25,9 @@ def pair(base: float, new: float) -> PairValue:
 
 def floor(*pairs: PairValue) -> Floor:
     """Return the floor of these pairs."""
-    found = floor_of(TRIAL, pairs, alarms=0, comparisons=1, moment="2026-11-21")
-    assert found is not None
-    return found
+    result = floor_of(TRIAL, pairs, alarms=0, comparisons=1, moment="2026-11-21")
+    assert result is not None
+    return result
 
 
 def noisy(spread: float, moved: float = 0.01) -> Floor:
@@ -36,10 +36,10 @@ def noisy(spread: float, moved: float = 0.01) -> Floor:
 
 
 def test_a_floor_holds_the_spread_of_pairs_and_the_range_of_processes() -> None:
-    found = floor(pair(1.00, 1.02), pair(1.00, 0.98), pair(1.10, 1.10))
-    assert found.pairs == 3
-    assert found.spread == pytest.approx(0.02, rel=0.01)
-    assert found.between == pytest.approx(math.log(1.10 / 0.98))
+    result = floor(pair(1.00, 1.02), pair(1.00, 0.98), pair(1.10, 1.10))
+    assert result.pairs == 3
+    assert result.spread == pytest.approx(0.02, rel=0.01)
+    assert result.between == pytest.approx(math.log(1.10 / 0.98))
 
 
 def test_what_a_live_comparison_must_exceed_is_the_far_end_of_the_interval() -> None:
@@ -75,5 +75,5 @@ def test_a_change_under_the_floor_is_not_called_and_the_reason_names_it() -> Non
 
 
 def test_a_floor_read_back_is_the_floor_that_was_written() -> None:
-    found = floor(pair(1.00, 1.02), pair(1.00, 0.98), pair(1.10, 1.10))
-    assert Floor.from_json(found.to_json()) == found
+    result = floor(pair(1.00, 1.02), pair(1.00, 0.98), pair(1.10, 1.10))
+    assert Floor.from_json(result.to_json()) == result

@@ -47,10 +47,10 @@ def summarised(
     return record(trial, outcomes, settings or Settings())
 
 
-def time_of(found: Record) -> Statistics:
+def time_of(result: Record) -> Statistics:
     """Return the summary of the time."""
-    assert found.time is not None
-    return found.time
+    assert result.time is not None
+    return result.time
 
 
 def about(value: Any) -> Any:
@@ -58,9 +58,9 @@ def about(value: Any) -> Any:
     return pytest.approx(value)
 
 
-def slugs(found: Record) -> set[str]:
+def slugs(result: Record) -> set[str]:
     """Return what is doubted, small numbers of samples left out."""
-    return {warning.slug for warning in found.warnings} - {"p99_of_few"}
+    return {warning.slug for warning in result.warnings} - {"p99_of_few"}
 
 
 TIMES = [100 * US, 101 * US, 102 * US, 103 * US, 150 * US, 99 * US, 98 * US, 100 * US, 101 * US, 110 * US]
@@ -84,9 +84,9 @@ def test_a_summary_is_that_of_numpy_in_seconds(name: str, expected: float) -> No
 
 
 def test_a_summary_says_what_it_is_made_of() -> None:
-    found = time_of(summarised(samples(TIMES), facts={"sync": "call"}, settings=Settings(cache="cold")))
-    assert (found.samples, found.calls_per_sample, found.processes, found.discarded) == (10, 10, 1, 0)
-    assert (found.sync, found.cache, found.clock) == ("call", "cold", "wall")
+    result = time_of(summarised(samples(TIMES), facts={"sync": "call"}, settings=Settings(cache="cold")))
+    assert (result.samples, result.calls_per_sample, result.processes, result.discarded) == (10, 10, 1, 0)
+    assert (result.sync, result.cache, result.clock) == ("call", "cold", "wall")
 
 
 def test_one_sample_has_no_spread() -> None:
@@ -97,45 +97,45 @@ def test_one_sample_has_no_spread() -> None:
 
 
 def test_disturbed_samples_are_left_out_while_ten_clean_ones_remain() -> None:
-    found = time_of(summarised(samples([900 * US] * 90 + [100 * US] * 10, dirty=90)))
-    assert (found.max, found.samples, found.discarded) == (about(1e-4), 10, 90)
+    result = time_of(summarised(samples([900 * US] * 90 + [100 * US] * 10, dirty=90)))
+    assert (result.max, result.samples, result.discarded) == (about(1e-4), 10, 90)
 
 
 def test_disturbed_samples_are_left_out_while_half_are_clean() -> None:
-    found = time_of(summarised(samples([900 * US] * 2 + [100 * US] * 2, dirty=2)))
-    assert (found.max, found.samples, found.discarded) == (about(1e-4), 2, 2)
+    result = time_of(summarised(samples([900 * US] * 2 + [100 * US] * 2, dirty=2)))
+    assert (result.max, result.samples, result.discarded) == (about(1e-4), 2, 2)
 
 
 def test_all_samples_count_where_too_few_are_clean() -> None:
-    found = summarised(samples([900 * US] * 11 + [100 * US] * 9, dirty=11))
-    assert (time_of(found).samples, time_of(found).discarded, time_of(found).clock) == (20, 0, "wall")
-    assert time_of(found).disturbed == 11
-    assert "disturbed 11 of the 20 samples" in next(w.message for w in found.warnings if w.slug == "few_clean_samples")
-    assert slugs(found) == {"few_clean_samples"}
+    result = summarised(samples([900 * US] * 11 + [100 * US] * 9, dirty=11))
+    assert (time_of(result).samples, time_of(result).discarded, time_of(result).clock) == (20, 0, "wall")
+    assert time_of(result).disturbed == 11
+    assert "disturbed 11 of the 20 samples" in next(w.message for w in result.warnings if w.slug == "few_clean_samples")
+    assert slugs(result) == {"few_clean_samples"}
 
 
 def test_ten_clean_samples_for_each_process_are_needed_together() -> None:
-    found = summarised(samples([100 * US] * 40, dirty=22), samples([100 * US] * 40, dirty=39))
-    assert time_of(found).samples == 80
-    assert slugs(found) == {"few_clean_samples"}
+    result = summarised(samples([100 * US] * 40, dirty=22), samples([100 * US] * 40, dirty=39))
+    assert time_of(result).samples == 80
+    assert slugs(result) == {"few_clean_samples"}
 
 
 def test_a_process_without_a_clean_sample_brings_all_samples_back() -> None:
     # It would have no value of its own otherwise, and the interval one process less.
-    found = summarised(samples([100 * US] * 100), samples([120 * US] * 10, dirty=10))
-    assert (time_of(found).samples, time_of(found).disturbed) == (110, 10)
+    result = summarised(samples([100 * US] * 100), samples([120 * US] * 10, dirty=10))
+    assert (time_of(result).samples, time_of(result).disturbed) == (110, 10)
 
 
 def test_cpu_time_stands_in_for_long_calls_that_were_all_disturbed() -> None:
-    found = summarised(samples([9_000 * US] * 10, dirty=10, cpu=5_000 * US))
-    assert (time_of(found).median, time_of(found).clock) == (about(5e-3), "cpu")
-    assert "CPU time replaces wall time" in next(w.message for w in found.warnings if w.slug == "few_clean_samples")
+    result = summarised(samples([9_000 * US] * 10, dirty=10, cpu=5_000 * US))
+    assert (time_of(result).median, time_of(result).clock) == (about(5e-3), "cpu")
+    assert "CPU time replaces wall time" in next(w.message for w in result.warnings if w.slug == "few_clean_samples")
 
 
 def test_cpu_time_does_not_stand_in_for_several_threads() -> None:
     trial = Trial(ADD, Side("null", threads=4), "forward")
-    found = summarised(samples([9_000 * US] * 10, dirty=10, cpu=30_000 * US), trial=trial)
-    assert (time_of(found).median, time_of(found).clock) == (about(9e-3), "wall")
+    result = summarised(samples([9_000 * US] * 10, dirty=10, cpu=30_000 * US), trial=trial)
+    assert (time_of(result).median, time_of(result).clock) == (about(9e-3), "wall")
 
 
 def test_cpu_time_does_not_stand_in_for_calls_under_two_milliseconds() -> None:
@@ -144,22 +144,22 @@ def test_cpu_time_does_not_stand_in_for_calls_under_two_milliseconds() -> None:
 
 @pytest.mark.parametrize("dirty", [0, 10])
 def test_a_frameworks_own_clock_is_no_clock_of_the_cpu(dirty: int) -> None:
-    found = summarised(samples([5000 * US] * 10, dirty=dirty), facts={"clock": "native", "sync": "operator"})
-    assert (time_of(found).clock, time_of(found).sync) == ("native", "operator")
-    assert "cpu_time" not in found.metrics
-    assert not any("CPU time" in warning.message for warning in found.warnings)
+    result = summarised(samples([5000 * US] * 10, dirty=dirty), facts={"clock": "native", "sync": "operator"})
+    assert (time_of(result).clock, time_of(result).sync) == ("native", "operator")
+    assert "cpu_time" not in result.metrics
+    assert not any("CPU time" in warning.message for warning in result.warnings)
 
 
 def test_cpu_time_is_a_metric_of_its_own() -> None:
-    found = summarised(samples([100 * US] * 10, cpu=90 * US)).metrics["cpu_time"]
-    assert isinstance(found, Statistics)
-    assert (found.median, found.clock) == (about(9e-5), "cpu")
+    result = summarised(samples([100 * US] * 10, cpu=90 * US)).metrics["cpu_time"]
+    assert isinstance(result, Statistics)
+    assert (result.median, result.clock) == (about(9e-5), "cpu")
 
 
 def test_cpu_time_of_disturbed_samples_counts_where_there_is_no_other() -> None:
-    found = summarised(samples([100 * US] * 10, dirty=10, cpu=90 * US)).metrics["cpu_time"]
-    assert isinstance(found, Statistics)
-    assert (found.samples, found.discarded) == (10, 0)
+    result = summarised(samples([100 * US] * 10, dirty=10, cpu=90 * US)).metrics["cpu_time"]
+    assert isinstance(result, Statistics)
+    assert (result.samples, result.discarded) == (10, 0)
 
 
 # Processes -----------------------------------------------------------------------------------------------------------
@@ -167,21 +167,21 @@ def test_cpu_time_of_disturbed_samples_counts_where_there_is_no_other() -> None:
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_fewer_than_three_processes_have_no_interval_and_a_reason(count: int) -> None:
-    found = time_of(summarised(*[samples(TIMES)] * count))
-    assert found.interval is None
-    assert found.interval_reason is not None
-    assert str(count) in found.interval_reason
+    result = time_of(summarised(*[samples(TIMES)] * count))
+    assert result.interval is None
+    assert result.interval_reason is not None
+    assert str(count) in result.interval_reason
 
 
 def test_the_interval_is_that_of_the_medians_of_processes() -> None:
-    found = time_of(summarised(*(samples([n * US] * 9 + [999 * US]) for n in (100, 110, 130))))
-    assert found.interval == about(log_interval([1e-4, 1.1e-4, 1.3e-4]))
-    assert (found.interval_reason, found.processes) == (None, 3)
+    result = time_of(summarised(*(samples([n * US] * 9 + [999 * US]) for n in (100, 110, 130))))
+    assert result.interval == about(log_interval([1e-4, 1.1e-4, 1.3e-4]))
+    assert (result.interval_reason, result.processes) == (None, 3)
 
 
 def test_more_samples_in_one_process_do_not_move_the_interval() -> None:
-    found = time_of(summarised(samples([100 * US] * 500), samples([110 * US] * 10), samples([130 * US] * 10)))
-    assert found.interval == about(log_interval([1e-4, 1.1e-4, 1.3e-4]))
+    result = time_of(summarised(samples([100 * US] * 500), samples([110 * US] * 10), samples([130 * US] * 10)))
+    assert result.interval == about(log_interval([1e-4, 1.1e-4, 1.3e-4]))
 
 
 def test_precision_is_that_of_one_process() -> None:
@@ -190,10 +190,10 @@ def test_precision_is_that_of_one_process() -> None:
 
 
 def test_a_time_of_zero_has_no_interval_and_says_why() -> None:
-    found = time_of(summarised(*[samples([0] * 10)] * 3))
-    assert found.interval is None
-    assert found.interval_reason is not None
-    assert "zero" in found.interval_reason
+    result = time_of(summarised(*[samples([0] * 10)] * 3))
+    assert result.interval is None
+    assert result.interval_reason is not None
+    assert "zero" in result.interval_reason
 
 
 # Other metrics -------------------------------------------------------------------------------------------------------
@@ -201,14 +201,14 @@ def test_a_time_of_zero_has_no_interval_and_says_why() -> None:
 
 def test_the_share_of_python_is_what_a_native_loop_does_not_take() -> None:
     measured = [Measurement({"time": samples([time] * 20), "time_native": samples([600] * 20)}) for time in (900, 1000)]
-    found = record(TRIAL, [Outcome(TRIAL, i, "ok", one) for i, one in enumerate(measured)], Settings())
-    assert found.metrics["python_share"] == Quantity(about(1 - 600 / 950), "1 - time_native / time")
+    result = record(TRIAL, [Outcome(TRIAL, i, "ok", one) for i, one in enumerate(measured)], Settings())
+    assert result.metrics["python_share"] == Quantity(about(1 - 600 / 950), "1 - time_native / time")
 
 
 def test_latency_is_summarised_with_a_wait_at_each_call() -> None:
-    found = summarised(samples(TIMES), latency=samples([200 * US] * 10, calls=1)).metrics["latency"]
-    assert isinstance(found, Statistics)
-    assert (found.median, found.sync, found.calls_per_sample) == (about(2e-4), "call", 1)
+    result = summarised(samples(TIMES), latency=samples([200 * US] * 10, calls=1)).metrics["latency"]
+    assert isinstance(result, Statistics)
+    assert (result.median, result.sync, result.calls_per_sample) == (about(2e-4), "call", 1)
 
 
 def test_the_largest_memory_of_all_processes_counts() -> None:
@@ -216,8 +216,8 @@ def test_the_largest_memory_of_all_processes_counts() -> None:
         Outcome(TRIAL, i, "ok", Measurement({"time": samples(TIMES), **Memory(peak, allocated, "seen").metrics()}))
         for i, (peak, allocated) in enumerate([(5, 50), (7, None), (6, 40)])
     ]
-    found = record(TRIAL, outcomes, Settings()).metrics
-    assert (found["memory_peak"], found["memory_allocated"]) == (Quantity(7, "seen"), Quantity(50, "seen"))
+    result = record(TRIAL, outcomes, Settings()).metrics
+    assert (result["memory_peak"], result["memory_allocated"]) == (Quantity(7, "seen"), Quantity(50, "seen"))
 
 
 def test_the_median_compile_time_counts() -> None:
@@ -276,22 +276,22 @@ def test_a_direction_without_a_byte_count_has_no_byte_rate() -> None:
 
 @pytest.mark.parametrize(("count", "doubted"), [(99, True), (100, False)])
 def test_the_99th_percentile_of_fewer_than_100_samples_is_doubted(count: int, doubted: bool) -> None:
-    found = summarised(samples([100 * US] * count))
-    assert ("p99_of_few" in {warning.slug for warning in found.warnings}) is doubted
+    result = summarised(samples([100 * US] * count))
+    assert ("p99_of_few" in {warning.slug for warning in result.warnings}) is doubted
 
 
 def test_a_doubt_of_several_processes_is_said_once() -> None:
     odd = Warning("odd", "it is odd", None)
-    found = summarised(samples(TIMES), samples(TIMES), warnings=(odd,))
-    assert [warning for warning in found.warnings if warning.slug == "odd"] == [odd]
+    result = summarised(samples(TIMES), samples(TIMES), warnings=(odd,))
+    assert [warning for warning in result.warnings if warning.slug == "odd"] == [odd]
 
 
 # What is kept --------------------------------------------------------------------------------------------------------
 
 
 def test_raw_samples_are_kept_for_each_process() -> None:
-    found = summarised(samples(TIMES), samples([100 * US] * 3))
-    assert found.samples == {"time": [samples(TIMES).to_json(), samples([100 * US] * 3).to_json()]}
+    result = summarised(samples(TIMES), samples([100 * US] * 3))
+    assert result.samples == {"time": [samples(TIMES).to_json(), samples([100 * US] * 3).to_json()]}
 
 
 def test_a_block_of_one_call_is_not_stored_twice() -> None:
@@ -320,20 +320,20 @@ def test_a_failure_in_any_process_is_the_record() -> None:
         Outcome(TRIAL, 0, "ok", Measurement({"time": samples(TIMES)}), version="2.1"),
         Outcome(TRIAL, 1, "failed", reason=CRASH),
     ]
-    found = record(TRIAL, outcomes, Settings())
-    assert (found.status, found.reason, found.metrics) == ("failed", CRASH, {})
-    assert found.facts == {"version": "2.1"}
+    result = record(TRIAL, outcomes, Settings())
+    assert (result.status, result.reason, result.metrics) == ("failed", CRASH, {})
+    assert result.facts == {"version": "2.1"}
 
 
 def test_a_skip_keeps_its_reason() -> None:
-    found = record(TRIAL, [Outcome(TRIAL, 0, "skipped", reason=SKIP)], Settings())
-    assert (found.status, found.reason) == ("skipped", SKIP)
+    result = record(TRIAL, [Outcome(TRIAL, 0, "skipped", reason=SKIP)], Settings())
+    assert (result.status, result.reason) == ("skipped", SKIP)
 
 
 def test_a_trial_without_outcomes_was_not_reached() -> None:
-    found = record(TRIAL, [], Settings())
-    assert found.reason is not None
-    assert (found.status, found.reason.slug, found.facts) == ("skipped", "not_run", {})
+    result = record(TRIAL, [], Settings())
+    assert result.reason is not None
+    assert (result.status, result.reason.slug, result.facts) == ("skipped", "not_run", {})
 
 
 def test_processes_that_were_not_reached_leave_the_others_standing() -> None:
@@ -341,6 +341,6 @@ def test_processes_that_were_not_reached_leave_the_others_standing() -> None:
         Outcome(TRIAL, 0, "ok", Measurement({"time": samples(TIMES)})),
         Outcome(TRIAL, 1, "skipped", reason=Reason("budget", "spent")),
     ]
-    found = record(TRIAL, outcomes, Settings(processes=2))
-    assert found.status == "ok"
-    assert time_of(found).processes == 1
+    result = record(TRIAL, outcomes, Settings(processes=2))
+    assert result.status == "ok"
+    assert time_of(result).processes == 1

@@ -46,29 +46,29 @@ def run(*records: Record, cpu: str = "A") -> Run:
 
 def compared(old: Sequence[float], new: Sequence[float]) -> Comparison:
     """Return the one comparison of two runs with a record each."""
-    (found,) = compare_runs(run(recorded(*old)), run(recorded(*new)), RULE)
-    return found
+    (result,) = compare_runs(run(recorded(*old)), run(recorded(*new)), RULE)
+    return result
 
 
 def test_the_interval_is_that_of_welch() -> None:
     old, new = [0.0, 0.1, 0.3], [0.2, 0.25, 0.4, 0.5]
     expected = stats.ttest_ind(new, old, equal_var=False).confidence_interval(0.95)
-    found = Welch.of(old, new)
-    assert found.low == pytest.approx(expected.low)
-    assert found.high == pytest.approx(expected.high)
+    result = Welch.of(old, new)
+    assert result.low == pytest.approx(expected.low)
+    assert result.high == pytest.approx(expected.high)
 
 
 def test_a_change_clear_of_what_identical_code_moves_by_is_called() -> None:
-    found = compared([100, 101, 102], [150, 151, 152])
-    assert found.verdict.verdict == "slower"
-    assert found.verdict.ratio == pytest.approx(151 / 101, rel=1e-3)
+    result = compared([100, 101, 102], [150, 151, 152])
+    assert result.verdict.verdict == "slower"
+    assert result.verdict.ratio == pytest.approx(151 / 101, rel=1e-3)
     assert compared([150, 151, 152], [100, 101, 102]).verdict.verdict == "faster"
 
 
 def test_a_clear_change_within_the_floor_is_inconclusive_and_asks_for_a_live_comparison() -> None:
-    found = compared([100, 100.1, 100.2], [108, 108.1, 108.2])
-    assert found.verdict.verdict == "inconclusive"
-    assert "opperf compare add" in (found.verdict.settle or "")
+    result = compared([100, 100.1, 100.2], [108, 108.1, 108.2])
+    assert result.verdict.verdict == "inconclusive"
+    assert "opperf compare add" in (result.verdict.settle or "")
 
 
 def test_an_interval_inside_the_tolerance_is_the_same() -> None:
@@ -76,16 +76,16 @@ def test_an_interval_inside_the_tolerance_is_the_same() -> None:
 
 
 def test_fewer_than_three_processes_settle_nothing() -> None:
-    found = compared([100, 100], [200, 200])
-    assert found.verdict.verdict == "inconclusive"
-    assert found.verdict.ratio == pytest.approx(2)
-    assert "--processes 3" in found.verdict.reason
+    result = compared([100, 100], [200, 200])
+    assert result.verdict.verdict == "inconclusive"
+    assert result.verdict.ratio == pytest.approx(2)
+    assert "--processes 3" in result.verdict.reason
 
 
 def test_a_trial_that_only_one_run_has_is_listed() -> None:
     other = replace(TRIAL, direction="backward")
-    found = compare_runs(run(recorded(1, 1, 1)), run(recorded(1, 1, 1, trial=other)), RULE)
-    assert [(one.direction, one.status, one.verdict.reason) for one in found] == [
+    result = compare_runs(run(recorded(1, 1, 1)), run(recorded(1, 1, 1, trial=other)), RULE)
+    assert [(one.direction, one.status, one.verdict.reason) for one in result] == [
         ("forward", "skipped", "only the old run has it"),
         ("backward", "skipped", "only the new run has it"),
     ]
@@ -93,19 +93,19 @@ def test_a_trial_that_only_one_run_has_is_listed() -> None:
 
 def test_a_failed_trial_is_listed_with_both_statuses() -> None:
     failed = Record(TRIAL, "failed", Reason("crash", "it crashed"))
-    (found,) = compare_runs(run(recorded(1, 1, 1)), run(failed), RULE)
-    assert (found.status, found.verdict.reason) == ("failed", "ok in the old run, failed in the new one")
+    (result,) = compare_runs(run(recorded(1, 1, 1)), run(failed), RULE)
+    assert (result.status, result.verdict.reason) == ("failed", "ok in the old run, failed in the new one")
 
 
 def test_other_machines_versions_and_threads_are_named() -> None:
     threaded = replace(TRIAL, side=Side("torch", threads=2))
     old, new = run(recorded(1, 1, 1)), run(recorded(1, 1, 1, trial=threaded, version="2"), cpu="B")
-    (found,) = compare_runs(old, new, RULE)
-    assert {warning.slug for warning in found.warnings} == {"other_machine", "other_side", "other_version"}
+    (result,) = compare_runs(old, new, RULE)
+    assert {warning.slug for warning in result.warnings} == {"other_machine", "other_side", "other_version"}
 
 
 def test_records_without_samples_are_compared_by_their_summary() -> None:
     bare = [replace(recorded(time, time, time), samples={}) for time in (100, 200)]
-    (found,) = compare_runs(run(bare[0]), run(bare[1]), RULE)
-    assert found.verdict.verdict == "inconclusive"
-    assert math.isclose(found.verdict.ratio or 0, 2)
+    (result,) = compare_runs(run(bare[0]), run(bare[1]), RULE)
+    assert result.verdict.verdict == "inconclusive"
+    assert math.isclose(result.verdict.ratio or 0, 2)

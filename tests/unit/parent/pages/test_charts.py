@@ -28,8 +28,8 @@ from opperf.parent.reports import report_of
 
 def parts(chart: Chart, tag: str, name: str, width: int = WIDE) -> list[Element]:
     """Return the elements of a chart with a tag, and a word in their class."""
-    found = chart.draw(width).element.iter(tag)
-    return [element for element in found if name in (element.get("class") or "").split()]
+    result = chart.draw(width).element.iter(tag)
+    return [element for element in result if name in (element.get("class") or "").split()]
 
 
 def place(element: Element, name: str) -> float:

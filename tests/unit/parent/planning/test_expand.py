@@ -88,8 +88,8 @@ def cases(selection: Selection, *sides: Side) -> list[Case]:
 
 
 def test_an_operator_has_its_common_case_forward_and_backward() -> None:
-    found = trials(Selection(operators=("exp",)), ask=never)
-    assert [(trial.case, trial.direction, trial.origin) for trial in found] == [
+    result = trials(Selection(operators=("exp",)), ask=never)
+    assert [(trial.case, trial.direction, trial.origin) for trial in result] == [
         (operator("exp").case("common"), "forward", "catalog:common"),
         (operator("exp").case("common"), "backward", "catalog:common"),
     ]
@@ -101,8 +101,8 @@ def test_an_operator_without_a_gradient_has_a_forward_alone() -> None:
 
 def test_asked_directions_are_measured_even_where_there_is_none() -> None:
     # The child says why there is none, and the record keeps the reason.
-    found = trials(Selection(operators=("argmax",), directions=("backward", "backward")))
-    assert [trial.direction for trial in found] == ["backward"]
+    result = trials(Selection(operators=("argmax",), directions=("backward", "backward")))
+    assert [trial.direction for trial in result] == ["backward"]
 
 
 def test_an_alias_is_the_operator_and_is_not_measured_twice() -> None:
@@ -125,8 +125,8 @@ def test_whoever_waits_for_everything_is_told_how_many_operators_were_asked() ->
 
 
 def test_everything_can_leave_out_what_a_framework_has_registered() -> None:
-    found = expand(Selection(every=True), Settings(), (NUMPY,), describe, registered=False).trials
-    assert {trial.case.operator for trial in found} == set(catalog())
+    result = expand(Selection(every=True), Settings(), (NUMPY,), describe, registered=False).trials
+    assert {trial.case.operator for trial in result} == set(catalog())
 
 
 def test_a_registered_operator_can_be_skipped_by_a_pattern() -> None:
@@ -138,18 +138,18 @@ def test_a_registered_operator_without_a_case_of_a_size_is_left_out_of_everythin
 
 
 def test_a_registered_operator_has_its_example_forward_and_backward() -> None:
-    found = trials(Selection(operators=("numpy:np.kron",)))
-    assert [(trial.case, trial.direction, trial.origin) for trial in found] == [
+    result = trials(Selection(operators=("numpy:np.kron",)))
+    assert [(trial.case, trial.direction, trial.origin) for trial in result] == [
         (KRON, "forward", "registry:common"),
         (KRON, "backward", "registry:common"),
     ]
-    assert {trial.side.implementation for trial in found} == {"np.kron"}
+    assert {trial.side.implementation for trial in result} == {"np.kron"}
 
 
 def test_an_example_that_is_a_sample_scaled_up_says_by_how_much(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Answers, "discover", lambda *asked: Discovery(examples=(Example(KRON, 64),)))
-    found = trials(Selection(operators=("numpy:np.kron",)))
-    assert [(trial.case, trial.origin) for trial in found] == [(KRON, "registry:common x64")] * 2
+    result = trials(Selection(operators=("numpy:np.kron",)))
+    assert [(trial.case, trial.origin) for trial in result] == [(KRON, "registry:common x64")] * 2
 
 
 def test_a_name_that_the_framework_declines_has_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,13 +198,13 @@ def test_a_framework_name_of_a_known_function_is_its_operator_by_that_path() -> 
 
 
 def test_a_framework_name_is_measured_on_that_framework_alone() -> None:
-    found = trials(Selection(operators=("numpy:np.add",)), NULL, NUMPY)
-    assert {trial.side.framework for trial in found} == {"numpy"}
+    result = trials(Selection(operators=("numpy:np.add",)), NULL, NUMPY)
+    assert {trial.side.framework for trial in result} == {"numpy"}
 
 
 def test_a_neutral_name_is_measured_on_every_side() -> None:
-    found = trials(Selection(operators=("exp",), directions=("forward",)), NULL, NUMPY, ask=never)
-    assert [trial.side for trial in found] == [NULL, NUMPY]
+    result = trials(Selection(operators=("exp",), directions=("forward",)), NULL, NUMPY, ask=never)
+    assert [trial.side for trial in result] == [NULL, NUMPY]
 
 
 def test_an_unknown_framework_name_is_refused_with_near_ones() -> None:
@@ -227,14 +227,14 @@ def test_a_function_without_inputs_by_rule_says_why() -> None:
 
 def test_an_unknown_function_takes_its_own_names_and_goes_forward() -> None:
     selection = Selection(operators=("numpy:np.kron",), inputs=({"a": "2x2", "b": (3, 3)},), attributes={"axis": "1"})
-    (found,) = trials(selection)
-    assert found.case == Case("numpy:np.kron", {"a": TensorSpec((2, 2)), "b": TensorSpec((3, 3))}, {"axis": 1})
-    assert (found.direction, found.side.implementation, found.origin) == ("forward", "np.kron", "user")
+    (result,) = trials(selection)
+    assert result.case == Case("numpy:np.kron", {"a": TensorSpec((2, 2)), "b": TensorSpec((3, 3))}, {"axis": 1})
+    assert (result.direction, result.side.implementation, result.origin) == ("forward", "np.kron", "user")
 
 
 def test_a_script_of_the_null_framework_needs_no_inputs() -> None:
-    (found,) = trials(Selection(operators=("null:steady",)), NULL)
-    assert found.case == Case("null:steady")
+    (result,) = trials(Selection(operators=("null:steady",)), NULL)
+    assert result.case == Case("null:steady")
 
 
 def test_an_operator_that_a_framework_lacks_is_a_trial_all_the_same() -> None:
@@ -306,8 +306,8 @@ def test_an_unknown_name_is_refused_before_any_child_is_asked() -> None:
 
 
 def test_each_size_is_a_case() -> None:
-    found = cases(Selection(operators=("add",), sizes=SIZES))
-    assert found == [operator("add").case(size) for size in SIZES]
+    result = cases(Selection(operators=("add",), sizes=SIZES))
+    assert result == [operator("add").case(size) for size in SIZES]
 
 
 def test_the_size_int64_is_a_case_of_more_elements_than_32_bits_count() -> None:
@@ -324,8 +324,8 @@ def test_an_operator_without_a_case_so_large_is_refused_by_name_and_left_out_of_
 
 
 def test_each_dtype_is_a_case() -> None:
-    found = cases(Selection(operators=("add",), dtypes=("float32", "fp16")))
-    assert [case.tensor("lhs").dtype for case in found] == ["float32", "float16"]
+    result = cases(Selection(operators=("add",), dtypes=("float32", "fp16")))
+    assert [case.tensor("lhs").dtype for case in result] == ["float32", "float16"]
 
 
 def test_inputs_are_cases_of_the_user() -> None:
@@ -335,15 +335,15 @@ def test_inputs_are_cases_of_the_user() -> None:
 
 
 def test_an_attribute_alone_changes_the_common_case() -> None:
-    (found,) = cases(Selection(operators=("softmax",), attributes={"axis": "0"}))
-    assert found.attributes["axis"] == 0
-    assert found.inputs == operator("softmax").case("common").inputs
+    (result,) = cases(Selection(operators=("softmax",), attributes={"axis": "0"}))
+    assert result.attributes["axis"] == 0
+    assert result.inputs == operator("softmax").case("common").inputs
 
 
 def test_the_frameworks_own_argument_names_are_translated() -> None:
     selection = Selection(operators=("add",), inputs=({"x1": "5", "rhs": "5"},))
-    (found,) = cases(selection)
-    assert [found.tensor(name).shape for name in ("lhs", "rhs")] == [(5,), (5,)]
+    (result,) = cases(selection)
+    assert [result.tensor(name).shape for name in ("lhs", "rhs")] == [(5,), (5,)]
 
 
 def test_neutral_names_are_not_translated() -> None:
@@ -357,8 +357,8 @@ def test_an_unknown_argument_name_is_refused_with_both_kinds_of_names() -> None:
 
 
 def test_a_dtype_argument_follows_the_dtype() -> None:
-    (found,) = cases(Selection(operators=("cast",), attributes={"dtype": "int8"}))
-    assert found.attributes["dtype"] == DType("int8")
+    (result,) = cases(Selection(operators=("cast",), attributes={"dtype": "int8"}))
+    assert result.attributes["dtype"] == DType("int8")
 
 
 # Suites --------------------------------------------------------------------------------------------------------------
@@ -376,8 +376,8 @@ EXP = Case("exp", {"data": TensorSpec((3,))})
 
 def test_the_cases_of_a_suite_are_measured_with_their_origins(tmp_path: Path) -> None:
     path = suite(tmp_path, SuiteCase(EXP, 2, "model.py:3"), SuiteCase(Case("argmax", {"data": TensorSpec((3,))})))
-    found = trials(Selection(suite=path), ask=never)
-    assert [(trial.case.operator, trial.direction, trial.origin) for trial in found] == [
+    result = trials(Selection(suite=path), ask=never)
+    assert [(trial.case.operator, trial.direction, trial.origin) for trial in result] == [
         ("exp", "forward", "model.py:3"),
         ("exp", "backward", "model.py:3"),
         ("argmax", "forward", "user"),
@@ -386,8 +386,8 @@ def test_the_cases_of_a_suite_are_measured_with_their_origins(tmp_path: Path) ->
 
 def test_a_framework_name_in_a_suite_is_for_that_framework(tmp_path: Path) -> None:
     path = suite(tmp_path, SuiteCase(Case("numpy:np.kron", {"a": TensorSpec((2,))})), SuiteCase(EXP))
-    found = trials(Selection(suite=path, directions=("forward",)), NULL, NUMPY, ask=never)
-    assert [(trial.side.framework, trial.side.implementation) for trial in found] == [
+    result = trials(Selection(suite=path, directions=("forward",)), NULL, NUMPY, ask=never)
+    assert [(trial.side.framework, trial.side.implementation) for trial in result] == [
         ("null", None),
         ("numpy", "np.kron"),
         ("numpy", None),
@@ -402,8 +402,8 @@ def test_an_unknown_operator_in_a_suite_is_refused_with_its_place(tmp_path: Path
 
 def test_operators_named_beside_a_suite_choose_from_its_cases_and_add_none(tmp_path: Path) -> None:
     path = suite(tmp_path, SuiteCase(EXP, 2), SuiteCase(operator("add").case("small"), 3), SuiteCase(EXP, 4, "b"))
-    found = trials(Selection(suite=path, operators=("plus",), directions=("forward",)))
-    assert [(trial.case, trial.count) for trial in found] == [(operator("add").case("small"), 3)]
+    result = trials(Selection(suite=path, operators=("plus",), directions=("forward",)))
+    assert [(trial.case, trial.count) for trial in result] == [(operator("add").case("small"), 3)]
 
 
 def test_a_category_beside_a_suite_chooses_from_its_cases(tmp_path: Path) -> None:
@@ -413,8 +413,8 @@ def test_a_category_beside_a_suite_chooses_from_its_cases(tmp_path: Path) -> Non
 
 def test_an_implementation_named_beside_a_suite_measures_the_cases_of_its_operator(tmp_path: Path) -> None:
     path = suite(tmp_path, SuiteCase(EXP), SuiteCase(operator("add").case("small")))
-    found = trials(Selection(suite=path, operators=("numpy:np.add", "add"), directions=("forward",)))
-    assert [(trial.case.operator, trial.side.implementation) for trial in found] == [
+    result = trials(Selection(suite=path, operators=("numpy:np.add", "add"), directions=("forward",)))
+    assert [(trial.case.operator, trial.side.implementation) for trial in result] == [
         ("add", "numpy.add"),
         ("add", None),
     ]
@@ -423,8 +423,8 @@ def test_an_implementation_named_beside_a_suite_measures_the_cases_of_its_operat
 def test_a_name_that_a_suite_itself_has_chooses_without_asking_a_child(tmp_path: Path) -> None:
     kron = Case("numpy:np.kron", {"a": TensorSpec((2,))})
     path = suite(tmp_path, SuiteCase(kron), SuiteCase(EXP))
-    found = trials(Selection(suite=path, operators=("numpy:np.kron",), directions=("forward",)), ask=never)
-    assert [trial.case for trial in found] == [kron]
+    result = trials(Selection(suite=path, operators=("numpy:np.kron",), directions=("forward",)), ask=never)
+    assert [trial.case for trial in result] == [kron]
 
 
 def test_an_operator_that_a_suite_has_no_case_of_is_refused_with_those_it_has(tmp_path: Path) -> None:
@@ -440,15 +440,15 @@ def test_patterns_leave_out_cases_of_a_suite(tmp_path: Path) -> None:
 
 
 def test_a_dtype_is_that_of_a_suites_float32_tensors_too(tmp_path: Path) -> None:
-    found = cases(Selection(suite=suite(tmp_path, SuiteCase(EXP)), dtypes=("float64",)))
-    assert [case.tensor("data").dtype for case in found] == ["float64"]
+    result = cases(Selection(suite=suite(tmp_path, SuiteCase(EXP)), dtypes=("float64",)))
+    assert [case.tensor("data").dtype for case in result] == ["float64"]
 
 
 def test_equal_cases_of_a_suite_are_one_that_occurs_as_often_as_all(tmp_path: Path) -> None:
     origins = ("a", "b", "a", "c", "d", "e")
     path = suite(tmp_path, *(SuiteCase(EXP, count, origin) for count, origin in enumerate(origins, 1)))
-    (found,) = trials(Selection(suite=path, directions=("forward",)))
-    assert (found.count, found.origin) == (21, "a, b, c, 2 more")
+    (result,) = trials(Selection(suite=path, directions=("forward",)))
+    assert (result.count, result.origin) == (21, "a, b, c, 2 more")
 
 
 @pytest.mark.parametrize(
@@ -489,8 +489,8 @@ def test_cases_of_layers_are_noted_where_no_framework_runs_their_library() -> No
 
 def test_each_row_of_a_file_is_a_case_with_its_attributes() -> None:
     rows = (Row({"data": "4x8", "axis": "0"}, "s.csv:2"), Row({"data": [8, 8], "axis": 1}, "s.csv:3"))
-    found = cases(Selection(operators=("softmax",), rows=rows))
-    assert [(case.tensor("data").shape, case.attributes["axis"]) for case in found] == [((4, 8), 0), ((8, 8), 1)]
+    result = cases(Selection(operators=("softmax",), rows=rows))
+    assert [(case.tensor("data").shape, case.attributes["axis"]) for case in result] == [((4, 8), 0), ((8, 8), 1)]
 
 
 def test_a_row_of_a_framework_s_own_function_has_inputs_and_attributes() -> None:
@@ -537,8 +537,8 @@ def test_every_category_can_be_planned() -> None:
 
 def test_a_suite_says_in_which_directions_its_cases_are_measured_unless_others_are_asked_for(tmp_path: Path) -> None:
     path = suite(tmp_path, SuiteCase(EXP, directions=("forward",)), SuiteCase(operator("add").case("small")))
-    found = [(trial.case.operator, trial.direction) for trial in trials(Selection(suite=path))]
-    assert found == [("exp", "forward"), ("add", "forward"), ("add", "backward")]
+    result = [(trial.case.operator, trial.direction) for trial in trials(Selection(suite=path))]
+    assert result == [("exp", "forward"), ("add", "forward"), ("add", "backward")]
     asked = [
         (trial.case.operator, trial.direction) for trial in trials(Selection(suite=path, directions=("backward",)))
     ]

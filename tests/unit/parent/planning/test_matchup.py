@@ -68,9 +68,9 @@ def test_sides_that_are_implementations_tell_the_operator(
 
 def test_operators_that_are_named_are_what_is_compared_and_code_of_sides_is_known_by_name() -> None:
     sides = [side_named("numpy"), side_named("numpy:code:mine.py:plain")]
-    found = between(Selection(operators=("relu",)), sides, Answers())
-    assert found.operators == ("relu",)
-    assert found.code("mine.py:plain") == Code("mine.py:plain")
+    result = between(Selection(operators=("relu",)), sides, Answers())
+    assert result.operators == ("relu",)
+    assert result.code("mine.py:plain") == Code("mine.py:plain")
 
 
 @pytest.mark.parametrize("new", ["numpy", "numpy:code:mine.py:plain"])

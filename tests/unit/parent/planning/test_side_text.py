@@ -41,9 +41,9 @@ def test_an_implementation_is_a_side() -> None:
 
 
 def test_a_dtype_is_kept_apart_because_it_changes_the_case() -> None:
-    found = read_side("torch;dtype=fp16")
-    assert found.dtype == "float16"
-    assert found.side == read_side("torch").side
+    result = read_side("torch;dtype=fp16")
+    assert result.dtype == "float16"
+    assert result.side == read_side("torch").side
 
 
 def test_variables_reach_the_child() -> None:

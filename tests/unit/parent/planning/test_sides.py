@@ -90,9 +90,9 @@ def test_sides_are_every_framework_environment_device_and_mode() -> None:
     selection = Selection(
         environments=("torch==2.0", "torch==2.1"), devices=("cpu", "gpu(1)"), modes=("eager", "compiled")
     )
-    found = sides(selection, ("torch", "numpy"))
-    assert len(set(found)) == len(found) == 2 * 2 * 2 + 1 * 2 * 2
-    assert found[:3] == (
+    result = sides(selection, ("torch", "numpy"))
+    assert len(set(result)) == len(result) == 2 * 2 * 2 + 1 * 2 * 2
+    assert result[:3] == (
         Side("torch", "torch==2.0", "cpu", "eager"),
         Side("torch", "torch==2.0", "cpu", "compiled"),
         Side("torch", "torch==2.0", "cuda:1", "eager"),

@@ -44,8 +44,8 @@ def operator(folder: Path, name: str = "torch.add", build: Any = None, **info: A
     entry = {"input": info.pop("input", [{}]), **({} if build is None else {"build": build})}
     path = folder / "config.json"
     path.write_text(json.dumps({name: {"input_data_generator": DEFAULT_GENERATOR, "config": [entry], **info}}))
-    (found,) = read_config(path, OWN).operators
-    return found
+    (result,) = read_config(path, OWN).operators
+    return result
 
 
 def cases(known: ConfiguredOperator, child: Child) -> list[ConfigCase]:
@@ -66,9 +66,9 @@ def test_an_operator_without_own_code_stays_as_it_is_and_no_child_is_asked(tmp_p
 def test_the_steps_of_an_iterator_are_entries_with_its_ids(tmp_path: Path) -> None:
     child = Child([[0, {"args": [TENSOR]}], ["b", {"args": [{**TENSOR, "shape": [3]}]}]])
     known = operator(tmp_path, input=[{"anything": 1}], input_iterator="Mine")
-    found = cases(known, child)
-    assert [made.run_id for made in found] == ["torch.add|0|0|0", "torch.add|0|0|b"]
-    assert [made.case.tensor("0").shape for made in found] == [(2,), (3,)]
+    result = cases(known, child)
+    assert [made.run_id for made in result] == ["torch.add|0|0|0", "torch.add|0|0|b"]
+    assert [made.case.tensor("0").shape for made in result] == [(2,), (3,)]
     assert child.asked == [Iterate("Mine", {"input": [{"anything": 1}]}, "input")]
 
 
@@ -94,8 +94,8 @@ def test_ranges_are_swept_before_a_generator_gets_them(tmp_path: Path) -> None:
     swept = {"type": "int", "value": [1, 3], "__range__": ["value"]}
     ways = {"input_iterator": RANGE_ITERATOR, "input_data_generator": "Data"}
     child = Child()
-    found = cases(operator(tmp_path, input=[{"args": [swept]}], **ways), child)
-    assert [made.run_id for made in found] == [f"torch.add|0|0|0_{i}" for i in range(3)]
+    result = cases(operator(tmp_path, input=[{"args": [swept]}], **ways), child)
+    assert [made.run_id for made in result] == [f"torch.add|0|0|0_{i}" for i in range(3)]
     (asked,) = child.asked
     assert [entry["args"] for entry in asked.entries] == [[{"type": "int", "value": i}] for i in (1, 2, 3)]
 

@@ -37,8 +37,8 @@ def test_without_an_explanation_there_is_no_block(form: Any) -> None:
 
 
 def test_the_console_indents_differences_under_their_comparison() -> None:
-    found = console([comparison(), comparison(difference=["a: base ran b, new ran c"], alike=3)])
-    assert found[:3] == [
+    result = console([comparison(), comparison(difference=["a: base ran b, new ran c"], alike=3)])
+    assert result[:3] == [
         "what ran: conv2d forward, slower",
         "  a: base ran b, new ran c",
         "  3 more ran the same on both sides",
@@ -60,10 +60,10 @@ def test_a_search_without_a_find_says_so() -> None:
 
 
 def test_many_differences_are_cut_and_counted() -> None:
-    found = console([comparison(difference=[f"line {i}" for i in range(MOST_DIFFERENCES + 3)])])
-    assert f"  line {MOST_DIFFERENCES - 1}" in found
-    assert f"  line {MOST_DIFFERENCES}" not in found
-    assert "  3 more differences are in the JSON document" in found
+    result = console([comparison(difference=[f"line {i}" for i in range(MOST_DIFFERENCES + 3)])])
+    assert f"  line {MOST_DIFFERENCES - 1}" in result
+    assert f"  line {MOST_DIFFERENCES}" not in result
+    assert "  3 more differences are in the JSON document" in result
 
 
 def test_names_from_frameworks_reach_no_terminal_unescaped() -> None:

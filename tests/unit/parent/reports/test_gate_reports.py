@@ -37,19 +37,19 @@ def judgement(*findings: Finding, against: str = "base", inconclusive: str = "fa
     return Judgement(findings, 0.02, against, inconclusive)
 
 
-def run(found: Judgement) -> ComparisonRun:
+def run(result: Judgement) -> ComparisonRun:
     """Return the run that was judged."""
     facts = {
         "machine": {"cpu": "A", "cores_usable": 2},
         "sides": {"base": {"version": "1"}, "new": {"version": "2", "commit": "abc"}},
     }
     header = Run("r1", "2026-11-21T00:00:00+00:00", ("opperf", "gate", "--new", "a b"), Settings(), environment=facts)
-    return ComparisonRun(header, tuple(one.comparison for one in found.findings))
+    return ComparisonRun(header, tuple(one.comparison for one in result.findings))
 
 
-def shown(found: Judgement, format: str = "console") -> str:
+def shown(result: Judgement, format: str = "console") -> str:
     """Return the report of a judgement in a format."""
-    return render(gate.document(run(found), found), format)
+    return render(gate.document(run(result), result), format)
 
 
 @each(
@@ -71,8 +71,8 @@ def test_the_first_line_says_what_the_exit_code_means(kinds: tuple[str, ...], li
 
 
 def test_markdown_says_the_verdict_first_and_folds_what_is_not_wrong() -> None:
-    found = judgement(finding("same"), finding("inconclusive"), finding("slower"))
-    text = shown(found, "md")
+    result = judgement(finding("same"), finding("inconclusive"), finding("slower"))
+    text = shown(result, "md")
     assert text.startswith("### opperf gate: 1 regression in 3 comparisons")
     before, _, folded = text.partition("<details>")
     assert before.count("| slower |") == 1
@@ -84,16 +84,16 @@ def test_markdown_says_the_verdict_first_and_folds_what_is_not_wrong() -> None:
 
 
 def test_markdown_has_the_commands_that_repeat_the_gate_and_each_regression() -> None:
-    found = judgement(finding("slower"), finding("same", operator("exp").case("common")))
-    (block,) = [token for token in MarkdownIt().parse(shown(found, "md")) if token.type == "fence"]
+    result = judgement(finding("slower"), finding("same", operator("exp").case("common")))
+    (block,) = [token for token in MarkdownIt().parse(shown(result, "md")) if token.type == "fence"]
     again = "opperf compare add --size small --base null --new 'null;slowdown=1.1' --direction forward --tolerance 0.02"
     assert block.content.splitlines() == ["opperf gate --new 'a b'", again]
 
 
 def test_markdown_fits_into_a_comment_however_much_there_is() -> None:
     rows = [finding(kind) for kind in ("slower", "inconclusive", "same") for _ in range(1000)]
-    found = judgement(*rows)
-    text = shown(found, "md")
+    result = judgement(*rows)
+    text = shown(result, "md")
     assert len(text) < 65536
     assert text.count("more rows: the report of `--output` has them") == 3
     rows_shown = text.count("| slower |")
@@ -101,20 +101,20 @@ def test_markdown_fits_into_a_comment_however_much_there_is() -> None:
 
 
 def test_markdown_shows_names_from_files_as_they_are() -> None:
-    found = judgement(finding("slower", Case(EVIL, {"data": TensorSpec((2,))}), EVIL))
-    tokens = MarkdownIt().enable("table").parse(shown(found, "md"))
+    result = judgement(finding("slower", Case(EVIL, {"data": TensorSpec((2,))}), EVIL))
+    tokens = MarkdownIt().enable("table").parse(shown(result, "md"))
     cells = [inner for token in tokens if token.type == "inline" for inner in token.children or ()]
     told = [cell.content.replace("\u200b", "") for cell in cells if cell.type in ("text", "code_inline")]
     assert not [cell for cell in cells if cell.type in ("html_inline", "em_open", "link_open", "image")]
     assert "<img src=x> @you *b* c" in "".join(told)
     assert sum(token.type == "tr_open" for token in tokens) == 2
-    assert "@you" not in shown(found, "md")
+    assert "@you" not in shown(result, "md")
 
 
 def test_junit_has_one_test_for_each_comparison() -> None:
     kinds = ("slower", "memory", "failed", "inconclusive", "skipped", "faster", "same")
-    found = judgement(*map(finding, kinds))
-    suite = ElementTree.fromstring(shown(found, "junit")).find("testsuite")
+    result = judgement(*map(finding, kinds))
+    suite = ElementTree.fromstring(shown(result, "junit")).find("testsuite")
     assert suite is not None
     assert {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")} == {
         "tests": "7",
@@ -143,16 +143,16 @@ def test_junit_has_one_test_for_each_comparison() -> None:
 
 
 def test_junit_survives_names_from_files() -> None:
-    found = judgement(finding("slower", Case(EVIL), EVIL))
-    case = ElementTree.fromstring(shown(found, "junit")).find("testsuite/testcase")
+    result = judgement(finding("slower", Case(EVIL), EVIL))
+    case = ElementTree.fromstring(shown(result, "junit")).find("testsuite/testcase")
     assert case is not None
     assert (case.get("name") or "").startswith("add|\\n<img src=x> @you *b* `c` \\x1b[31m ]]> \\x00 forward")
 
 
 def test_annotations_are_one_line_each_and_escaped() -> None:
-    found = judgement(finding("same"), finding("slower", Case("torch:aten::add", {}), "50%,\n: worse"))
+    result = judgement(finding("same"), finding("slower", Case("torch:aten::add", {}), "50%,\n: worse"))
     place = "title=opperf%3A torch%3Aaten%3A%3Aadd forward::torch:aten::add forward (null -> null;slowdown=1.1)"
-    assert shown(found, "github").splitlines() == [
+    assert shown(result, "github").splitlines() == [
         f"::error {place}: slower: 50%25,\\n: worse",
         "::error title=opperf gate::1 regression in 2 comparisons: 1 slower, 1 same",
     ]
@@ -168,15 +168,15 @@ def test_each_kind_that_is_news_has_its_annotation(kind: str, word: str) -> None
 
 
 def test_json_is_the_document_of_a_comparison_with_the_gate_in_it() -> None:
-    found = judgement(finding("slower"))
-    document = json.loads(shown(found, "json"))
+    result = judgement(finding("slower"))
+    document = json.loads(shown(result, "json"))
     assert set(document) == {"schema_version", "run", "comparisons", "gate"}
     assert document["gate"]["exit_code"] == 1
 
 
 def test_the_console_lists_what_is_not_fine_below_the_table() -> None:
-    found = judgement(finding("same"), finding("failed", message="it crashed"), against="expected")
-    lines = shown(found).splitlines()
+    result = judgement(finding("same"), finding("failed", message="it crashed"), against="expected")
+    lines = shown(result).splitlines()
     assert lines[-3] == "- add forward lhs=32x32 rhs=32x32 (expected -> null;slowdown=1.1): not measured: it crashed"
     assert lines[-1] == "gate: 1 of 2 comparisons could not be measured: 1 not measured, 1 same"
 
@@ -235,8 +235,8 @@ def test_a_side_is_written_as_it_is_read(side: Side, word: str | None) -> None:
 def test_what_was_judged_by_expectations_is_repeated_by_a_run() -> None:
     comparison = finding("slower").comparison
     base = Side("torch", "torch==2.12.0", threads=2, implementation="torch.add")
-    found = Comparison(comparison.case, "forward", base, base, comparison.verdict)
-    assert shlex.split(rerun.run_command(found, 5) or "") == [
+    result = Comparison(comparison.case, "forward", base, base, comparison.verdict)
+    assert shlex.split(rerun.run_command(result, 5) or "") == [
         *("opperf", "run", "torch:torch.add", "--size", "small", "--framework", "torch"),
         *("--environment", "torch==2.12.0", "--threads", "2", "--direction", "forward", "--processes", "5"),
     ]

@@ -292,9 +292,9 @@ def test_an_annotation_is_one_command_and_no_name_makes_another() -> None:
         lines = render(gated(evil), "github").splitlines()
         assert len(lines) == 4
         for line in lines:
-            found = re.fullmatch(r"::(error|warning|notice) title=([^:,]*)::(.*)", line)
-            assert found
-            assert found[3].isprintable()
+            result = re.fullmatch(r"::(error|warning|notice) title=([^:,]*)::(.*)", line)
+            assert result
+            assert result[3].isprintable()
 
     check_each(EVIL, check, repr)
 

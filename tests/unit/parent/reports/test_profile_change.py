@@ -36,9 +36,9 @@ AFTER = profile(matmul=[6000, 6000], sqrt=[1000, 1000, 7000], fresh=[100])
 
 
 def test_what_differs_most_comes_first_with_operators_that_are_gone_or_new() -> None:
-    found = changes(BEFORE, AFTER)
-    assert [change.name for change in found] == ["sqrt", "matmul", "gone", "fresh"]
-    sqrt, matmul, gone, fresh = found
+    result = changes(BEFORE, AFTER)
+    assert [change.name for change in result] == ["sqrt", "matmul", "gone", "fresh"]
+    sqrt, matmul, gone, fresh = result
     assert (matmul.ratio, matmul.ratio_of_call) == (1.5, 1.5)
     assert (gone.after, gone.ratio, fresh.before, fresh.ratio) == (None, None, None, None)
     assert fresh.difference == pytest.approx(100e-9)

@@ -55,8 +55,8 @@ class Reader(HTMLParser):
     @property
     def data(self) -> dict[str, Any]:
         """What the charts are drawn from."""
-        found: dict[str, Any] = json.loads(self.text["data"])
-        return found
+        result: dict[str, Any] = json.loads(self.text["data"])
+        return result
 
     @property
     def shape(self) -> list[tuple[str, list[str]]]:
@@ -83,9 +83,9 @@ def light(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_table_has_a_row_for_each_operator_and_empty_cells_for_what_is_not_known() -> None:
     events = (operator(0, 10, "add", allocated=64), operator(10, 30, "mul"), operator(40, 10, "add", allocated=64))
     page = Reader(profile_page.render(Profile(events)))
-    head, *found = page.rows
+    head, *result = page.rows
     assert head == ["operator", "calls", "total", "self", "mean", "p50", "min", "max", "share", "allocated"]
-    assert found == [
+    assert result == [
         ["mul", "1", "30.0 us", "30.0 us", "30.0 us", "30.0 us", "30.0 us", "30.0 us", "60.0 %", ""],
         ["add", "2", "20.0 us", "20.0 us", "10.0 us", "10.0 us", "10.0 us", "10.0 us", "40.0 %", "128 B"],
     ]
@@ -158,12 +158,12 @@ def test_the_page_names_nothing_outside_of_itself() -> None:
 
 def spans(data: dict[str, Any]) -> dict[str, tuple[str, int, int, int]]:
     """Return the kind, line, begin and length in nanoseconds of the spans of the page, each by its name."""
-    time, found, begin = data["time"], {}, 0
+    time, result, begin = data["time"], {}, 0
     for place, after in enumerate(time["begin"]):
         begin += after
         name, kind, _ = time["whats"][time["what"][place]]
-        found[name] = time["kinds"][kind], time["line"][place], begin, time["length"][place]
-    return found
+        result[name] = time["kinds"][kind], time["line"][place], begin, time["length"][place]
+    return result
 
 
 def test_the_page_has_the_longest_spans_and_says_what_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,8 +112,8 @@ def test_environments_are_shown_where_framework_and_version_do_not_tell_them_apa
 
 def test_the_implementation_that_was_found_wins_over_the_one_asked_for() -> None:
     side = Side("torch", implementation="asked")
-    found = replace(failed(side=side), facts={"implementation": "found"})
-    assert cells(run_of(found, failed(side=side)), "implementation") == ["found", "asked"]
+    result = replace(failed(side=side), facts={"implementation": "found"})
+    assert cells(run_of(result, failed(side=side)), "implementation") == ["found", "asked"]
 
 
 def test_spread_is_the_interval_where_there_is_one_and_else_the_precision(run: Run) -> None:

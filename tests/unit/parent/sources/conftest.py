@@ -92,8 +92,8 @@ def mutated(draw: st.DrawFn, whole: Any, words: Sequence[str], parts: Sequence[A
     data: Any = json.loads(json.dumps(whole))  # so that no part of it is in two places
     others = junk(words, parts)
     for _ in range(draw(st.integers(1, most))):
-        found = places(data)
-        *way, last = draw(st.sampled_from(found[1:])) if len(found) > 1 else (None,)
+        result = places(data)
+        *way, last = draw(st.sampled_from(result[1:])) if len(result) > 1 else (None,)
         if last is None:
             return draw(others)
         holder = data
@@ -106,7 +106,7 @@ def mutated(draw: st.DrawFn, whole: Any, words: Sequence[str], parts: Sequence[A
             holder[draw(st.sampled_from(words))] = holder.pop(last)
         elif how == "swap":
             source: Any = data
-            for step in draw(st.sampled_from(found)):
+            for step in draw(st.sampled_from(result)):
                 source = source[step] if isinstance(source, (dict, list)) and step in _keys(source) else source
             holder[last] = copy.deepcopy(source)
         else:
@@ -226,15 +226,15 @@ def read_or_refuse_trace(path: Path, kineto: Path | None = None) -> bool:
     """Read a trace and make a suite of it, or find it refused; whatever is said is printable."""
     said = ""
     try:
-        found = read_traces([path], kineto=None if kineto is None else read_kineto(kineto))
+        result = read_traces([path], kineto=None if kineto is None else read_kineto(kineto))
     except InputError as error:
         said = str(error)
     assert is_printable(said)
     if said:
         return False
-    suite = Suite.from_json(json.loads(json.dumps(found.suite().to_json(), allow_nan=False)), str(path))
-    assert [entry.case for entry in suite.cases] == [entry.case for entry in found.cases]
-    for left in found.left_out:
+    suite = Suite.from_json(json.loads(json.dumps(result.suite().to_json(), allow_nan=False)), str(path))
+    assert [entry.case for entry in suite.cases] == [entry.case for entry in result.cases]
+    for left in result.left_out:
         assert left.reason
         one_line(f"{left.name}: {left.reason}").encode()
     return True

@@ -71,16 +71,16 @@ def read(folder: Path, *nodes: dict[str, Any], **how: Any) -> Trace:
 def only(trace: Trace) -> TracedCase:
     """Return the one case."""
     assert trace.left_out == ()
-    (found,) = trace.cases
-    return found
+    (result,) = trace.cases
+    return result
 
 
 def test_equal_calls_are_one_case_with_their_count(tmp_path: Path) -> None:
-    found = only(read(tmp_path, add(2), add(3), add(4)))
-    assert found.count == 3
-    assert found.case.operator == "torch:aten::add.Tensor"
-    assert dict(found.case.inputs) == {"self": TensorSpec((4,)), "other": TensorSpec((4,))}
-    assert dict(found.case.attributes) == {"alpha": 1}
+    result = only(read(tmp_path, add(2), add(3), add(4)))
+    assert result.count == 3
+    assert result.case.operator == "torch:aten::add.Tensor"
+    assert dict(result.case.inputs) == {"self": TensorSpec((4,)), "other": TensorSpec((4,))}
+    assert dict(result.case.attributes) == {"alpha": 1}
 
 
 def test_what_an_operator_calls_itself_is_not_counted_again(tmp_path: Path) -> None:
@@ -105,8 +105,8 @@ def test_a_flat_trace_of_schema_1_0_1_is_read_alike(tmp_path: Path) -> None:
 
 def test_several_traces_are_counted_together(tmp_path: Path) -> None:
     path = written(tmp_path, add(2))
-    found = read_traces([path, path])
-    assert (only(found).count, found.source) == (2, "et.json, et.json")
+    result = read_traces([path, path])
+    assert (only(result).count, result.source) == (2, "et.json, et.json")
 
 
 @pytest.mark.parametrize("kind", ["gz", "tar.gz"])
@@ -279,9 +279,9 @@ def test_recorded_times_are_joined_by_number_and_name(tmp_path: Path) -> None:
         {"cat": "user_annotation", "name": "aten::add", "dur": 8.0, "args": {"Record function id": 5}},
     ]
     kineto.write_text(json.dumps({"traceEvents": events}))
-    found = only(read(tmp_path, add(2), add(3), add(4), add(5), kineto=read_kineto(kineto)))
-    assert found.count == 4
-    assert found.recorded == pytest.approx(5e-6)
+    result = only(read(tmp_path, add(2), add(3), add(4), add(5), kineto=read_kineto(kineto)))
+    assert result.count == 4
+    assert result.recorded == pytest.approx(5e-6)
 
 
 def cpu_op(number: int, name: str, call: int, microseconds: float = 50.0) -> dict[str, Any]:
@@ -485,9 +485,9 @@ def test_a_kineto_trace_of_another_run_is_refused(tmp_path: Path) -> None:
 
 
 def test_signatures_are_read_with_their_aliases_and_defaults() -> None:
-    found = signature("aten::f.out(Tensor(a!) self, int[2] s=[1, 1], *, float? x=None, Tensor(b!)[] out) -> ()")
-    assert found.name == "aten::f.out"
-    assert [(one.name, one.type, one.keyword_only) for one in found.parameters] == [
+    result = signature("aten::f.out(Tensor(a!) self, int[2] s=[1, 1], *, float? x=None, Tensor(b!)[] out) -> ()")
+    assert result.name == "aten::f.out"
+    assert [(one.name, one.type, one.keyword_only) for one in result.parameters] == [
         ("self", "Tensor(a!)", False), ("s", "int[2]", False), ("x", "float?", True), ("out", "Tensor(b!)[]", True),
     ]  # fmt: skip
 

@@ -51,8 +51,8 @@ def refused(text: str, path: Path = FILE) -> InputError:
 
 
 def test_every_key_is_read() -> None:
-    found = gate_file(WHOLE, FILE)
-    assert found == GateFile(
+    result = gate_file(WHOLE, FILE)
+    assert result == GateFile(
         path=FILE,
         suite=Path("ci/suite.json"),
         operators=("add", "mxnet:nd.broadcast_add"),
@@ -86,8 +86,8 @@ def test_an_empty_file_means_the_defaults() -> None:
 
 def test_pyproject_has_a_table_of_opperf() -> None:
     text = '[project]\nname = "mine"\n[tool.opperf]\nbase = "torch"\n[tool.opperf.expected]\nprocesses = 4\n'
-    found = gate_file(text, Path("pyproject.toml"))
-    assert (found.base, found.processes) == ("torch", 4)
+    result = gate_file(text, Path("pyproject.toml"))
+    assert (result.base, result.processes) == ("torch", 4)
 
 
 @each(
@@ -158,9 +158,9 @@ def test_the_file_of_opperf_comes_before_that_of_the_project(tmp_path: Path) -> 
 
 def test_options_override_the_file() -> None:
     options: dict[str, Any] = {"tolerance": "3%", "new": [], "base": None, "expected": "e.json"}
-    found = overridden(gate_file(WHOLE, FILE), options)
-    assert (found.tolerance, found.base, len(found.new)) == (0.03, "torch==2.12.0", 2)
-    assert found.expected == Path("e.json")
+    result = overridden(gate_file(WHOLE, FILE), options)
+    assert (result.tolerance, result.base, len(result.new)) == (0.03, "torch==2.12.0", 2)
+    assert result.expected == Path("e.json")
 
 
 @pytest.mark.parametrize(

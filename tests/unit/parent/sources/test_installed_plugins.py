@@ -59,8 +59,8 @@ def test_a_module_is_found_within_its_package_without_running_either(install: In
 def test_its_operators_stand_for_their_code_and_say_what_their_file_says(install: Install) -> None:
     file = install("swift", "swift_kernels.declared", OPERATORS)
     assert with_plugins(["swift_softmax", "softmax"], [], others=False) == (Code(f"{file}:swift_softmax"), "softmax")
-    found = installed_operators(print)["swift_softmax"]
-    assert (found.arguments, found.summary) == (("x",), "Compute the softmax.")
+    result = installed_operators(print)["swift_softmax"]
+    assert (result.arguments, result.summary) == (("x",), "Compute the softmax.")
 
 
 def test_nothing_is_measured_of_it_unless_it_is_named(install: Install) -> None:
@@ -111,9 +111,9 @@ def test_an_entry_point_that_names_no_module_is_left_out_with_a_note(install: In
     folder = install("evil", "evil_kernels", None).parent / "evil-1.0.dist-info"
     folder.joinpath("entry_points.txt").write_text(f"[opperf.plugins]\nevil = {module}\n")
     told: list[str] = []
-    found = installed_plugins(told.append)
-    assert "swift" in found
-    assert "evil" not in found
+    result = installed_plugins(told.append)
+    assert "swift" in result
+    assert "evil" not in result
     assert len(told) == 1
     assert "evil" in told[0]
 

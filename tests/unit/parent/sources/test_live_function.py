@@ -80,8 +80,8 @@ def loaded(function: Callable[..., Any], folder: Path) -> Callable[..., Any]:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    found: Callable[..., Any] = getattr(module, name)
-    return found
+    result: Callable[..., Any] = getattr(module, name)
+    return result
 
 
 def test_a_function_of_a_module_is_named_by_its_file(tmp_path: Path) -> None:

@@ -58,8 +58,8 @@ def test_indices_have_no_gradient_where_mxnet_refuses_one(tmp_path: Path) -> Non
 
 
 def test_rows_that_are_alike_are_one_case_that_occurs_twice(tmp_path: Path) -> None:
-    found = read({"f": [{"data": [1]}, {"data": [2]}, {"data": [1]}], "g": [{"data": [1]}]}, tmp_path).cases
-    counted = [(entry.case.operator, entry.case.tensor("data").shape, entry.count) for entry in found]
+    result = read({"f": [{"data": [1]}, {"data": [2]}, {"data": [1]}], "g": [{"data": [1]}]}, tmp_path).cases
+    counted = [(entry.case.operator, entry.case.tensor("data").shape, entry.count) for entry in result]
     assert counted == [("mxnet:nd.f", (1,), 2), ("mxnet:nd.f", (2,), 1), ("mxnet:nd.g", (1,), 1)]
 
 

@@ -47,12 +47,12 @@ def test_a_shape_as_python_writes_it_is_read(sizes: tuple[int, ...]) -> None:
 @given(st.text(max_size=12))
 def test_any_text_is_a_shape_or_refused(text: str) -> None:
     try:
-        found = shape(text, "input `data`")
+        result = shape(text, "input `data`")
     except InputError as error:
         refused = (error.slug, error.message[:14], error.hint is not None)
         assert refused == ("bad_shape", "input `data`: ", True)
     else:
-        assert all(size >= 0 for size in found)
+        assert all(size >= 0 for size in result)
 
 
 @each("text", ["a", "3x", "x3", "3xx4", "3,,4", "3x-4", "3.5", "1e3", "3 4", "2**3", "", "  ", "(3", "3)"])
@@ -156,9 +156,9 @@ def test_an_unknown_name_is_refused_with_those_it_takes() -> None:
     ],
 )
 def test_an_attribute_is_a_literal_or_the_text_itself(text: str, value: Any) -> None:
-    found = foreign_case("f", {}, {"a": text}).attributes["a"]
-    assert found == value
-    assert type(found) is type(value)
+    result = foreign_case("f", {}, {"a": text}).attributes["a"]
+    assert result == value
+    assert type(result) is type(value)
 
 
 @pytest.mark.parametrize("value", [[1, [2, 3]], (1, [2, 3])])

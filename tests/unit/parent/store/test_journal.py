@@ -48,8 +48,8 @@ def test_a_journal_lies_beside_its_file() -> None:
 
 @pytest.mark.usefixtures("written")
 def test_a_journal_is_read_as_it_was_written(file: Path) -> None:
-    found = read_journal(file)
-    assert (found.run, found.outcomes, found.records) == (RUN, tuple(OUTCOMES), ())
+    result = read_journal(file)
+    assert (result.run, result.outcomes, result.records) == (RUN, tuple(OUTCOMES), ())
 
 
 def test_an_outcome_is_one_line(written: bytes) -> None:
@@ -125,8 +125,8 @@ def test_a_journal_begins_with_what_an_earlier_one_held(file: Path) -> None:
     writer = JournalWriter(file, RUN, OUTCOMES[:2], [RECORD])
     writer.add(OUTCOMES[2])
     writer.close()
-    found = read_journal(file)
-    assert (found.outcomes, found.records) == (tuple(OUTCOMES), (RECORD,))
+    result = read_journal(file)
+    assert (result.outcomes, result.records) == (tuple(OUTCOMES), (RECORD,))
 
 
 @pytest.mark.parametrize("failing", ["write", "fsync", "replace"])

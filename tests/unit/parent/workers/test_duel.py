@@ -19,11 +19,11 @@ def turn(*nanoseconds: int, disturbed: int = 0) -> Samples:
 
 
 def test_a_pair_gives_minimum_median_and_tail_of_each_side() -> None:
-    found = pair_value([(turn(100, 200, 300), turn(110, 210, 310))] * 5)
-    assert found.rounds == 5
-    assert found.log_ratio == pytest.approx(math.log(1.1))
-    assert found.base is not None
-    assert [found.base[name] for name in ("min", "median", "p90")] == [pytest.approx(i * 1e-7) for i in (1, 2, 3)]
+    result = pair_value([(turn(100, 200, 300), turn(110, 210, 310))] * 5)
+    assert result.rounds == 5
+    assert result.log_ratio == pytest.approx(math.log(1.1))
+    assert result.base is not None
+    assert [result.base[name] for name in ("min", "median", "p90")] == [pytest.approx(i * 1e-7) for i in (1, 2, 3)]
 
 
 def test_a_round_in_which_the_machine_changed_its_mood_is_outvoted() -> None:
@@ -43,16 +43,16 @@ def test_both_sides_are_cut_to_the_clean_samples_of_the_poorer_one_round_by_roun
 
 
 def test_rounds_without_a_clean_sample_on_each_side_do_not_count() -> None:
-    found = pair_value([(turn(100, 100), turn(200, 200))] * 4 + [(turn(100, 100, disturbed=2), turn(200, 200))] * 9)
-    assert (found.log_ratio, found.base, found.new) == (None, None, None)
-    assert found.reason == "4 rounds with undisturbed samples of both sides"
+    result = pair_value([(turn(100, 100), turn(200, 200))] * 4 + [(turn(100, 100, disturbed=2), turn(200, 200))] * 9)
+    assert (result.log_ratio, result.base, result.new) == (None, None, None)
+    assert result.reason == "4 rounds with undisturbed samples of both sides"
 
 
 def test_what_the_place_in_memory_does_to_either_side_evens_out() -> None:
     unlucky = [(turn(100, 100), turn(105, 105)), (turn(130, 130), turn(105, 105)), (turn(100, 100), turn(136, 136))]
-    found = pair_value(unlucky * 6).log_ratio
-    assert found is not None
-    assert abs(found - math.log(1.05)) < 0.02
+    result = pair_value(unlucky * 6).log_ratio
+    assert result is not None
+    assert abs(result - math.log(1.05)) < 0.02
 
 
 def long_turn(wall_ms: int, cpu_ms: int) -> Samples:
@@ -62,9 +62,9 @@ def long_turn(wall_ms: int, cpu_ms: int) -> Samples:
 
 def test_cpu_time_stands_in_for_long_calls_that_a_neighbour_always_disturbs() -> None:
     rounds = [(long_turn(40, 20), long_turn(90, 21))] * 6
-    found = pair_value(rounds, cpu_may_stand_in=True)
-    assert found.log_ratio == pytest.approx(math.log(1.05))
-    assert found.clock == "cpu"
+    result = pair_value(rounds, cpu_may_stand_in=True)
+    assert result.log_ratio == pytest.approx(math.log(1.05))
+    assert result.clock == "cpu"
 
 
 def test_cpu_time_does_not_stand_in_for_short_calls_several_threads_or_devices() -> None:
@@ -75,8 +75,8 @@ def test_cpu_time_does_not_stand_in_for_short_calls_several_threads_or_devices()
 
 def test_wall_time_decides_where_enough_rounds_were_left_alone() -> None:
     clean = Samples((Sample(1, 20_000_000, 20_000_000),) * 2)
-    found = pair_value([(clean, clean)] * 5 + [(long_turn(40, 20), long_turn(90, 40))] * 9, cpu_may_stand_in=True)
-    assert (found.clock, found.log_ratio, found.rounds) == ("wall", 0.0, 5)
+    result = pair_value([(clean, clean)] * 5 + [(long_turn(40, 20), long_turn(90, 40))] * 9, cpu_may_stand_in=True)
+    assert (result.clock, result.log_ratio, result.rounds) == ("wall", 0.0, 5)
 
 
 def test_a_time_of_zero_has_no_ratio() -> None:

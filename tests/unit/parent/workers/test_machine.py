@@ -49,7 +49,7 @@ def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_facts_are_read_from_the_kernel(root: Path) -> None:
-    found = facts(root)
+    result = facts(root)
     expected = {
         "cpu": "Some CPU",
         "instruction_sets": ["avx2", "fma"],
@@ -69,19 +69,19 @@ def test_facts_are_read_from_the_kernel(root: Path) -> None:
         "huge_pages": "always",
         "gpus": None,
     }
-    assert {name: found[name] for name in expected} == expected
+    assert {name: result[name] for name in expected} == expected
 
 
 def test_what_a_machine_does_not_tell_is_none(tmp_path: Path) -> None:
-    found = facts(tmp_path)
+    result = facts(tmp_path)
     for name in ("caches", "governor", "turbo", "smt", "isolated_cpus", "cpu_limit", "container", "aslr", "huge_pages"):
-        assert found[name] is None, name
-    assert set(found) == set(facts())
+        assert result[name] is None, name
+    assert set(result) == set(facts())
 
 
 def test_facts_are_json(root: Path) -> None:
-    found = facts(root)
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    result = facts(root)
+    assert json.loads(json.dumps(result, allow_nan=False)) == result
 
 
 def test_an_older_control_group_has_its_limit_read(tmp_path: Path) -> None:

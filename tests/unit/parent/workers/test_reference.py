@@ -87,9 +87,9 @@ def make(notes: list[str]) -> Callable[..., Reference]:
 
 @pytest.fixture
 def reference(make: Callable[..., Reference], numpy: Child) -> Iterator[Reference]:
-    found = make(seed=7)
-    yield found
-    found.close()
+    result = make(seed=7)
+    yield result
+    result.close()
 
 
 @pytest.mark.parametrize(
