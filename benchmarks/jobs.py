@@ -1,7 +1,9 @@
 """Whether `--jobs 2` saves time and leaves numbers as they are: MXNet's own benchmark on two cores.
 
-Every row, one warm-up call and five runs each, by two jobs, by one job, and then by MXNet's `benchmark/opperf`, so that
-all meet the same hour. Then comparisons of operators with themselves by two jobs, none of which has changed.
+Every row, one warm-up call and five runs each, by two jobs and by MXNet's `benchmark/opperf`. They take turns of
+fifteen seconds, in which the other is stopped: this machine's speed changes by half within an hour, and so both meet it
+alike. Then some rows at a time by two jobs and by one, whose medians are held side by side. Then comparisons of
+operators with themselves by two jobs, none of which has changed.
 
 python benchmarks/jobs.py INPUTS.json CHECKOUT, which is that of MXNet 1.9.1, with `benchmark/opperf` in it
 `--rows N` takes N rows and leaves the original out, `--comparisons N` compares N rows with themselves.
@@ -15,15 +17,18 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from mxnet_rows import theirs
+import psutil
+from mxnet_rows import original
 from report import publish
 
-from opperf.domain.record import Run
+from opperf.domain.record import Record
 from opperf.domain.stats.order import median
 from opperf.parent.store.documents import read_run
 
@@ -31,39 +36,73 @@ from opperf.parent.store.documents import read_run
 #: of all rows; and the share of comparisons that may call identical code changed.
 SHARE, MOVED, ALARMS = 0.6, 0.03, 0.01
 COMPARISONS = 100
+#: Seconds of a turn, and parts of the rows that are measured by two jobs and by one in turn.
+TURN, PARTS = 15.0, 6
 
 
-def rows_of(path: Path, count: int | None, folder: Path, name: str) -> Path:
-    """Write the first rows of a file of inputs, one of each operator before the second of any; all without a number."""
+def dealt(path: Path, count: int | None = None, parts: int = 1) -> list[dict[str, list[Any]]]:
+    """Return the first rows of a file of inputs, one of each operator before the second of any, dealt into parts."""
     inputs: dict[str, list[Any]] = json.loads(path.read_text())
     turns = (one for turn in range(max(map(len, inputs.values()))) for one in inputs if turn < len(inputs[one]))
-    kept: dict[str, list[Any]] = {}
-    for operator in islice(turns, count):
-        several = kept.setdefault(operator, [])
-        several.append(inputs[operator][len(several)])
+    several: list[dict[str, list[Any]]] = [{} for _ in range(parts)]
+    taken: Counter[str] = Counter()
+    for place, operator in enumerate(islice(turns, count)):
+        several[place % parts].setdefault(operator, []).append(inputs[operator][taken[operator]])
+        taken[operator] += 1
+    return several
+
+
+def stored(rows: dict[str, list[Any]], folder: Path, name: str) -> Path:
+    """Write rows into a file."""
     place = folder / f"{name}.json"
-    place.write_text(json.dumps(kept))
+    place.write_text(json.dumps(rows))
     return place
 
 
-def opperf(*words: object) -> float:
-    """Run the command; return its wall time in seconds."""
-    start = time.perf_counter()
-    subprocess.run([sys.executable, "-m", "opperf", *map(str, words)], check=True, stdout=subprocess.DEVNULL)
-    return time.perf_counter() - start
-
-
-def run_of(inputs: Path, jobs: int, folder: Path) -> tuple[Run, float]:
-    """Measure every row with so many jobs of one thread; return the records and the wall time."""
-    output = folder / f"jobs{jobs}.json"
-    wall = opperf(
+def command(inputs: Path, jobs: int, output: Path) -> list[str]:
+    """Return the command that measures rows with so many jobs of one thread."""
+    words = (
         "run", "--suite", inputs, "--framework", "mxnet", "--threads", 1, "--warmup", 1, "--runs", 5, "--no-check",
         "--jobs", jobs, "--output", output,
     )  # fmt: skip
-    return read_run(output), wall
+    return [sys.executable, "-m", "opperf", *map(str, words)]
 
 
-def moved(one: Run, two: Run) -> list[dict[str, Any]]:
+def opperf(words: Sequence[str]) -> None:
+    """Run a command."""
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+
+
+def take_turns(processes: Sequence[subprocess.Popen[bytes]]) -> list[float]:
+    """Let processes that were just started run in turns; return the seconds that each had, to its end."""
+    trees = [psutil.Process(process.pid) for process in processes]
+    for tree in trees:
+        each_process(tree, psutil.Process.suspend)
+    seconds = [0.0 for _ in processes]
+    left = [*range(len(processes))]
+    while left:
+        for place in [*left]:
+            each_process(trees[place], psutil.Process.resume)
+            start = time.perf_counter()
+            with suppress(subprocess.TimeoutExpired):
+                if processes[place].wait(TURN) != 0:
+                    raise RuntimeError(f"{processes[place].args} failed")
+                left.remove(place)
+            seconds[place] += time.perf_counter() - start
+            if place in left:
+                each_process(trees[place], psutil.Process.suspend)
+    return seconds
+
+
+def each_process(tree: psutil.Process, act: Callable[[psutil.Process], None]) -> None:
+    """Do something with a process and all that it has started."""
+    with suppress(psutil.NoSuchProcess):
+        for process in [tree, *tree.children(recursive=True)]:
+            with suppress(psutil.NoSuchProcess):
+                act(process)
+
+
+def moved(one: Iterable[Record], two: Iterable[Record]) -> list[dict[str, Any]]:
     """Return how far the median of each trial with two jobs lies from that with one, the farthest first."""
     alone = {record.trial.key: record.time.median for record in one if record.time is not None}
     rows = []
@@ -103,7 +142,7 @@ def by_class(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def failures(run: Run) -> list[dict[str, str]]:
+def failures(records: Iterable[Record]) -> list[dict[str, str]]:
     """Return which trials failed, and why."""
     return [
         {
@@ -111,7 +150,7 @@ def failures(run: Run) -> list[dict[str, str]]:
             "direction": record.trial.direction,
             "reason": "" if record.reason is None else f"{record.reason.slug}: {record.reason.message}",
         }
-        for record in run
+        for record in records
         if record.status == "failed"
     ]
 
@@ -119,10 +158,22 @@ def failures(run: Run) -> list[dict[str, str]]:
 def alarms_of(inputs: Path, folder: Path) -> list[str]:
     """Compare rows with themselves by two jobs; return the verdicts."""
     output = folder / "verdicts.json"
-    opperf(
-        "compare", "--suite", inputs, "--base", "mxnet", "--new", "mxnet", "--jobs", 2, "--no-check", "--output", output
-    )
+    words = ("compare", "--suite", inputs, "--base", "mxnet", "--new", "mxnet", "--jobs", 2, "--no-check")
+    opperf([sys.executable, "-m", "opperf", *map(str, words), "--output", str(output)])
     return [one["verdict"] for one in json.loads(output.read_text())["comparisons"]]
+
+
+def side_by_side(inputs: Path, checkout: Path, folder: Path) -> tuple[float, float]:
+    """Measure every row by two jobs and by the original, in turns; return the seconds that each had."""
+    ours = command(stored(*dealt(inputs), folder, "rows"), 2, folder / "rows-2.json")
+    theirs, environment = original(checkout, folder)
+    quiet: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    processes = [
+        subprocess.Popen(ours, **quiet),
+        subprocess.Popen(theirs, cwd=folder, env=environment, **quiet),
+    ]
+    first, second = take_turns(processes)
+    return first, second
 
 
 def main() -> None:
@@ -137,29 +188,33 @@ def main() -> None:
         parser.error("all rows are held against the original: give CHECKOUT, or --rows N")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        inputs = rows_of(words.inputs, words.rows, folder, "rows")
-        two, wall = run_of(inputs, 2, folder)
-        one, wall_alone = run_of(inputs, 1, folder)
-        their_wall = None if words.rows is not None else theirs(words.checkout.resolve(), folder)
-        verdicts = alarms_of(rows_of(words.inputs, words.comparisons, folder, "compared"), folder)
+        walls = None if words.rows is not None else side_by_side(words.inputs, words.checkout.resolve(), folder)
+        one: list[Record] = []
+        two: list[Record] = []
+        for part, some in enumerate(dealt(words.inputs, words.rows, PARTS)):
+            inputs = stored(some, folder, f"part{part}")
+            for jobs, records in ((2, two), (1, one)):
+                output = folder / f"part{part}-{jobs}.json"
+                opperf(command(inputs, jobs, output))
+                records += read_run(output).records
+        verdicts = alarms_of(stored(*dealt(words.inputs, words.comparisons), folder, "compared"), folder)
     rows = moved(one, two)
     alarms = sum(verdict in ("slower", "faster") for verdict in verdicts)
     decided = sum(verdict not in ("failed", "skipped") for verdict in verdicts)
-    beside = "" if their_wall is None else f", {their_wall:.0f} s by the original"
+    beside = "" if walls is None else f"{walls[0]:.0f} s by two jobs, {walls[1]:.0f} s by the original; "
     publish(
         "jobs" if words.rows is None else "jobs_of_some_rows",
-        f"{len(two.records)} trials, one warm-up call and five runs: {wall:.0f} s by two jobs, {wall_alone:.0f} s by "
-        f"one{beside}; {alarms} of {decided} comparisons of identical code called changed",
+        f"{len(two)} trials, one warm-up call and five runs: {beside}"
+        f"{alarms} of {decided} comparisons of identical code called changed",
         rows[:20],
         {
-            **({} if their_wall is None else {"wall time, to the original's": (wall / their_wall, SHARE, "times")}),
+            **({} if walls is None else {"wall time, to the original's": (walls[0] / walls[1], SHARE, "times")}),
             "medians of two jobs, off those of one": (median([row["moved"] for row in rows]), MOVED, "of them"),
             "false alarms": (alarms / max(1, decided), ALARMS, f"of {decided}"),
             "failed trials": (sum(record.status == "failed" for record in two), 0, "of them"),
         },
         {
             "by class of work": by_class(rows),
-            "wall time, s": [{"two jobs": wall, "one job": wall_alone, "the original": their_wall}],
             "failures": failures(two),
         },
     )

@@ -50,13 +50,18 @@ def measured(path: Path, output: Path) -> tuple[float, int]:
     return time.perf_counter() - start, most
 
 
-def theirs(checkout: Path, folder: Path) -> float:
-    """Run the original in MXNet's environment; return its wall time in seconds."""
+def original(checkout: Path, folder: Path) -> tuple[list[str], dict[str, str]]:
+    """Return the command of the original in MXNet's environment, and its environment variables."""
     python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "mxnet"), framework="mxnet")
     command = [str(python), str(checkout / "benchmark" / "opperf" / "opperf.py"), "--output-format", "json",
                "--output-file", str(folder / "theirs.json"), "--warmup", "1", "--runs", "5"]  # fmt: skip
+    return command, {**os.environ, "PYTHONPATH": str(checkout)}
+
+
+def theirs(checkout: Path, folder: Path) -> float:
+    """Run the original; return its wall time in seconds."""
+    command, environment = original(checkout, folder)
     start = time.perf_counter()
-    environment = {**os.environ, "PYTHONPATH": str(checkout)}
     subprocess.run(command, check=True, cwd=folder, env=environment, capture_output=True)
     return time.perf_counter() - start
 

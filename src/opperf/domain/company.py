@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import product
 from typing import Optional
 
 from opperf.domain.codec import Count, Fields
@@ -34,16 +35,12 @@ class Effect(Fields):
         return (self.jobs, self.subject, self.neighbour)
 
 
-def bearing(effects: Iterable[Effect], jobs: int, most: float) -> tuple[str, ...]:
-    """Return the classes that may run side by side: none of them slows another down by more than `most`.
+def peaceful_pairs(effects: Iterable[Effect], jobs: int, most: float) -> frozenset[tuple[str, str]]:
+    """Return the pairs of classes that may run side by side, each in both orders: neither slows the other by `most`.
 
-    >>> noted = [Effect(2, a, b, 0.2 if "streaming" in (a, b) else 0.0, "") for a in CLASSES for b in CLASSES]
-    >>> bearing(noted, 2, 0.01)
-    ('compute', 'cache')
+    >>> noted = [Effect(2, "streaming", "streaming", 0.2, ""), Effect(2, "compute", "streaming", 0.01, "")]
+    >>> ("compute", "streaming") in peaceful_pairs(noted, 2, 0.03), ("streaming",) * 2 in peaceful_pairs(noted, 2, 0.03)
+    (True, False)
     """
     slow = {(one.subject, one.neighbour) for one in effects if one.jobs == jobs and one.slowdown > most}
-    for count in range(len(CLASSES), 0, -1):
-        together = CLASSES[:count]
-        if not any(subject in together and neighbour in together for subject, neighbour in slow):
-            return together
-    return ()
+    return frozenset(pair for pair in product(CLASSES, CLASSES) if slow.isdisjoint((pair, pair[::-1])))

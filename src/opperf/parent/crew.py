@@ -1,22 +1,23 @@
 """Jobs that measure side by side on this machine: who may run at once, on which CPUs, and next to whom.
 
-Each job is a thread with children on CPUs of its own. What its class of work lets run side by side is measured first,
-by all jobs; the rest after it, by one of them while the others have nothing left. Children start before anything is
-timed, so that no import of a framework is a neighbour. A device other than the CPUs serves one job at a time.
+Each job is a thread with children on CPUs of its own. It takes what its class of work lets run next to what runs
+already, first that which few others bear; what nothing else bears is left for the end, when nothing else runs. Children
+start before anything is timed, so that no import of a framework is a neighbour. A device other than the CPUs serves one
+job at a time.
 """
 
 from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Generic, Protocol, TypeVar
 
 from opperf.catalog import catalog
 from opperf.domain.case import Case
-from opperf.domain.company import CLASSES, bearing
+from opperf.domain.company import CLASSES, peaceful_pairs
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import JsonDict
 from opperf.domain.peaks import PRODUCT
@@ -55,21 +56,38 @@ class Rates:
 
 @dataclass(frozen=True)
 class Company:
-    """The CPUs of each job, and the classes of work that may run side by side on them.
+    """The CPUs of each job, and the pairs of classes of work that may run side by side on them.
 
     `formulas` are neutral cases by the ids of those that a framework names in its own way.
     """
 
     leases: Sequence[tuple[int, ...]]
-    bearable: Sequence[str]
+    pairs: Set[tuple[str, str]]
     caches: Caches
     rates: Rates = Rates()
     formulas: dict[str, Case] = field(default_factory=dict)
     _seconds: dict[tuple[object, ...], float] = field(default_factory=dict)
 
-    def bears(self, trial: Trial) -> bool:
-        """Whether a trial may run next to others; what a GPU computes shares little with the other GPUs."""
-        return trial.side.device != "cpu" or self.class_of(trial) in self.bearable
+    @property
+    def own_kind(self) -> Sequence[str]:
+        """The classes of which several may run at once."""
+        return [kind for kind in CLASSES if (kind, kind) in self.pairs]
+
+    def kind_of(self, trial: Trial) -> str | None:
+        """Return the class of a trial's work; None on a GPU, which shares little with the CPUs and the other GPUs."""
+        return self.class_of(trial) if trial.side.device == "cpu" else None
+
+    def bears(self, kind: str | None, other: str | None) -> bool:
+        """Whether work of two classes may run side by side."""
+        return kind is None or other is None or (kind, other) in self.pairs
+
+    def company_of(self, kind: str | None) -> int:
+        """Return how many classes may run next to one."""
+        return sum(self.bears(kind, other) for other in CLASSES)
+
+    def is_shy(self, kind: str | None) -> bool:
+        """Whether some class may not run next to one."""
+        return self.company_of(kind) < len(CLASSES)
 
     def class_of(self, trial: Trial) -> str:
         """Return the class of a trial's work, by the bytes and FLOPs of its formulas; by its inputs without any.
@@ -99,22 +117,6 @@ class Company:
         except (InputError, LookupError, TypeError, ValueError, ArithmeticError):
             return None
 
-    def parts(self, trials: Sequence[Trial]) -> Sequence[Sequence[Trial]]:
-        """Return trials in the parts that are measured one after another: those that may bear company last.
-
-        They are the other directions of what runs alone: its forward pass tells whether it streams.
-        """
-        forwards = {(one.case.id, one.side.process) for one in trials if one.direction == "forward"}
-        last = [
-            one
-            for one in trials
-            if one.direction != "forward" and (one.case.id, one.side.process) in forwards and not self.bears(one)
-        ]
-        if len(self.leases) == 1 or CLASSES[1] not in self.bearable:
-            last = []
-        later = set(map(id, last))
-        return [part for part in ([one for one in trials if id(one) not in later], last) if part]
-
     def learn(self, trial: Trial, seconds: float) -> None:
         """Note what a call takes. A backward pass takes no less than the forward one of its case."""
         self._seconds[_computation(trial)] = seconds
@@ -140,18 +142,18 @@ def company(settings: Settings, threads: int, note: Callable[[str], None]) -> Co
     if settings.jobs > 1:
         ours = every[: settings.jobs]
         together = _together(ours, threads, BY_NUMBER, note)
-        if not together.bearable:
+        if not together.pairs:
             note("note: jobs disturb each other on this machine, so opperf measures one at a time")
         return together
     for jobs in _numbers(len(every)):
         together = _together(every[:jobs], threads, AUTO, note)
-        if together.bearable:
-            note(f"note: `--jobs auto` is {jobs} on this machine, for {', '.join(together.bearable)} work")
+        if CLASSES[0] in together.own_kind:
+            note(f"note: `--jobs auto` is {jobs} on this machine, for {', '.join(together.own_kind)} work")
             return together
     few = len(every) < 2
     reason = "the CPUs that may be used have room for one" if few else "more jobs would disturb each other"
     note(f"note: `--jobs auto` is 1: {reason}")
-    return Company(every[:1], CLASSES, caches())
+    return Company(every[:1], frozenset(), caches())
 
 
 def _together(leases: Sequence[tuple[int, ...]], threads: int, most: float, note: Callable[[str], None]) -> Company:
@@ -160,7 +162,7 @@ def _together(leases: Sequence[tuple[int, ...]], threads: int, most: float, note
     streams = [one.rate for one in noted if one.rate and one.subject == one.neighbour == CLASSES[-1]]
     products = [one.rate for one in stored_rates() if (one.kind, one.device, one.threads) == (PRODUCT, "cpu", threads)]
     rates = Rates(min(streams, default=BYTE_RATE), max(products, default=threads * FLOP_RATE))
-    return Company(leases, bearing(noted, count, most), caches(), rates)
+    return Company(leases, peaceful_pairs(noted, count, most), caches(), rates)
 
 
 def _numbers(most: int) -> list[int]:
@@ -224,19 +226,18 @@ class Crew(Generic[T, R]):
         self._stopped = threading.Event()
         self._ahead: list[T] = []
         self._running: dict[int, tuple[T, dict[str, None]]] = {}
+        self._kinds: dict[int, frozenset[str | None]] = {}
 
     def finished(self, works: Sequence[T]) -> Generator[Finished[T, R], None, None]:
         """Yield each piece of work when it is measured. Ending the iteration early ends every child."""
-        social = [self._bears(work) for work in works]
-        self._ahead = [work for work, bears in zip(works, social) if bears]
-        alone = [work for work, bears in zip(works, social) if not bears]
-        gpus = {device for work in works for device in self._devices(work)}
-        count = max(1, min(len(self._together.leases), len(self._ahead), len(gpus) or len(self._ahead)))
+        self._ahead = [*works]
+        self._classify(works)
+        count = self._count(works)
         begin = threading.Barrier(count)
         lanes = [self._lane(cpus) for cpus in self._together.leases[:count]]
         # Children end with the thread that started them, so each job is one thread from its first trial to its last.
         threads = [
-            threading.Thread(target=self._work, args=(place, lane, begin, alone), daemon=True)
+            threading.Thread(target=self._work, args=(place, lane, begin), daemon=True)
             for place, lane in enumerate(lanes)
         ]
         for thread in threads:
@@ -254,9 +255,24 @@ class Crew(Generic[T, R]):
         finally:
             self._stop(begin, threads, lanes)
 
-    def _bears(self, work: T) -> bool:
-        """Whether a piece of work may run next to others: all of its trials may."""
-        return all(map(self._together.bears, self._trials(work)))
+    def _classify(self, works: Sequence[T]) -> None:
+        """Note the classes of pieces of work, as far as they are known by now."""
+        for work in works:
+            self._kinds[id(work)] = frozenset(map(self._together.kind_of, self._trials(work)))
+
+    def _count(self, works: Sequence[T]) -> int:
+        """Return the number of jobs that have something to do."""
+        gpus = {device for work in works for device in self._devices(work)}
+        kinds = {kind for several in self._kinds.values() for kind in several}
+        if not any(self._together.bears(one, other) for one in kinds for other in kinds):
+            return 1
+        return max(1, min(len(self._together.leases), len(works), len(gpus) or len(works)))
+
+    def _may_meet(self, work: T, other: T) -> bool:
+        """Whether two pieces of work may run side by side: any of their trials may, and none shares a device."""
+        mine, theirs = self._kinds[id(work)], self._kinds[id(other)]
+        bears = all(self._together.bears(kind, another) for kind in mine for another in theirs)
+        return bears and self._devices(work).isdisjoint(self._devices(other))
 
     def _devices(self, work: T) -> set[str]:
         """Return what a piece of work needs for itself."""
@@ -274,28 +290,19 @@ class Crew(Generic[T, R]):
                     lane.interrupt()
                     thread.join(STOPPING)
 
-    def _work(self, place: int, lane: Lane[T, R], begin: threading.Barrier, alone: Sequence[T]) -> None:
-        """Measure what bears company until nothing of it is left; the first job then measures the rest alone."""
-        mine = alone if place == 0 else ()
+    def _work(self, place: int, lane: Lane[T, R], begin: threading.Barrier) -> None:
+        """Measure until nothing is left."""
         try:
             with lane:
                 work = self._take(place, None, waits=False)
-                first = [*mine[:1]] if work is None else [work]
-                for one in first:
-                    lane.start(one)
+                for first in [*self._ahead[:1]] if work is None else [work]:
+                    lane.start(first)
                 begin.wait()
                 work = self._take(place, None) if work is None else work
                 while work is not None and not self._stopped.is_set():
                     self._tell(place, work, lane.measure(work))
                     work = self._take(place, work)
                 self._leave(place)
-                if not mine:
-                    lane.close()
-                begin.wait()
-                for one in mine:
-                    if self._stopped.is_set():
-                        break
-                    self._tell(place, one, lane.measure(one))
             self._news.put(None)
         except threading.BrokenBarrierError:
             self._news.put(None)
@@ -303,19 +310,19 @@ class Crew(Generic[T, R]):
             self._news.put(error)
 
     def _take(self, place: int, last: T | None, *, waits: bool = True) -> T | None:
-        """Return what a job measures next: of its children if it can be, and of no device that is in use.
+        """Return what a job measures next: what bears all that runs, of its children if it can be.
 
-        At first none `waits` for a device: who has it has not begun, and waits for the children of all jobs.
+        At first none `waits` for its turn: who runs has not begun, and waits for the children of all jobs.
         """
         with self._turn:
             self._running.pop(place, None)
             self._turn.notify_all()
             while self._ahead and not self._stopped.is_set():
-                busy = {device for work, _ in self._running.values() for device in self._devices(work)}
-                free = [work for work in self._ahead if busy.isdisjoint(self._devices(work))]
-                if free:
-                    same = (one for one in free if last is not None and self._sides(one) == self._sides(last))
-                    work = next(same, free[0])
+                work = self._next(last)
+                if work is None:  # what has been measured since may tell more of what is left
+                    self._classify(self._ahead)
+                    work = self._next(last)
+                if work is not None:
                     self._ahead = [one for one in self._ahead if one is not work]
                     self._meet(place, work)
                     return work
@@ -323,6 +330,19 @@ class Crew(Generic[T, R]):
                     break
                 self._turn.wait()
             return None
+
+    def _next(self, last: T | None) -> T | None:
+        """Return what may run next to all that runs, that which few others bear first: it must not be left over."""
+        others = [work for work, _ in self._running.values()]
+        free = [work for work in self._ahead if all(self._may_meet(work, other) for other in others)]
+        sides = None if last is None else self._sides(last)
+
+        def rank(work: T) -> tuple[bool, int]:
+            elsewhere = sides is not None and self._sides(work) != sides
+            company = min((self._together.company_of(kind) for kind in self._kinds[id(work)]), default=0)
+            return elsewhere, company or len(CLASSES) + 1
+
+        return min(free, key=rank, default=None)
 
     def _sides(self, work: T) -> list[tuple[object, ...]]:
         return [trial.side.process for trial in self._trials(work)]

@@ -246,16 +246,15 @@ class Session:
             def lane(cpus: tuple[int, ...]) -> Lane[Trial, Outcome]:
                 return _Lane(self._pool.for_job(cpus, len(together.leases)), measure)
 
-            for several in together.parts(trials):
-                crew: Crew[Trial, Outcome] = Crew(together, lane, lambda trial: (trial,))
-                with closing(crew.finished(several)) as finished:
-                    for one in finished:
-                        _teach(together, one.result)
-                        outcome, measurement = one.result, one.result.measurement
-                        if measurement is not None:
-                            measurement = replace(measurement, facts={**measurement.facts, "jobs": one.jobs})
-                            outcome = replace(outcome, measurement=measurement)
-                        yield outcome
+            crew: Crew[Trial, Outcome] = Crew(together, lane, lambda trial: (trial,))
+            with closing(crew.finished(trials)) as finished:
+                for one in finished:
+                    _teach(together, one.result)
+                    outcome, measurement = one.result, one.result.measurement
+                    if measurement is not None:
+                        measurement = replace(measurement, facts={**measurement.facts, "jobs": one.jobs})
+                        outcome = replace(outcome, measurement=measurement)
+                    yield outcome
 
     def _jobs(self, plan: Plan) -> Company | None:
         """Return who may measure side by side, None for a single job; raises `InputError`.
@@ -277,7 +276,8 @@ class Session:
     def _formulas(self, trials: Sequence[Trial], together: Company) -> Iterator[tuple[str, Case]]:
         """Yield the neutral cases of those that a framework names in its own way, by their ids: they have formulas."""
         mute: set[tuple[object, ...]] = set()  # sides whose children do not start, or answer
-        for trial in {trial.case.id: trial for trial in trials if not together.bears(trial)}.values():
+        shy = {trial.case.id: trial for trial in trials if together.is_shy(together.kind_of(trial))}
+        for trial in shy.values():
             own = f"{trial.side.framework}:"
             if not trial.case.operator.startswith(own) or trial.side.process in mute:
                 continue

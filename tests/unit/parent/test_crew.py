@@ -27,7 +27,8 @@ from opperf.parent.workers.topology import Core
 SIZES = Caches(1 << 20, 32 << 20)
 SMALL = [Trial(operator(name).case("small"), Side("null"), "forward") for name in ("add", "exp", "log", "sqrt")]
 LARGE = Trial(operator("add").case("large"), Side("null"), "forward")
-TWO = Company([(1,), (0,)], ("compute",), SIZES)
+ALL = frozenset(product(CLASSES, CLASSES))
+TWO = Company([(1,), (0,)], {("compute", "compute")}, SIZES)
 #: A wait that only a defect makes fail, in seconds.
 PATIENCE = 30.0
 
@@ -141,7 +142,7 @@ def test_a_gpu_serves_one_job_at_a_time() -> None:
             busy.remove(trial.side.device)
         return outcome
 
-    three = Company([(2,), (1,), (0,)], CLASSES, SIZES)
+    three = Company([(2,), (1,), (0,)], ALL, SIZES)
     assert len(list(crew(three, watch).finished(trials))) == 4
     assert all(len(set(devices)) == len(devices) for devices in at_once)
 
@@ -240,7 +241,7 @@ def peak(threads: int, rate: float) -> Rate:
 
 def test_work_that_is_slow_for_its_bytes_does_not_stream_and_its_backward_pass_is_told_by_the_forward_one() -> None:
     forward, backward = (replace(LARGE, direction=direction) for direction in ("forward", "backward"))
-    alone = replace(TWO, bearable=("compute", "cache"), _seconds={})
+    alone = replace(TWO, _seconds={})
     assert (alone.class_of(forward), alone.class_of(backward)) == ("streaming", "streaming")
     copying = 3 * LARGE.case.input_bytes / alone.rates.nbytes
     alone.learn(forward, 0.9 * PASSES * copying / 2)
@@ -249,12 +250,44 @@ def test_work_that_is_slow_for_its_bytes_does_not_stream_and_its_backward_pass_i
     assert (alone.class_of(forward), alone.class_of(backward)) == ("cache", "cache")
 
 
-def test_other_directions_of_what_runs_alone_come_last() -> None:
-    backward = replace(LARGE, direction="backward")
-    with_cache = replace(TWO, bearable=("compute", "cache"))
-    assert with_cache.parts([backward, LARGE, *SMALL]) == [[LARGE, *SMALL], [backward]]
-    assert with_cache.parts([backward, *SMALL]) == [[backward, *SMALL]]
-    assert TWO.parts([backward, LARGE]) == [[backward, LARGE]]
+def watch_company(together: Company, trials: list[Trial]) -> list[tuple[str, ...]]:
+    """Measure trials; return the classes that ran at once, each time that a trial began or ended."""
+    running: list[str] = []
+    seen: list[tuple[str, ...]] = []
+    lock = threading.Lock()
+
+    def watch(lane: FakeLane, trial: Trial) -> Outcome:
+        kind = together.class_of(trial)
+        with lock:
+            running.append(kind)
+            seen.append(tuple(sorted(running)))
+        time.sleep(0.01)  # so that others meet it
+        with lock:
+            running.remove(kind)
+        return measured(lane, trial)
+
+    assert len(list(crew(together, watch).finished(trials))) == len(trials)
+    return seen
+
+
+def test_work_that_disturbs_its_own_kind_only_runs_next_to_other_work_and_first() -> None:
+    others = replace(TWO, pairs=ALL - {("streaming", "streaming")})
+    large = [replace(LARGE, direction=direction) for direction in ("forward", "backward", "forward_backward")]
+    seen = watch_company(others, [*SMALL, *large])
+    assert ("streaming", "streaming") not in seen
+    assert ("compute", "streaming") in seen
+    one_job = replace(others, leases=[(0,)])
+    assert [one.work for one in crew(one_job, measured).finished([*SMALL, *large])] == [*large, *SMALL]
+
+
+def test_a_backward_pass_that_the_forward_one_shows_not_to_stream_need_not_wait_for_its_turn() -> None:
+    others = replace(TWO, pairs=ALL - {("streaming", "streaming")}, _seconds={})
+    case = operator("add").case_of({name: TensorSpec((2048, 4096)) for name in ("lhs", "rhs")})
+    first, second = LARGE, Trial(case, LARGE.side, "forward")
+    copying = 4 * LARGE.case.input_bytes / others.rates.nbytes
+    for trial in (first, second):
+        others.learn(trial, 2 * PASSES * copying)
+    assert ("cache", "cache") in watch_company(others, [replace(one, direction="backward") for one in (first, second)])
 
 
 def test_a_case_that_a_framework_names_is_judged_by_the_formulas_of_what_it_computes() -> None:
@@ -287,7 +320,7 @@ def test_auto_is_the_largest_number_whose_effect_is_small(noted: Callable[..., l
     told = noted({("compute", 4): 0.02, ("streaming", 2): 0.5})
     chosen = company(Settings(jobs=0), 1, told.append)
     assert len(chosen.leases) == 2
-    assert chosen.bearable == ("compute", "cache")
+    assert chosen.own_kind == ["compute", "cache"]
     assert told == ["note: `--jobs auto` is 2 on this machine, for compute, cache work"]
 
 
@@ -308,9 +341,10 @@ def test_auto_is_one_where_everything_disturbs(noted: Callable[..., list[str]]) 
 def test_a_number_that_the_user_chose_holds_and_what_disturbs_runs_alone(noted: Callable[..., list[str]]) -> None:
     chosen = company(Settings(jobs=4), 1, noted({("compute", 4): 0.02, ("cache", 4): 0.04}).append)
     assert len(chosen.leases) == 4
-    assert chosen.bearable == ("compute",)
-    assert chosen.bears(SMALL[0])
-    assert not chosen.bears(LARGE)
+    assert chosen.own_kind == ["compute", "streaming"]
+    assert chosen.bears("compute", "streaming")
+    assert not chosen.bears("cache", "compute")
+    assert not chosen.bears("compute", "cache")
 
 
 def test_more_jobs_than_cores_are_refused(noted: Callable[..., list[str]]) -> None:
