@@ -165,7 +165,7 @@ def alarms_of(inputs: Path, folder: Path) -> list[str]:
 
 def side_by_side(inputs: Path, checkout: Path, folder: Path) -> tuple[float, float]:
     """Measure every row by two jobs and by the original, in turns; return the seconds that each had."""
-    ours = command(stored(*dealt(inputs), folder, "rows"), 2, folder / "rows-2.json")
+    ours = command(stored(dealt(inputs)[0], folder, "rows"), 2, folder / "rows-2.json")
     theirs, environment = original(checkout, folder)
     quiet: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     processes = [
@@ -197,7 +197,7 @@ def main() -> None:
                 output = folder / f"part{part}-{jobs}.json"
                 opperf(command(inputs, jobs, output))
                 records += read_run(output).records
-        verdicts = alarms_of(stored(*dealt(words.inputs, words.comparisons), folder, "compared"), folder)
+        verdicts = alarms_of(stored(dealt(words.inputs, words.comparisons)[0], folder, "compared"), folder)
     rows = moved(one, two)
     alarms = sum(verdict in ("slower", "faster") for verdict in verdicts)
     decided = sum(verdict not in ("failed", "skipped") for verdict in verdicts)
