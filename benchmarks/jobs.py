@@ -167,7 +167,7 @@ def side_by_side(inputs: Path, checkout: Path, folder: Path) -> tuple[float, flo
     """Measure every row by two jobs and by the original, in turns; return the seconds that each had."""
     ours = command(stored(dealt(inputs)[0], folder, "rows"), 2, folder / "rows-2.json")
     theirs, environment = original(checkout, folder)
-    # A process group that loses its shell while one of it is stopped would be hung up, so each has a session of its own.
+    # A process group whose shell ends while one of it is stopped is hung up, so each has a session of its own.
     quiet: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
     processes = [
         subprocess.Popen(ours, **quiet),
