@@ -40,7 +40,7 @@ COMPARISONS = 100
 TURN, PARTS = 15.0, 6
 
 
-def dealt(path: Path, count: int | None = None, parts: int = 1) -> list[dict[str, list[Any]]]:
+def deal(path: Path, count: int | None = None, parts: int = 1) -> list[dict[str, list[Any]]]:
     """Return the first rows of a file of inputs, one of each operator before the second of any, dealt into parts."""
     inputs: dict[str, list[Any]] = json.loads(path.read_text())
     turns = (one for turn in range(max(map(len, inputs.values()))) for one in inputs if turn < len(inputs[one]))
@@ -52,7 +52,7 @@ def dealt(path: Path, count: int | None = None, parts: int = 1) -> list[dict[str
     return several
 
 
-def stored(rows: dict[str, list[Any]], folder: Path, name: str) -> Path:
+def store(rows: dict[str, list[Any]], folder: Path, name: str) -> Path:
     """Write rows into a file."""
     place = folder / f"{name}.json"
     place.write_text(json.dumps(rows))
@@ -102,7 +102,7 @@ def each_process(tree: psutil.Process, act: Callable[[psutil.Process], None]) ->
                 act(process)
 
 
-def moved(one: Iterable[Record], two: Iterable[Record]) -> list[dict[str, Any]]:
+def shifts(one: Iterable[Record], two: Iterable[Record]) -> list[dict[str, Any]]:
     """Return how far the median of each trial with two jobs lies from that with one, the farthest first."""
     alone = {record.trial.key: record.time.median for record in one if record.time is not None}
     rows = []
@@ -165,7 +165,7 @@ def alarms_of(inputs: Path, folder: Path) -> list[str]:
 
 def side_by_side(inputs: Path, checkout: Path, folder: Path) -> tuple[float, float]:
     """Measure every row by two jobs and by the original, in turns; return the seconds that each had."""
-    ours = command(stored(dealt(inputs)[0], folder, "rows"), 2, folder / "rows-2.json")
+    ours = command(store(deal(inputs)[0], folder, "rows"), 2, folder / "rows-2.json")
     theirs, environment = original(checkout, folder)
     # A process group whose shell ends while one of it is stopped is hung up, so each has a session of its own.
     quiet: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
@@ -192,14 +192,14 @@ def main() -> None:
         walls = None if words.rows is not None else side_by_side(words.inputs, words.checkout.resolve(), folder)
         one: list[Record] = []
         two: list[Record] = []
-        for part, some in enumerate(dealt(words.inputs, words.rows, PARTS)):
-            inputs = stored(some, folder, f"part{part}")
+        for part, some in enumerate(deal(words.inputs, words.rows, PARTS)):
+            inputs = store(some, folder, f"part{part}")
             for jobs, records in ((2, two), (1, one)):
                 output = folder / f"part{part}-{jobs}.json"
                 opperf(command(inputs, jobs, output))
                 records += read_run(output).records
-        verdicts = alarms_of(stored(dealt(words.inputs, words.comparisons)[0], folder, "compared"), folder)
-    rows = moved(one, two)
+        verdicts = alarms_of(store(deal(words.inputs, words.comparisons)[0], folder, "compared"), folder)
+    rows = shifts(one, two)
     alarms = sum(verdict in ("slower", "faster") for verdict in verdicts)
     decided = sum(verdict not in ("failed", "skipped") for verdict in verdicts)
     beside = "" if walls is None else f"{walls[0]:.0f} s by two jobs, {walls[1]:.0f} s by the original; "
