@@ -13,7 +13,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from report import publish
-from warm_worker import measured, started, torch_side
+from warm_worker import measure, start_worker, torch_side
 
 from opperf.domain.plan import Settings
 from opperf.domain.stats.order import median
@@ -24,11 +24,11 @@ WORKERS = 10
 ROUNDS = 12
 
 
-def prepared(stack: ExitStack, seed: int, allocator: str) -> Worker:
+def prepare(stack: ExitStack, seed: int, allocator: str) -> Worker:
     """Return a fresh worker that ran other operators in an order of its own, and is stopped."""
-    worker = stack.enter_context(started(torch_side(allocator)))
+    worker = stack.enter_context(start_worker(torch_side(allocator)))
     for name in random.Random(seed).sample(OTHERS, k=6):
-        measured(worker, name, "common", Settings(warmup=1, runs=3, latency=False, memory=False))
+        measure(worker, name, "common", Settings(warmup=1, runs=3, latency=False, memory=False))
     worker.pause()
     return worker
 
@@ -36,7 +36,7 @@ def prepared(stack: ExitStack, seed: int, allocator: str) -> Worker:
 def spell(worker: Worker) -> list[float]:
     """Wake a worker, time the convolution, and stop it again; seconds."""
     worker.resume()
-    result = measured(worker, "conv2d", "common", Settings(warmup=5, runs=20, latency=False, memory=False))
+    result = measure(worker, "conv2d", "common", Settings(warmup=5, runs=20, latency=False, memory=False))
     worker.pause()
     return result.time.seconds()
 
@@ -46,7 +46,7 @@ def main() -> None:
     seen: dict[tuple[str, int], list[float]] = {}
     with ExitStack() as stack:
         workers = {
-            (allocator, seed): prepared(stack, seed, allocator)
+            (allocator, seed): prepare(stack, seed, allocator)
             for seed in range(WORKERS)
             for allocator in ("fixed", "default")
         }

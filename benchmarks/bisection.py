@@ -90,7 +90,7 @@ class Drawn(Comparing):
             stage(contest).append(PairValue(ratio, first, second, rounds=24))
 
 
-def named(past: History) -> tuple[int, ...]:
+def name_builds(past: History) -> tuple[int, ...]:
     """Return the builds that are named for a history."""
     Drawn.history = past
     order = Order("0", str(BUILDS - 1), pairs=PAIRS)
@@ -151,7 +151,7 @@ def main() -> None:
         others = {"threshold": [0, 0], "asv find": [0, 0]}
         for seed in range(count):
             past = history(steps, height, seed)
-            places = named(past)
+            places = name_builds(past)
             right += places == tuple(past.steps)
             wrong += any(place not in past.steps for place in places)
             nobody += not places

@@ -54,7 +54,7 @@ ASKED = {
 }
 
 
-def timed(python: str, asked: Sequence[str], folder: Path) -> dict[str, Any]:
+def time_calls(python: str, asked: Sequence[str], folder: Path) -> dict[str, Any]:
     """Return what one comparison took, and what it said."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     command = [python, "-m", "opperf", "compare", *asked, "--direction", "forward", "--format", "json"]
@@ -77,10 +77,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "rows.py").write_text(CODE)
         for python in pythons.values():  # what the first command of an opperf makes is there afterwards
-            timed(python, (*ASKED["the same, steady"], "--budget", "5"), Path(folder))
+            time_calls(python, (*ASKED["the same, steady"], "--budget", "5"), Path(folder))
         for _ in range(runs):
             for what, name in random.sample(list(result), len(result)):
-                result[what, name].append(timed(pythons[name], ASKED[what], Path(folder)))
+                result[what, name].append(time_calls(pythons[name], ASKED[what], Path(folder)))
     rows: list[dict[str, Any]] = [
         {
             "comparison": what,

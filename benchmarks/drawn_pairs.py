@@ -40,7 +40,7 @@ EFFECTS = {"A/A": 1.0, "+2 %": 1.02, "+5 %": 1.05, "+10 %": 1.10, "twice": 2.0}
 TIMES = {"min": 1e-3, "median": 1e-3, "p90": 1e-3, "turn": 1e-3}
 
 
-def recorded(raw: Path = RAW) -> dict[str, list[float]]:
+def record(raw: Path = RAW) -> dict[str, list[float]]:
     """Return the log-ratios of all pairs of identical code, by operator."""
     result: dict[str, list[float]] = {}
     with gzip.open(raw, "rt") as lines:
@@ -76,7 +76,7 @@ class Drawn:
         """Nothing was started."""
 
 
-def _drawn(pairs: Mapping[str, Sequence[float]], effect: float, generator: random.Random, *_: object) -> Drawn:
+def _draw(pairs: Mapping[str, Sequence[float]], effect: float, generator: random.Random, *_: object) -> Drawn:
     """Return what stands for a pair, however a pair is asked for."""
     return Drawn(pairs, effect, generator)
 
@@ -92,7 +92,7 @@ def comparisons(
         for several in [[trial] for trial in trials] if alone else [trials]:
             contests = [Contest(trial, trial, trial) for trial in several]
             settings = Settings(seed=generator.randrange(1 << 30), check=False)
-            duel: Callable[..., Any] = partial(_drawn, pairs, effect, generator)
+            duel: Callable[..., Any] = partial(_draw, pairs, effect, generator)
             Comparing(settings, rule, lambda _: None, duel=duel).run(contests)
             said = [outcome(contest) for contest in contests]
             # The pairs of processes of both stages: operators of a suite share them.
@@ -145,7 +145,7 @@ def main() -> None:
     parser.add_argument("--start", type=float, default=0.0)
     parser.add_argument("--measure", type=float, default=0.0)
     given = parser.parse_args()
-    pairs = recorded()
+    pairs = record()
     rule = Rule(most=MOST_PAIRS) if given.settle else Rule()
     every = {
         effect: comparisons(pairs, factor, rule, given.comparisons, 1, alone=given.alone)

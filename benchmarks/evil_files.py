@@ -63,7 +63,7 @@ def mutant(whole: bytes, draw: random.Random, *, packed: bool) -> tuple[bytes, s
         text = draw.choice(BOMBS)
     if not packed or draw.random() < 0.8:
         return text, ""
-    return _packed(text, draw)
+    return _pack(text, draw)
 
 
 def _other_values(whole: bytes, draw: random.Random) -> bytes:
@@ -73,14 +73,14 @@ def _other_values(whole: bytes, draw: random.Random) -> bytes:
     except ValueError:
         return _other_words(whole, draw)
     for _ in range(draw.choice((1, 1, 1, 2, 4))):
-        data = _changed(data, draw)
+        data = _change(data, draw)
     text = json.dumps(data).encode()
     if draw.random() < 0.03:
         text = text.replace(b": 1", b": 1e999").replace(b": 0", b": " + b"9" * 400)
     return text
 
 
-def _changed(data: Any, draw: random.Random) -> Any:
+def _change(data: Any, draw: random.Random) -> Any:
     result = places(data)
     path = draw.choice(result)
     evil = copy.deepcopy(draw.choice(NAMES) if draw.random() < 0.3 else draw.choice(EVIL))
@@ -128,7 +128,7 @@ def _other_bytes(whole: bytes, draw: random.Random) -> bytes:
     return bytes(text)
 
 
-def _packed(text: bytes, draw: random.Random) -> tuple[bytes, str]:
+def _pack(text: bytes, draw: random.Random) -> tuple[bytes, str]:
     """Return bytes in an archive, which may itself be damaged, or be one that unpacks to anything."""
     kind = draw.random()
     if kind < 0.3:

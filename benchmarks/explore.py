@@ -89,7 +89,7 @@ def _sizes(place: int, size: int) -> tuple[int, ...]:
 KINDS = {"residue": residue, "power of two": power, "threshold": threshold, "ratio": ratio, "strided": strided}
 
 
-def explored(cliff: str, seed: int) -> Territory:
+def explore(cliff: str, seed: int) -> Territory:
     """Explore the null framework with one cliff."""
     side = Side("null", implementation="cliff", settings={"cliff": cliff, "noise": NOISE, "seed": str(seed)})
     trial = Trial(Case("null:cliff", {"data": TensorSpec((256, 1024))}), side, "forward")
@@ -100,7 +100,7 @@ def explored(cliff: str, seed: int) -> Territory:
     return territory
 
 
-def simulated(repeats: int) -> tuple[list[dict[str, Any]], Mapping[str, tuple[float, float, str]]]:
+def simulate(repeats: int) -> tuple[list[dict[str, Any]], Mapping[str, tuple[float, float, str]]]:
     """Return a row for each kind, and the figures."""
     rows: list[dict[str, Any]] = []
     false = findings = 0
@@ -108,7 +108,7 @@ def simulated(repeats: int) -> tuple[list[dict[str, Any]], Mapping[str, tuple[fl
         result = smallest = looks = 0
         for seed in range(repeats):
             planted = plant(random.Random(seed))
-            territory = explored(planted.setting, seed)
+            territory = explore(planted.setting, seed)
             hits = [one.case for one in territory.anomalies if _holds(planted.setting, one.case, one.other)]
             result += bool(hits)
             smallest += any(planted.smallest(case.tensor("data").shape) for case in hits)
@@ -119,7 +119,7 @@ def simulated(repeats: int) -> tuple[list[dict[str, Any]], Mapping[str, tuple[fl
             {"planted": kind, "found %": 100 * result / repeats, "smallest %": 100 * smallest / max(1, result),
              "looks": looks / repeats}
         )  # fmt: skip
-    nothing = sum(len(explored("none", seed).anomalies) for seed in range(repeats))
+    nothing = sum(len(explore("none", seed).anomalies) for seed in range(repeats))
     figures = {
         "planted cliffs not found": (100 - min(row["found %"] for row in rows), 5.0, "%"),
         "not the smallest case": (100 - sum(row["smallest %"] for row in rows) / len(rows), 10.0, "%"),
@@ -152,7 +152,7 @@ def real() -> Iterator[dict[str, Any]]:
 def main() -> None:
     """Explore, print and judge."""
     repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 20
-    rows, figures = simulated(repeats)
+    rows, figures = simulate(repeats)
     cliffs = list(real())
     lacking = len(FRAMEWORKS) - len(cliffs)
     publish(

@@ -65,7 +65,7 @@ def _of_numpy() -> dict[str, Callable[[Any], Any]]:
     }
 
 
-def _repeated(call: Callable[[Any], Any], times: int) -> Callable[[Any], Any]:
+def _repeat(call: Callable[[Any], Any], times: int) -> Callable[[Any], Any]:
     def repeat(data: Any) -> Any:
         for _ in range(times):
             result = call(data)
@@ -76,4 +76,4 @@ def _repeated(call: Callable[[Any], Any], times: int) -> Callable[[Any], Any]:
 
 for _name, _call in (_of_torch if find_spec("torch") else _of_numpy)().items():
     for _times in (100, 101):
-        globals()[f"{_name}_{_times}"] = _repeated(_call, _times)
+        globals()[f"{_name}_{_times}"] = _repeat(_call, _times)

@@ -333,11 +333,11 @@ def _row(rule: str, effect: str, verdicts: Sequence[str]) -> dict[str, Any]:
 def _ours(suites: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [
         _row("opperf", effect, [one["verdict"] for _, one in _comparisons(suites, effect)])
-        for effect in _measured(suites)
+        for effect in _measure(suites)
     ]
 
 
-def _measured(suites: Sequence[dict[str, Any]]) -> list[str]:
+def _measure(suites: Sequence[dict[str, Any]]) -> list[str]:
     """Return the effects that were measured, in their order."""
     return [effect for effect in (*EFFECTS, BURNING) if any(line["effect"] == effect for line in suites)]
 
@@ -358,7 +358,7 @@ def _truths(suites: Sequence[dict[str, Any]]) -> dict[tuple[str, str], float]:
     """Return the true log-ratios: known for identical code and extra calls, the mean of all pairs for extra rows."""
     truths = {}
     for workload in WORKLOADS:
-        for effect in _measured(suites):
+        for effect in _measure(suites):
             factor = EFFECTS.get(effect, 1.0)
             pooled = [
                 ratio
@@ -372,7 +372,7 @@ def _truths(suites: Sequence[dict[str, Any]]) -> dict[tuple[str, str], float]:
     return truths
 
 
-def _covered(suites: Sequence[dict[str, Any]], *effects: str, one_stage: bool = False) -> list[bool]:
+def _cover(suites: Sequence[dict[str, Any]], *effects: str, one_stage: bool = False) -> list[bool]:
     """Return which intervals hold the truth: those at 95 %, or the wider ones where one stage was enough."""
     truths = _truths(suites)
     return [
@@ -383,14 +383,14 @@ def _covered(suites: Sequence[dict[str, Any]], *effects: str, one_stage: bool = 
 
 
 def _coverage(suites: Sequence[dict[str, Any]]) -> float:
-    covered = _covered(suites, *EFFECTS)
+    covered = _cover(suites, *EFFECTS)
     return 100 * sum(covered) / len(covered)
 
 
 def _coverage_rows(suites: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     rows = []
-    every = {effect: _covered(suites, effect) for effect in _measured(suites)}
-    for effect, covered in {**every, "one stage": _covered(suites, *EFFECTS, one_stage=True)}.items():
+    every = {effect: _cover(suites, effect) for effect in _measure(suites)}
+    for effect, covered in {**every, "one stage": _cover(suites, *EFFECTS, one_stage=True)}.items():
         if not covered:
             continue
         low, high = wilson(sum(covered), len(covered))
@@ -423,7 +423,7 @@ def _operators(suites: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         times = [one["time"] for _, one in _comparisons(suites, "A/A") if one["name"] == workload.name]
         result = {
             effect: [one["verdict"] for _, one in _comparisons(suites, effect) if one["name"] == workload.name]
-            for effect in _measured(suites)
+            for effect in _measure(suites)
         }
         rows.append(
             {
@@ -447,7 +447,7 @@ def _operators(suites: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _wall_rows(suites: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     rows = []
-    for effect in _measured(suites):
+    for effect in _measure(suites):
         walls = [line["wall"] / len(WORKLOADS) / 2 for line in suites if line["effect"] == effect]
         rows.append({"all operators": effect, "mean s": fmean(walls), "most s": max(walls), "suites": len(walls)})
     return rows

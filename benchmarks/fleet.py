@@ -90,7 +90,7 @@ def trials(count: int) -> list[Trial]:
     return [Trial(Case("steady", {"data": TensorSpec((place + 1,))}), SIDE, "forward") for place in range(count)]
 
 
-def measured(engine: RayEngine, work: Sequence[Trial], settings: Settings) -> tuple[list[Outcome], float]:
+def measure(engine: RayEngine, work: Sequence[Trial], settings: Settings) -> tuple[list[Outcome], float]:
     """Return the outcomes, which were in a journal, and the CPU time that the head took."""
     outcomes: list[Outcome] = []
     run = Run("benchmark", "2026-11-23T00:00:00+00:00", (), settings)
@@ -108,7 +108,7 @@ def cost(address: str, count: int) -> dict[str, Any]:
     """Return what a run of sleeping trials takes, and what it should."""
     engine = Timed(address, actor=Sleeper)
     work = trials(count)
-    outcomes, spent = measured(engine, work, SLEEPING)
+    outcomes, spent = measure(engine, work, SLEEPING)
     wall, ideal = time.monotonic() - engine.ready, count * SECONDS / NODES
     return {
         "trials": len(outcomes),
@@ -160,7 +160,7 @@ def losses(address: str, kills: int, seed: int) -> dict[str, Any]:
     killer.start()
     while killer.is_alive():
         rounds += 1
-        outcomes, _ = measured(RayEngine(address, actor=Actor), work, REAL)
+        outcomes, _ = measure(RayEngine(address, actor=Actor), work, REAL)
         counts.update((rounds, one.trial.key) for one in outcomes)
         given_up += sum(one.status != "ok" for one in outcomes)
     killer.over.set()

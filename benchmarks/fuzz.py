@@ -168,18 +168,18 @@ def run_suite(path: Path) -> bool:
     return command(path, "run.json", read_run, "run", "--suite", str(path), *NULL_RUN)
 
 
-def resumed(path: Path) -> bool:
+def resume(path: Path) -> bool:
     """Go on with a run that a file says was begun."""
     words = ("run", "null:steady", "--framework", "null", "--budget", "1", "--resume", str(path))
     return command(path, "run.json", read_run, *words, "--output", "run.json")
 
 
-def shown(path: Path) -> bool:
+def show(path: Path) -> bool:
     """Print a result file."""
     return command(path, "", read_run, "show", str(path))
 
 
-def replayed(path: Path) -> bool:
+def replay(path: Path) -> bool:
     """Read a trace and write it as a suite, measuring nothing."""
     return command(path, "suite.json", read_suite, "replay", str(path), "--dry-run", "--save-suite", "suite.json")
 
@@ -231,9 +231,9 @@ def main() -> None:
         tallies += [
             fuzz.run("opperf config check", null_configs, checked, few),
             fuzz.run("opperf run --config", null_configs, run, few),
-            fuzz.run("opperf replay", files.TRACES, replayed, few),
-            fuzz.run("opperf show", mutants_of("record"), shown, few),
-            fuzz.run("opperf run --resume", mutants_of("record"), resumed, few),
+            fuzz.run("opperf replay", files.TRACES, replay, few),
+            fuzz.run("opperf show", mutants_of("record"), show, few),
+            fuzz.run("opperf run --resume", mutants_of("record"), resume, few),
             fuzz.run("opperf run --suite", mutants_of("suite"), run_suite, few),
         ]
     rows = [vars(one) for one in counted]

@@ -124,7 +124,7 @@ def extra(side: Side) -> list[tuple[Trial, Trial]]:
     return pairs
 
 
-def judged(heading: str, said: list[tuple[str, str, float | None]]) -> dict[str, Any]:
+def judge(heading: str, said: list[tuple[str, str, float | None]]) -> dict[str, Any]:
     """Return a row that counts verdicts."""
     words = Counter(verdict for _, verdict, _ in said)
     ratios = [ratio for *_, ratio in said if ratio is not None]
@@ -168,7 +168,7 @@ def main() -> None:
             "+1 % of calls that was not called slower": (sum(word != "slower" for _, word, _ in more), 0, ""),
             "identical code that was called changed": (sum(word in ("slower", "faster") for _, word, _ in none), 0, ""),
         },
-        {"comparisons by counts": [judged("101 calls beside 100", more), judged("identical code", none)]},
+        {"comparisons by counts": [judge("101 calls beside 100", more), judge("identical code", none)]},
     )
     steps.path.unlink(missing_ok=True)
 

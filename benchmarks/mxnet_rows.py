@@ -32,7 +32,7 @@ SHARE, MOST_BYTES = 0.6, 6e9
 LOOK, LOOKS = 0.05, 10
 
 
-def measured(path: Path, output: Path) -> tuple[float, int]:
+def measure(path: Path, output: Path) -> tuple[float, int]:
     """Run the command; return its wall time in seconds and the most bytes that it and its children held at once."""
     command = [sys.executable, "-m", "opperf", "run", "--suite", str(path), "--framework", "mxnet",
                "--threads", str(os.cpu_count()), "--warmup", "1", "--runs", "5", "--no-check",
@@ -44,7 +44,7 @@ def measured(path: Path, output: Path) -> tuple[float, int]:
         while process.poll() is None:
             if looks % LOOKS == 0:
                 children = process.children(recursive=True)
-            most = max(most, held([process, *children]))
+            most = max(most, held_bytes([process, *children]))
             looks += 1
             time.sleep(LOOK)
     return time.perf_counter() - start, most
@@ -66,7 +66,7 @@ def theirs(checkout: Path, folder: Path) -> float:
     return time.perf_counter() - start
 
 
-def held(processes: Sequence[Any]) -> int:
+def held_bytes(processes: Sequence[Any]) -> int:
     """Return the bytes that lie in memory for processes; one that ended holds none."""
     total = 0
     for process in processes:
@@ -108,7 +108,7 @@ def main() -> None:
     inputs, checkout = (Path(word).resolve() for word in sys.argv[1:])
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "rows.json"
-        wall, most = measured(inputs, output)
+        wall, most = measure(inputs, output)
         run = read_run(output)
         their_wall = theirs(checkout, Path(folder))
     cases = {record.trial.case.id for record in run}

@@ -10,7 +10,7 @@ from typing import Any
 
 from load import burners
 from report import publish
-from warm_worker import measured, started, torch_side
+from warm_worker import measure, start_worker, torch_side
 
 from opperf.domain.measurement import Measurement
 from opperf.domain.plan import Settings
@@ -58,13 +58,13 @@ def row(operator: str, quiet: list[Measurement], busy: list[Measurement]) -> dic
 def main() -> None:
     """Measure, print and judge."""
     rows: list[dict[str, Any]] = []
-    with started(torch_side()) as worker:
+    with start_worker(torch_side()) as worker:
         for name, size in OPERATORS:
             quiet, busy = [], []
             for _ in range(ROUNDS):  # by turns, since other guests of the host change its speed from second to second
-                quiet.append(measured(worker, name, size, SETTINGS))
+                quiet.append(measure(worker, name, size, SETTINGS))
                 with burners():
-                    busy.append(measured(worker, name, size, SETTINGS))
+                    busy.append(measure(worker, name, size, SETTINGS))
             rows.append(row(f"{name} {size}", quiet, busy))
     judged = [row for row in rows if 10 <= row["quiet us"] <= 2000]
     publish(

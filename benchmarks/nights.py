@@ -26,7 +26,7 @@ from statistics import fmean, median, variance
 from typing import Any
 
 import numpy as np
-from drawn_pairs import Drawn, recorded
+from drawn_pairs import Drawn, record
 from report import publish
 from scipy import stats
 
@@ -131,7 +131,7 @@ def star(series: Series) -> dict[int, int]:
     return _named(series.points, lambda count: series.points[:count])
 
 
-def imported(series: Series) -> dict[int, int]:
+def import_time(series: Series) -> dict[int, int]:
     """Return the same where another tool measured the times: all that is known of their errors is their scatter."""
     names = [str(night) for night in range(len(series.times))]
     points = absolute(names, series.times)
@@ -231,12 +231,12 @@ def judge(name: str, histories: Sequence[Series], rule: Callable[[Series], dict[
 def main() -> None:
     """Simulate, judge and print."""
     repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 5
-    pairs = recorded()
+    pairs = record()
     generator = random.Random(18)
     histories = [series for _ in range(repeats) for series in simulate(pairs, generator)]
     rules: dict[str, Callable[[Series], dict[int, int]]] = {
         "opperf: ratios to anchor and predecessor": star,
-        "opperf: absolute times of another tool": imported,
+        "opperf: absolute times of another tool": import_time,
         "times: median of 3, x1.35, twice": partial(by_time, judge=hud),
         "times: t > 7, 12 later nights": partial(by_time, judge=perfherder),
         "times: E-divisive, p < 0.001": partial(by_time, judge=e_divisive),

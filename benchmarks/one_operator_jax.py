@@ -24,10 +24,10 @@ keys = jax.random.split(jax.random.key(0), len(shapes))
 tensors = [jax.random.uniform(key, tuple(map(int, shape.split("x"))), minval=-1.0) for key, shape in zip(keys, shapes)]
 
 
-def measured() -> None:
+def measure() -> None:
     for _ in range(int(calls)):
         operator(*tensors).block_until_ready()
 
 
-measured()
-measured()
+measure()
+measure()

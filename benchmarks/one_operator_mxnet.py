@@ -21,11 +21,11 @@ operator = OPERATORS[name]
 tensors = [nd.random.uniform(-1, 1, tuple(map(int, shape.split("x")))) for shape in shapes]
 
 
-def measured() -> None:
+def measure() -> None:
     for _ in range(int(calls)):
         operator(*tensors)
     nd.waitall()
 
 
-measured()
-measured()
+measure()
+measure()

@@ -18,12 +18,12 @@ operator = OPERATORS[name]
 tensors = [2 * torch.rand(*map(int, shape.split("x"))) - 1 for shape in shapes]
 
 
-def measured() -> None:
+def measure() -> None:
     for _ in range(int(calls)):
         operator(*tensors)
 
 
 torch.set_num_threads(1)
 with torch.no_grad():
-    measured()
-    measured()
+    measure()
+    measure()

@@ -37,7 +37,7 @@ def rows() -> Iterator[dict[str, Any]]:
         inputs, outputs = ([_array(value) for value in values] for values in test.data_sets[0])
         made = dict(zip([one.name for one in model.graph.input], inputs))
         result: dict[str, Any] = {"name": test.name, "passed": _passes(model, made, outputs)}
-        yield result | (_captured(model, made) if result["passed"] else {})
+        yield result | (_capture(model, made) if result["passed"] else {})
 
 
 def _array(value: Any) -> Any:
@@ -62,7 +62,7 @@ def _alike(result: Any, expected: Any) -> bool:
     return bool(np.array_equal(ours, theirs))
 
 
-def _captured(model: Any, made: dict[str, Any]) -> dict[str, Any]:
+def _capture(model: Any, made: dict[str, Any]) -> dict[str, Any]:
     try:
         calls = ModelFile(model, {}, SIDE).capture_nodes(made)
     except InputError as error:

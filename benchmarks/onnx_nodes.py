@@ -32,7 +32,7 @@ LIMIT = 2.0
 TIMEOUT = 900.0
 
 
-def captured(side: Side) -> list[dict[str, Any]]:
+def capture(side: Side) -> list[dict[str, Any]]:
     """Return each single node of the tests."""
     python = interpreter(EnvironmentSpec.parse(side.environment), framework=side.framework)
     with tempfile.TemporaryDirectory() as folder:
@@ -51,7 +51,7 @@ def main() -> None:
     """Run, print and publish."""
     environment = choose_environment(EnvironmentSpec.parse("current"), "onnxruntime").text
     side = Side("onnxruntime", environment=environment, mode=FRAMEWORKS["onnxruntime"].mode)
-    tests = captured(side)
+    tests = capture(side)
     passed = [test for test in tests if test["passed"]]
     left_out = Counter(f"left out: {test['why']}" for test in passed if "case" not in test)
     failed: Counter[str] = Counter()

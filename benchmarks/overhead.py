@@ -14,7 +14,7 @@ from typing import Any
 
 from known import backend, extension
 from report import publish
-from warm_worker import started, torch_side
+from warm_worker import start_worker, torch_side
 
 from opperf.child.measure.block import Block
 from opperf.child.measure.disturbance import ProcessCounters
@@ -38,7 +38,7 @@ def call_cost() -> float:
 def trial_cost() -> dict[str, float]:
     """Return where the time of a 1x1 add in torch goes, in milliseconds: median of 100 trials in one warm worker."""
     tiny = TensorSpec((1, 1))
-    with started(torch_side()) as worker:
+    with start_worker(torch_side()) as worker:
         trial = Trial(Case("add", {"lhs": tiny, "rhs": tiny}), worker.side, "forward")
         seen = [_one(worker, trial) for _ in range(TRIALS + 3)]
     kept = seen[3:]  # the first trials import what the profiler needs

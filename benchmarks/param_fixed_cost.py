@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from report import publish
-from warm_worker import started, torch_side
+from warm_worker import start_worker, torch_side
 
 from opperf.catalog.param.document import read_config
 from opperf.domain.measurement import Outcome
@@ -125,7 +125,7 @@ def main() -> None:
                 times, trials = a_run(path, number, output)
                 whole[kind] += times
     parts: list[dict[str, float]] = []
-    with started(torch_side()) as worker:
+    with start_worker(torch_side()) as worker:
         for number in range(ROUNDS):
             shuffled = list(trials)
             random.Random(number).shuffle(shuffled)

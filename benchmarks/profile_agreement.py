@@ -169,7 +169,7 @@ def single_row(framework: str, case: Case, folder: Path) -> dict[str, Any]:
         for _ in range(ROUNDS)
     ]
     return {
-        **compared(framework, case, [(by_itself, *seen) for *seen, by_itself in taken]),
+        **compare(framework, case, [(by_itself, *seen) for *seen, by_itself in taken]),
         "alone moves %": moved([by_itself for *_, by_itself in taken]),
         "allocator as it comes us": 1e6 * in_profile(framework, case, folder, "default")[0],
     }
@@ -179,10 +179,10 @@ def alternating_rows(framework: str) -> list[dict[str, Any]]:
     """Return how cases compare in a profile and alone, in turns of one process."""
     cases = [json.dumps(case.to_json()) for case in CASES]
     result = said("alternating_profiles.py", framework, framework, *cases)
-    return [compared(framework, case, turns) for case, turns in zip(CASES, result)]
+    return [compare(framework, case, turns) for case, turns in zip(CASES, result)]
 
 
-def compared(framework: str, case: Case, turns: Sequence[Sequence[float]]) -> dict[str, Any]:
+def compare(framework: str, case: Case, turns: Sequence[Sequence[float]]) -> dict[str, Any]:
     """Return a case's row: medians of what a call took alone, in a profile, and between two there, and of ratios."""
     alone, usual, way = (median(seconds) for seconds in zip(*turns))
     return {

@@ -106,8 +106,8 @@ def readers(folder: Path) -> list[Reader]:
         Reader("result file: compared, new", record, command("compare", beside["record"], "FILE")),
         Reader("result file: compared, old", record, command("compare", "FILE", beside["record"], "--format", "json")),
         Reader("journal", whole["journal"], command("show", "FILE"), ".journal"),
-        Reader("suite", whole["suite"], planned),
-        Reader("inputs of MXNet", whole["rows"], planned),
+        Reader("suite", whole["suite"], plan),
+        Reader("inputs of MXNet", whole["rows"], plan),
         Reader("profile", whole["profile"], command("profile", "--read", "FILE")),
         Reader("profile, by module as json", whole["profile"], command(*PROFILE_WORDS)),
         Reader("profile, as a page", whole["profile"], lambda path: profile_page.render(read_profile(path))),
@@ -126,10 +126,10 @@ def readers(folder: Path) -> list[Reader]:
         Reader("Kineto trace", whole["kineto"], command("replay", beside["trace"], *KINETO_WORDS), packed=True),
         Reader("plugin", whole["plugin"], plugin, ".py"),
         Reader("script", whole["plugin"], script, ".py"),
-        Reader("entry points", b"[opperf.plugins]\none = canary_plugin\ntwo = json.decoder\n", installed, ".txt"),
+        Reader("entry points", b"[opperf.plugins]\none = canary_plugin\ntwo = json.decoder\n", install, ".txt"),
         Reader("module of a plugin", b"json.decoder", lambda path: module_file(read_text(path)), ".txt"),
         Reader("request", request_line(1, Prepare(TRIAL)), asked, ".line"),
-        Reader("answer", answer_line(1, MEASUREMENT), answered, ".line"),
+        Reader("answer", answer_line(1, MEASUREMENT), answer, ".line"),
         *shapes(),
     ]
 
@@ -229,7 +229,7 @@ WHOLE: Mapping[str, Callable[[], bytes]] = {
 }
 
 
-def planned(path: Path) -> object:
+def plan(path: Path) -> object:
     """Read the cases of a suite as a selection has them, and what a plan and a report make of each."""
     chosen = Selection(suite=path, frameworks=["null"])
     check_suite(chosen)
@@ -289,7 +289,7 @@ class _Packages:
         return [_Package(self._path)]
 
 
-def installed(path: Path) -> object:
+def install(path: Path) -> object:
     """Read the plugins that installed packages name."""
     here: Any = _Packages(path)
     told: list[str] = []
@@ -321,7 +321,7 @@ def asked(path: Path) -> object:
         raise InputError(str(error)) from error
 
 
-def answered(path: Path) -> object:
+def answer(path: Path) -> object:
     """Read what a child answers."""
     from opperf.domain.errors import InputError
     from opperf.domain.message.wire import MessageError

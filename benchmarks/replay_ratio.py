@@ -34,7 +34,7 @@ MODELS = {
 FACTOR, LEFT_OUT = 1.5, 1.0
 
 
-def replayed(folder: Path, program: list[str], stem: str) -> dict[str, Any]:
+def replay(folder: Path, program: list[str], stem: str) -> dict[str, Any]:
     """Record a model and replay it; return the document of the replay."""
     python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
     subprocess.run([str(python), *program], cwd=folder, check=True, stdout=subprocess.DEVNULL)
@@ -65,7 +65,7 @@ def row(name: str, result: dict[str, Any]) -> dict[str, Any]:
 def main() -> None:
     """Record, replay, publish."""
     with tempfile.TemporaryDirectory() as folder:
-        rows = [row(name, replayed(Path(folder), *how)) for name, how in MODELS.items()]
+        rows = [row(name, replay(Path(folder), *how)) for name, how in MODELS.items()]
     apart = max(max(one["alone/recorded"], 1 / one["alone/recorded"]) for one in rows)
     publish(
         "replay_ratio",

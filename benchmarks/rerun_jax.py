@@ -33,7 +33,7 @@ DECIDING = ("scan", "while", "cond")
 Computed = tuple[Sequence[Any], Sequence[Any]]
 
 
-def computed(program: Jaxpr, constants: Sequence[Any], given: Sequence[Any]) -> Generator[Computed, None, list[Any]]:
+def compute(program: Jaxpr, constants: Sequence[Any], given: Sequence[Any]) -> Generator[Computed, None, list[Any]]:
     """Yield what each primitive takes and returns, in the order of `equations`; return what the program returns."""
     known = {**dict(zip(program.constvars, constants)), **dict(zip(program.invars, given))}
 
@@ -45,7 +45,7 @@ def computed(program: Jaxpr, constants: Sequence[Any], given: Sequence[Any]) -> 
         answer: list[Any] = []
         within = list(bodies(equation))
         for body, own in within:
-            answer = yield from computed(body, own, handed(equation, body, operands))
+            answer = yield from compute(body, own, hand(equation, body, operands))
         if not within or equation.primitive.name in DECIDING:
             answer = result(equation, operands)
         if not within:
@@ -54,7 +54,7 @@ def computed(program: Jaxpr, constants: Sequence[Any], given: Sequence[Any]) -> 
     return values(program.outvars)
 
 
-def handed(equation: Any, body: Jaxpr, operands: Sequence[Any]) -> Sequence[Any]:
+def hand(equation: Any, body: Jaxpr, operands: Sequence[Any]) -> Sequence[Any]:
     """Return what a program within an equation is given, in its first turn."""
     name, own = equation.primitive.name, equation.params
     if name == "scan":
@@ -95,7 +95,7 @@ def others(case: Case, equation: Equation) -> str:
 def kept(function: Callable[[], Any]) -> Iterator[RecordedCall]:
     """Trace a function, and yield every primitive of its program."""
     program = capture.trace(function)
-    for equation, (operands, results) in zip(equations(program), computed(program.jaxpr, program.consts, ())):
+    for equation, (operands, results) in zip(equations(program), compute(program.jaxpr, program.consts, ())):
         call = capture.capture_equation(equation)
         if call.case is None:
             yield RecordedCall(call)

@@ -128,10 +128,10 @@ def flowed(
                 continue
             entries = [(entry[0], entry[1]) for entry in node["inputs"]]
             flow = [moves[place] and moves[entry[0]] for entry in entries]
-            taken, into = added([values[entry] for entry in entries], flow)
+            taken, into = add([values[entry] for entry in entries], flow)
             given = [backend.to_host(one) for one in taken]
             made = capture.call_node(node, taken)
-            made, out = added(made, [moves[place]] * len(made))
+            made, out = add(made, [moves[place]] * len(made))
             seen[node["name"]] = given, out, into
             values.update({(place, i): one for i, one in enumerate(made)})
     heads = [values[head[0], head[1]] for head in graph["heads"]]
@@ -150,7 +150,7 @@ def beginning(nodes: Sequence[Any], recorded: Mapping[str, Call]) -> dict[tuple[
     return result
 
 
-def added(arrays: Sequence[Any], flow: Sequence[bool]) -> tuple[list[Any], list[Any]]:
+def add(arrays: Sequence[Any], flow: Sequence[bool]) -> tuple[list[Any], list[Any]]:
     """Return arrays with zeros added to those of fractions that something flows through, and the zeros."""
     result, zeros = list(arrays), []
     for i, one in enumerate(arrays):
@@ -173,7 +173,7 @@ def forward(call: CapturedCall, was: Call) -> RecordedCall:
         return RecordedCall(call)
     looks = [(shape, dtype, None) for _, shape, dtype in was.returned]
     given = taken_by(call.case, was.given)
-    return RecordedCall(call, given, looks, was.returned, left_by(call.case, was), undecided=drawn(call))
+    return RecordedCall(call, given, looks, was.returned, left_by(call.case, was), undecided=draw(call))
 
 
 def backward(call: CapturedCall, flow: Flow | None) -> RecordedCall:
@@ -184,7 +184,7 @@ def backward(call: CapturedCall, flow: Flow | None) -> RecordedCall:
     looks = [(one.shape, one.dtype, None) for one in moving]
     if flow is None:
         return RecordedCall(call, looks=looks, undecided="not seen")
-    return RecordedCall(call, flow.given, looks, flow.gradients, cotangents=flow.cotangents, undecided=drawn(call))
+    return RecordedCall(call, flow.given, looks, flow.gradients, cotangents=flow.cotangents, undecided=draw(call))
 
 
 def taken_by(case: Case, arrays: Sequence[HostValue]) -> Sequence[HostValue]:
@@ -201,7 +201,7 @@ def left_by(case: Case, was: Call) -> Sequence[HostValue]:
     return [was.given[i] if i in same else value for i, value in enumerate(left)]
 
 
-def drawn(call: CapturedCall) -> str:
+def draw(call: CapturedCall) -> str:
     """Return why the inputs of an operator do not decide its numbers; empty where they do."""
     return "drawn" if call.name.startswith(DRAWING) else ""
 

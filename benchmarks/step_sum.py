@@ -32,7 +32,7 @@ def opperf(*words: object) -> None:
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def measured(framework: str, folder: Path) -> Run:
+def measure(framework: str, folder: Path) -> Run:
     """Return the operators of a step, captured and measured."""
     suite, result = folder / "suite.json", folder / "result.json"
     step = f"{MODELS / f'lenet_{framework}.py'}:training_step"
@@ -69,7 +69,7 @@ def main() -> None:
     shown = []
     with tempfile.TemporaryDirectory() as folder:
         for framework in FRAMEWORKS:
-            rounds = sorted((row(measured(framework, Path(folder))) for _ in range(ROUNDS)), key=ratio)
+            rounds = sorted((row(measure(framework, Path(folder))) for _ in range(ROUNDS)), key=ratio)
             least, most = ratio(rounds[0]), ratio(rounds[-1])
             shown.append({**rounds[ROUNDS // 2], "least": least, "most": most})
     publish(

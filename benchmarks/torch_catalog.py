@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from report import publish
-from warm_worker import started, torch_side
+from warm_worker import start_worker, torch_side
 
 from opperf.catalog import SIZES, catalog
 from opperf.domain.errors import OperatorFailure
@@ -85,7 +85,7 @@ def main(names: list[str]) -> None:
     """Run, print and publish."""
     whole: dict[str, float] = defaultdict(float)
     start = time.perf_counter()
-    with started(torch_side()) as worker:
+    with start_worker(torch_side()) as worker:
         planned = trials(worker.side, names)
         whole["start"] = time.perf_counter() - start
         for trial in planned:

@@ -229,16 +229,16 @@ def main(wanted: Sequence[str]) -> None:
             chosen = [one for one in TIMED if len(wanted) == 1 or label(one) in wanted]
             kept = {one["program"]: one for one in more.get(TIMES, ())}
             for program in chosen:
-                kept[label(program)] = told(times(program, torch, folder))
+                kept[label(program)] = tell(times(program, torch, folder))
             more[TIMES] = [kept[label(one)] for one in TIMED if label(one) in kept]
         else:
-            rows = [told(one) for one in captured(torch, folder)]
-            more = {**more, VALUES: [told(values(program, torch, folder)) for program in REPLAYED]}
+            rows = [tell(one) for one in capture(torch, folder)]
+            more = {**more, VALUES: [tell(values(program, torch, folder)) for program in REPLAYED]}
     title = "models of users, their captured calls run again by themselves"
     publish("user_models", title, rows, figures(rows, more), {key: more[key] for key in (VALUES, TIMES) if key in more})
 
 
-def captured(torch: Path, folder: Path) -> Iterator[dict[str, Any]]:
+def capture(torch: Path, folder: Path) -> Iterator[dict[str, Any]]:
     """Yield what becomes of each program; prints what does not run again."""
     for framework, programs in PROGRAMS.items():
         path = torch if framework == "torch" else python(framework, folder)
@@ -250,7 +250,7 @@ def captured(torch: Path, folder: Path) -> Iterator[dict[str, Any]]:
     yield row("onnxruntime", "encoder_onnx.py:encoder", onnx_again(folder))
 
 
-def told(one: dict[str, Any]) -> dict[str, Any]:
+def tell(one: dict[str, Any]) -> dict[str, Any]:
     """Print a row, and return it."""
     print(one, flush=True)
     return one

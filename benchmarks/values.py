@@ -10,7 +10,7 @@ import random
 from typing import Any
 
 from report import publish
-from warm_worker import started, torch_side
+from warm_worker import start_worker, torch_side
 
 from opperf.catalog import operator
 from opperf.domain.environment import EnvironmentSpec
@@ -80,7 +80,7 @@ def main() -> None:
     """Measure and print what depends on values."""
     rows: list[dict[str, Any]] = []
     for side in sides():
-        with started(side) as worker:
+        with start_worker(side) as worker:
             for name in OPERATORS:
                 try:
                     result = ratios(worker, name)

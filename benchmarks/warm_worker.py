@@ -23,7 +23,7 @@ def torch_side(allocator: str = "fixed") -> Side:
 
 
 @contextmanager
-def started(side: Side) -> Iterator[Worker]:
+def start_worker(side: Side) -> Iterator[Worker]:
     """Return a worker that has said hello, and end it afterwards."""
     python = interpreter(EnvironmentSpec.parse(side.environment), framework=side.framework)
     worker = Worker(python, package_folder(), side)
@@ -34,7 +34,7 @@ def started(side: Side) -> Iterator[Worker]:
         worker.close()
 
 
-def measured(worker: Worker, name: str, size: str, settings: Settings) -> Measurement:
+def measure(worker: Worker, name: str, size: str, settings: Settings) -> Measurement:
     """Measure an operator of the catalog forward."""
     trial = Trial(operator(name).case(size), worker.side, "forward")
     prepared = worker.ask(Prepare(trial), 120)
