@@ -89,6 +89,7 @@ class Judge:
         """Hold changes within `band` for none; `counts` are of instructions, and `spent` tells whether time is over."""
         self._candidates, self._band, self._pairs, self._spent = candidates, band, pairs, spent
         self._counts = counts
+        self.stopped = False
         self._posteriors: dict[tuple[int, int, int], Posterior] = {}
 
     def differs(self, subject: Subject) -> bool:
@@ -193,8 +194,12 @@ class Judge:
             return replace(plain, reason="the two ends do not differ clearly; use more `--pairs` to decide")
         low, high = self.span(subject)
         place = (self._candidates.names[low], self._candidates.names[high])
-        more = f"{self._pairs_needed(subject)} would decide it"
-        advice = "the time was over before it was decided; use a longer `--budget`" if self._spent() else more
+        if self.stopped:
+            advice = "it was stopped before it was decided"
+        elif self._spent():
+            advice = "the time was over before it was decided; use a longer `--budget`"
+        else:
+            advice = f"{self._pairs_needed(subject)} would decide it"
         reason = f"inconclusive between {place[0]} and {place[1]}: {advice}"
         return replace(plain, reason=reason, between=place)
 

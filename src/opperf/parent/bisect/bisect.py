@@ -78,6 +78,7 @@ def bisect(
         raise
     except BaseException as stop:  # what was measured until then is kept
         cause = stop
+        search.stop()
     return search.document(), cause
 
 
@@ -193,6 +194,10 @@ class Search:
             ]
             contests = [one.steps[pair] for one, pair in culprits if pair in one.steps]
             explain(contests, self._settings, self._progress.note, spent=self._spent, plugins=self._selection.plugins)
+
+    def stop(self) -> None:
+        """Have the answers that are still open say that the search was stopped."""
+        self._judge.stopped = True
 
     def _compare_ends(self, good: str, bad: str) -> None:
         """Compare good and bad until the difference of each subject is clear; without one there is nothing to find."""
