@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from unittest.mock import patch
 
-from opperf.catalog.domain_table import within
+from opperf.catalog.valid_values import within
 from opperf.child.worker import arguments, code, inputs
 from opperf.child.worker.correctness import check
 from opperf.child.worker.directions import call_once, ready

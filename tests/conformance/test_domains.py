@@ -9,7 +9,7 @@ from tests.conformance.conftest import Bench
 from tests.domain_examples import EXAMPLES
 from tests.each import check_each
 
-from opperf.catalog.domain_table import within
+from opperf.catalog.valid_values import within
 from opperf.domain.case import Case
 from opperf.domain.registry import split_implementation
 

@@ -15,7 +15,7 @@ from opperf.domain.errors import unknown
 __all__ = ["DIRECTIONS", "FAMILIES", "INT64", "SIZES", "Operator", "catalog", "categories", "is_known", "operator"]
 
 #: The files of this folder that declare operators, each of a few categories; `child/backends/<framework>/operators/`
-#: has the same names.
+#: has the same names. What a large family declares elsewhere, it takes in: `convolution` has that of `pooling`.
 FAMILIES = (
     "elementwise",
     "reduction",

@@ -9,7 +9,8 @@ from tests.each import check_each, each
 
 from opperf.catalog import catalog
 from opperf.catalog.domain import is_open
-from opperf.catalog.domain_table import ROWS, Row, base_name, overwritten, within
+from opperf.catalog.domain_table import ROWS, Row
+from opperf.catalog.valid_values import base_name, overwritten, within
 from opperf.domain.case import Case, ListOf, tensors_of
 from opperf.domain.tensor import SPD, TensorSpec
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from tests.each import each
 
-from opperf.catalog.domain import At, Below, Elements, Extent, Lengths, Parts, Size
+from opperf.catalog.domain import Below, Lengths, Parts
+from opperf.catalog.extent import At, Elements, Extent, Size
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
 from opperf.domain.files.text_file import read_text

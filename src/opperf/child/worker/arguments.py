@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import Any
 
 from opperf.catalog import Operator
-from opperf.catalog.domain_table import overwritten
+from opperf.catalog.valid_values import overwritten
 from opperf.child.backends.call import Call, Parameter
 from opperf.child.worker import inputs
 from opperf.domain.backend import Backend, Bound, FirstCall, Layer

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 
-from opperf.catalog.domain_table import within
+from opperf.catalog.valid_values import within
 from opperf.child import backends
 from opperf.child.measure.block import Block
 from opperf.child.measure.disturbance import Counters

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from opperf.catalog import INT64, Operator
-from opperf.catalog.domain_table import within
+from opperf.catalog.valid_values import within
 from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.errors import InputError, unknown

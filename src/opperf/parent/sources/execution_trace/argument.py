@@ -2,7 +2,7 @@
 
 A trace has no elements of tensors. Random ones do for floating types; a whole number may be an index, and one out of
 range fails or ends the process. So tensors of indices have the elements that were kept beside the trace, or the range
-that was recorded. What the operator is not defined for is left to `catalog/domain_table.py`.
+that was recorded. What the operator is not defined for is left to `catalog/valid_values.py`.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from opperf.catalog.domain_table import within
 from opperf.catalog.param.problems import MOST_NAMES, quote
+from opperf.catalog.valid_values import within
 from opperf.domain.case import Argument, Case, tensors_of
 from opperf.domain.code import check_name
 from opperf.domain.errors import InputError, near

@@ -1,0 +1,94 @@
+"""Gives the arguments of a case values that its operator is defined for, by the rows of `domain_table.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from typing import TypeAlias
+
+from opperf.catalog.domain import Domain, IndexList, Levels, is_open
+from opperf.catalog.domain_table import FRACTIONS, ROWS, STEADY, Row
+from opperf.domain.case import Argument, Case, ListOf, map_tensors
+from opperf.domain.code import is_code
+from opperf.domain.registry import split_implementation
+from opperf.domain.tensor import TensorSpec
+
+#: How names of functions begin that have other parameters, or parameters in another order, than the operator.
+FUNCTIONAL = "functional."
+#: What frameworks put before the name of an operator that computes the same.
+PREFIXES = ("_foreach_", "special_", "linalg_", "_npi_", "_npx_", "_np_", "broadcast_", "elemwise_", "_contrib_")
+
+
+_By: TypeAlias = Mapping[str, tuple[Row, ...]]
+
+
+@cache
+def _rows() -> _By:
+    names = dict.fromkeys(name for row in ROWS for name in row.operators)
+    return {name: tuple(row for row in ROWS if name in row.operators) for name in names}
+
+
+def base_name(operator: str) -> str:
+    """Return the name that the spellings of an operator share.
+
+    >>> [base_name(name) for name in ("torch:aten::_foreach_sqrt_.default", "mxnet:nd.log", "onnxruntime:Acosh")]
+    ['sqrt', 'log', 'acosh']
+    >>> base_name("torch:torch.nn.functional.embedding"), base_name("torch:aten::linalg_cholesky")
+    ('functional.embedding', 'cholesky')
+    """
+    path = split_implementation(operator)[1]
+    name = path.rpartition("::")[2].partition(".")[0] if "::" in path else path.rpartition(".")[2]
+    name = name.lower()
+    for prefix in PREFIXES:
+        name = name.removeprefix(prefix)
+    name = name.strip("_")
+    identity = f"{FUNCTIONAL}{name}"
+    return identity if FUNCTIONAL in path and identity in _rows() else name
+
+
+def within(case: Case) -> Case:
+    """Return a case each of whose arguments holds values that the operator is defined for, as far as the table knows.
+
+    >>> within(Case("torch:aten::sqrt", {"self": TensorSpec((2,))})).inputs["self"].range
+    (0.1, 2.0)
+    >>> within(Case("torch:aten::pow", {"self": TensorSpec((2,))}, {"exponent": 2})).inputs["self"].range is None
+    True
+    """
+    if is_code(case.operator):
+        return case
+    for row in _rows().get(base_name(case.operator), ()):
+        name = row.argument.name(case)
+        if name is not None:
+            values = {name: _draw(row.domain, case[name], case)}
+            if name in case.inputs:
+                case = replace(case, inputs={**case.inputs, **values})
+            else:
+                case = replace(case, attributes={**case.attributes, **values})
+    return case
+
+
+def overwritten(case: Case) -> tuple[str, ...]:
+    """Return the inputs that an operator writes into and whose new values it may not be defined for, as `log_` has.
+
+    >>> overwritten(Case("torch:aten::log_.default", {"self": TensorSpec((2,))}))
+    ('self',)
+    """
+    path, base = split_implementation(case.operator)[1].rpartition("::")[2].partition(".")[0], base_name(case.operator)
+    in_place = path.endswith("_") and not path.endswith("__") and base not in STEADY
+    rows = _rows().get(base, ()) if in_place else ()
+    names = (row.argument.name(case) for row in rows if row in FRACTIONS and row.argument.place == 0)
+    return tuple(name for name in names if name is not None)
+
+
+def _draw(domain: Domain | IndexList | Levels, argument: Argument, case: Case) -> Argument:
+    if isinstance(domain, (IndexList, Levels)):
+        if not isinstance(argument, ListOf):
+            return argument
+        pairs = zip(argument.items, domain.each(case))
+        return ListOf(tuple(_draw(each, item, case) for item, each in pairs))
+
+    def change(tensor: TensorSpec) -> TensorSpec:
+        return domain.draw(tensor, case) if is_open(tensor) else tensor
+
+    return map_tensors(argument, change)
