@@ -2,8 +2,9 @@
 
 Every row, one warm-up call and five runs each, by two jobs and by MXNet's `benchmark/opperf`. They take turns of
 fifteen seconds, in which the other is stopped: this machine's speed changes by half within an hour, and so both meet it
-alike. Then some rows at a time by two jobs and by one, whose medians are held side by side. Then comparisons of
-operators with themselves by two jobs, none of which has changed.
+alike. Then some rows at a time by one job, by two and by one again: the medians of two are held against both of one,
+and those of one against each other, which says how far medians move by themselves. Then comparisons of operators with
+themselves by two jobs, none of which has changed.
 
 python benchmarks/jobs.py INPUTS.json CHECKOUT, which is that of MXNet 1.9.1, with `benchmark/opperf` in it
 `--rows N` takes N rows and leaves the original out, `--comparisons N` compares N rows with themselves.
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import subprocess
 import sys
 import tempfile
@@ -36,8 +38,8 @@ from opperf.parent.store.documents import read_run
 #: of all rows; and the share of comparisons that may call identical code changed.
 SHARE, MOVED, ALARMS = 0.6, 0.03, 0.01
 COMPARISONS = 100
-#: Seconds of a turn, and parts of the rows that are measured by two jobs and by one in turn.
-TURN, PARTS = 15.0, 6
+#: Seconds of a turn, and parts of the rows that are measured by one job and by two in turn.
+TURN, PARTS = 15.0, 12
 
 
 def deal(path: Path, count: int | None = None, parts: int = 1) -> list[dict[str, list[Any]]]:
@@ -102,26 +104,37 @@ def each_process(tree: psutil.Process, act: Callable[[psutil.Process], None]) ->
                 act(process)
 
 
-def shifts(one: Iterable[Record], two: Iterable[Record]) -> list[dict[str, Any]]:
-    """Return how far the median of each trial with two jobs lies from that with one, the farthest first."""
-    alone = {record.trial.key: record.time.median for record in one if record.time is not None}
+def shifts(before: Iterable[Record], two: Iterable[Record], after: Iterable[Record]) -> list[dict[str, Any]]:
+    """Return how far the median of each trial with two jobs lies from those with one, the farthest first."""
+    first, last = (medians(records) for records in (before, after))
     rows = []
     for record in two:
-        before, now = alone.get(record.trial.key), None if record.time is None else record.time.median
-        if before and now:
+        key, now = record.trial.key, None if record.time is None else record.time.median
+        if now and key in first and key in last:
             jobs: Any = record.facts.get("jobs", {})
+            ratio = now / math.sqrt(first[key] * last[key])
             rows.append(
                 {
                     "operator": record.trial.case.operator.removeprefix("mxnet:nd."),
                     "direction": record.trial.direction,
                     "class": str(jobs.get("class")),
                     "alone": not jobs.get("beside"),
-                    "one job, us": 1e6 * before,
+                    "one job, us": 1e6 * first[key],
                     "two jobs, us": 1e6 * now,
-                    "moved": abs(now / before - 1),
+                    "one job again, us": 1e6 * last[key],
+                    "to one": ratio,
+                    "moved": abs(ratio - 1),
+                    "one job moved": abs(last[key] / first[key] - 1),
+                    "warnings": ", ".join(warning.slug for warning in record.warnings),
                 }
             )
     return sorted(rows, key=lambda row: -row["moved"])
+
+
+def medians(records: Iterable[Record]) -> dict[object, float]:
+    """Return the median of each trial that has one, by the trial's key."""
+    times = {record.trial.key: record.time for record in records}
+    return {key: time.median for key, time in times.items() if time is not None and time.median}
 
 
 def by_class(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -129,17 +142,21 @@ def by_class(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     groups: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         groups.setdefault(row["class"], []).append(row)
-    return [
-        {
-            "class": kind,
-            "trials": len(several),
-            "moved": median([row["moved"] for row in several]),
-            "alone": sum(row["alone"] for row in several),
-            "seconds of a call, all": sum(row["two jobs, us"] for row in several) / 1e6,
-            "seconds of a call, alone": sum(row["two jobs, us"] for row in several if row["alone"]) / 1e6,
-        }
-        for kind, several in sorted(groups.items())
-    ]
+    return [part_of(kind, several) for kind, several in sorted(groups.items())]
+
+
+def part_of(kind: str, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return what is said of some rows together."""
+    return {
+        "class": kind,
+        "trials": len(rows),
+        "moved": median([row["moved"] for row in rows]),
+        "to one": median([row["to one"] for row in rows]),
+        "one job moved": median([row["one job moved"] for row in rows]),
+        "alone": sum(row["alone"] for row in rows),
+        "seconds of a call, all": sum(row["two jobs, us"] for row in rows) / 1e6,
+        "seconds of a call, alone": sum(row["two jobs, us"] for row in rows if row["alone"]) / 1e6,
+    }
 
 
 def failures(records: Iterable[Record]) -> list[dict[str, str]]:
@@ -190,22 +207,24 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         walls = None if words.rows is not None else side_by_side(words.inputs, words.checkout.resolve(), folder)
-        one: list[Record] = []
+        before: list[Record] = []
         two: list[Record] = []
+        after: list[Record] = []
         for part, some in enumerate(deal(words.inputs, words.rows, PARTS)):
             inputs = store(some, folder, f"part{part}")
-            for jobs, records in ((2, two), (1, one)):
-                output = folder / f"part{part}-{jobs}.json"
+            for turn, (jobs, records) in enumerate(((1, before), (2, two), (1, after))):
+                output = folder / f"part{part}-{turn}.json"
                 opperf(command(inputs, jobs, output))
                 records += read_run(output).records
         verdicts = alarms_of(store(deal(words.inputs, words.comparisons)[0], folder, "compared"), folder)
-    rows = shifts(one, two)
+    rows = shifts(before, two, after)
     alarms = sum(verdict in ("slower", "faster") for verdict in verdicts)
     decided = sum(verdict not in ("failed", "skipped") for verdict in verdicts)
     beside = "" if walls is None else f"{walls[0]:.0f} s by two jobs, {walls[1]:.0f} s by the original; "
     publish(
         "jobs" if words.rows is None else "jobs_of_some_rows",
         f"{len(two)} trials, one warm-up call and five runs: {beside}"
+        f"medians of one job moved by {median([row['one job moved'] for row in rows]):.1%} themselves; "
         f"{alarms} of {decided} comparisons of identical code called changed",
         rows[:20],
         {
@@ -215,7 +234,7 @@ def main() -> None:
             "failed trials": (sum(record.status == "failed" for record in two), 0, "of them"),
         },
         {
-            "by class of work": by_class(rows),
+            "by class of work": [*by_class(rows), part_of("all", rows)],
             "failures": failures(two),
         },
     )

@@ -31,7 +31,7 @@ def publish(
     console = Console(width=160, highlight=False)
     for heading, shown in {title: rows, **(more or {})}.items():
         table = Table(title=heading, title_justify="left", box=None, pad_edge=False)
-        for column in shown[0]:
+        for column in shown[0] if shown else ():
             table.add_column(column, justify="left" if isinstance(shown[0][column], str) else "right", no_wrap=True)
         for row in shown:
             table.add_row(*(value if isinstance(value, str) else f"{value:.4g}" for value in row.values()))

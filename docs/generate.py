@@ -305,20 +305,20 @@ def figures(name: str) -> str:
     results = ROOT / "benchmarks" / "results" / f"{name}.json"
     if not results.exists():
         return ""
-    found = json.loads(results.read_text(encoding="utf-8"))
-    place = found["machine"]
+    result = json.loads(results.read_text(encoding="utf-8"))
+    place = result["machine"]
     guest = ", a virtual machine" if place["hypervisor"] else ""
     command = benchmark(name)
-    made = f"`benchmarks/{command}` on {found['date']}: {place['cores_logical']} cores of {place['cpu']}{guest}."
-    shown = found["rows"][: int(most) if most else None]
-    rows = [tuple(_figure(value) for value in row.values()) for row in shown]
-    judged = [_judged(figure, known) for figure, known in found["figures"].items()]
-    parts = [made, "", *judged, "", table(tuple(found["rows"][0]), rows)]
-    if len(shown) < len(found["rows"]):
-        parts.append(f"{len(found['rows']) - len(shown)} more rows are in `benchmarks/results/{name}.json`.")
-    for heading, more in found.get("more", {}).items():
+    origin = f"`benchmarks/{command}` on {result['date']}: {place['cores_logical']} cores of {place['cpu']}{guest}."
+    listed = result["rows"][: int(most) if most else None]
+    rows = [tuple(_figure(value) for value in row.values()) for row in listed]
+    judged = [_judged(figure, values) for figure, values in result["figures"].items()]
+    parts = [origin, "", *judged, "", table(tuple(result["rows"][0]), rows)]
+    if len(listed) < len(result["rows"]):
+        parts.append(f"{len(result['rows']) - len(listed)} more rows are in `benchmarks/results/{name}.json`.")
+    for heading, more in result.get("more", {}).items():
         cells = [tuple(_figure(value) for value in row.values()) for row in more]
-        parts += ["", f"{heading}:", "", table(tuple(more[0]), cells)]
+        parts += ["", f"{heading}:", "", table(tuple(more[0]), cells)] if more else []
     return "\n".join(parts)
 
 
