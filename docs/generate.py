@@ -95,8 +95,8 @@ RULES = {
 
 def pages() -> list[Path]:
     """Return every page of the documentation."""
-    found = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
-    return [*found, *sorted((ROOT / "docs").rglob("*.md"))]
+    result = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    return [*result, *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def filled(text: str) -> str:
@@ -136,7 +136,7 @@ def metrics(_: str) -> str:
     """Return the table of metrics."""
     from opperf.domain.metric import METRICS
 
-    rows = [(f"`{known.name}`", known.unit.symbol, known.better, known.meaning) for known in METRICS.values()]
+    rows = [(f"`{entry.name}`", entry.unit.symbol, entry.better, entry.meaning) for entry in METRICS.values()]
     return table(("metric", "unit", "better", "meaning"), rows)
 
 
@@ -144,22 +144,22 @@ def operators(_: str) -> str:
     """Return a table of operators for each category."""
     from opperf.catalog import catalog, categories
 
-    found = [f"{len(catalog())} operators in {len(categories())} categories.\n"]
+    result = [f"{len(catalog())} operators in {len(categories())} categories.\n"]
     for category in categories():
         rows = [
             (
-                f"`{known.name}`",
-                known.summary,
-                ", ".join(f"`{name}`" for name in (*known.inputs, *known.attributes)),
-                "both" if "backward" in known.directions else "forward",
-                *_common(known.name),
+                f"`{entry.name}`",
+                entry.summary,
+                ", ".join(f"`{name}`" for name in (*entry.inputs, *entry.attributes)),
+                "both" if "backward" in entry.directions else "forward",
+                *_common(entry.name),
             )
-            for known in catalog().values()
-            if known.category == category
+            for entry in catalog().values()
+            if entry.category == category
         ]
         titles = ("operator", "meaning", "arguments", "directions", "common inputs", "operations", "bytes")
-        found += [f"### {category}\n", table(titles, rows)]
-    return "\n".join(found)
+        result += [f"### {category}\n", table(titles, rows)]
+    return "\n".join(result)
 
 
 def _common(name: str) -> tuple[str, str, str]:
@@ -168,9 +168,9 @@ def _common(name: str) -> tuple[str, str, str]:
     from opperf.domain.units import format_bytes, format_flops
     from opperf.parent.reports.text import case_text
 
-    known = operator(name)
-    case = known.case("common")
-    counts = known.flop_count(case, "forward"), known.byte_count(case, "forward")
+    entry = operator(name)
+    case = entry.case("common")
+    counts = entry.flop_count(case, "forward"), entry.byte_count(case, "forward")
     return f"`{case_text(case)}`", format_flops(counts[0]), format_bytes(counts[1])
 
 
@@ -184,10 +184,10 @@ def columns(_: str) -> str:
 def fields(path: str) -> str:
     """Return the fields of a dataclass, with defaults, one a line."""
     module, _, name = path.rpartition(".")
-    known = getattr(import_module(f"opperf.{module}"), name)
-    source = inspect.getsource(known)
-    found = [line.strip() for line in source.splitlines() if re.match(r"    \w+: ", line)]
-    return fenced("\n".join(found), "text")
+    entry = getattr(import_module(f"opperf.{module}"), name)
+    source = inspect.getsource(entry)
+    result = [line.strip() for line in source.splitlines() if re.match(r"    \w+: ", line)]
+    return fenced("\n".join(result), "text")
 
 
 def tables(_: str) -> str:
@@ -231,10 +231,10 @@ def signature(path: str) -> str:
 
 def methods(path: str) -> str:
     """Return the public methods of a class that the library returns, with what each returns."""
-    known = getattr(import_module("opperf.parent.results"), path)
+    entry = getattr(import_module("opperf.parent.results"), path)
     rows = [
         (f"`{name}`", first_line(value))
-        for name, value in vars(known).items()
+        for name, value in vars(entry).items()
         if inspect.isfunction(value) and not name.startswith("_")
     ]
     return table(("method", "meaning"), rows)
@@ -270,9 +270,9 @@ def rules(_: str) -> str:
     """Return the figures of the measuring rules, as they stand in the code."""
     rows: list[tuple[str, str, str]] = []
     for module, names in RULES.items():
-        known = import_module(f"opperf.{module}")
-        source = Path(inspect.getfile(known)).read_text(encoding="utf-8")
-        rows += [(f"`{module}.{name}`", _rule(getattr(known, name)), reason(source, name)) for name in names]
+        entry = import_module(f"opperf.{module}")
+        source = Path(inspect.getfile(entry)).read_text(encoding="utf-8")
+        rows += [(f"`{module}.{name}`", _rule(getattr(entry, name)), reason(source, name)) for name in names]
     return table(("rule", "value", "the comment that stands above it"), rows)
 
 
@@ -282,10 +282,10 @@ def _rule(value: float | tuple[float, ...]) -> str:
 
 def reason(source: str, name: str) -> str:
     """Return the `#:` comment above a constant; names that are assigned together share one."""
-    found = re.search(
+    result = re.search(
         rf"((?:^#: .*\n)+)(?:^[A-Z_]+(?:, [A-Z_]+)* = .*\n)*?^(?:[A-Z_]+, )*{name}\b", source, re.MULTILINE
     )
-    return "" if found is None else " ".join(line.removeprefix("#: ") for line in found[1].splitlines())
+    return "" if result is None else " ".join(line.removeprefix("#: ") for line in result[1].splitlines())
 
 
 def benchmark(name: str) -> str:
@@ -361,7 +361,7 @@ def runners(_: str) -> str:
 def unmeasured(framework: str) -> str:
     """Return what a framework has registered and opperf does not measure, by the reasons that the tests hold to it."""
     listed = ROOT / "tests" / "backends" / "known_failures" / f"{framework}.txt"
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     reason = ""
     for line in listed.read_text(encoding="utf-8").splitlines()[1:]:
         if line.startswith("# https://"):
@@ -371,8 +371,8 @@ def unmeasured(framework: str) -> str:
         elif line:
             path, direction = line.split()
             name = path.removeprefix("nd.").removeprefix("_internal.")
-            found.setdefault(reason, []).append(f"`{name}`" + (" backward" if direction == "backward" else ""))
-    return table(("reason", "operators"), [(reason, ", ".join(names)) for reason, names in found.items()])
+            result.setdefault(reason, []).append(f"`{name}`" + (" backward" if direction == "backward" else ""))
+    return table(("reason", "operators"), [(reason, ", ".join(names)) for reason, names in result.items()])
 
 
 def grammar(rest: str) -> str:
@@ -381,24 +381,24 @@ def grammar(rest: str) -> str:
 
     if rest == "types":
         rows = [
-            (f"`{name}`", known.meaning, f"`{word}`", "yes" if one.required else "", one.kind.expected, one.meaning)
-            for name, known in grammar.ARGUMENTS.items()
-            for word, one in known.keys.items()
+            (f"`{name}`", entry.meaning, f"`{word}`", "yes" if one.required else "", one.kind.expected, one.meaning)
+            for name, entry in grammar.ARGUMENTS.items()
+            for word, one in entry.keys.items()
         ]
         rows += [(f"`{name}`", one.meaning, "", "", "", "") for name, one in grammar.ARGUMENTS.items() if not one.keys]
         return table(("type", "is", "key", "required", "holds", "meaning"), rows)
     if rest == "ranges":
         rows = [
             (f"`{name}`", f"`{word}`", one.ranged.expected)
-            for name, known in grammar.ARGUMENTS.items()
-            for word, one in known.keys.items()
+            for name, entry in grammar.ARGUMENTS.items()
+            for word, one in entry.keys.items()
             if one.ranged is not None
         ]
         return table(("type", "key", "under `__range__`"), rows)
     if rest == "names":
         return table(("name", "is"), [(f"`{name}`", f"`torch:{path}`") for name, path in names.REGISTERED.items()])
-    known = {"operator": "OPERATOR_KEYS", "config": "CONFIG_KEYS", "spec": "SPEC_KEYS", "argument": "SHARED"}[rest]
-    return table(("key", "meaning"), [(f"`{word}`", text) for word, text in getattr(grammar, known).items()])
+    entry = {"operator": "OPERATOR_KEYS", "config": "CONFIG_KEYS", "spec": "SPEC_KEYS", "argument": "SHARED"}[rest]
+    return table(("key", "meaning"), [(f"`{word}`", text) for word, text in getattr(grammar, entry).items()])
 
 
 def param_help(_: str) -> str:
@@ -438,8 +438,8 @@ PARTS: dict[str, Callable[[str], str]] = {
 
 def docstring(path: Path) -> str:
     """Return the first sentence of a module, without importing it."""
-    found = re.match(r'r?"""(.*?)(?:"""|\n\n)', path.read_text(encoding="utf-8"), re.DOTALL)
-    return " ".join(found[1].split()) if found else ""
+    result = re.match(r'r?"""(.*?)(?:"""|\n\n)', path.read_text(encoding="utf-8"), re.DOTALL)
+    return " ".join(result[1].split()) if result else ""
 
 
 def first_line(known: object) -> str:

@@ -1,4 +1,4 @@
-"""A script of a user of dl-operator-benchmark, run by MXNet's own Python; writes what it found, as JSON.
+"""A script of a user of dl-operator-benchmark, run by MXNet's own Python; writes what it report, as JSON.
 
 Standard library, MXNet and opperf only. Inputs are small: what the tests ask of the results does not depend on time.
 """
@@ -23,7 +23,7 @@ from opperf.compat.in_process import in_process
 FEW: dict[str, Any] = {"warmup": 1, "runs": 3}
 #: Shapes of layers' data, by the number of their dimensions.
 SMALL = {3: (4, 3, 16), 4: (2, 3, 16, 16), 5: (1, 3, 4, 4, 4)}
-found: dict[str, Any] = {}
+report: dict[str, Any] = {}
 
 
 def plain(inputs: dict[str, Any]) -> dict[str, Any]:
@@ -42,10 +42,10 @@ add = nd.Add(**FEW)
 before = io.StringIO()
 with contextlib.redirect_stdout(before):
     add.print_benchmark_results()
-found["before"] = before.getvalue()
-found["add"] = measured(add)
-found["samples"] = [len(seconds) for seconds in add.samples.values()]
-found["inputs"] = {
+report["before"] = before.getvalue()
+report["add"] = measured(add)
+report["samples"] = [len(seconds) for seconds in add.samples.values()]
+report["inputs"] = {
     name: plain(one().inputs)
     for name, one in {
         "Add": nd.Add,
@@ -58,14 +58,14 @@ found["inputs"] = {
         "Softmax": gluon.Softmax,
     }.items()
 }
-found["double"] = measured(nd.Add(inputs={"dtype": "float64"}, **FEW))
-found["whole"] = measured(nd.Add(inputs={"dtype": "int32"}, **FEW))
+report["double"] = measured(nd.Add(inputs={"dtype": "float64"}, **FEW))
+report["whole"] = measured(nd.Add(inputs={"dtype": "int32"}, **FEW))
 try:
     nd.Add(inputs={"dtyp": "float64"})
 except ValueError as error:
-    found["unknown"] = str(error)
+    report["unknown"] = str(error)
 small = {"lhs": (8, 8), "rhs": (8, 8)}
-found["keys"] = [
+report["keys"] = [
     *measured(nd.Lesser(inputs=small, **FEW)),
     *measured(nd.TopK(inputs={"data": (8, 16)}, **FEW)),
     *measured(nd.Zeros(inputs={"shape": (4, 4)}, **FEW)),
@@ -74,46 +74,46 @@ found["keys"] = [
 ]
 ones = nd.Multiply(inputs={**small, "initializer": array.ones})
 subject = ones.declared.subject(in_process("cpu"), ones.inputs, mx.cpu())
-found["filled"] = [float(one.asnumpy().sum()) for one in subject.bound.arguments]
+report["filled"] = [float(one.asnumpy().sum()) for one in subject.bound.arguments]
 fives, twos = array.full((2,), 5.0), array.full((2,), 2.0)
 products = nd.Multiply(inputs={"lhs": fives, "rhs": twos, "initializer": array.ones}, **FEW)
 whole = products.declared.subject(in_process("cpu"), products.inputs, mx.cpu())
 joined = nd.Concatenate(inputs={"data": [array.ones((2, 2)), array.zeros((2, 2))], "axis": 0}, **FEW)
 rows = joined.declared.subject(in_process("cpu"), joined.inputs, mx.cpu())
-found["arrays"] = [
+report["arrays"] = [
     *whole.bound.function(*whole.bound.arguments, **whole.bound.keywords).asnumpy().tolist(),
     twos.asnumpy().tolist(),
     rows.bound.function(*rows.bound.arguments, **rows.bound.keywords).asnumpy().ravel().tolist()[:4],
 ]
 flat = gluon.Flatten(inputs={"data": array.ones((2, 3, 4))}, **FEW)
-found["array_results"] = [key for one in (products, joined, flat) for key in measured(one)]
+report["array_results"] = [key for one in (products, joined, flat) for key in measured(one)]
 try:
     nd.Add(ctx="cpu")
 except ValueError as error:
-    found["ctx"] = str(error)
-found["varying"] = {size: one.inputs["lhs"] for size, one in nd.Add.varying().items()}
+    report["ctx"] = str(error)
+report["varying"] = {size: one.inputs["lhs"] for size, one in nd.Add.varying().items()}
 product = nd.IMul(inputs={"this": (8, 8), "other": (8, 8)}, warmup=200, runs=200)
-found["restored"] = measured(product)
+report["restored"] = measured(product)
 whole = product.declared.subject(in_process("cpu"), product.inputs, mx.cpu())
 this, other = (one.asnumpy().copy() for one in whole.bound.arguments)
 in_process("cpu").measure(whole, "forward", warmup=20, runs=5)
-found["once"] = float(abs(whole.bound.arguments[0].asnumpy() - this * other).max())
+report["once"] = float(abs(whole.bound.arguments[0].asnumpy() - this * other).max())
 try:
     _ = nd.Addd
 except AttributeError as error:
-    found["no_class"] = str(error)
+    report["no_class"] = str(error)
 try:
     nd.run_all_powers_operations_benchmarks(inputs={"dat": (2, 2)})
 except ValueError as error:
-    found["unknown_to_all"] = str(error)
+    report["unknown_to_all"] = str(error)
 
 # What the original left empty, and every layer ------------------------------------------------------------------------
 empty = ("conversion", "indexing", "join_split", "miscellaneous", "random_sampling", "reduction", "shape_change")
-found["empty"] = {
+report["empty"] = {
     group: [len(measured(nd.CLASSES[name].varying(**FEW)["small"])) for name in ND[group].split() if name in nd.CLASSES]
     for group in empty
 }
-found["classes"] = {"nd": len(nd.CLASSES), "gluon": len(gluon.CLASSES)}
+report["classes"] = {"nd": len(nd.CLASSES), "gluon": len(gluon.CLASSES)}
 layers = {}
 for name, one in gluon.CLASSES.items():
     layer = one(warmup=0, runs=1)
@@ -121,21 +121,21 @@ for name, one in gluon.CLASSES.items():
         own: SMALL[len(shape)] for own, shape in layer.inputs.items() if own == "data" and len(shape) in SMALL
     }
     layers[name] = list(measured(layer))
-found["layers"] = layers
-found["in_groups"] = sorted(name for members in GLUON.values() for name in members.split())
-found["hybrid"] = [*measured(gluon.Conv2DBatchNorm(inputs={"data": SMALL[4], "hybridize": True}, **FEW))]
+report["layers"] = layers
+report["in_groups"] = sorted(name for members in GLUON.values() for name in members.split())
+report["hybrid"] = [*measured(gluon.Conv2DBatchNorm(inputs={"data": SMALL[4], "hybridize": True}, **FEW))]
 
 # Runners and the driver -----------------------------------------------------------------------------------------------
 told, failed = io.StringIO(), io.StringIO()
 names = {"lhs": (8, 8), "rhs": (8, 8), "data": (8, 8), "base": (8, 8), "exp": (8, 8), "this": (8, 8), "other": (8, 8)}
 with contextlib.redirect_stdout(told), contextlib.redirect_stderr(failed):
-    found["arithmetic"] = nd.run_all_arithmetic_operations_benchmarks(inputs=names, **FEW)
-    found["wrong"] = nd.run_all_gemm_operations_benchmarks(inputs={"lhs": (2, 3), "rhs": (4, 5)}, **FEW)
+    report["arithmetic"] = nd.run_all_arithmetic_operations_benchmarks(inputs=names, **FEW)
+    report["wrong"] = nd.run_all_gemm_operations_benchmarks(inputs={"lhs": (2, 3), "rhs": (4, 5)}, **FEW)
     for name in ("json", "md", "csv"):
         words = ["--category", "powers", "--output-format", name, "--warmup", "1", "--runs", "2"]
-        found[f"{name}_code"] = benchmark_driver.main([*words, "--output-file", f"driven.{name}"])
-        found[name] = Path(f"driven.{name}").read_text()
-    found["refused"] = [
+        report[f"{name}_code"] = benchmark_driver.main([*words, "--output-file", f"driven.{name}"])
+        report[name] = Path(f"driven.{name}").read_text()
+    report["refused"] = [
         benchmark_driver.main(["--category", *words])
         for words in (
             ["power"],
@@ -144,17 +144,17 @@ with contextlib.redirect_stdout(told), contextlib.redirect_stderr(failed):
             ["powers", "--output-file", "no/such/folder.json"],
         )
     ]
-    found["whole_layers"] = gluon.run_all_gluon_nn_basic_operations_benchmarks(
+    report["whole_layers"] = gluon.run_all_gluon_nn_basic_operations_benchmarks(
         inputs={"data": (8, 8), "dtype": "int32", "data_initializer": array.normal}, **FEW
     )
     with mock.patch.object(benchmark_executor, "choose", return_value=[nd.Square, gluon.Flatten]):
-        found["every"] = benchmark_executor.run_all_mxnet_operator_benchmarks(mx.cpu(), {"data": (8, 8)}, **FEW)
-found["told"], found["failed"] = told.getvalue(), failed.getvalue()
+        report["every"] = benchmark_executor.run_all_mxnet_operator_benchmarks(mx.cpu(), {"data": (8, 8)}, **FEW)
+report["told"], report["failed"] = told.getvalue(), failed.getvalue()
 
 # A class of one's own -------------------------------------------------------------------------------------------------
 lhs = own.get_mx_ndarray(mx.cpu(), (4, 4), "float32", array.ones)
 rhs = own.get_mx_ndarray(mx.cpu(), [[2.0] * 4] * 4, "float32", None, attach_grad=False)
 seconds, result = own.nd_forward_backward_and_time(F=array.add, runs=3, lhs=lhs, rhs=rhs)
-found["own"] = [seconds > 0, float(result.asnumpy().sum()), lhs.grad is not None]
+report["own"] = [seconds > 0, float(result.asnumpy().sum()), lhs.grad is not None]
 
-Path(sys.argv[1]).write_text(json.dumps(found))
+Path(sys.argv[1]).write_text(json.dumps(report))

@@ -20,7 +20,7 @@ from opperf.domain.errors import InputError
 
 SIDE = {"lhs": (128, 128), "rhs": (128, 128)}
 FEW = {"warmup": 1, "runs": 3}
-found: dict[str, Any] = {}
+result: dict[str, Any] = {}
 
 
 def refused(call: Any) -> str:
@@ -60,32 +60,32 @@ def counted(data: Any) -> Any:
     return nd.relu(data)
 
 
-found["nothing_yet"] = [json.loads(profiler.get_summary()), json.loads(profiler.get_summary(reset=True))]
+result["nothing_yet"] = [json.loads(profiler.get_summary()), json.loads(profiler.get_summary(reset=True))]
 profiler.reset()
 
 # Forms ----------------------------------------------------------------------------------------------------------------
-found["native"] = face.run_performance_test(nd.add, inputs=[SIDE, {"lhs": (1000, 1), "rhs": (1000, 1)}], **FEW)
-found["python"] = face.run_performance_test([nd.add, nd.subtract], inputs=[SIDE], profiler="python", **FEW)
-found["forward"] = face.run_performance_test(nd.add, inputs=[SIDE], run_backward=False, **FEW)
-found["proposal"] = face.run_performance_test(
+result["native"] = face.run_performance_test(nd.add, inputs=[SIDE, {"lhs": (1000, 1), "rhs": (1000, 1)}], **FEW)
+result["python"] = face.run_performance_test([nd.add, nd.subtract], inputs=[SIDE], profiler="python", **FEW)
+result["forward"] = face.run_performance_test(nd.add, inputs=[SIDE], run_backward=False, **FEW)
+result["proposal"] = face.run_performance_test(
     F=mx.nd.add, inputs=[{**SIDE, "initializer": nd.normal, "run_backward": False, "dtype": "float64"}], **FEW
 )
 two, out = nd.array([1, 2]), nd.empty((2,))
-found["internal"] = face.run_performance_test(mx.nd._internal._copyto, inputs=[{"data": two, "out": out}], **FEW)
-found["copied"] = out.asnumpy().tolist()
+result["internal"] = face.run_performance_test(mx.nd._internal._copyto, inputs=[{"data": two, "out": out}], **FEW)
+result["copied"] = out.asnumpy().tolist()
 face.run_performance_test(nd.relu, inputs=[{"data": two}], **FEW)
-found["untouched"] = two.grad is None
+result["untouched"] = two.grad is None
 convolution = {"data": (2, 3, 16, 16), "data_initializer": nd.normal, "channels": 4, "kernel_size": (3, 3)}
-found["block"] = face.run_performance_test(gluon.nn.Conv2D, inputs=[{**convolution, "activation": None}], **FEW)
+result["block"] = face.run_performance_test(gluon.nn.Conv2D, inputs=[{**convolution, "activation": None}], **FEW)
 made = gluon.nn.Dense(4)
 made.initialize()
-found["made"] = face.run_performance_test(made, inputs=[{"data": (5, 3)}], **FEW)
-found["table"] = face.run_performance_test(
+result["made"] = face.run_performance_test(made, inputs=[{"data": (5, 3)}], **FEW)
+result["table"] = face.run_performance_test(
     gluon.nn.Embedding, inputs=[{"data": (5,), "input_dim": 10, "output_dim": 4}], **FEW
 )
-found["cell"] = face.run_performance_test(gluon.rnn.LSTMCell, inputs=[{"data": (5, 3), "hidden_size": 4}], **FEW)
+result["cell"] = face.run_performance_test(gluon.rnn.LSTMCell, inputs=[{"data": (5, 3), "hidden_size": 4}], **FEW)
 sparse = nd.sparse.csr_matrix((4, 4))
-found["modules"] = [
+result["modules"] = [
     face.run_performance_test(function, inputs=[inputs], **FEW)
     for function, inputs in (
         (mx.np.add, {"x1": (8, 8), "x2": (8, 8)}),
@@ -98,21 +98,21 @@ found["modules"] = [
         (nd.Embedding, {"data": (4,), "weight": (8, 4), "input_dim": 8, "output_dim": 4}),
     )
 ]
-found["one_name"] = face.run_benchmark_operator("add", size=(8, 8), run_backward=True, **FEW)
-found["one_name"] += face.run_benchmark_operator("batch_norm", size=(8,), additional_inputs={"data": (2, 8)}, **FEW)
-found["unknown"] = refused(lambda: face.run_benchmark_operator("no_such_name"))
+result["one_name"] = face.run_benchmark_operator("add", size=(8, 8), run_backward=True, **FEW)
+result["one_name"] += face.run_benchmark_operator("batch_norm", size=(8,), additional_inputs={"data": (2, 8)}, **FEW)
+result["unknown"] = refused(lambda: face.run_benchmark_operator("no_such_name"))
 shapes = {"shape": (4, 16), "newshape": (4, 16)}
-found["every_array"] = [
+result["every_array"] = [
     face.run_benchmark_operator(name, size=(8, 8), additional_inputs=more, **FEW)
     for name, more in (("where", {}), ("softmax", {}), ("matmul", {}), ("concat", {}), ("reshape", shapes))
 ]
 
 # What was broken ------------------------------------------------------------------------------------------------------
-found["isolated"] = face.run_performance_test(
+result["isolated"] = face.run_performance_test(
     [nd.add, nd.relu], inputs=[{"lhs": (3, 3), "rhs": (4, 4)}, {"lhs": (3, 3), "rhs": (3, 3)}, {"data": (3, 3)}], **FEW
 )
-found["whole"] = face.run_op_benchmarks(["squeeze", "BlockGrad"], "int32", mx.cpu(), "native", 0, 1)
-found["named"] = [
+result["whole"] = face.run_op_benchmarks(["squeeze", "BlockGrad"], "int32", mx.cpu(), "native", 0, 1)
+result["named"] = [
     face.run_performance_test(function, inputs=[inputs], **FEW)
     for function, inputs in (
         (nd.cast, {"data": (8, 8), "dtype": "float16"}),
@@ -122,26 +122,26 @@ found["named"] = [
         (nd.batch_dot, {"lhs": (2, 8, 8), "rhs": (2, 8, 8)}),
     )
 ]
-found["custom"] = face.run_performance_test(nd.Custom, inputs=[{"args": (4, 4), "op_type": "Sleepy"}], **FEW)
+result["custom"] = face.run_performance_test(nd.Custom, inputs=[{"args": (4, 4), "op_type": "Sleepy"}], **FEW)
 face.run_performance_test(counted, inputs=[{"data": (2, 3)}, {"data": (3, 2)}], run_backward=False, warmup=40, runs=1)
-found["calls"] = [calls[2, 3], calls[3, 2]]
-found["updates"] = face.run_op_benchmarks(
+result["calls"] = [calls[2, 3], calls[3, 2]]
+result["updates"] = face.run_op_benchmarks(
     ["multi_mp_sgd_mom_update", "preloaded_multi_sgd_update", "reset_arrays"], warmup=1, runs=2
 )
-found["shapes"] = refused(lambda: face.run_performance_test(nd.add, inputs=[{"lhs": [(2, 2), (3, 3)], "rhs": (2, 2)}]))
-found["no_list"] = refused(lambda: face.run_performance_test(nd.add, inputs="lhs"))
-found["clock"] = refused(lambda: face.run_performance_test(nd.add, inputs=[SIDE], profiler="cpp"))
-found["ctx"] = refused(lambda: face.run_performance_test(nd.add, inputs=[SIDE], ctx="cpu"))
-found["dtype"] = refused(lambda: face.run_performance_test(nd.add, inputs=[SIDE], dtype="flot32"))
-found["int64"] = refused(lambda: face.run_op_benchmarks("squeeze", int64_tensor="yes"))
-found["one"] = list(face.run_op_benchmarks("shape_array", warmup=0, runs=1))
-found["files"] = os.listdir()
+result["shapes"] = refused(lambda: face.run_performance_test(nd.add, inputs=[{"lhs": [(2, 2), (3, 3)], "rhs": (2, 2)}]))
+result["no_list"] = refused(lambda: face.run_performance_test(nd.add, inputs="lhs"))
+result["clock"] = refused(lambda: face.run_performance_test(nd.add, inputs=[SIDE], profiler="cpp"))
+result["ctx"] = refused(lambda: face.run_performance_test(nd.add, inputs=[SIDE], ctx="cpu"))
+result["dtype"] = refused(lambda: face.run_performance_test(nd.add, inputs=[SIDE], dtype="flot32"))
+result["int64"] = refused(lambda: face.run_op_benchmarks("squeeze", int64_tensor="yes"))
+result["one"] = list(face.run_op_benchmarks("shape_array", warmup=0, runs=1))
+result["files"] = os.listdir()
 
 # The profiler ---------------------------------------------------------------------------------------------------------
 one = nd.ones((100, 100))
 nd.waitall()
 mx.profiler.set_config(aggregate_stats=True, filename="own.json")
-found["unconfigured"] = json.loads(profiler.get_summary())
+result["unconfigured"] = json.loads(profiler.get_summary())
 profiler.set_config(profile_all=True)
 summaries = []
 for _ in range(2):
@@ -152,24 +152,24 @@ for _ in range(2):
     summaries.append(json.loads(profiler.get_summary()))
 profiler.reset()
 summaries.append(json.loads(profiler.get_summary()))
-found["summaries"] = summaries
+result["summaries"] = summaries
 profiler.set_state("run")
 more = one + one
 nd.waitall()
 profiler.set_state("stop")  # its events are still to be written
-found["after"] = face.run_performance_test(nd.add, inputs=[SIDE], **FEW)
+result["after"] = face.run_performance_test(nd.add, inputs=[SIDE], **FEW)
 profiler.reset()
 profiler.set_state("run")
 more = one + one
 nd.waitall()
 profiler.set_state("stop")
-found["configured_again"] = json.loads(profiler.get_summary())
-found["imported"] = sorted({name.partition(".")[0] for name in sys.modules})
-found["parents"] = [
+result["configured_again"] = json.loads(profiler.get_summary())
+result["imported"] = sorted({name.partition(".")[0] for name in sys.modules})
+result["parents"] = [
     name
     for name in sys.modules
     if name.startswith(("opperf.parent.cli", "opperf.parent.workers", "opperf.parent.session"))
 ]
 
 with open(sys.argv[1], "w", encoding="utf-8") as answer:
-    json.dump(found, answer)
+    json.dump(result, answer)

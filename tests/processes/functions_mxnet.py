@@ -33,9 +33,9 @@ def refused(attempt: Callable[[], Any]) -> list[str]:
     return []
 
 
-found: dict[str, Any] = {"stopped": [refused(profiler.pause), refused(lambda: profiler.set_state("stop"))]}
+result: dict[str, Any] = {"stopped": [refused(profiler.pause), refused(lambda: profiler.set_state("stop"))]}
 profiler.set_config(profile_all=True, filename=str(FILE))
-found["state"] = refused(lambda: profiler.set_state("go"))
+result["state"] = refused(lambda: profiler.set_state("go"))
 
 for _ in range(20):
     nd.dot(SQUARE, SQUARE)
@@ -48,7 +48,7 @@ for _ in range(10):
 profiler.resume()
 for _ in range(10):
     nd.relu(SQUARE)
-found["running"] = [
+result["running"] = [
     refused(lambda: profiler.set_state("run")),
     refused(lambda: profiler.set_config(profile_all=True)),
     refused(profiler.resume),
@@ -56,7 +56,7 @@ found["running"] = [
     refused(lambda: profiler.profile().__enter__()),
 ]
 profiler.set_state("stop")
-found["seen"] = counts()
+result["seen"] = counts()
 
 profiler.set_state("run")
 nd.relu(SQUARE)
@@ -65,6 +65,6 @@ profiler.dumps()
 profiler.dump()
 profiler.dump()
 dumped = json.loads(FILE.read_text())["traceEvents"]
-found["dumped"] = [event["name"] for event in dumped if event["ph"] == "B"]
-found["ids"] = [event[key] for event in dumped for key in ("pid", "tid", "id") if key in event]
-print(json.dumps(found))
+result["dumped"] = [event["name"] for event in dumped if event["ph"] == "B"]
+result["ids"] = [event[key] for event in dumped for key in ("pid", "tid", "id") if key in event]
+print(json.dumps(result))

@@ -23,7 +23,7 @@ from opperf.domain.profile.event import Event
 from opperf.domain.profile.rows import rows
 from opperf.domain.profile.watching import Watching
 
-found: dict[str, Any] = {}
+result: dict[str, Any] = {}
 SIDE = 1024
 
 
@@ -69,20 +69,20 @@ for _ in range(3):
 watcher.stop()
 session = watcher._windows[0].session
 profile = watcher.take()
-found["theirs"] = {
+result["theirs"] = {
     row.key: [row.count, row.cpu_time_total / 1e6, row.self_cpu_time_total / 1e6] for row in session.key_averages()
 }
-found["ours"] = {row.name: [row.calls, row.total, row.own] for row in rows(profile)}
-found["tasks"] = sorted({event.name for event in profile.of_kind("task")})
-found["taken twice"] = len(watcher.take().events)
+result["ours"] = {row.name: [row.calls, row.total, row.own] for row in rows(profile)}
+result["tasks"] = sorted({event.name for event in profile.of_kind("task")})
+result["taken twice"] = len(watcher.take().events)
 
 # When, and in which thread ------------------------------------------------------------------------------------------
 before = time.time_ns()
 events = seen(model.training_step)
-found["between"] = (
+result["between"] = (
     before <= min(event.begin for event in events) <= max(event.end for event in events) <= time.time_ns()
 )
-found["thread"] = sorted({event.thread for event in events})
+result["thread"] = sorted({event.thread for event in events})
 
 
 ran, over = threading.Event(), threading.Event()
@@ -103,7 +103,7 @@ def elsewhere() -> None:
 
 events = seen(elsewhere)
 over.set()
-found["elsewhere"] = [event.thread for event in of(events, "cos")]
+result["elsewhere"] = [event.thread for event in of(events, "cos")]
 
 # Memory -------------------------------------------------------------------------------------------------------------
 ones = torch.ones(SIDE, SIDE)
@@ -120,28 +120,28 @@ def three() -> None:
 
 with profiler.profile(memory=True) as p:
     three()
-found["memory"] = [[event.name, event.allocated, event.peak] for event in p.profile.of_kind("operator")]
-found["readings"] = [reading.size for reading in p.profile.readings]
-found["summary"] = p.summary()["Memory"]
-found["softmax"] = [
+result["memory"] = [[event.name, event.allocated, event.peak] for event in p.profile.of_kind("operator")]
+result["readings"] = [reading.size for reading in p.profile.readings]
+result["summary"] = p.summary()["Memory"]
+result["softmax"] = [
     [event.allocated, event.peak] for event in of(seen(lambda: ones.softmax(0), memory=True), "softmax")
 ]
 
 # Shapes and operations ----------------------------------------------------------------------------------------------
 left, right = torch.ones(64, 128), torch.ones(128, 32)
 events = seen(lambda: torch.cat([left @ right, torch.ones(1, 32)]), shapes=True)
-found["mm"] = [[event.shapes, event.flops] for event in of(events, "mm")]
-found["cat"] = [event.shapes for event in of(events, "cat")]
+result["mm"] = [[event.shapes, event.flops] for event in of(events, "mm")]
+result["cat"] = [event.shapes for event in of(events, "cat")]
 
 # Modules and stacks -------------------------------------------------------------------------------------------------
 events = seen(model.training_step, modules=True)
-found["modules"] = [event.name for event in events if event.kind == "module"]
-found["forward"] = sorted({event.module for event in of(events, "convolution")})
-found["backward"] = sorted({event.module for event in of(events, "convolution_backward")})
-found["backward is"] = sorted({event.backward for event in of(events, "convolution_backward")})
+result["modules"] = [event.name for event in events if event.kind == "module"]
+result["forward"] = sorted({event.module for event in of(events, "convolution")})
+result["backward"] = sorted({event.module for event in of(events, "convolution_backward")})
+result["backward is"] = sorted({event.backward for event in of(events, "convolution_backward")})
 begins = {event.begin: event.name for event in events}
-found["flow"] = [[begins[event.forward], event.name] for event in events if event.forward is not None]
-found["outside"] = sorted({event.module for event in of(events, "_log_softmax")})
+result["flow"] = [[begins[event.forward], event.name] for event in events if event.forward is not None]
+result["outside"] = sorted({event.module for event in of(events, "_log_softmax")})
 
 
 class Broken(torch.nn.Module):  # type: ignore[misc]
@@ -161,10 +161,10 @@ def broken() -> None:
 
 
 events = seen(broken, modules=True)
-found["broken"] = [[event.name, event.module] for event in (*of(events, "relu"), *of(events, "cos"))]
+result["broken"] = [[event.name, event.module] for event in (*of(events, "relu"), *of(events, "cos"))]
 events = seen(model.training_step, stacks=True)
-found["stack"] = ["training_step" in " ".join(event.stack) for event in of(events, "convolution_backward")]
-found["hooks"] = len(torch.nn.modules.module._global_forward_hooks)
+result["stack"] = ["training_step" in " ".join(event.stack) for event in of(events, "convolution_backward")]
+result["hooks"] = len(torch.nn.modules.module._global_forward_hooks)
 
 # What is no operator ------------------------------------------------------------------------------------------------
 
@@ -180,34 +180,34 @@ def named() -> None:
 
 
 events = seen(named)
-found["kinds"] = [[event.name, event.kind, event.fused] for event in events]
+result["kinds"] = [[event.name, event.kind, event.fused] for event in events]
 
 # Steps, and what is refused -----------------------------------------------------------------------------------------
 with profiler.profile(schedule=profiler.schedule(skip=1, warmup=1, active=2)) as p:
     for _ in range(5):
         left.cos()
         p.step()
-found["steps"] = [[event.name, event.kind] for event in p.profile.events]
+result["steps"] = [[event.name, event.kind] for event in p.profile.events]
 with torch.profiler.profile():
-    found["taken"] = refused(lambda: seen(named))
+    result["taken"] = refused(lambda: seen(named))
 
 
 def own() -> None:
     """Use PyTorch's profiler by oneself."""
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as session:
         left.cos()
-    found["own"] = [event.key for event in session.key_averages()]
+    result["own"] = [event.key for event in session.key_averages()]
 
 
 with profiler.profile() as p:
     own()
-found["ended"] = [len(p.profile.events), *p.profile.notes]
+result["ended"] = [len(p.profile.events), *p.profile.notes]
 profiler.set_config(profile_all=True)
 profiler.set_state("run")
-found["twice"] = [refused(lambda: profiler.set_state("run")), refused(lambda: seen(named)), refused(profiler.dumps)]
+result["twice"] = [refused(lambda: profiler.set_state("run")), refused(lambda: seen(named)), refused(profiler.dumps)]
 left.cos()
 profiler.set_state("stop")
-found["stopped"] = refused(lambda: profiler.set_state("stop"))
-found["counts"] = {name: one["Count"] for name, one in json.loads(profiler.get_summary())["Time"]["operator"].items()}
+result["stopped"] = refused(lambda: profiler.set_state("stop"))
+result["counts"] = {name: one["Count"] for name, one in json.loads(profiler.get_summary())["Time"]["operator"].items()}
 
-print(json.dumps(found))
+print(json.dumps(result))

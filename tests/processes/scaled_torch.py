@@ -24,7 +24,7 @@ def counted(self: scaling.Growth, case: Case, factor: int) -> Case:
 
 
 setattr(scaling.Growth, "of", counted)  # noqa: B010 - mypy takes no method in another's place
-found: dict[str, Any] = {}
+result: dict[str, Any] = {}
 for name, function, shapes in (
     ("vector", torch.sin, [(2,)]),
     ("matrices", torch.mm, [(3, 5), (5, 2)]),
@@ -33,5 +33,5 @@ for name, function, shapes in (
     made = 0
     case = Case("torch:own", {str(i): TensorSpec(shape) for i, shape in enumerate(shapes)})
     best = scaling.scale_case(function, case, ELEMENTS, "cpu")
-    found[name] = {"factor": best.factor, "elements": best.cost.elements, "made": made}
-print(json.dumps(found))
+    result[name] = {"factor": best.factor, "elements": best.cost.elements, "made": made}
+print(json.dumps(result))

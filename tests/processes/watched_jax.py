@@ -102,11 +102,11 @@ def refused() -> str:
 
 
 jax.profiler.start_trace, jax.profiler.stop_trace = start_trace, stop_trace
-found: dict[str, Any] = {"first": watched(first)}
+result: dict[str, Any] = {"first": watched(first)}
 square = jnp.full((64, 64), 0.01)
 jitted(square, square).block_until_ready()
-found["instructions"] = CALLS * len(hlo.read(jitted.lower(square, square).compile().as_text()))
-found["calls"] = watched(calls, shapes=True, api=True, memory=True, stacks=True)
-found["interrupted"] = watched(interrupted)
-found["refused"] = refused()
-print(json.dumps(found))
+result["instructions"] = CALLS * len(hlo.read(jitted.lower(square, square).compile().as_text()))
+result["calls"] = watched(calls, shapes=True, api=True, memory=True, stacks=True)
+result["interrupted"] = watched(interrupted)
+result["refused"] = refused()
+print(json.dumps(result))

@@ -116,7 +116,7 @@ net.add(nn.Dense(8, activation="relu"), nn.Dense(8, activation="relu"), nn.Dense
 net.initialize()
 net(FEW)
 
-found = {
+result = {
     "products": watched(products, memory=True, api=True, shapes=True, stacks=True),
     "interrupted": watched(interrupted),
     "elsewhere": watched(elsewhere),
@@ -128,6 +128,6 @@ net.hybridize(static_alloc=True, static_shape=True)
 for _ in range(2):
     net(FEW)
 nd.waitall()
-found["inferred"] = watched(inferred)
-found["configured"] = watched(configured)
-print(json.dumps(found))
+result["inferred"] = watched(inferred)
+result["configured"] = watched(configured)
+print(json.dumps(result))

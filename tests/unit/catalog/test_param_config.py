@@ -33,7 +33,7 @@ def operator(*args: Any, build: Any = None, sweep: bool = False, **kwargs: Any) 
 
 
 @pytest.fixture
-def found(tmp_path: Path) -> Any:
+def result(tmp_path: Path) -> Any:
     """Reads a document and returns its cases."""
 
     def read(data: Any, seed: int = 0) -> list[ConfigCase]:
@@ -45,12 +45,12 @@ def found(tmp_path: Path) -> Any:
 
 
 @pytest.fixture
-def refused(found: Any) -> Any:
+def refused(result: Any) -> Any:
     """Reads a document that is refused and returns the message, without the path of the file."""
 
     def read(data: Any) -> str:
         with pytest.raises(InputError) as caught:
-            found(data)
+            result(data)
         assert caught.value.slug in ("param_config", "input")
         return caught.value.message.partition("config.json: ")[2] + f"\nhint: {caught.value.hint}"
 
@@ -60,8 +60,8 @@ def refused(found: Any) -> Any:
 # What is read --------------------------------------------------------------------------------------------------------
 
 
-def test_positional_arguments_are_inputs_by_place_and_the_others_attributes(found: Any) -> None:
-    (made,) = found({"torch.add": operator(TENSOR, {"type": "int", "value": 2}, alpha={"type": "float", "value": 1})})
+def test_positional_arguments_are_inputs_by_place_and_the_others_attributes(result: Any) -> None:
+    (made,) = result({"torch.add": operator(TENSOR, {"type": "int", "value": 2}, alpha={"type": "float", "value": 1})})
     assert made.run_id == "torch.add|0|0|0"
     assert made.case.operator == "torch:torch.add"
     assert made.case.inputs == {"0": TensorSpec((2, 3), range=(0, 1)), "1": 2}
@@ -99,37 +99,37 @@ def test_positional_arguments_are_inputs_by_place_and_the_others_attributes(foun
         ),
     ],
 )
-def test_an_argument_is_what_its_type_says(found: Any, given: Any, expected: Any) -> None:
-    (made,) = found({"torch.add": operator(given)})
+def test_an_argument_is_what_its_type_says(result: Any, given: Any, expected: Any) -> None:
+    (made,) = result({"torch.add": operator(given)})
     assert made.case.inputs["0"] == expected
     assert type(made.case.inputs["0"]) is type(expected)
 
 
-def test_a_random_number_is_decided_by_the_seed_and_the_place(found: Any) -> None:
+def test_a_random_number_is_decided_by_the_seed_and_the_place(result: Any) -> None:
     data = {"torch.add": operator(*[{"type": "int", "value_range": [0, 10**9]}] * 2)}
-    drawn = [found(data, seed)[0].case.inputs for seed in (1, 1, 2)]
+    drawn = [result(data, seed)[0].case.inputs for seed in (1, 1, 2)]
     assert drawn[0] == drawn[1] != drawn[2]
     assert drawn[0]["0"] != drawn[0]["1"]
 
 
-def test_a_layer_has_its_build_among_its_attributes_and_each_build_gets_each_input(found: Any) -> None:
+def test_a_layer_has_its_build_among_its_attributes_and_each_build_gets_each_input(result: Any) -> None:
     build = [
         {"args": [{"type": "int", "value": n}], "kwargs": {"bias": {"type": "bool", "value": False}}} for n in (3, 4)
     ]
-    made = found({"torch.nn.Linear": operator(TENSOR, build=build)})
+    made = result({"torch.nn.Linear": operator(TENSOR, build=build)})
     assert [one.run_id for one in made] == ["torch.nn.Linear|0|0|0", "torch.nn.Linear|0|1|0"]
     assert made[1].case.attributes == {"build.0": 4, "build.bias": False}
 
 
-def test_what_is_built_alone_is_called_with_nothing(found: Any) -> None:
+def test_what_is_built_alone_is_called_with_nothing(result: Any) -> None:
     data = {"torch.nn.Identity": {"input_data_generator": DEFAULT_GENERATOR, "config": [{"build": [{"args": []}]}]}}
-    assert [one.run_id for one in found(data)] == ["torch.nn.Identity|0|0|0"]
+    assert [one.run_id for one in result(data)] == ["torch.nn.Identity|0|0|0"]
 
 
-def test_a_schema_string_names_the_overload_and_what_goes_by_name(found: Any) -> None:
+def test_a_schema_string_names_the_overload_and_what_goes_by_name(result: Any) -> None:
     text = "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
     build = [{"args": [{"type": "str", "value": text}]}]
-    (made,) = found({"aten::add": operator(TENSOR, TENSOR, {"type": "int", "value": 1}, build=build)})
+    (made,) = result({"aten::add": operator(TENSOR, TENSOR, {"type": "int", "value": 1}, build=build)})
     assert (made.meaning.path, list(made.case.inputs), made.case.attributes) == (
         "aten::add.Tensor",
         ["0", "1"],
@@ -146,15 +146,15 @@ def test_a_schema_with_brackets_and_defaults_is_read() -> None:
     assert read_schema("no schema") is None
 
 
-def test_a_neutral_operator_gets_arguments_in_the_order_of_the_catalog(found: Any) -> None:
-    (made,) = found({"softmax": operator(TENSOR, axis={"type": "int", "value": 0})})
+def test_a_neutral_operator_gets_arguments_in_the_order_of_the_catalog(result: Any) -> None:
+    (made,) = result({"softmax": operator(TENSOR, axis={"type": "int", "value": 0})})
     assert made.meaning.framework is None
     assert made.case.attributes == {"axis": 0}
     assert made.case.inputs == {"data": TensorSpec((2, 3), range=(0, 1))}
 
 
-def test_a_neutral_name_behind_a_framework_is_measured_on_that_one_alone(found: Any) -> None:
-    (made,) = found({"numpy:softmax": operator(TENSOR)})
+def test_a_neutral_name_behind_a_framework_is_measured_on_that_one_alone(result: Any) -> None:
+    (made,) = result({"numpy:softmax": operator(TENSOR)})
     assert (made.meaning.framework, made.meaning.implementation, made.meaning.certain) == ("numpy", None, True)
     assert (made.case.operator, list(made.case.inputs)) == ("softmax", ["data"])
 
@@ -174,11 +174,11 @@ def test_names_belong_to_their_frameworks() -> None:
     }
 
 
-def test_embedding_bags_get_indices_and_offsets_of_all_tables(found: Any) -> None:
+def test_embedding_bags_get_indices_and_offsets_of_all_tables(result: Any) -> None:
     values = [("int", 2), ("int", 100), ("int", 8), ("int", 0), ("bool", True), ("str", "fp16")]
     build = [{"args": [{"type": kind, "value": value} for kind, value in values]}]
     sizes = [{"type": "int", "value": value} for value in (4, 5)]
-    (made,) = found({"SplitTableBatchedEmbeddingBagsCodegen": operator(*sizes, build=build)})
+    (made,) = result({"SplitTableBatchedEmbeddingBagsCodegen": operator(*sizes, build=build)})
     indices, offsets, weights = made.case.inputs.values()
     assert isinstance(offsets, TensorSpec)
     assert offsets.range is not None
@@ -191,8 +191,8 @@ def test_embedding_bags_get_indices_and_offsets_of_all_tables(found: Any) -> Non
 # Sweeps --------------------------------------------------------------------------------------------------------------
 
 
-def _swept(found: Any, *args: Any) -> list[list[Any]]:
-    made = found({"torch.add": operator(*args, sweep=True)})
+def _swept(result: Any, *args: Any) -> list[list[Any]]:
+    made = result({"torch.add": operator(*args, sweep=True)})
     assert [one.run_id for one in made] == [f"torch.add|0|0|0_{n}" for n in range(len(made))]
     return [
         [getattr(one.case.inputs[str(i)], "shape", one.case.inputs[str(i)]) for i in range(len(args))] for one in made
@@ -221,28 +221,28 @@ def _range(kind: str, value: Any, **more: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_a_range_goes_from_its_lower_bound_to_its_upper_one(found: Any, given: Any, values: Any) -> None:
-    assert [row[0] for row in _swept(found, given)] == values
+def test_a_range_goes_from_its_lower_bound_to_its_upper_one(result: Any, given: Any, values: Any) -> None:
+    assert [row[0] for row in _swept(result, given)] == values
 
 
-def test_the_last_range_goes_fastest_and_grouped_ones_together(found: Any) -> None:
+def test_the_last_range_goes_fastest_and_grouped_ones_together(result: Any) -> None:
     slow, fast = _range("int", [1, 2], __zip__="both"), _range("int", [5, 6])
-    assert _swept(found, slow, fast) == [[1, 5], [1, 6], [2, 5], [2, 6]]
+    assert _swept(result, slow, fast) == [[1, 5], [1, 6], [2, 5], [2, 6]]
     other = _range("int", [10, 20, 10], __zip__="both")
-    assert _swept(found, slow, fast, other) == [[1, 5, 10], [1, 6, 10], [2, 5, 20], [2, 6, 20]]
+    assert _swept(result, slow, fast, other) == [[1, 5, 10], [1, 6, 10], [2, 5, 20], [2, 6, 20]]
 
 
-def test_sizes_are_copied_after_ranges_from_left_to_right(found: Any) -> None:
+def test_sizes_are_copied_after_ranges_from_left_to_right(result: Any) -> None:
     first = {**TENSOR, "shape": [[2, 3], 7], "__range__": ["shape"]}
     second = {**TENSOR, "shape": [-1, -1], "__copy__": [{"shape": [0, [0, 0]]}, {"shape": [1, [0, 1]]}]}
     third = {**TENSOR, "shape": [-1], "__copy__": [{"shape": [0, [1, 0]]}]}
-    assert _swept(found, first, second, third) == [[(2, 7), (2, 7), (2,)], [(3, 7), (3, 7), (3,)]]
+    assert _swept(result, first, second, third) == [[(2, 7), (2, 7), (2,)], [(3, 7), (3, 7), (3,)]]
 
 
-def test_arguments_by_name_and_builds_are_swept_too(found: Any) -> None:
+def test_arguments_by_name_and_builds_are_swept_too(result: Any) -> None:
     build = [{"args": [_range("int", [1, 2])]}]
     data = operator(TENSOR, build=build, sweep=True, p=_range("int", [8, 9]))
-    made = found({"torch.nn.Linear": {**data, "build_iterator": RANGE_ITERATOR}})
+    made = result({"torch.nn.Linear": {**data, "build_iterator": RANGE_ITERATOR}})
     assert [one.run_id.partition("|")[2] for one in made] == ["0|0_0|0_0", "0|0_0|0_1", "0|0_1|0_0", "0|0_1|0_1"]
     assert [(one.case.attributes["build.0"], one.case.attributes["p"]) for one in made] == [
         (1, 8),
@@ -435,10 +435,10 @@ def test_older_words_are_read_with_a_note(tmp_path: Path) -> None:
     )
 
 
-def test_a_file_of_run_batch_keeps_its_ids(found: Any) -> None:
+def test_a_file_of_run_batch_keeps_its_ids(result: Any) -> None:
     info = operator(TENSOR)
     info["config"][0]["input"][0]["id"] = "2_34"
-    (made,) = found({"op_name": "torch.add", "build_id": "1:2", "op_info": info, "run_options": {"device": "cuda"}})
+    (made,) = result({"op_name": "torch.add", "build_id": "1:2", "op_info": info, "run_options": {"device": "cuda"}})
     assert made.run_id == "torch.add|1|2|2_34"
 
 

@@ -8,7 +8,7 @@ from opperf.domain.profile.event import Event, Profile
 from opperf.domain.profile.rows import long_calls, rows
 
 
-def found(*durations: int) -> tuple[int, float] | None:
+def result(*durations: int) -> tuple[int, float] | None:
     """Return what is said of calls of one operator."""
     return long_calls([Event("sqrt", "operator", 0, one, 1, "main") for one in durations], durations)
 
@@ -31,7 +31,7 @@ def found(*durations: int) -> tuple[int, float] | None:
 def test_long_calls_are_few_far_beyond_the_median_and_most_of_the_time(
     durations: list[int], told: tuple[int, float] | None
 ) -> None:
-    assert found(*durations) == told
+    assert result(*durations) == told
 
 
 def test_a_call_is_held_against_those_of_its_shapes() -> None:

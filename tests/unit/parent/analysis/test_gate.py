@@ -13,7 +13,7 @@ from opperf.domain.plan import Side
 from opperf.parent.analysis.gate import judgement_of
 
 
-def found(word: str, *, tolerance: float = 0.02, against: str = "base", **parts: Any) -> Finding:
+def result(word: str, *, tolerance: float = 0.02, against: str = "base", **parts: Any) -> Finding:
     """Return the finding on a comparison with this verdict."""
     settle = "more pairs" if word == "inconclusive" else None
     verdict = Verdict(word, 1.1, (1.09, 1.11), "both stages agree", 5, settle)
@@ -28,50 +28,50 @@ def peaks(base: int, new: int) -> dict[str, Any]:
 
 
 def test_a_slower_verdict_is_told_with_its_ratio_and_interval() -> None:
-    finding = found("slower")
+    finding = result("slower")
     assert finding.kind == "slower"
     assert finding.message == "1.100 times the base's time, 95 % interval [1.090, 1.110]"
-    assert found("slower", against="expected").message.startswith("1.100 times the expected time")
+    assert result("slower", against="expected").message.startswith("1.100 times the expected time")
 
 
 @pytest.mark.parametrize("word", ["faster", "same"])
 def test_what_is_not_slower_is_no_regression(word: str) -> None:
-    assert found(word).kind == word
+    assert result(word).kind == word
 
 
 def test_an_inconclusive_verdict_says_what_would_settle_it() -> None:
-    assert found("inconclusive").message == "no change beyond ±11.0%; both stages agree; to decide: more pairs"
+    assert result("inconclusive").message == "no change beyond ±11.0%; both stages agree; to decide: more pairs"
 
 
 def test_a_finding_of_no_change_says_how_large_a_change_may_still_be() -> None:
-    assert found("same").message.endswith("interval [1.090, 1.110]; no change beyond ±11.0%")
+    assert result("same").message.endswith("interval [1.090, 1.110]; no change beyond ±11.0%")
 
 
 @pytest.mark.parametrize("word", ["same", "faster", "inconclusive"])
 def test_memory_that_grew_beyond_the_tolerance_is_a_regression_whatever_the_time_did(word: str) -> None:
-    finding = found(word, memory=peaks(1000, 1021))
+    finding = result(word, memory=peaks(1000, 1021))
     assert finding.kind == "memory"
     assert finding.message == "peak memory grew from 1.00 kB to 1.02 kB (+2.1%)"
 
 
 @pytest.mark.parametrize("memory", [{}, peaks(1000, 1020), peaks(1000, 900), peaks(0, 0)])
 def test_memory_within_the_tolerance_is_none(memory: dict[str, Any]) -> None:
-    assert found("same", memory=memory).kind == "same"
+    assert result("same", memory=memory).kind == "same"
 
 
 def test_memory_where_there_was_none_is_a_regression() -> None:
-    assert found("same", memory=peaks(0, 8)).message == "peak memory grew from 0 B to 8 B"
+    assert result("same", memory=peaks(0, 8)).message == "peak memory grew from 0 B to 8 B"
 
 
 def test_slower_with_more_memory_is_one_finding_that_tells_both() -> None:
-    finding = found("slower", memory=peaks(1000, 2000))
+    finding = result("slower", memory=peaks(1000, 2000))
     assert finding.kind == "slower"
     assert finding.message.endswith("; peak memory grew from 1.00 kB to 2.00 kB (+100.0%)")
 
 
 @pytest.mark.parametrize("status", ["failed", "skipped"])
 def test_what_could_not_be_measured_is_told_as_such(status: str) -> None:
-    assert (found("inconclusive", status=status).kind, found("inconclusive", status=status).message) == (
+    assert (result("inconclusive", status=status).kind, result("inconclusive", status=status).message) == (
         status,
         "both stages agree",
     )
