@@ -20,6 +20,7 @@ import os
 import shutil
 import tempfile
 import time
+from functools import cache
 from pathlib import Path
 
 import platformdirs
@@ -58,19 +59,24 @@ def package_folder(source: Path | None = None) -> Path:
 
     `source` is the package to copy, by default the one that is running.
     """
-    source = source or _running()
-    parent = f"{source.name}/parent/"
-    return _folder({name: text for name, text in _contents(source).items() if not name.startswith(parent)})
+    contents = _running_contents() if source is None else _contents(source)
+    parent = f"{(source or _running()).name}/parent/"
+    return _folder({name: text for name, text in contents.items() if not name.startswith(parent)})
 
 
 def autostart_folder() -> Path:
     """Return a folder for PYTHONPATH: `opperf`, and the `sitecustomize` that starts its profiler with Python."""
-    source = _running()
-    return _folder({**_contents(source), "sitecustomize.py": (source / "sitecustomize.py").read_bytes()})
+    return _folder({**_running_contents(), "sitecustomize.py": (_running() / "sitecustomize.py").read_bytes()})
 
 
 def _running() -> Path:
     return Path(__file__).resolve().parents[2]
+
+
+@cache
+def _running_contents() -> dict[str, bytes]:
+    """Read the package that is running, once: the children of one run are alike, also where its files are edited."""
+    return _contents(_running())
 
 
 def _folder(contents: dict[str, bytes]) -> Path:
