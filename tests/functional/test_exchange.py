@@ -5,11 +5,15 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.functional.conftest import invoke
 
+#: The fewest pairs, of the null framework, whose times do not vary.
+FEW = ("--pairs", "3")
 PYTEST = {
     "machine_info": {"machine": "x86_64", "cpu": {"brand_raw": "EPYC", "count": 2}},
     "commit_info": {"id": "0123456789abcdef"},
@@ -138,8 +142,8 @@ def test_changes_are_found_in_imported_times_and_said_to_be_weaker(opperf: Any, 
 
 def test_everything_that_leaves_as_lines_comes_back(opperf: Any, here: Path) -> None:
     opperf("run", "null:steady", "--runs", 3, "--label", "night=1", "--output", "r.json")
-    opperf("compare", "null:steady", "--base", "null", "--new", "null;slowdown=2", "--output", "c.json")
-    opperf("noise", "null:steady", "--output", "n.json")
+    opperf("compare", "null:steady", "--base", "null", "--new", "null;slowdown=2", *FEW, "--output", "c.json")
+    opperf("noise", "null:steady", "--repeats", 1, *FEW, "--output", "n.json")
     write(here / "p.json", PYTEST)
     bring(opperf, "p.json")
     added = opperf("history", "add", "r.json", "c.json", "n.json", "--samples", "--database", "team.db")
@@ -162,12 +166,23 @@ def test_everything_that_leaves_as_lines_comes_back(opperf: Any, here: Path) -> 
     )
 
 
+@pytest.fixture(scope="module")
+def team(one_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a database of a run and a comparison."""
+    folder = tmp_path_factory.mktemp("team")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPPERF_CACHE_DIR", str(one_cache))
+        patch.chdir(folder)
+        invoke("run", "null:steady", "null:raise", "--runs", 3, "--label", "repo=me/mine", "--output", "r.json")
+        invoke("compare", "null:steady", "--base", "null", "--new", "null;slowdown=2", *FEW, "--output", "c.json")
+        assert invoke("history", "add", "r.json", "c.json", "--database", "team.db").code == 0
+    return folder
+
+
 @pytest.fixture
-def exported(opperf: Any, here: Path) -> Path:
-    """A database with a run and a comparison."""
-    opperf("run", "null:steady", "null:raise", "--runs", 3, "--label", "repo=me/mine", "--output", "r.json")
-    opperf("compare", "null:steady", "--base", "null", "--new", "null;slowdown=2", "--output", "c.json")
-    assert opperf("history", "add", "r.json", "c.json", "--database", "team.db").code == 0
+def exported(team: Path, here: Path) -> Path:
+    """The database of that folder, where each test may change it."""
+    shutil.copytree(team, here, dirs_exist_ok=True)
     return here
 
 

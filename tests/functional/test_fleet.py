@@ -118,7 +118,7 @@ def test_a_comparison_is_of_one_node_and_machines_are_merged(
     opperf: Opperf, fleet: Callable[..., InProcess], here: Path
 ) -> None:
     fleet("old", "old", "new")
-    words = ("compare", "null:steady", "--base", "null", "--new", "null;slowdown=1.5", "--fleet", "ray")
+    words = ("compare", "null:steady", "--base", "null", "--new", "null;slowdown=1.5", "--pairs", "3", "--fleet", "ray")
     done = opperf(*words, "--replicate", 2, "--output", "c.json", "--html", "c.html", "--database", "c.sqlite")
     assert done.code == 0, done.err
     assert "across machines" in done.out
@@ -137,7 +137,7 @@ def test_a_comparison_is_of_one_node_and_machines_are_merged(
 
 def test_a_gate_judges_each_machine(opperf: Opperf, fleet: Callable[..., InProcess], here: Path) -> None:
     fleet("old", "new")
-    words = ("gate", "null:steady", "--base", "null", "--new", "null;slowdown=1.5", "--fleet", "ray")
+    words = ("gate", "null:steady", "--base", "null", "--new", "null;slowdown=1.5", "--pairs", "3", "--fleet", "ray")
     assert opperf(*words, "--replicate", 1).code == 1
 
 
@@ -176,7 +176,9 @@ def test_an_address_at_which_nothing_listens_is_told_at_once(opperf: Opperf, sch
     assert (done.code, done.out) == (3, "")
     assert f"cannot reach Ray at `{address.removeprefix('ray:') if scheme == 'ray:' else address}`" in done.err
     assert "hint: `ray://HOST:10001`" in done.err
-    compared = opperf("compare", "null:steady", "--base", "null", "--new", "null;slowdown=1.5", "--fleet", address)
+    compared = opperf(
+        "compare", "null:steady", "--base", "null", "--new", "null;slowdown=1.5", "--pairs", "3", "--fleet", address
+    )
     assert (compared.code, compared.out) == (3, "")
     assert compared.err == done.err
 

@@ -172,9 +172,9 @@ def test_what_is_not_there_is_said(opperf: Any, nights: list[Path], here: Path) 
     ("words", "kind", "count"),
     [
         (("run", "null:steady", "--runs", 3), "run", 1),
-        (("compare", "null:steady", "--base", "null", "--new", "null"), "comparison", 1),
-        (("gate", "null:steady", "--base", "null", "--new", "null"), "comparison", 1),
-        (("noise", "null:steady", "--framework", "null", "--repeats", 1), "noise", 1),
+        (("compare", "null:steady", "--base", "null", "--new", "null", "--pairs", 3), "comparison", 1),
+        (("gate", "null:steady", "--base", "null", "--new", "null", "--pairs", 3), "comparison", 1),
+        (("noise", "null:steady", "--framework", "null", "--repeats", 1, "--pairs", 3), "noise", 1),
     ],
 )
 def test_a_command_adds_what_it_measured(opperf: Any, here: Path, words: Any, kind: str, count: int) -> None:
@@ -213,7 +213,7 @@ def test_results_that_no_database_took_are_in_a_file_and_the_message_says_how_to
 
 
 def test_a_regression_is_told_though_no_database_took_it(opperf: Any) -> None:
-    words = ("null:steady", "--base", "null", "--new", "null;slowdown=1.1", "--database", OUT_OF_REACH)
+    words = ("null:steady", "--base", "null", "--new", "null;slowdown=1.1", "--pairs", 3, "--database", OUT_OF_REACH)
     done = opperf("gate", *words)
     assert done.code == 1
     assert "add them later" in done.err

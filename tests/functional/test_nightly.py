@@ -34,7 +34,7 @@ def configure(here: Path) -> Callable[..., None]:
     """Writes an opperf.toml with these builds."""
 
     def write(*builds: str, anchor: str = ANCHOR, **more: object) -> None:
-        keys = {"operators": "null:steady", "anchor": anchor, **more}
+        keys = {"operators": "null:steady", "anchor": anchor, "pairs": 3, **more}
         lines = [f"{name} = {json.dumps(value)}" for name, value in keys.items()]
         text = "\n".join(['[database]\nurl = "nights.db"\n\n[nightly]', *lines, f"builds = {json.dumps(builds)}", ""])
         (here / "opperf.toml").write_text(text)

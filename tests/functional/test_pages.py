@@ -26,8 +26,34 @@ def test_a_run_writes_its_page_and_its_picture(opperf: Opperf, here: Path) -> No
 @pytest.mark.parametrize(
     "words",
     [
-        ("compare", "add", "--base", "null", "--new", "null;slowdown=1.5", "--size", "small", "--direction", "forward"),
-        ("noise", "add", "--framework", "null", "--size", "small", "--direction", "forward", "--repeats", "1"),
+        (
+            "compare",
+            "add",
+            "--base",
+            "null",
+            "--new",
+            "null;slowdown=1.5",
+            "--size",
+            "small",
+            "--direction",
+            "forward",
+            "--pairs",
+            "3",
+        ),
+        (
+            "noise",
+            "add",
+            "--framework",
+            "null",
+            "--size",
+            "small",
+            "--direction",
+            "forward",
+            "--repeats",
+            "1",
+            "--pairs",
+            "3",
+        ),
     ],
 )
 def test_what_a_file_holds_has_the_page_that_its_command_writes(
@@ -43,7 +69,19 @@ def test_what_a_file_holds_has_the_page_that_its_command_writes(
 def test_a_gate_writes_its_page_too(opperf: Opperf, here: Path) -> None:
     sides = ("--base", "null", "--new", "null;slowdown=1.5")
     done = opperf(
-        "gate", "add", *sides, "--size", "small", "--direction", "forward", "--html", "g.html", "--output", "g.json"
+        "gate",
+        "add",
+        *sides,
+        "--size",
+        "small",
+        "--direction",
+        "forward",
+        "--pairs",
+        "3",
+        "--html",
+        "g.html",
+        "--output",
+        "g.json",
     )
     assert done.code == 1
     assert "1 regression in 1 comparison" in (here / "g.html").read_text()
