@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,14 +12,17 @@ import pytest
 from tests.functional.conftest import invoke
 
 from opperf.domain.bisection import Answer, Bisection
+from opperf.domain.comparison import PairValue
 from opperf.domain.errors import EnvironmentFailure, InputError
 from opperf.domain.plan import Settings
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.bisect.bisect import Order, Search
+from opperf.parent.contest import Contest
 from opperf.parent.load import read_value
 from opperf.parent.planning.selection import Selection
 from opperf.parent.progress import Silent
 from opperf.parent.reports import render
+from opperf.parent.stages import Comparing
 
 
 @dataclass
@@ -62,6 +66,24 @@ def search(
     return searching.document()
 
 
+class Exact(Comparing):
+    """A comparison whose pairs say what the sides' settings say, to a ten-thousandth, without a process."""
+
+    def _pair(self, contests: list[Contest], stage: Callable[[Contest], list[PairValue]]) -> None:
+        self.facts = {"base": {}, "new": {}}
+        for contest in contests:
+            base, new = (float(side.settings["slowdown"]) for side in (contest.base.side, contest.new.side))
+            ratio = math.log(new / base) + self._random.gauss(0.0, 1e-4)
+            first, second = ({name: math.exp(at) for name in ("turn", "min", "median", "p90")} for at in (0.0, ratio))
+            stage(contest).append(PairValue(ratio, first, second, rounds=24))
+
+
+@pytest.fixture
+def exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measure nothing: what is tested is the search."""
+    monkeypatch.setattr("opperf.parent.bisect.bench.Comparing", Exact)
+
+
 def steps(*changes: tuple[int, float], count: int = 16) -> list[float]:
     """Factors that change at some builds."""
     factors = [1.0] * count
@@ -87,7 +109,7 @@ def test_the_build_that_is_slower_is_named_with_its_ratio_and_few_builds_are_mad
     assert len(builds.asked) <= 8
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("exact")
 def test_a_speedup_is_named_as_one() -> None:
     answer = only(search(Slowdowns(steps((3, 0.8)))))
     assert answer.reason == "v3 is 20.0% faster than v2"
@@ -100,20 +122,20 @@ def test_without_a_change_nobody_is_named_and_no_other_build_is_made() -> None:
     assert builds.asked == ["v0", "v15"]
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("exact")
 def test_two_changes_are_both_named() -> None:
     answer = only(search(Slowdowns(steps((4, 1.1), (12, 1.1)))))
     assert [(step.before, step.after) for step in answer.steps] == [("v3", "v4"), ("v11", "v12")]
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("exact")
 def test_a_slope_is_told_as_one() -> None:
     answer = only(search(Slowdowns([1.02**i for i in range(16)])))
     assert answer.kind == "slope"
     assert answer.between == ("v0", "v15")
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("exact")
 def test_builds_that_cannot_be_made_are_left_out_and_told_where_they_hide_the_change() -> None:
     factors = steps((8, 1.1))
     factors[7] = factors[8] = -1.0
@@ -124,7 +146,7 @@ def test_builds_that_cannot_be_made_are_left_out_and_told_where_they_hide_the_ch
     assert "v7, v8, which cannot be built" in only(bisection).reason
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("exact")
 def test_builds_that_are_the_same_to_the_byte_are_not_measured() -> None:
     same = {f"v{i}": "before" if i < 11 else "after" for i in range(16)}
     answer = only(search(Slowdowns(steps((11, 1.05)), same)))
@@ -152,7 +174,7 @@ def test_an_operator_that_fails_says_why() -> None:
     assert "always raises" in answer.reason
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("exact")
 def test_when_the_budget_is_spent_what_was_measured_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     answers = iter([False] * 4)
     monkeypatch.setattr(Search, "_spent", lambda self: next(answers, True))
@@ -163,19 +185,19 @@ def test_when_the_budget_is_spent_what_was_measured_is_told(monkeypatch: pytest.
     assert answer.reason.startswith("inconclusive between v")
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("exact")
 def test_three_changes_are_all_named() -> None:
     answer = only(search(Slowdowns(steps((3, 1.3), (8, 1.4), (13, 0.8)))))
     assert [step.after for step in answer.steps] == ["v3", "v8", "v13"]
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("exact")
 def test_a_fourth_change_is_pointed_to() -> None:
     answer = only(search(Slowdowns(steps((3, 1.3), (6, 1.4), (9, 0.8), (13, 1.5)))))
     assert answer.kind == "inconclusive" or "bisect these two as well" in answer.reason
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("exact")
 def test_a_journal_saves_measuring_again(tmp_path: Path) -> None:
     journal = tmp_path / "b.json.journal"
     builds = Slowdowns(steps((11, 1.05)))
@@ -204,7 +226,7 @@ def test_the_journal_of_another_search_is_one_message(tmp_path: Path) -> None:
         search(Slowdowns(steps()), "null:warming", order=Order("v0", "v15", resume=journal))
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("exact")
 def test_the_document_is_read_again_and_reported_as_it_was() -> None:
     bisection = search(Slowdowns(steps((11, 1.05))))
     again = read_value(json.loads(json.dumps(bisection.to_json())), "file")

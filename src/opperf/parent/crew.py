@@ -370,8 +370,7 @@ class Crew(Generic[T, R]):
         facts: JsonDict = {
             "cpus": list(self._together.leases[place]),
             "class": max(kinds, key=CLASSES.index),
-            "beside": beside[:MOST_NAMES]
-            + ([f"and {len(beside) - MOST_NAMES} more"] if len(beside) > MOST_NAMES else []),
+            "beside": _shorten(beside),
         }
         self._news.put(Finished(work, result, facts))
 
