@@ -6,8 +6,9 @@ alone.
 
     python benchmarks/instruction_counts.py [--framework numpy|torch] [--runs N] [--extra N] [--identical N]
 
-A suite is 20 comparisons; there are suites with extra calls and of identical code. What is done is kept in
-`results/NAME.partial.jsonl`: a benchmark that was stopped goes on where it was, and one that ends removes the file.
+A suite is 20 comparisons; there are suites with extra calls and of identical code. There are as many at once as cores,
+since counts do not hang on the load. What is done is kept in `results/NAME.partial.jsonl`: a benchmark that was stopped
+goes on where it was, and one that ends removes the file.
 NumPy is the default: each process under Valgrind imports PyTorch for twenty seconds, so its benchmark takes hours.
 """
 
@@ -15,10 +16,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -58,18 +62,20 @@ APART, SECONDS = 0.1, 60.0
 
 @dataclass(frozen=True)
 class Steps:
-    """The steps of a benchmark that can be stopped, kept line by line in a file."""
+    """The steps of a benchmark that can be stopped, kept line by line in a file; several threads may take them."""
 
     path: Path
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def take(self, step: str, measure: Callable[[], Any]) -> Any:
         """Return what a step gave: now, or before the benchmark was stopped."""
-        lines = self.path.read_text().splitlines() if self.path.is_file() else []
+        with self.lock:
+            lines = self.path.read_text().splitlines() if self.path.is_file() else []
         results: dict[str, Any] = dict(json.loads(line) for line in lines)
         if step not in results:
             print(f"{time.strftime('%H:%M:%S')} {step}", flush=True)
             results[step] = measure()
-            with self.path.open("a") as file:
+            with self.lock, self.path.open("a") as file:
                 file.write(json.dumps([step, results[step]]) + "\n")
         return results[step]
 
@@ -106,6 +112,15 @@ def verdicts(pairs: list[tuple[Trial, Trial]], seed: int) -> list[tuple[str, str
         assert contest.verdict is not None, "the comparison has ended"
         said.append((contest.base.case.operator, contest.verdict.verdict, contest.verdict.ratio))
     return said
+
+
+def suites(
+    what: str, pairs: list[tuple[Trial, Trial]], seed: int, count: int, steps: Steps
+) -> list[tuple[str, str, float | None]]:
+    """Compare the pairs so many times, each with a seed of its own, on all cores; return all verdicts."""
+    tasks = {f"{what}, suite {suite}": partial(verdicts, pairs, seed + suite) for suite in range(count)}
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return [one for several in pool.map(steps.take, tasks, tasks.values()) for one in several]
 
 
 def same(side: Side) -> list[tuple[Trial, Trial]]:
@@ -153,11 +168,8 @@ def main() -> None:
     rows = repeat(options.framework, options.runs, steps)
     environment = choose_environment(EnvironmentSpec.parse("current"), options.framework).text
     side = Side(options.framework, environment=environment)
-    more, none = [], []
-    for suite in range(options.extra):
-        more += steps.take(f"101 calls, suite {suite}", partial(verdicts, extra(side), suite))
-    for suite in range(options.identical):
-        none += steps.take(f"identical code, suite {suite}", partial(verdicts, same(side), 1000 + suite))
+    more = suites("101 calls", extra(side), 0, options.extra, steps)
+    none = suites("identical code", same(side), 1000, options.identical, steps)
     publish(
         name,
         "counts of the same operator",
