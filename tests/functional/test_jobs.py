@@ -181,3 +181,21 @@ def test_a_number_of_jobs_that_cannot_be_had_is_refused(opperf: Opperf, words: t
     done = opperf(*RUN, *words)
     assert done.code == 2, done.err
     assert message in done.err
+
+
+def test_what_fails_for_its_share_of_the_memory_is_measured_alone_at_the_end(
+    opperf: Any, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("opperf.parent.workers.process.available_memory", lambda: 1000 << 20)
+    (here / "mine.py").write_text(
+        "import mmap\n"
+        "def large(x):\n    mmap.mmap(-1, 500 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()\n"
+        "def too_large(x):\n    mmap.mmap(-1, 2000 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()\n"
+        "def small(x):\n    pass\n"
+    )
+    words = [f"mine.py:{name}" for name in ("large", "too_large", "small")]
+    done = opperf("run", *words, "--framework", "null", "--input", "x=4", "--runs", 3, "--jobs", 2, "--format", "json")
+    records = json.loads(done.out)["records"]
+    assert [one["status"] for one in records] == ["ok", "failed", "ok"]
+    assert ["jobs" in one["facts"] for one in records if one["status"] == "ok"] == [False, True]
+    assert records[1]["reason"]["slug"] == "out_of_memory"

@@ -47,6 +47,9 @@ from opperf.parent.workers.interpreters import importable, interpreter, settled_
 from opperf.parent.workers.machine import has_gpu
 from opperf.parent.workers.pool import Pool
 
+#: How a trial ends that needs more memory than its job has; frameworks say it in words of their own.
+SHORT_OF_MEMORY = ("out_of_memory", "operator_error", "crash")
+
 
 @dataclass(frozen=True)
 class Options:
@@ -228,7 +231,10 @@ class Session:
     def _side_by_side(
         self, together: Company, ahead: Sequence[tuple[Trial, int]], history: Earlier, start: float
     ) -> Generator[Outcome, None, None]:
-        """Measure with several jobs, one process and framework after another, so that none starts meanwhile."""
+        """Measure with several jobs, one process and framework after another, so that none starts meanwhile.
+
+        What may have failed for its share of the memory is measured again at the end, alone and with all of it.
+        """
         self._pool.close()
         groups: dict[tuple[int, str, str, bool], list[Trial]] = {}
         for trial, process in ahead:
@@ -238,6 +244,7 @@ class Session:
         for outcomes in [*history.outcomes.values()]:
             for outcome in outcomes:
                 _teach(together, outcome)
+        again: list[tuple[Trial, int]] = []
         for (number, *_), trials in groups.items():
 
             def measure(pool: Pool, trial: Trial, process: int = number) -> Outcome:
@@ -251,10 +258,17 @@ class Session:
                 for one in finished:
                     _teach(together, one.result)
                     outcome, measurement = one.result, one.result.measurement
+                    if outcome.status == "failed" and outcome.reason and outcome.reason.slug in SHORT_OF_MEMORY:
+                        again.append((one.work, number))
+                        continue
                     if measurement is not None:
                         measurement = replace(measurement, facts={**measurement.facts, "jobs": one.jobs})
                         outcome = replace(outcome, measurement=measurement)
                     yield outcome
+        for trial, number in again:
+            self._pool.close()
+            yield self._outcome(self._pool, trial, number, history, time.monotonic() - start)
+        self._pool.close()
 
     def _jobs(self, plan: Plan) -> Company | None:
         """Return who may measure side by side, None for a single job; raises `InputError`.
