@@ -10,31 +10,28 @@ from __future__ import annotations
 import sys
 import time
 import uuid
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Protocol
 
-from opperf.domain.case import Case
 from opperf.domain.environment import CURRENT, EnvironmentSpec
-from opperf.domain.errors import InputError, OpperfError
+from opperf.domain.errors import OpperfError
 from opperf.domain.files.destination import explain_errors, is_regular
 from opperf.domain.floor import Floor, floor_key
-from opperf.domain.measurement import CountedTimes, Outcome
+from opperf.domain.measurement import Outcome
 from opperf.domain.node import Node
 from opperf.domain.peaks import Peaks, Rate
 from opperf.domain.plan import INSTRUCTIONS, Plan, Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.record import Record, Run
-from opperf.domain.stats.order import median
 from opperf.parent.analysis.summary import doubts, limit_of, record, with_shares
 from opperf.parent.calibration import stored_floors, stored_rates
-from opperf.parent.crew import Company, Crew, Lane, company
+from opperf.parent.jobs import Jobs, jobs
 from opperf.parent.planning.cases import ChildAnswers
 from opperf.parent.planning.expand import expand
-from opperf.parent.planning.implementations import as_implemented
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import frameworks, sides
 from opperf.parent.planning.suites import unmeasured
@@ -43,12 +40,9 @@ from opperf.parent.store.documents import Earlier, earlier_work
 from opperf.parent.store.journal import JournalWriter, journal_of
 from opperf.parent.workers import machine
 from opperf.parent.workers.instructions import check
-from opperf.parent.workers.interpreters import importable, interpreter, settled_side
+from opperf.parent.workers.interpreters import importable, settled_side
 from opperf.parent.workers.machine import has_gpu
 from opperf.parent.workers.pool import Pool
-
-#: How a trial ends that needs more memory than its job has; frameworks say it in words of their own.
-SHORT_OF_MEMORY = ("out_of_memory", "operator_error", "crash")
 
 
 @dataclass(frozen=True)
@@ -100,7 +94,7 @@ class Session:
         self._progress: Progress = progress or Silent()
         self._pool = Pool(settings, self._progress.note, selection.plugins)
         self._elsewhere: Elsewhere | None = None
-        self._company: Company | None = None
+        self._jobs: Jobs | None = None
         self._floors: Mapping[tuple[object, ...], Floor] = {}
         self._rates: Sequence[Rate] = ()
 
@@ -150,7 +144,7 @@ class Session:
     def run(self, plan: Plan, options: Options, elsewhere: Elsewhere | None = None) -> Run:
         """Measure a plan, here or `elsewhere`; raises `Interrupted` with what is finished when it is stopped."""
         self._elsewhere = elsewhere
-        self._company = self._jobs(plan) if elsewhere is None else None
+        self._jobs = jobs(plan, self._pool, self._progress.note) if elsewhere is None else None
         history = earlier_work(options.resume, plan.settings)
         self._floors, self._rates = stored_floors(), stored_rates()
         run = _header(plan, options, history)
@@ -187,8 +181,13 @@ class Session:
         ]
         self._progress.begin(len(ahead))
         start = time.monotonic()
-        if self._company is not None:
-            with closing(self._side_by_side(self._company, ahead, history, start)) as outcomes:
+
+        def measure(pool: Pool, trial: Trial, process: int) -> Outcome:
+            return self._outcome(pool, trial, process, history, time.monotonic() - start)
+
+        if self._jobs is not None:
+            past = [outcome for outcomes in history.outcomes.values() for outcome in outcomes]
+            with closing(self._jobs.outcomes(ahead, past, measure)) as outcomes:
                 for outcome in outcomes:
                     history.outcomes.setdefault(outcome.trial.key, []).append(outcome)
                     if journal is not None:
@@ -202,7 +201,7 @@ class Session:
                 self._pool.close()
                 current = process
             self._progress.next(trial)
-            outcome = self._outcome(self._pool, trial, process, history, time.monotonic() - start)
+            outcome = measure(self._pool, trial, process)
             history.outcomes.setdefault(trial.key, []).append(outcome)
             if journal is not None:
                 journal.add(outcome)
@@ -227,83 +226,6 @@ class Session:
             for outcome in outcomes:
                 history.outcomes.setdefault(outcome.key, []).append(outcome)
                 self._progress.done(outcome)
-
-    def _side_by_side(
-        self, together: Company, ahead: Sequence[tuple[Trial, int]], history: Earlier, start: float
-    ) -> Generator[Outcome, None, None]:
-        """Measure with several jobs, one process and framework after another, so that none starts meanwhile.
-
-        What may have failed for its share of the memory is measured again at the end, alone and with all of it.
-        """
-        self._pool.close()
-        groups: dict[tuple[int, str, str, bool], list[Trial]] = {}
-        for trial, process in ahead:
-            side = trial.side
-            place = (process, side.framework, side.environment, side.device == "cpu")
-            groups.setdefault(place, []).append(trial)
-        for outcomes in [*history.outcomes.values()]:
-            for outcome in outcomes:
-                _teach(together, outcome)
-        again: list[tuple[Trial, int]] = []
-        for (number, *_), trials in groups.items():
-
-            def measure(pool: Pool, trial: Trial, process: int = number) -> Outcome:
-                return self._outcome(pool, trial, process, history, time.monotonic() - start)
-
-            def lane(cpus: tuple[int, ...]) -> Lane[Trial, Outcome]:
-                return _Lane(self._pool.for_job(cpus, len(together.leases)), measure)
-
-            crew: Crew[Trial, Outcome] = Crew(together, lane, lambda trial: (trial,))
-            with closing(crew.finished(trials)) as finished:
-                for one in finished:
-                    _teach(together, one.result)
-                    outcome, measurement = one.result, one.result.measurement
-                    if outcome.status == "failed" and outcome.reason and outcome.reason.slug in SHORT_OF_MEMORY:
-                        again.append((one.work, number))
-                        continue
-                    if measurement is not None:
-                        measurement = replace(measurement, facts={**measurement.facts, "jobs": one.jobs})
-                        outcome = replace(outcome, measurement=measurement)
-                    yield outcome
-        for trial, number in again:
-            self._pool.close()
-            yield self._outcome(self._pool, trial, number, history, time.monotonic() - start)
-        self._pool.close()
-
-    def _jobs(self, plan: Plan) -> Company | None:
-        """Return who may measure side by side, None for a single job; raises `InputError`.
-
-        Environments are built before that, and so before anything is timed.
-        """
-        if plan.settings.jobs == 1:
-            return None
-        sides = {trial.side.process: trial.side for trial in plan.trials}
-        for side in sides.values():
-            with suppress(OpperfError):  # its trials will fail, each with the reason
-                spec = EnvironmentSpec.parse(side.environment)
-                interpreter(spec, framework=side.framework, progress=self._progress.note)
-        threads = max((side.threads for side in sides.values()), default=1)
-        together = company(plan.settings, threads, self._progress.note)
-        together.formulas.update(self._formulas(plan.trials, together))
-        return together
-
-    def _formulas(self, trials: Sequence[Trial], together: Company) -> Iterator[tuple[str, Case]]:
-        """Yield the neutral cases of those that a framework names in its own way, by their ids: they have formulas."""
-        mute: set[tuple[object, ...]] = set()  # sides whose children do not start, or answer
-        shy = {trial.case.id: trial for trial in trials if together.is_shy(together.kind_of(trial))}
-        for trial in shy.values():
-            own = f"{trial.side.framework}:"
-            if not trial.case.operator.startswith(own) or trial.side.process in mute:
-                continue
-            try:
-                meaning = self._pool.describe(trial.side, trial.case.operator.removeprefix(own))
-            except OpperfError:
-                mute.add(trial.side.process)
-                continue
-            with suppress(InputError):  # it takes more than the neutral operator, and is judged by its inputs
-                neutral = as_implemented(trial.case, meaning)
-                if neutral is not trial.case:
-                    yield trial.case.id, neutral
 
     def _outcome(self, pool: Pool, trial: Trial, process: int, history: Earlier, elapsed: float) -> Outcome:
         """Measure one trial, unless its fate is known or the command's time is up."""
@@ -360,40 +282,6 @@ class Session:
             facts["roofline"] = limit.to_json()
             one = replace(one, warnings=(*one.warnings, *doubts(one, limit)))
         return replace(one, facts={**one.facts, **facts}) if facts else one
-
-
-@dataclass(frozen=True)
-class _Lane:
-    """What one job measures trials with: children of its own, and what makes an outcome of them."""
-
-    pool: Pool
-    outcome: Callable[[Pool, Trial], Outcome]
-
-    def __enter__(self) -> _Lane:
-        return self
-
-    def __exit__(self, *trouble: Any) -> None:
-        self.pool.__exit__(*trouble)
-
-    def start(self, work: Trial) -> None:
-        with suppress(OpperfError):  # its trials will fail, each with the reason
-            self.pool.worker(work.side)
-
-    def measure(self, work: Trial) -> Outcome:
-        return self.outcome(self.pool, work)
-
-    def close(self) -> None:
-        self.pool.close()
-
-    def interrupt(self) -> None:
-        self.pool.interrupt()
-
-
-def _teach(together: Company, outcome: Outcome) -> None:
-    """Have those who measure side by side know what a call takes."""
-    if outcome.measurement is not None:
-        times = CountedTimes.of([outcome.measurement.time], outcome.trial.side.threads).pooled
-        together.learn(outcome.trial, median(times))
 
 
 def _on(node: Node, one: Record) -> Record:
