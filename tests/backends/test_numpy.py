@@ -10,7 +10,7 @@ import pytest
 from tests.each import check_each
 
 from opperf.catalog import operator
-from opperf.child.backends.array_operators import MADE_OF, Updates
+from opperf.child.backends.array_updates import MADE_OF, Updates
 from opperf.child.backends.call import Call, Parameter
 from opperf.domain.backend import Unsupported, Work
 from opperf.domain.plan import Side

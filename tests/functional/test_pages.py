@@ -13,6 +13,9 @@ Opperf: TypeAlias = Callable[..., Any]
 
 QUICK = ("--framework", "null", "--size", "small", "--direction", "forward", "--runs", "3")
 
+CASE = ("add", "--size", "small", "--direction", "forward", "--pairs", "3")
+SIDES = ("--base", "null", "--new", "null;slowdown=1.5")
+
 
 def test_a_run_writes_its_page_and_its_picture(opperf: Opperf, here: Path) -> None:
     done = opperf("run", "add", *QUICK, "--html", "r.html", "--plot", "r.svg")
@@ -26,34 +29,8 @@ def test_a_run_writes_its_page_and_its_picture(opperf: Opperf, here: Path) -> No
 @pytest.mark.parametrize(
     "words",
     [
-        (
-            "compare",
-            "add",
-            "--base",
-            "null",
-            "--new",
-            "null;slowdown=1.5",
-            "--size",
-            "small",
-            "--direction",
-            "forward",
-            "--pairs",
-            "3",
-        ),
-        (
-            "noise",
-            "add",
-            "--framework",
-            "null",
-            "--size",
-            "small",
-            "--direction",
-            "forward",
-            "--repeats",
-            "1",
-            "--pairs",
-            "3",
-        ),
+        ("compare", *SIDES, *CASE),
+        ("noise", "--framework", "null", "--repeats", "1", *CASE),
     ],
 )
 def test_what_a_file_holds_has_the_page_that_its_command_writes(
@@ -67,22 +44,7 @@ def test_what_a_file_holds_has_the_page_that_its_command_writes(
 
 
 def test_a_gate_writes_its_page_too(opperf: Opperf, here: Path) -> None:
-    sides = ("--base", "null", "--new", "null;slowdown=1.5")
-    done = opperf(
-        "gate",
-        "add",
-        *sides,
-        "--size",
-        "small",
-        "--direction",
-        "forward",
-        "--pairs",
-        "3",
-        "--html",
-        "g.html",
-        "--output",
-        "g.json",
-    )
+    done = opperf("gate", *SIDES, *CASE, "--html", "g.html", "--output", "g.json")
     assert done.code == 1
     assert "1 regression in 1 comparison" in (here / "g.html").read_text()
     assert opperf("show", "g.json").out == done.out

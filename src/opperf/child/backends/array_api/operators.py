@@ -18,11 +18,10 @@ from opperf.child.backends.array_operators import (
     ADDCMUL,
     CHANGES,
     LERP,
-    MADE_OF,
-    Updates,
     change,
     compositions,
 )
+from opperf.child.backends.array_updates import MADE_OF, Updates
 from opperf.child.backends.call import Binding, Call, Missing, call, composition
 from opperf.domain.backend import Unsupported
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jax import nn
 from jax.scipy.special import xlogy
 
-from opperf.child.backends.array_operators import MADE_OF, Updates
+from opperf.child.backends.array_updates import MADE_OF, Updates
 from opperf.child.backends.call import Binding, Call, Missing, composition
 from opperf.child.backends.losses import Means, losses
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from opperf.child.backends.array_operators import MADE_OF, Updates
+from opperf.child.backends.array_updates import MADE_OF, Updates
 from opperf.child.backends.call import Binding, Missing, composition
 from opperf.child.backends.losses import Means, losses
 from opperf.child.backends.numpy.operators.normalization import log_softmax
