@@ -16,6 +16,9 @@ import pytest
 
 from opperf.parent.cli.main import main
 
+#: The fewest pairs, of the null framework, whose times do not vary.
+FEW = ("--pairs", "3")
+
 
 @dataclass(frozen=True)
 class Done:

@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.functional.conftest import invoke
+from tests.functional.conftest import FEW, invoke
 
-#: The fewest pairs, of the null framework, whose times do not vary.
-FEW = ("--pairs", "3")
 PYTEST = {
     "machine_info": {"machine": "x86_64", "cpu": {"brand_raw": "EPYC", "count": 2}},
     "commit_info": {"id": "0123456789abcdef"},

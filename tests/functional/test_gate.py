@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from xml.etree import ElementTree
 
 import pytest
+from tests.functional.conftest import FEW
 from typer.main import get_command
 
 from opperf.parent.cli.main import app
@@ -21,8 +22,6 @@ Opperf: TypeAlias = Callable[..., Any]
 
 SAME = ("gate", "null:steady", "--base", "null", "--new", "null")
 SLOWER = ("gate", "null:steady", "--base", "null", "--new", "null;slowdown=1.10")
-#: The fewest pairs, of the null framework, whose times do not vary.
-FEW = ("--pairs", "3")
 CONFIG = 'operators = ["null:steady"]\nbase = "null"\nnew = "null;slowdown=1.1"\npairs = 3\n'
 
 

@@ -8,12 +8,13 @@ from typing import Any, TypeAlias
 from xml.etree import ElementTree
 
 import pytest
+from tests.functional.conftest import FEW
 
 Opperf: TypeAlias = Callable[..., Any]
 
 QUICK = ("--framework", "null", "--size", "small", "--direction", "forward", "--runs", "3")
 
-CASE = ("add", "--size", "small", "--direction", "forward", "--pairs", "3")
+CASE = ("add", "--size", "small", "--direction", "forward", *FEW)
 SIDES = ("--base", "null", "--new", "null;slowdown=1.5")
 
 
