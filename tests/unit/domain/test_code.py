@@ -47,7 +47,7 @@ def test_code_is_made_of_what_a_user_names_of_plugins_and_of_the_parents_word_al
     assert makers("read_operator") == {
         "domain/code.py",
         "parent/capture.py",
-        "parent/library.py",
+        "parent/library/programs.py",
         "parent/planning/side_text.py",
         "parent/request.py",
     }

@@ -1,0 +1,89 @@
+"""What the functions share: arguments as a request has them, and where a result is kept."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
+from pathlib import Path
+from typing import Any
+
+from opperf.domain.errors import InputError
+from opperf.parent import run as running
+from opperf.parent.library.options import Operator
+from opperf.parent.progress import Progress, Silent, Stderr
+from opperf.parent.results import Replay, Results, Suite
+from opperf.parent.session import Options
+from opperf.parent.sources.live_function import code_text
+from opperf.parent.store.output_lock import take
+from opperf.parent.workers.package import cache_folder
+
+
+def names_of(operators: Operator | Sequence[Operator] | None) -> list[str]:
+    """Return the names of operators, or their code."""
+    return [text_of(one) for one in each(operators)]
+
+
+def text_of(operator: object) -> str:
+    """Return a name, or code for a function; raises `InputError` for anything else."""
+    if isinstance(operator, (str, Path)):
+        return str(operator)
+    if callable(operator):
+        return code_text(operator, cache_folder())
+    raise InputError(f"`{operator!r}` is not an operator", hint="give a name or a function")
+
+
+def side_text(side: Operator, framework: str | None) -> str:
+    """Return a side as a text; the framework is that of a function."""
+    text = text_of(side)
+    return f"{text};framework={framework}" if callable(side) and framework is not None else text
+
+
+def each(values: Any) -> list[Any]:
+    """Return one thing, or several, as a list."""
+    if values is None:
+        return []
+    single = isinstance(values, (str, Path, Results)) or callable(values)
+    return [values] if single else list(values)
+
+
+def read(options: Mapping[str, object]) -> dict[str, Any]:
+    """Return options as a request has them."""
+    suite = options.get("suite")
+    return {**options, "suite": suite.suite if isinstance(suite, Suite) else suite}
+
+
+def as_text(value: float | str | None, unit: str = "", scale: float = 1) -> str | None:
+    """Return a number as a gate's option has it."""
+    return value if value is None or isinstance(value, str) else f"{value * scale:.12g}{unit}"
+
+
+def progress_of(talk: bool) -> Progress:
+    """Return what tells of progress: on stderr where it is asked for, or nowhere."""
+    return Stderr() if talk else Silent()
+
+
+def keep(
+    output: str | Path | None, resume: str | Path | None, labels: Mapping[str, str] | None, *, keep_samples: bool
+) -> Options:
+    """Return where a run is kept; a resumed run continues in its own file unless another one is named."""
+    place = output or resume
+    return Options(
+        output=None if place is None else Path(place),
+        resume=None if resume is None else Path(resume),
+        labels=labels or {},
+        keep_samples=keep_samples,
+    )
+
+
+def hold(options: Options, *, force: bool) -> AbstractContextManager[object]:
+    """Hold the place of the result against others; raises `InputError`."""
+    lock = take(options.output, sys.argv, force=force, resume=options.resume, resumes=True)
+    return nullcontext() if lock is None else closing(lock)
+
+
+def write(options: Options, report: Results | Replay) -> None:
+    """Write a result where it is to be kept; its journal has done its work then."""
+    if options.output is not None:
+        report.save(options.output)
+        running.drop_journal(options)

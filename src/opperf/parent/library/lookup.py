@@ -1,0 +1,75 @@
+"""Read a document that is there, and list the operators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from opperf.domain.bisection import Bisection as BisectionDocument
+from opperf.domain.comparison import ComparisonRun
+from opperf.domain.exploration import Exploration as ExplorationDocument
+from opperf.domain.floor import NoiseRun
+from opperf.domain.profile.event import Profile as ProfileDocument
+from opperf.domain.record import Run
+from opperf.domain.suite import Suite as SuiteDocument
+from opperf.domain.trace import Replay as ReplayDocument
+from opperf.parent import load as loading
+from opperf.parent.library.arguments import each
+from opperf.parent.library.options import Names, Paths
+from opperf.parent.listing import listing
+from opperf.parent.progress import Silent
+from opperf.parent.results import (
+    Bisection,
+    Comparisons,
+    Exploration,
+    Gate,
+    Noise,
+    Operators,
+    Profile,
+    Replay,
+    Results,
+    Suite,
+)
+
+#: What each document of a file becomes.
+OBJECTS: Mapping[type, Callable[[Any], Any]] = {
+    Run: Results,
+    ComparisonRun: Comparisons,
+    NoiseRun: Noise,
+    ReplayDocument: Replay,
+    BisectionDocument: Bisection,
+    ExplorationDocument: Exploration,
+    SuiteDocument: Suite,
+    ProfileDocument: Profile,
+}
+
+
+def load(path: str | Path) -> Results | Comparisons | Gate | Noise | Replay | Suite | Profile:
+    """Read a document that opperf wrote: a result or its journal, a comparison, noise floors, a suite, a profile.
+
+    >>> import opperf, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     opperf.run("null:steady", runs=5).save(f"{folder}/results.json")
+    ...     opperf.load(f"{folder}/results.json")
+    <opperf.Results: 1 record: 1 ok>
+    """
+    document = loading.read_document(Path(path))
+    if isinstance(document, loading.GateDocument):
+        return Gate(document.run, document.judgement)
+    result: Results | Comparisons | Noise | Replay | Suite | Profile = OBJECTS[type(document)](document)
+    return result
+
+
+def operators(
+    pattern: str | None = None, *, category: Names = None, framework: Names = None, plugin: Paths = None
+) -> Operators:
+    """Return the operators that can be measured; with frameworks, their implementations of each.
+
+    Those that a `plugin` declares stand at the end.
+
+    >>> import opperf
+    >>> sorted(opperf.operators("*softmax"))
+    ['log_softmax', 'softmax']
+    """
+    return Operators(*listing(pattern, each(category), each(framework), Silent().note, each(plugin)))

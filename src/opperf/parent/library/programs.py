@@ -1,0 +1,179 @@
+"""Measure what a program runs: from its trace, under the profiler, or captured as a suite."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from opperf.domain.code import Code, read_operator
+from opperf.domain.errors import HarnessError
+from opperf.domain.profile.watching import Watching
+from opperf.domain.trace import Replay as ReplayDocument
+from opperf.domain.units import parse_bytes
+from opperf.parent import capture as capturing
+from opperf.parent import profile as profiling
+from opperf.parent import replay as replaying
+from opperf.parent import request as requests
+from opperf.parent import run as running
+from opperf.parent.fleet.dispatch import wishes
+from opperf.parent.library.arguments import each, hold, keep, progress_of, read, text_of, write
+from opperf.parent.library.options import Names, Operator, Paths, ReplayOptions, with_options
+from opperf.parent.progress import Silent
+from opperf.parent.results import Profile, Replay, Suite
+from opperf.parent.sources.live_function import write_source
+from opperf.parent.sources.plugin_file import framework_of
+from opperf.parent.store.output_lock import check_place
+from opperf.parent.workers.package import cache_folder
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+@with_options(ReplayOptions)
+def replay(
+    *traces: str | Path,
+    kineto: str | Path | None = None,
+    subgraph: str | None = None,
+    iterations: int | str | None = None,
+    plugin: Paths = None,
+    memory_limit: int | str | None = None,
+    environment: Names = None,
+    device: Names = None,
+    threads: int = 1,
+    labels: Mapping[str, str] | None = None,
+    keep_samples: bool = True,
+    output: str | Path | None = None,
+    resume: str | Path | None = None,
+    force: bool = False,
+    fleet: str | None = None,
+    where: str | None = None,
+    replicate: int | None = None,
+    progress: bool = False,
+    **options: Unpack[ReplayOptions],
+) -> Replay:
+    """Run every operator of a recorded PyTorch program standalone, from its execution traces."""
+    request = {**read(options), "plugin": plugin, "memory_limit": memory_limit}
+    request |= {"environment": environment, "device": device, "threads": threads}
+    settings = replaying.settings(request)
+    trace = replaying.read_trace(
+        [Path(one) for one in traces], None if kineto is None else Path(kineto), subgraph, iterations
+    )
+    keeping = keep(output, resume, labels, keep_samples=keep_samples)
+    with hold(keeping, force=force):
+        if not trace.cases:
+            return Replay(replaying.unmeasured(trace, request, settings, keeping, progress_of(progress)))
+        workload, nodes = replaying.workload(trace, request), wishes(fleet, where, replicate)
+        outcome = running.measure(workload, settings, keeping, progress_of(progress), nodes)
+        if outcome.cause is not None:
+            raise outcome.cause
+        result = Replay(ReplayDocument(trace, outcome.run))
+        write(keeping, result)
+    return result
+
+
+def profile(
+    script: str | Path | Callable[[], object],
+    *arguments: object,
+    module: bool = False,
+    framework: str | None = None,
+    environment: str | None = None,
+    plugin: Paths = None,
+    memory: bool = False,
+    shapes: bool = False,
+    stacks: bool = False,
+    modules: bool = True,
+    api: bool = False,
+    granularity: str = "bulk",
+    allocator: str = "default",
+    memory_limit: int | str | None = None,
+    function: str | None = None,
+    skip: int = 0,
+    calls: int | None = None,
+    by: str = "name",
+    sort: str = "self",
+    tool: str | None = None,
+    save_suite: str | Path | None = None,
+    output: str | Path = ".",
+) -> Profile:
+    """Run a script with its arguments, a module or a function, and return which operators it spends its time in.
+
+    The script is not changed; what it prints goes to stderr. Files of events are left in the folder `output`. With
+    `save_suite` its operators and their arguments are written to that file as a suite, which PyTorch alone records.
+    Raises `HarnessError` where it leaves no profile, or no arguments for a suite. `opperf.profiler` profiles a part of
+    the running program instead.
+    """
+    profiling.check_rows(by, sort)
+    words = [str(script), *map(str, arguments)]
+    if callable(script):
+        code = read_operator(text_of(script))
+        if isinstance(code, Code):
+            framework, words = framework or framework_of(code), [str(_caller(code))]
+    watching = Watching(
+        memory=memory,
+        shapes=shapes or by == "shape",
+        stacks=stacks,
+        modules=modules or by == "module",
+        api=api,
+        memory_limit=None if memory_limit is None else int(requests.number(memory_limit, parse_bytes, "memory_limit")),
+    )
+    suite = None if save_suite is None else Path(save_suite)
+    check_place(suite)
+    plugins = requests.plugin_files({"framework": framework, "plugin": plugin})
+    options = profiling.Options(
+        watching, framework, granularity, function, skip, calls, suite is not None, allocator, plugins
+    )
+    command = profiling.command(words, module=module)
+    profiling.check(command, options)
+    python = profiling.python_for(command, environment, options, Silent().note)
+    outcome = profiling.run(command, python, options, Path(output), tool=tool, aside=True)
+    if outcome.profile is None:
+        raise HarnessError(
+            f"`{words[0]}` wrote no profile; its exit code is {outcome.code}",
+            hint="`framework` or `environment` selects the Python to run it",
+            slug="no_profile",
+        )
+    if suite is not None:
+        if outcome.recorded is None:
+            raise HarnessError(
+                "; ".join([f"no suite: {suite} is not written", *outcome.notes]),
+                hint=f"{profiling.NO_SUITE}; `opperf.load` reads the profile: {', '.join(map(str, outcome.files))}",
+                slug="no_suite",
+            )
+        Suite(outcome.recorded.suite()).save(suite)
+    return Profile(outcome.profile, by=by, sort=sort, exit_code=outcome.code, files=outcome.files, notes=outcome.notes)
+
+
+def capture(
+    code: Operator,
+    *,
+    framework: str | None = None,
+    inputs: Mapping[str, object] | None = None,
+    environment: str | None = None,
+    timeout: float | str = 300.0,
+    plugin: Paths = None,
+    progress: bool = False,
+) -> Suite:
+    """Return the operators of one call of a function without arguments, or of a model in a file, as a suite."""
+    result = capturing.capture(
+        text_of(code),
+        progress_of(progress).note,
+        framework=framework,
+        inputs=inputs,
+        environment=environment,
+        timeout=timeout,
+        plugin=each(plugin),
+    )
+    return Suite(result.suite, result.notes)
+
+
+def _caller(code: Code) -> Path:
+    """Return a script that calls a function."""
+    place, _, name = code.name.rpartition(":")
+    load = (
+        f"import importlib.util as util\nspec = util.spec_from_file_location('caller_module', {place!r})\n"
+        "module = util.module_from_spec(spec)\nspec.loader.exec_module(module)\n"
+        if place.endswith(".py")
+        else f"import {place} as module\n"
+    )
+    return write_source(f"{load}module.{name}()\n", name, cache_folder())
