@@ -11,7 +11,8 @@ from typing import Any
 from opperf.child.backends import array_rules
 from opperf.child.backends.notation import Rule, alike
 from opperf.child.backends.signatures import Rules
-from opperf.child.backends.tensorflow.raw_rules import maps, square
+from opperf.child.backends.tensorflow.raw_network_rules import maps
+from opperf.child.backends.tensorflow.raw_rules import square
 from opperf.domain.case import DType
 
 #: Arguments that are no arrays, or whose values must be there already.
