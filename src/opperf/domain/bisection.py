@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from opperf.domain.case import Case
-from opperf.domain.codec import Amount, Fields, Natural, OneOf, Positive, encode
+from opperf.domain.codec import Fields, encode
 from opperf.domain.comparison import Explanations
 from opperf.domain.plan import Side
 from opperf.domain.record import SCHEMA_VERSION, Run
 from opperf.domain.registry import Direction
+from opperf.domain.type_hint import Amount, Natural, OneOf, Positive
 
 #: What became of one operator: it changed in steps, little by little, or not at all; or pairs did not tell.
 KINDS = ("steps", "slope", "same", "inconclusive", "failed")

@@ -16,9 +16,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, TypeAlias, Union
 
-from opperf.domain.codec import Fields, Form, decode
+from opperf.domain.codec import Fields, decode
 from opperf.domain.errors import InputError, at_place
 from opperf.domain.tensor import FLOATS, INTEGER_DISTRIBUTIONS, SPARSE, SPD, TensorSpec, dtype_named
+from opperf.domain.type_hint import Form
 
 ID_PREFIX = "c1-"
 #: The bounds of whole numbers where an operator asks for positive ones.

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Optional
 
-from opperf.domain.codec import Count, Fields
+from opperf.domain.codec import Fields
+from opperf.domain.type_hint import Count
 
 #: The classes of work, from the least that it shares with other cores to the most: it stays in a core's own caches, in
 #: the cache that cores share, or it streams from memory.

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from opperf.domain.case import Case
-from opperf.domain.codec import Amount, Fields, Natural, Positive, encode
+from opperf.domain.codec import Fields, encode
 from opperf.domain.comparison import Explanations
 from opperf.domain.plan import Side
 from opperf.domain.record import SCHEMA_VERSION, Run
 from opperf.domain.registry import Direction
 from opperf.domain.suite import Suite, SuiteCase
+from opperf.domain.type_hint import Amount, Natural, Positive
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from opperf.domain.codec import Amount, Fields, Natural, encode
+from opperf.domain.codec import Fields, encode
 from opperf.domain.plan import Trial
 from opperf.domain.record import SCHEMA_VERSION, Run
 from opperf.domain.stats.significance import wilson
+from opperf.domain.type_hint import Amount, Natural
 
 
 @dataclass(frozen=True)

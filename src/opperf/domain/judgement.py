@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import median
 
-from opperf.domain.codec import Fields, Natural, Positive, check_version, decode, encode, read_as, wrong
+from opperf.domain.codec import Fields, check_version, decode, encode, read_as
 from opperf.domain.comparison import Comparison
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError, at_place
 from opperf.domain.plan import Trial
 from opperf.domain.registry import device_named, framework
+from opperf.domain.type_hint import Natural, Positive, wrong
 
 SCHEMA_VERSION = 1
 

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from types import GenericAlias
 from typing import Optional, Union, get_type_hints
 
-from opperf.domain.codec import Count, Fields, Natural, Unread, decode, read_as, wrong
+from opperf.domain.codec import Fields, decode, read_as
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import JsonObject
 from opperf.domain.node import Node
 from opperf.domain.plan import Trial
 from opperf.domain.reason import Reason, Status, Warning
 from opperf.domain.stats.order import median
+from opperf.domain.type_hint import Count, Natural, Unread, wrong
 
 
 @dataclass(frozen=True)

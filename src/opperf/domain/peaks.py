@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from opperf.domain.codec import Amount, Count, Fields, OneOf, Positive
+from opperf.domain.codec import Fields
+from opperf.domain.type_hint import Amount, Count, OneOf, Positive
 
 MOVE, PRODUCT = "move", "product"
 

@@ -8,9 +8,10 @@ from typing import Annotated, Optional, TypeAlias, Union
 
 from opperf.domain.case import Case
 from opperf.domain.code import Code
-from opperf.domain.codec import Count, Exact, Fields, Form, Natural, OneOf, Positive, read_as
+from opperf.domain.codec import Exact, Fields, read_as
 from opperf.domain.errors import InputError
 from opperf.domain.registry import Direction
+from opperf.domain.type_hint import Count, Form, Natural, OneOf, Positive
 
 #: How allocations are served: `fixed` holds glibc's thresholds where its dynamic rule ends, `default` leaves them.
 ALLOCATORS = ("fixed", "default")

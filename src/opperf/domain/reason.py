@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, TypeAlias
 
-from opperf.domain.codec import Fields, OneOf
+from opperf.domain.codec import Fields
+from opperf.domain.type_hint import OneOf
 
 #: What became of a trial: it was measured, or there is a reason why not.
 STATUSES = ("ok", "failed", "skipped")

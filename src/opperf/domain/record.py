@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, TypeAlias, Union
 
-from opperf.domain.codec import Amount, Fields, Form, Natural, Unread, check_version, decode, encode, inside, read_as
+from opperf.domain.codec import Fields, check_version, decode, encode, read_as
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import JsonObject
 from opperf.domain.measurement import Quantity, sample_columns
@@ -20,6 +20,7 @@ from opperf.domain.peaks import Limit
 from opperf.domain.plan import Settings, Trial
 from opperf.domain.reason import Reason, Status, Warning
 from opperf.domain.suite import Suite
+from opperf.domain.type_hint import Amount, Form, Natural, Unread, inside
 
 SCHEMA_VERSION = 1
 

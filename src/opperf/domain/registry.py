@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, TypeAlias
 
-from opperf.domain.codec import OneOf
 from opperf.domain.errors import InputError, unknown
+from opperf.domain.type_hint import OneOf
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Optional
 
 from opperf.domain.case import Case
-from opperf.domain.codec import Amount, Count, Fields, decode, encode
+from opperf.domain.codec import Fields, decode, encode
 from opperf.domain.errors import InputError
 from opperf.domain.registry import Direction
+from opperf.domain.type_hint import Amount, Count
 
 SCHEMA_VERSION = 1
 #: The form of an entry, as a hint for handwritten files.

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from opperf.domain.codec import Fields, decode, wrong
+from opperf.domain.codec import Fields, decode
 from opperf.domain.errors import InputError, at_place
+from opperf.domain.type_hint import wrong
 
 #: Text of any length, which models of ONNX have.
 STRING = "string"

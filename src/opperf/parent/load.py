@@ -9,7 +9,7 @@ from typing import TypeAlias, Union
 
 from opperf.domain.bisection import Answer, Bisection
 from opperf.domain.bisection import LeftOut as BuildLeftOut
-from opperf.domain.codec import Count, Fields, Natural, check_version, read_as
+from opperf.domain.codec import Fields, check_version, read_as
 from opperf.domain.comparison import Comparison, ComparisonRun
 from opperf.domain.errors import InputError
 from opperf.domain.exploration import Exploration, Territory
@@ -24,6 +24,7 @@ from opperf.domain.profile.event import Profile
 from opperf.domain.record import SCHEMA_VERSION, Run
 from opperf.domain.suite import LeftOut, Suite
 from opperf.domain.trace import Between, Replay, Trace, TracedCase
+from opperf.domain.type_hint import Count, Natural
 from opperf.parent.analysis.summary import record
 from opperf.parent.sources.execution_trace.reading import read_traces
 from opperf.parent.sources.suite_file import is_mxnet_inputs, mxnet_suite

@@ -9,8 +9,9 @@ from typing import Annotated, Any, Optional, Union
 import pytest
 from tests.each import each
 
-from opperf.domain.codec import Above, AtLeast, Count, Fields, Form, OneOf, decode, encode, read_as
+from opperf.domain.codec import Fields, decode, encode, read_as
 from opperf.domain.errors import InputError
+from opperf.domain.type_hint import Above, AtLeast, Count, Form, OneOf
 
 
 @dataclass(frozen=True)

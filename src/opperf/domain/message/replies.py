@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Optional
 
 from opperf.domain.case import Case
-from opperf.domain.codec import Count, Exact
+from opperf.domain.codec import Exact
 from opperf.domain.measurement import Samples
 from opperf.domain.reason import Reason, Warning
 from opperf.domain.suite import Suite
+from opperf.domain.type_hint import Count
 
 
 @dataclass(frozen=True)

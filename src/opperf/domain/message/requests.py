@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Generic, Optional, TypeAlias, TypeVar, Union, get_args
 
 from opperf.domain.code import Code
-from opperf.domain.codec import Exact, Fields, Form, wrong
+from opperf.domain.codec import Exact, Fields
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Measurement
 from opperf.domain.message import replies
 from opperf.domain.message.replies import Output
 from opperf.domain.plan import Part, Settings, Side, Trial
+from opperf.domain.type_hint import Form, wrong
 
 R = TypeVar("R", bound=Fields, covariant=True)
 

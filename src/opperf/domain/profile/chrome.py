@@ -20,10 +20,11 @@ from math import inf, nextafter
 from pathlib import Path
 from typing import Annotated, Optional, Union, get_type_hints
 
-from opperf.domain.codec import OneOf, Unread, kind_of, read_as, wrong
+from opperf.domain.codec import read_as
 from opperf.domain.errors import InputError
 from opperf.domain.files.destination import write_parts
 from opperf.domain.profile.event import KINDS, Event, Profile, Reading, Slice, in_time, lanes, links, track
+from opperf.domain.type_hint import OneOf, Unread, kind_of, wrong
 
 SCHEMA_VERSION = 1
 #: The fields of a span besides its name, kind, time and place.

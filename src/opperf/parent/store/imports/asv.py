@@ -13,9 +13,10 @@ from datetime import datetime, timezone
 from itertools import product
 from pathlib import Path
 
-from opperf.domain.codec import Fields, Unread, read_as
+from opperf.domain.codec import Fields, read_as
 from opperf.domain.files.text_file import read_json
 from opperf.domain.record import Run
+from opperf.domain.type_hint import Unread
 from opperf.parent.store.imports.absolute_times import Spread, Timing, absolute_run
 
 TOOL = "asv"

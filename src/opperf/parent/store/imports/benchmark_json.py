@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated
 
-from opperf.domain.codec import Amount, Fields, Natural, OneOf, read_as
+from opperf.domain.codec import Fields, read_as
 from opperf.domain.record import Run
+from opperf.domain.type_hint import Amount, Natural, OneOf
 from opperf.parent.store.imports.absolute_times import Spread, Timing, absolute_run
 
 #: How many of google-benchmark's units a second has.

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from opperf.domain.case import Argument, ListOf
-from opperf.domain.codec import Amount, Fields, Unread, read_as
+from opperf.domain.codec import Fields, read_as
 from opperf.domain.record import Run
+from opperf.domain.type_hint import Amount, Unread
 from opperf.parent.store.imports.absolute_times import Spread, Timing, absolute_run
 
 MILLI = 1e-3
