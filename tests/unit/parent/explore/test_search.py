@@ -169,12 +169,12 @@ def test_suspicions_that_there_was_no_time_for_are_counted(monkeypatch: pytest.M
     dimensions = space()
     meter = Known(dimensions, seconds("threshold:0:333"))
     searching = Search(dimensions, meter, 1.2, random.Random(0), 500)
-    explore = searching._explore
+    look = searching.look
 
     def to_the_end() -> None:
-        explore()
+        look()
         meter.looks_in_time = 0
 
-    monkeypatch.setattr(searching, "_explore", to_the_end)
+    monkeypatch.setattr(searching, "look", to_the_end)
     assert list(searching.run()) == []
     assert searching.unexamined > 0
