@@ -8,8 +8,8 @@ export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
 # Tests start hundreds of Pythons, and each would compile opperf and its libraries anew, for 0.9 s.
 unexport PYTHONDONTWRITEBYTECODE
 
-# A file of tests stays in one process, with what it has started.
-PYTEST := $(BIN)/pytest --numprocesses auto --dist loadfile
+# A file of tests stays in one process, with what it has started; the longest come first (tests/conftest.py).
+PYTEST := $(BIN)/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 # The folders of `make test`. What is slow in them, and all others, is left to `make test-all` (tests/conftest.py).
 QUICK := tests/unit tests/functional tests/frameworks tests/docs
 COVERED ?= $(QUICK)

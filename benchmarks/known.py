@@ -15,7 +15,7 @@ from typing import Any, cast
 from opperf.child.measure.block import ProcessClock
 from opperf.child.measure.disturbance import ProcessCounters
 from opperf.child.measure.engine import Engine
-from opperf.domain.backend import Backend, Work
+from opperf.domain.backend import Accounts, Backend, Devices, Work
 from opperf.domain.measurement import Measurement
 from opperf.domain.plan import Settings, Side
 
@@ -38,12 +38,11 @@ def extension() -> Any:
     return module
 
 
-class Here:
+class Here(Devices, Accounts):
     """As much of a backend as the engine asks for: real clocks, nothing to wait for."""
 
     name = "here"
     collects = False
-    threads_seen = None
 
     def __init__(self) -> None:
         self.side = Side("null")
@@ -51,12 +50,6 @@ class Here:
 
     def wait(self, outputs: Any) -> None:
         """Everything is done when it returns."""
-
-    def device_timer(self) -> None:
-        """There is no device."""
-
-    def memory(self, work: Work) -> None:
-        """Nothing is allocated."""
 
 
 def backend() -> Backend:

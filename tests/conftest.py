@@ -25,9 +25,26 @@ settings.load_profile("shared_machine")
 QUICK = ("unit", "functional", "frameworks", "docs")
 
 
+#: The files that take a minute or more, longest first: with one of them left at the end, the other cores would idle.
+LONGEST = (
+    "conformance/test_results.py",
+    "frameworks/test_each_framework.py",
+    "processes/test_bisect.py",
+    "recipes/test_recipes.py",
+    "processes/test_own_code.py",
+    "processes/test_autostart.py",
+    "processes/test_fleet.py",
+    "conformance/test_keras.py",
+    "processes/test_examples.py",
+    "functional/test_jobs.py",
+)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test of the other folders as slow."""
+    """Mark every test of the other folders as slow, and begin with the longest files."""
     here = Path(__file__).parent
+    places = {file: place for place, file in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(str(item.path.relative_to(here)), len(LONGEST)))
     for item in items:
         if item.path.relative_to(here).parts[0] not in QUICK:
             item.add_marker(pytest.mark.slow)

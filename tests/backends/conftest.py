@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.conformance.conftest import UNOPTIMIZED
 
 from opperf.domain.case import Case
 from opperf.domain.environment import EnvironmentSpec
@@ -22,7 +23,7 @@ from opperf.parent.workers.process import Worker
 #: How long one answer may take. Seconds: PyTorch's list of its operators takes the longest.
 TIMEOUT = 300.0
 #: How fast a function of JAX is does not matter here: XLA compiles without optimizing, in two thirds of the time.
-SETTINGS = {"jax": {"env.XLA_FLAGS": "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"}}
+SETTINGS = {"jax": UNOPTIMIZED}
 
 
 class Children:

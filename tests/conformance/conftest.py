@@ -35,6 +35,8 @@ LIBRARIES = ("array_api:array_api_strict", "array_api:dpnp", "array_api:dask.arr
 #: The backend of one file, of the core alone: what it does not have is skipped with its own reason.
 ONE_FILE, ONE_FILE_PATH = "mlx", Path(__file__).parents[2] / "examples" / "backends" / "mlx_backend.py"
 LACKING = {"no_gradient", "no_restore", "no_explanation"}
+#: For programs that run once: to compile them takes most of the time.
+UNOPTIMIZED = {"env.XLA_FLAGS": "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"}
 WITH_GRADIENTS = tuple(name for name in REAL if FRAMEWORKS[name].gradients)
 TIMEOUT = 120.0
 #: How `struct` reads an element; a complex one is read as two, its real and its imaginary part.
@@ -172,17 +174,25 @@ def any_backend(request: pytest.FixtureRequest, benches: dict[str, Bench], one_f
 
 
 @pytest.fixture(scope="session")
-def computed(benches: dict[str, Bench]) -> Any:
+def computed(benches: dict[str, Bench], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Return what a backend computes of an operator's small case, or the failure; each is computed once."""
+    compilers = {"jax": None, **MODES}
+    hasty = {
+        name: Bench(name.split()[0], tmp_path_factory.mktemp("hasty"), UNOPTIMIZED, mode=mode)
+        for name, mode in compilers.items()
+    }
 
     @cache
     def compute(framework: str, name: str, direction: str) -> tuple[Tensor, ...] | OperatorFailure:
+        bench = hasty.get(framework) or benches[framework]
         try:
-            return tuple(benches[framework].evaluate(catalog()[name].case("small"), direction))
+            return tuple(bench.evaluate(catalog()[name].case("small"), direction))
         except OperatorFailure as failure:
             return failure
 
-    return compute
+    yield compute
+    for bench in hasty.values():
+        bench.close()
 
 
 def close(left: Sequence[float], right: Sequence[float], *, relative: float = 1e-3, absolute: float = 1e-4) -> bool:

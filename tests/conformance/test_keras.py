@@ -139,6 +139,7 @@ def test_one_command_measures_a_layer_on_every_framework_and_holds_the_results_a
 
 
 def test_a_layer_is_compared_between_frameworks() -> None:
-    (comparison,) = opperf.compare("keras:layers.Dense", base="torch", new="jax", pairs=3, **DENSE)
+    few: Any = {"pairs": 3, "tolerance": "1000%"}  # each more starts two processes, and a verdict is not the point
+    (comparison,) = opperf.compare("keras:layers.Dense", base="torch", new="jax", **few, **DENSE)
     assert [side.implementation for side in (comparison.base, comparison.new)] == ["keras.layers.Dense"] * 2
     assert comparison.status == "ok"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
+from tests.functional.conftest import FEW
 
 import opperf as library
 from opperf.parent.workers import canaries
@@ -18,7 +19,7 @@ from opperf.parent.workers.topology import leases, usable_cores
 Opperf: TypeAlias = Callable[..., Any]
 
 RUN = ("run", "add", "exp", "log", "--framework", "null", "--size", "small", "--runs", "3")
-PAIR = ("--base", "null", "--new", "null;slowdown=1.5", "--size", "small")
+PAIR = ("--base", "null", "--new", "null;slowdown=1.01", "--size", "small", *FEW)
 
 pytestmark = pytest.mark.skipif(len(leases(usable_cores(), 1)) < 2, reason="two physical cores are needed")
 
@@ -117,8 +118,7 @@ def test_a_comparison_side_by_side_says_what_one_job_says_in_its_order_and_where
 
 @pytest.mark.slow
 def test_a_crash_fails_its_own_comparison_only(opperf: Opperf) -> None:
-    sides = ("--base", "null", "--new", "null", "--size", "small")
-    done = opperf("compare", "null:crash", "add", "exp", "log", *sides, "--jobs", "2", "--format", "json")
+    done = opperf("compare", "null:crash", "add", "exp", "log", *PAIR, "--jobs", "2", "--format", "json")
     assert done.code == 0, done.err
     verdicts = [one["verdict"] for one in json.loads(done.out)["comparisons"]]
     assert verdicts == ["failed", "same", "same", "same"]
@@ -135,8 +135,8 @@ def test_a_side_that_does_not_start_fails_every_comparison_with_the_reason_of_on
 
 @pytest.mark.slow
 def test_noise_is_measured_side_by_side(opperf: Opperf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    words = ("noise", "add", "exp", "--framework", "null", "--size", "small", "--repeats", "1", "--jobs", "2")
-    done = opperf(*words, "--format", "json")
+    words = ("noise", "add", "exp", "--framework", "null", "--size", "small", "--repeats", "1", *FEW)
+    done = opperf(*words, "--jobs", "2", "--format", "json")
     assert done.code == 0, done.err
     floors = json.loads(done.out)["floors"]
     assert [(floor["trial"]["case"]["operator"], floor["alarms"]) for floor in floors] == [("add", 0), ("exp", 0)]
@@ -188,9 +188,11 @@ def test_what_fails_for_its_share_of_the_memory_is_measured_alone_at_the_end(
 ) -> None:
     monkeypatch.setattr("opperf.parent.workers.process.available_memory", lambda: 1000 << 20)
     (here / "mine.py").write_text(
-        "import mmap\n"
-        "def large(x):\n    mmap.mmap(-1, 500 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()\n"
-        "def too_large(x):\n    mmap.mmap(-1, 2000 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()\n"
+        "import functools, mmap\n"
+        "@functools.cache\n"  # by the null framework's clock these take no time, so each is called often
+        "def take(size):\n    mmap.mmap(-1, size << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()\n"
+        "def large(x):\n    take(500)\n"
+        "def too_large(x):\n    take(2000)\n"
         "def small(x):\n    pass\n"
     )
     words = [f"mine.py:{name}" for name in ("large", "too_large", "small")]

@@ -28,6 +28,8 @@ static PyMethodDef methods[] = {{{{"work", work, METH_O, ""}}, {{NULL}}}};
 static struct PyModuleDef module = {{PyModuleDef_HEAD_INIT, "turning", NULL, -1, methods}};
 PyMODINIT_FUNC PyInit_turning(void) {{ return PyModule_Create(&module); }}
 """
+#: Changes of a fifth and of a half need few pairs of few rounds.
+FEW = ("--pairs", "3", "--tolerance", "8%")
 COMMITS, SLOWER, UNBUILDABLE, SAME = 64, 41, (7, 20, 33, 44, 52), range(1, 63, 3)
 
 
@@ -78,7 +80,7 @@ def test_the_commit_that_made_an_extension_slower_is_named(
     packages = "import sysconfig; print(sysconfig.get_paths()['purelib'])"
     build = f'gcc -O1 -shared -fPIC -I{include} turning.c -o "$(python -c "{packages}")/turning.so"'
     words = ["--framework", "numpy", "--input", "x=1", "--repo", repository, "--good", "v1", "--bad", "main"]
-    done = opperf("bisect", "my_ext.py:f", *words, "--build", build, "--format", "json")
+    done = opperf("bisect", "my_ext.py:f", *words, "--build", build, *FEW, "--format", "json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)["bisection"]
     (answer,) = document["answers"]
@@ -144,7 +146,7 @@ def environments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path,
 def test_the_package_beside_the_framework_is_named_and_then_its_release(environments: tuple[Path, Path]) -> None:
     before, after = environments
     ends = ["--good", f"python={before}", "--bad", f"python={after}", "--framework", "numpy"]
-    words = ["bisect", "mine.py:f", *ends, "--input", "x=1", "--format", "json"]
+    words = ["bisect", "mine.py:f", *ends, "--input", "x=1", *FEW, "--format", "json"]
     for more, name in (([], "busy 1.0 -> busy 2.1"), (["--package", "busy"], "busy 2.0")):
         done = opperf(*words, *more)
         assert done.returncode == 0, done.stderr

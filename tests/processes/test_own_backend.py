@@ -42,7 +42,8 @@ def test_its_operators_are_measured_and_right_and_what_it_does_not_have_is_skipp
 
 def test_it_is_compared_with_numpy(tmp_path: Path) -> None:
     sides = ("--base", "numpy", "--new", "mlx", "--size", "small")
-    (comparison,) = opperf("compare", "matmul", *sides, folder=tmp_path)["comparisons"]
+    few = ("--pairs", "3", "--tolerance", "1000%")
+    (comparison,) = opperf("compare", "matmul", *sides, *few, folder=tmp_path)["comparisons"]
     assert (comparison["status"], comparison["new"]["framework"]) == ("ok", "mlx")
     assert comparison["verdict"] in ("slower", "faster", "same", "inconclusive")  # by how busy the machine is
     assert comparison["memory"] == {}  # MLX does not tell

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from types import GenericAlias
 from typing import Optional, Union, get_type_hints
 
@@ -44,6 +45,7 @@ ENOUGH_CLEAN = 10
 #: A call longer than this can hardly escape a busy neighbour; its CPU time says more than its wall time then.
 LONG_CALL = 2e-3
 COLUMNS = tuple(Sample.__dataclass_fields__)
+_DEFAULTS = {name: field.default for name, field in Sample.__dataclass_fields__.items()}
 _LISTS = {name: GenericAlias(tuple, (hint, ...)) for name, hint in get_type_hints(Sample, include_extras=True).items()}
 
 
@@ -84,10 +86,11 @@ class Samples(Fields):
     def from_json(cls, data: object, where: str = "samples") -> Samples:
         """Read the columns; raises `InputError` that names the place."""
         columns = sample_columns(data, where)
-        rows = zip(*columns.values())
+        count = len(columns["calls"])
+        rows = zip(*(columns.get(name) or repeat(default, count) for name, default in _DEFAULTS.items()))
         fields = read_as(Mapping[str, Unread], data, where)
         overhead = read_as(float, fields.get("overhead_ns"), f"{where}.overhead_ns")
-        return cls(tuple(Sample(**dict(zip(columns, row))) for row in rows), overhead)
+        return cls(tuple(Sample(*row) for row in rows), overhead)
 
 
 def sample_columns(data: object, where: str) -> dict[str, tuple[int, ...]]:

@@ -6,18 +6,26 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from opperf.catalog import Operator, catalog
 from opperf.catalog.groups import GROUPS, check_categories
 from opperf.domain.errors import InputError, unknown
-from opperf.domain.message.replies import Meaning
 from opperf.domain.plan import Settings, Side
 from opperf.domain.registry import FRAMEWORKS, framework, split_implementation
 from opperf.parent.reports import operators as reports
 from opperf.parent.reports.document import Document
 from opperf.parent.reports.operators import Line
-from opperf.parent.request import plugin_files
-from opperf.parent.sources.plugin_file import DeclaredOperator, installed_operators, operators_or_framework
+from opperf.parent.sources.plugin_file import (
+    DeclaredOperator,
+    installed_operators,
+    operators_or_framework,
+    plugin_file,
+    register_frameworks,
+)
+
+if TYPE_CHECKING:
+    from opperf.domain.message.replies import Meaning
 
 
 def listing(
@@ -33,7 +41,7 @@ def listing(
     frameworks of the user's own. Raises `InputError` where none matches.
     """
     check_categories(categories)
-    plugins = plugin_files({"framework": frameworks, "plugin": plugin}, note=note)
+    plugins = register_frameworks([plugin_file(Path(path)) for path in plugin], frameworks, note)
     members = [member for name in categories for member in GROUPS.get(name, ())]
     operators = [
         one

@@ -6,6 +6,7 @@ well, and what it takes to make the largest input. What the framework needs in a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 
 from opperf.catalog import Operator
@@ -17,6 +18,9 @@ from opperf.domain.case import Case
 from opperf.domain.errors import InputError
 from opperf.domain.units import format_bytes
 
+#: So little fits wherever a framework runs, and to ask how much is free takes a quarter of a millisecond.
+SMALL = 1 << 20
+
 
 def check_room(
     backend: Backend, case: Case, definition: Operator | None, direction: str, limit: int | None = None
@@ -26,25 +30,28 @@ def check_room(
     `limit` are the bytes of the machine's memory that a trial may take where more are free.
     """
     on_device = backend.free_memory()
-    free = free_bytes() if on_device is None else on_device
     parts = bytes_needed(case, definition, direction)
     if on_device is not None:
         parts.pop("making them")  # that happens in the machine's memory
     total = sum(parts.values())
-    text = ", ".join(f"{name} {format_bytes(size)}" for name, size in parts.items() if size)
-    needs = f"it needs at least {format_bytes(total)} of memory ({text})"
+    free = free_bytes() if on_device is None and total > SMALL else on_device
     if free is not None and total > free:
         raise Unsupported(
-            f"{needs}, but only {format_bytes(free)} is available",
+            f"{_needs(parts)}, but only {format_bytes(free)} is available",
             slug="short_of_memory",
             hint="choose a smaller size, or a narrower `--dtype`",
         )
     if limit is not None and on_device is None and total > limit:
         raise Unsupported(
-            f"{needs}, and `--memory-limit` is {format_bytes(limit)}",
+            f"{_needs(parts)}, and `--memory-limit` is {format_bytes(limit)}",
             slug="short_of_memory",
             hint=f"`--memory-limit {total / 1e9:.1f}GB` lets it run",
         )
+
+
+def _needs(parts: Mapping[str, int]) -> str:
+    text = ", ".join(f"{name} {format_bytes(size)}" for name, size in parts.items() if size)
+    return f"it needs at least {format_bytes(sum(parts.values()))} of memory ({text})"
 
 
 def bytes_needed(case: Case, definition: Operator | None, direction: str) -> dict[str, int]:

@@ -23,6 +23,7 @@ from opperf.domain.message.requests import VERBS, Request, verb
 PROTOCOL = 2
 #: No honest message is longer; a child that floods its pipe is stopped here.
 LONGEST = 64 * 1024 * 1024
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 
 class MessageError(OpperfError):
@@ -73,7 +74,7 @@ def read_answer(line: bytes) -> Answer:
 
 
 def _line(content: Mapping[str, object]) -> bytes:
-    return json.dumps(content, separators=(",", ":")).encode() + b"\n"
+    return _ENCODER.encode(content).encode() + b"\n"
 
 
 def _object(line: bytes, keys: set[str]) -> JsonDict:

@@ -8,13 +8,16 @@ from __future__ import annotations
 import hashlib
 import re
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from opperf.domain.case import Argument, Case, Device, DType, Graph, ListOf
 from opperf.domain.code import own_name
-from opperf.domain.comparison import Comparison
 from opperf.domain.plan import Side, Trial
 from opperf.domain.registry import MADE_OF
 from opperf.domain.tensor import TensorSpec
+
+if TYPE_CHECKING:
+    from opperf.domain.comparison import Comparison
 
 #: What starts a workflow command of GitHub Actions: two colons at the beginning of a line, which any word may come to
 #: stand at, and `##[` anywhere in it. Three colons and more may be broken into such a beginning.

@@ -73,7 +73,13 @@ def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(host, "MEMORY", tmp_path / "MEMORY")
     groups = tuple((tmp_path / f"LIMIT{version}", tmp_path / f"USED{version}") for version in (2, 1))
     monkeypatch.setattr(host, "GROUPS", groups)
+    monkeypatch.setattr(room, "SMALL", 0)
     return tmp_path
+
+
+def test_of_a_small_trial_nobody_asks_how_much_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "free_bytes", lambda: 0)
+    room.check_room(OnTheHost(Side("null")), CASE, operator("add"), "forward")
 
 
 def test_the_machines_free_memory_is_what_linux_calls_available(system: Path) -> None:
