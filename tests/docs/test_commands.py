@@ -23,7 +23,7 @@ from opperf.domain.registry import FRAMEWORKS, PRESETS, framework, split_impleme
 from opperf.domain.units import parse_duration, parse_percent
 from opperf.parent.cli.main import app
 from opperf.parent.cli.options import with_values
-from opperf.parent.planning.side_text import side_named
+from opperf.parent.planning.side_text import parse_side
 from opperf.parent.reports.formats import FORMATS
 from opperf.parent.sources.plugin_file import register_frameworks
 
@@ -97,7 +97,7 @@ def check_values(command: Any, context: Any, words: list[str]) -> None:
             checked(each)
     sides = [text for text in (context.params.get("base"), *(context.params.get("new") or ())) if text]
     for text in sides:
-        side_named(text, lambda code: "torch")
+        parse_side(text, lambda code: "torch")
     if command.name == "compare" and not sides:
         assert [Path(file).suffix for file in context.params["operators"]] == [".json", ".json"]
         return

@@ -44,7 +44,7 @@ def fleet(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., InProcess]]
         def named(text: str) -> Engine:
             return engine
 
-        monkeypatch.setattr(dispatch, "engine_named", named)
+        monkeypatch.setattr(dispatch, "parse_engine", named)
         return engine
 
     yield begin

@@ -18,7 +18,7 @@ from typing import Annotated, TypeAlias, Union
 
 from opperf.domain.codec import Fields, decode
 from opperf.domain.errors import InputError, at_place
-from opperf.domain.tensor import FLOATS, INTEGER_DISTRIBUTIONS, SPARSE, SPD, TensorSpec, dtype_named
+from opperf.domain.tensor import FLOATS, INTEGER_DISTRIBUTIONS, SPARSE, SPD, TensorSpec, parse_dtype
 from opperf.domain.type_hint import Form
 
 ID_PREFIX = "c1-"
@@ -98,7 +98,7 @@ def argument_from_json(data: object, where: str) -> Argument:
                 return ListOf(items) if kind == "list" else items
             if kind == "dtype":
                 with at_place(where):
-                    return DType(dtype_named(str(value)))
+                    return DType(parse_dtype(str(value)))
             if kind == "device":
                 return Device(str(value))
             if kind == "graph" and isinstance(value, str):
@@ -240,7 +240,7 @@ class Case(Fields):
         """Return this case with every uniform input in another distribution; whole numbers keep theirs if it has none.
 
         An input of mostly zeros, which an operator of sparse matrices has, takes another share of zeros and no more.
-        `values` is what `distribution_named` returns.
+        `values` is what `parse_distribution` returns.
         """
         kind = "sparse:SHARE" if values.startswith(SPARSE) else values
 

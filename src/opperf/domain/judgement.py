@@ -11,7 +11,7 @@ from opperf.domain.comparison import Comparison
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError, at_place
 from opperf.domain.plan import Trial
-from opperf.domain.registry import device_named, framework
+from opperf.domain.registry import framework, parse_device
 from opperf.domain.type_hint import Natural, Positive, wrong
 
 SCHEMA_VERSION = 1
@@ -47,7 +47,7 @@ class Expectation(Fields):
         if not expectation.times:
             raise wrong([], f"{where}.times", "the seconds of each process")
         side = expectation.trial.side
-        for name, check in (("framework", framework), ("device", device_named), ("environment", EnvironmentSpec.parse)):
+        for name, check in (("framework", framework), ("device", parse_device), ("environment", EnvironmentSpec.parse)):
             with at_place(f"{where}.side.{name}"):
                 check(getattr(side, name))
         return expectation

@@ -228,10 +228,10 @@ def hosts_of(owner: str) -> tuple[str, ...]:
     return LAYER_LIBRARIES[owner].hosts if owner in LAYER_LIBRARIES else (owner,)
 
 
-def device_named(text: str) -> str:
+def parse_device(text: str) -> str:
     """Return the canonical name of a device; MXNet's spellings are accepted. Raises `InputError` for another.
 
-    >>> device_named("gpu(1)"), device_named("cuda"), device_named("cpu")
+    >>> parse_device("gpu(1)"), parse_device("cuda"), parse_device("cpu")
     ('cuda:1', 'cuda:0', 'cpu')
     """
     plain = text.strip().lower().replace("(", ":").rstrip(")")

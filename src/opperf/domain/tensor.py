@@ -87,10 +87,10 @@ DTYPE_ALIASES = {
 }
 
 
-def dtype_named(name: str) -> str:
+def parse_dtype(name: str) -> str:
     """Return the canonical name of an element type, or raise `InputError` with the known ones.
 
-    >>> dtype_named("fp16"), dtype_named("BF16")
+    >>> parse_dtype("fp16"), parse_dtype("BF16")
     ('float16', 'bfloat16')
     """
     plain = name.strip().lower()
@@ -101,10 +101,10 @@ def dtype_named(name: str) -> str:
     return canonical
 
 
-def distribution_named(text: str) -> str:
+def parse_distribution(text: str) -> str:
     """Return the name of a distribution; raises `InputError` with the known ones.
 
-    >>> distribution_named("sparse:0.90")
+    >>> parse_distribution("sparse:0.90")
     'sparse:0.9'
     """
     if text.startswith(SPARSE):
@@ -246,7 +246,7 @@ class TensorSpec(Fields):
         if self.values == SPD:
             self._check_square()
         else:
-            object.__setattr__(self, "values", distribution_named(self.values))
+            object.__setattr__(self, "values", parse_distribution(self.values))
         if self.range is not None:  # said or not, written as whole numbers or not, it is the same tensor and case
             bounds = float(self.range[0]), float(self.range[1])
             object.__setattr__(self, "range", None if bounds == self.default_range else bounds)
@@ -317,7 +317,7 @@ class TensorSpec(Fields):
         literal, shape = _literal(data.get("values"), data.get("shape"), where)
         rest = {name: value for name, value in data.items() if literal is None or name != "values"}
         with at_place(where):
-            dtype = dtype_named(str(data.get("dtype", "float32")))
+            dtype = parse_dtype(str(data.get("dtype", "float32")))
         return decode(cls, {**rest, "shape": shape}, where, dtype=dtype, literal=literal)
 
     def __str__(self) -> str:

@@ -22,7 +22,7 @@ from opperf.parent.explain import explain
 from opperf.parent.fleet.dispatch import Fleet, Wishes, fleet_of
 from opperf.parent.load import read_results
 from opperf.parent.planning.selection import Selection
-from opperf.parent.planning.side_text import SideText, side_named
+from opperf.parent.planning.side_text import SideText, parse_side
 from opperf.parent.progress import Progress, planning
 from opperf.parent.request import Request
 from opperf.parent.sources.plugin_file import framework_of
@@ -70,7 +70,7 @@ def compare(
     if judging.pairs < 3:
         raise InputError(f"`--pairs` is {judging.pairs}, expected a whole number >= 3", hint="the default is 5")
     requests.plugin_files(request, [base, *new], note=progress.note)
-    first, *others = sides_named([base, *new])
+    first, *others = parse_sides([base, *new])
     tells = any(text.side.implementation is not None for text in (first, *others))
     selection = requests.selection(operators, request, others=tells, note=progress.note)
     return live(selection, first, others, requests.settings(request), judging, rule, progress)
@@ -165,7 +165,7 @@ def base_of(operators: Sequence[str], base: str | None, new: Sequence[str]) -> t
     return names, base
 
 
-def sides_named(texts: Sequence[str], others: Sequence[SideText] = ()) -> list[SideText]:
+def parse_sides(texts: Sequence[str], others: Sequence[SideText] = ()) -> list[SideText]:
     """Read sides as a user names them, in addition to `others` from a file; raises `InputError`.
 
     Code that does not tell its framework is of the one that it is declared for, that its file imports, or that another
@@ -176,7 +176,7 @@ def sides_named(texts: Sequence[str], others: Sequence[SideText] = ()) -> list[S
         owners = [other.side.framework for other in others]
         for text in texts:
             with suppress(InputError):
-                owners.append(side_named(text, framework_of).side.framework)
+                owners.append(parse_side(text, framework_of).side.framework)
         return owners[0] if owners else importable()[0] if len(importable()) == 1 else None
 
-    return [side_named(text, lambda code: framework_of(code) or beside()) for text in texts]
+    return [parse_side(text, lambda code: framework_of(code) or beside()) for text in texts]

@@ -144,10 +144,10 @@ def difference(base: Explanation, new: Explanation) -> Difference:
 def _pairings(base: Sequence[Event], new: Sequence[Event]) -> list[Pairing]:
     names = dict.fromkeys((event.kind, event.name) for event in (*base, *new))
 
-    def events_named(events: Sequence[Event], kind: str, name: str) -> tuple[Event, ...]:
+    def select(events: Sequence[Event], kind: str, name: str) -> tuple[Event, ...]:
         return tuple(event for event in events if (event.kind, event.name) == (kind, name))
 
-    return [Pairing(name, events_named(base, kind, name), events_named(new, kind, name)) for kind, name in names]
+    return [Pairing(name, select(base, kind, name), select(new, kind, name)) for kind, name in names]
 
 
 def _made_of(events: Iterable[Event]) -> set[tuple[str | None, float]]:

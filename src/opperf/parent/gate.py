@@ -13,12 +13,12 @@ from opperf.domain.floor import floor_key
 from opperf.domain.judgement import Expectation, Judgement
 from opperf.domain.plan import Plan, Settings
 from opperf.domain.record import Run
-from opperf.domain.registry import device_named
+from opperf.domain.registry import parse_device
 from opperf.parent import request as requests
 from opperf.parent.analysis.gate import compare_expected, expectations_of, judgement_of, merge_expectations
 from opperf.parent.analysis.two_runs import FLOOR
 from opperf.parent.calibration import stored_floors
-from opperf.parent.compare import Judging, base_of, live, sides_named
+from opperf.parent.compare import Judging, base_of, live, parse_sides
 from opperf.parent.fleet.dispatch import Wishes
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import SideText, read_side
@@ -208,7 +208,7 @@ def _sides(gate: Gate) -> tuple[SideText | None, list[SideText]]:
     file, base, new = gate.file, gate.base, gate.new
     base_of_file = [] if base is not None or file.base is None else [read_side(file.base)]
     new_of_file = [] if new else [read_side(text) for text in file.new]
-    sides = sides_named([*([] if base is None else [base]), *new], [*base_of_file, *new_of_file])
+    sides = parse_sides([*([] if base is None else [base]), *new], [*base_of_file, *new_of_file])
     first = [*base_of_file, *(sides[:1] if base is not None else ())]
     return first[0] if first else None, new_of_file or sides[len(sides) - len(new) :]
 
@@ -275,7 +275,7 @@ def _plan(
     order = (
         ("framework", file.frameworks),
         ("environment", tuple(EnvironmentSpec.parse(text).text for text in file.environments)),
-        ("device", tuple(device_named(text) for text in file.devices)),
+        ("device", tuple(parse_device(text) for text in file.devices)),
         ("mode", file.modes),
     )
     trials = [

@@ -27,7 +27,7 @@ from opperf.parent.sources.shapes_file import read_shapes
 from opperf.parent.workers.machine import cpu_ranges
 
 
-def jobs_named(text: str, *, name: str) -> int:
+def parse_jobs(text: str, *, name: str) -> int:
     """Read a number of jobs, 0 for `auto`; raises `InputError`."""
     if text.strip() == "auto":
         return 0
@@ -45,7 +45,7 @@ READERS: Mapping[str, Callable[..., float]] = {
     "timeout": parse_duration,
     "budget": parse_duration,
     "memory_limit": parse_bytes,
-    "jobs": jobs_named,
+    "jobs": parse_jobs,
 }
 PLAIN = ("warmup", "runs", "processes", "cache", "clock", "loop", "seed", "memory", "latency", "check")
 

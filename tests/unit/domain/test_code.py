@@ -15,7 +15,7 @@ from opperf.domain.code import Code, check_name, own_name, read_operator, refusa
 from opperf.domain.errors import InputError
 from opperf.domain.message.requests import read_name, telling_trial, told_trial
 from opperf.domain.plan import Side, Trial
-from opperf.parent.planning.side_text import read_side, side_named
+from opperf.parent.planning.side_text import parse_side, read_side
 
 SOURCES = Path(opperf.__file__).parent
 TRIAL = Trial(operator("add").case("small"), Side("null"), "forward")
@@ -104,5 +104,5 @@ def test_names_of_operators_are_not_code(name: str) -> None:
 def test_a_side_of_a_file_is_never_code_and_one_that_a_user_names_may_be() -> None:
     with pytest.raises(InputError, match="is code, and a file does not say"):
         read_side("torch:code:mine.py:f")
-    assert side_named("torch:code:mine.py:f;threads=2").side.implementation == Code("mine.py:f")
-    assert side_named("torch:aten::mm").side.implementation == read_side("torch:aten::mm").side.implementation
+    assert parse_side("torch:code:mine.py:f;threads=2").side.implementation == Code("mine.py:f")
+    assert parse_side("torch:aten::mm").side.implementation == read_side("torch:aten::mm").side.implementation

@@ -9,7 +9,7 @@ from opperf.domain import code, registry
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError
 from opperf.domain.plan import MODES
-from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS, device_named, framework, split_implementation
+from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS, framework, parse_device, split_implementation
 from opperf.parent.sources.plugin_file import register_frameworks
 
 
@@ -77,13 +77,13 @@ def test_a_prefix_without_a_name_is_refused() -> None:
     ],
 )
 def test_a_device_has_one_name(text: str, name: str) -> None:
-    assert device_named(text) == name
+    assert parse_device(text) == name
 
 
 @each("text", ["", "tpu", "cpu:1", "cuda:x", "cuda:-1", "cuda:0:1", "gpu(1)x"])
 def test_an_unknown_device_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="no device"):
-        device_named(text)
+        parse_device(text)
 
 
 @pytest.mark.parametrize(

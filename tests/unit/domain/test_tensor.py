@@ -9,7 +9,7 @@ import pytest
 from tests.each import each
 
 from opperf.domain.errors import InputError
-from opperf.domain.tensor import DTYPE_ALIASES, FLOAT8, FLOATS, ITEM_SIZES, STRING, TensorSpec, dtype_named
+from opperf.domain.tensor import DTYPE_ALIASES, FLOAT8, FLOATS, ITEM_SIZES, STRING, TensorSpec, parse_dtype
 
 NUMPYS = sorted(set(ITEM_SIZES) - {*FLOAT8, "bfloat16", "complex32", STRING})
 
@@ -23,12 +23,12 @@ def test_floats_are_the_inexact_types_of_numpy() -> None:
 
 
 def test_an_alias_means_a_known_type() -> None:
-    assert {*map(dtype_named, DTYPE_ALIASES)} <= {*ITEM_SIZES}
+    assert {*map(parse_dtype, DTYPE_ALIASES)} <= {*ITEM_SIZES}
 
 
 def test_an_unknown_type_is_refused_with_the_known_ones() -> None:
     with pytest.raises(InputError) as caught:
-        dtype_named("float31")
+        parse_dtype("float31")
     assert caught.value.slug == "unknown_dtype"
     assert "bfloat16" in str(caught.value)
 
@@ -200,7 +200,7 @@ def test_values_that_are_given_are_part_of_what_a_tensor_is() -> None:
     ],
 )
 def test_an_element_type_is_known_by_its_short_forms(written: str, name: str) -> None:
-    assert dtype_named(written) == name
+    assert parse_dtype(written) == name
 
 
 @pytest.mark.parametrize(

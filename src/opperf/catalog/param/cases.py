@@ -25,8 +25,8 @@ from opperf.catalog.param.problems import Problems, quote
 from opperf.catalog.param.sweeps import TooMany, axes, combinations, plain, size, uneven
 from opperf.domain.case import Argument, Case, Device, DType, ListOf, tensors_of
 from opperf.domain.errors import InputError
-from opperf.domain.registry import BUILD_PREFIX, MADE_BY, MADE_OF, device_named
-from opperf.domain.tensor import TensorSpec, dtype_named
+from opperf.domain.registry import BUILD_PREFIX, MADE_BY, MADE_OF, parse_device
+from opperf.domain.tensor import TensorSpec, parse_dtype
 
 REALS, WHOLES, UNSIGNED, SINGLE = (0.0, 1.0), (-10.0, 10.0), (0.0, 10.0), (-10.0, 10.0)
 #: Distributions that lie within bounds; the others have bounds of their own unless they are told.
@@ -47,9 +47,9 @@ def argument(spec: Mapping[str, Any], seed: str) -> Argument:
         return _draw(spec["value_range"], kind, seed)
     value: Any = spec.get("value", "")  # only a string may leave it out
     if kind == "device":
-        return Device(device_named(value))
+        return Device(parse_device(value))
     if kind == "dtype":
-        return DType(dtype_named(value))
+        return DType(parse_dtype(value))
     return float(value) if kind in ("float", "double") else value
 
 
@@ -60,7 +60,7 @@ def _draw(bounds: Sequence[float], kind: str, seed: str) -> float:
 
 
 def _tensor(spec: Mapping[str, Any]) -> TensorSpec:
-    shape, dtype = tuple(spec["shape"]), dtype_named(spec["dtype"])
+    shape, dtype = tuple(spec["shape"]), parse_dtype(spec["dtype"])
     distribution = spec.get("values", "uniform")
     plain = TensorSpec(shape, dtype)
     bounds = spec.get("value_range")

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from opperf.domain.errors import InputError
-from opperf.domain.registry import device_named
-from opperf.domain.tensor import DISTRIBUTIONS, DTYPE_ALIASES, ITEM_SIZES, STRING, distribution_named
+from opperf.domain.registry import parse_device
+from opperf.domain.tensor import DISTRIBUTIONS, DTYPE_ALIASES, ITEM_SIZES, STRING, parse_distribution
 
 RANGE, LIST, COPY, ZIP = "__range__", "__list__", "__copy__", "__zip__"
 #: The step of a range whose values double.
@@ -125,13 +125,13 @@ LOOSE = Kind("a whole number below 2^63", {"type": "number"}, _is_number)
 NUMBER = Kind("a number", {"type": "number"}, _is_number)
 TRUTH = Kind("true or false", {"type": "boolean"}, lambda value: isinstance(value, bool))
 TEXT = Kind("a string", {"type": "string"}, lambda value: isinstance(value, str))
-DEVICE = Kind("a device, as in `cpu` or `cuda:0`", {"type": "string"}, _reads(device_named))
+DEVICE = Kind("a device, as in `cpu` or `cuda:0`", {"type": "string"}, _reads(parse_device))
 DTYPE = _one_of(DTYPES)
 FORMAT = _one_of(MEMORY_FORMATS)
 VALUES = Kind(
     "one of " + ", ".join(f"`{name}`" for name in DISTRIBUTIONS),
     {"type": "string"},
-    _reads(distribution_named),
+    _reads(parse_distribution),
     DISTRIBUTIONS,
 )
 SHAPE = Kind(

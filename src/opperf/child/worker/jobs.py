@@ -19,7 +19,6 @@ from opperf.child.measure.calibrate import LONG_NS
 from opperf.child.measure.disturbance import Counters
 from opperf.child.measure.doubts import thread_doubts
 from opperf.child.measure.engine import Engine
-from opperf.child.measure.instructions import Callgrind, count
 from opperf.child.worker import arguments
 from opperf.child.worker.capture import capture, capture_model
 from opperf.child.worker.code import Plugins, flop_count
@@ -274,6 +273,9 @@ class Jobs:
         return replies.Agreement()
 
     def _count_instructions(self, request: requests.CountInstructions) -> replies.Instructions:
+        # This imports what compiles C, which takes a tenth of the start of a child that needs none of it.
+        from opperf.child.measure.instructions import Callgrind, count
+
         if self._instructions is None:
             own = self._backend.instruction_clock()
             self._instructions = own or Callgrind(Path(request.folder), Path(request.files))

@@ -13,7 +13,7 @@ from opperf.catalog import SIZES
 from opperf.compat.in_process import InProcess, Subject, in_process
 from opperf.domain.backend import Unsupported
 from opperf.domain.errors import unknown
-from opperf.domain.registry import device_named
+from opperf.domain.registry import parse_device
 
 #: Default warm-up calls and samples: the original's.
 WARMUP, RUNS = 10, 50
@@ -113,7 +113,7 @@ class OperatorBenchmark(MXNetOperatorBenchmarkBase):
     def run_benchmark(self) -> None:
         """Measure forward and backward together, or forward alone where `run_backward` is False or there is no more."""
         with self.ctx:
-            here = in_process(device_named(str(self.ctx)))
+            here = in_process(parse_device(str(self.ctx)))
             subject = self.declared.subject(here, self.inputs, self.ctx)
             self.results, self.samples = {}, {}
             if self.inputs["run_backward"]:

@@ -59,17 +59,17 @@ def _run(options: argparse.Namespace) -> int:
     from opperf.compat.dl_operator_benchmark.runners import choose, measure_classes
     from opperf.domain.errors import InputError
     from opperf.domain.files.destination import prove, write_text
-    from opperf.domain.registry import device_named
-    from opperf.domain.tensor import dtype_named
+    from opperf.domain.registry import parse_device
+    from opperf.domain.tensor import parse_dtype
 
     file: Path = options.output_file
     prove(file)
-    kind, _, index = device_named(options.ctx).partition(":")
+    kind, _, index = parse_device(options.ctx).partition(":")
     if kind != "cpu" and int(index) >= mx.context.num_gpus():
         raise InputError(f"no device `{options.ctx}`", hint=f"GPUs that MXNet sees: {mx.context.num_gpus()}")
     context = mx.cpu() if kind == "cpu" else mx.gpu(int(index))
     classes = choose(options.category, nd.CLASSES, gluon.CLASSES)
-    inputs = {"dtype": dtype_named(options.dtype)}
+    inputs = {"dtype": parse_dtype(options.dtype)}
     times: dict[str, float] = {}
     for results in measure_classes(classes, context, inputs, warmup=options.warmup, runs=options.runs):
         times.update(results)

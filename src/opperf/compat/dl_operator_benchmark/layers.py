@@ -11,7 +11,7 @@ import mxnet as mx
 
 from opperf.compat.cell_states import states_of
 from opperf.compat.in_process import InProcess, Subject
-from opperf.domain.tensor import TensorSpec, dtype_named
+from opperf.domain.tensor import TensorSpec, parse_dtype
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Layer:
         """Return what is measured: a call of the block; gradients flow to its data and to its weights."""
         block = self.build(**{name: parameters[name] for name in self.attributes})
         block.initialize(ctx=context)
-        block.cast(dtype_named(str(parameters["dtype"])))
+        block.cast(parse_dtype(str(parameters["dtype"])))
         if parameters.get("hybridize"):
             block.hybridize(static_alloc=True, static_shape=True)
         arrays = {name: fill_parameter(here, name, parameters, context) for name in self.data}
@@ -72,7 +72,7 @@ class Layer:
 def fill_parameter(here: InProcess, name: str, parameters: Mapping[str, Any], context: Any) -> Any:
     """Return the array that a parameter gives the shape of, and `NAME_initializer` the values; a copy of an array."""
     value, initializer = parameters[name], parameters[f"{name}_initializer"]
-    dtype = dtype_named(str(parameters["dtype"]))
+    dtype = parse_dtype(str(parameters["dtype"]))
     if isinstance(value, mx.nd.NDArray):
         return value.astype(dtype).as_in_context(context)
     if initializer is not mx.nd.normal:

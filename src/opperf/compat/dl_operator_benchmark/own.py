@@ -15,7 +15,7 @@ import mxnet as mx
 
 from opperf.compat.dl_operator_benchmark.benchmark import MXNetOperatorBenchmarkBase
 from opperf.compat.in_process import in_process
-from opperf.domain.registry import device_named
+from opperf.domain.registry import parse_device
 
 __all__ = [
     "MXNetOperatorBenchmarkBase",
@@ -65,7 +65,7 @@ def _time(
 ) -> tuple[float, Any]:
     result = function(*args, **kwargs)
     arrays = (value for value in (*args, *kwargs.values()) if isinstance(value, mx.nd.NDArray))
-    here = in_process(device_named(str(next(arrays, result).context)))
+    here = in_process(parse_device(str(next(arrays, result).context)))
     subject = here.of_function(function, args, kwargs)
     measurement = here.measure(subject, direction, warmup=0, runs=runs, memory=False)
     return fmean(here.seconds(measurement)) * runs, result

@@ -14,7 +14,7 @@ import mxnet as mx
 from opperf.catalog import catalog
 from opperf.compat.in_process import InProcess, Subject
 from opperf.domain.case import Argument, Case, DType, ListOf, map_tensors
-from opperf.domain.tensor import TensorSpec, dtype_named
+from opperf.domain.tensor import TensorSpec, parse_dtype
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Spelling:
     def case(self, parameters: Mapping[str, Any]) -> Case:
         """Return the case that the parameters make."""
         inputs, attributes = self._arguments()
-        dtype = dtype_named(str(parameters["dtype"]))
+        dtype = parse_dtype(str(parameters["dtype"]))
         neutral = {word: name for name, word in self.words.items()}
         case = Case(
             self.operator if self.path is None else f"mxnet:{self.path}",
@@ -142,5 +142,5 @@ def _shape(value: Argument, shape: Any) -> Argument:
 
 def _attribute(value: Any, default: Argument) -> Argument:
     if isinstance(default, DType):
-        return DType(dtype_named(str(value)))
+        return DType(parse_dtype(str(value)))
     return tuple(_attribute(item, None) for item in value) if isinstance(value, (list, tuple)) else value

@@ -104,7 +104,7 @@ def benchmark(
     from opperf.domain.errors import check_known
     from opperf.domain.plan import NATIVE, Settings
     from opperf.parent.planning.selection import Selection
-    from opperf.parent.request import jobs_named
+    from opperf.parent.request import parse_jobs
 
     check_known("format", output_format, FORMATS)
     check_known("profiler", profiler, PROFILERS)
@@ -128,7 +128,7 @@ def benchmark(
         processes=children,
         latency=False,
         clock=clock,
-        jobs=jobs_named(jobs, name="`--jobs`"),
+        jobs=parse_jobs(jobs, name="`--jobs`"),
     )
     plans, run, cause = _measure(selection, settings, choice, output_file, resume=resume)
     _write(plans, run, output_format, output_file, records, together=choice.together)

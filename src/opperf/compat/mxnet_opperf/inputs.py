@@ -22,7 +22,7 @@ import numpy
 from opperf.child.backends.mxnet import discovery, registry
 from opperf.compat.in_process import InProcess
 from opperf.domain.errors import InputError
-from opperf.domain.tensor import FLOATS, TensorSpec, dtype_named
+from opperf.domain.tensor import FLOATS, TensorSpec, parse_dtype
 
 #: Array arguments of NumPy-named functions, of MXNet's Python functions and of losses, besides those in the registry.
 ARRAYS = frozenset(
@@ -183,7 +183,7 @@ def arguments_of(
 
 def _dtype(value: Any) -> str:
     """Return the name of an element type: a name, or what NumPy takes for a type."""
-    return dtype_named(value if isinstance(value, str) else numpy.dtype(value).name)
+    return parse_dtype(value if isinstance(value, str) else numpy.dtype(value).name)
 
 
 def is_shape(value: Any) -> bool:

@@ -16,7 +16,7 @@ from opperf.child.measure.host import fix_allocator
 from opperf.child.worker.arguments import Maker
 from opperf.domain.backend import Unsupported
 from opperf.domain.errors import InputError
-from opperf.domain.registry import device_named
+from opperf.domain.registry import parse_device
 from opperf.domain.workload import Registry
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def here(device: str) -> Here:
     fix_allocator()
     from opperf.child.backends.torch import runtime
 
-    backend = runtime.running_backend(device_named(device))
+    backend = runtime.running_backend(parse_device(device))
     return Here(backend, Engine(backend, ProcessCounters()))
 
 

@@ -17,7 +17,7 @@ from opperf.parent.analysis.verdict import Rule, paired_test
 from opperf.parent.bisect.answers import Candidates, Subject
 from opperf.parent.bisect.builds import Builds
 from opperf.parent.calibration import stored_floors
-from opperf.parent.compare import sides_named
+from opperf.parent.compare import parse_sides
 from opperf.parent.contest import Contest, outcome
 from opperf.parent.planning.implementations import on
 from opperf.parent.planning.selection import Selection
@@ -127,7 +127,7 @@ class Bench:
             self._keep(subject, contest, base, new)
 
     def _contest(self, subject: Subject, base: str, new: str) -> Contest:
-        sides = [sides_named([str(self.environment(name)) + self._suffix])[0] for name in (base, new)]
+        sides = [parse_sides([str(self.environment(name)) + self._suffix])[0] for name in (base, new)]
         return Contest(on(subject.trial, sides[0]), on(subject.trial, sides[1]), subject.trial)
 
     def _are_the_same(self, subjects: Sequence[Subject], base: str, new: str) -> bool:

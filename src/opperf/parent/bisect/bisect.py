@@ -18,7 +18,7 @@ from opperf.parent.bisect.answers import Candidates, Judge, Subject
 from opperf.parent.bisect.bench import Bench, Journal
 from opperf.parent.bisect.builds import Builds, Commits, Packages
 from opperf.parent.bisect.releases import releases
-from opperf.parent.compare import sides_named
+from opperf.parent.compare import parse_sides
 from opperf.parent.contest import header
 from opperf.parent.explain import explain
 from opperf.parent.planning.selection import Selection
@@ -154,7 +154,7 @@ class Search:
     def plan(self) -> None:
         """Find the cases, in the good build; raises `InputError` for what cannot be understood."""
         good = self._builds.side(self._candidates.ends[0])
-        (side,) = sides_named([good + self._suffix])
+        (side,) = parse_sides([good + self._suffix])
         self._side = side.side
         comparing = Comparing(self._settings, self._rule, self._progress.note, plugins=self._selection.plugins)
         selection = replace(self._selection, frameworks=(), environments=())

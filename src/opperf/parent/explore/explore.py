@@ -23,7 +23,7 @@ from opperf.domain.tensor import TensorSpec
 from opperf.parent import request as requests
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.calibration import stored_rates
-from opperf.parent.compare import sides_named
+from opperf.parent.compare import parse_sides
 from opperf.parent.contest import Contest, header, outcome
 from opperf.parent.explain import explain
 from opperf.parent.explore.meter import OBJECTIVES, Bench, Ledger, Question
@@ -95,7 +95,7 @@ def explore(
         raise InputError("nothing to explore", hint="name operators: `opperf explore matmul --framework torch`")
     if not selection.directions:
         selection = replace(selection, directions=("forward",))
-    against = [replace(text, side=settled_side(text.side)) for text in sides_named(sides)]
+    against = [replace(text, side=settled_side(text.side)) for text in parse_sides(sides)]
     settings = requests.settings(request)
     with planning(progress), Session(selection, settings, progress) as session:
         trials = session.plan().trials

@@ -186,7 +186,7 @@ def _failed(contest: Contest, reason: str | None) -> Comparison:
     return outcome(contest)
 
 
-def engine_named(text: str) -> Engine:
+def parse_engine(text: str) -> Engine:
     """Return the engine that `--fleet` names; raises `InputError`, also where its library is not installed."""
     name, _, place = text.partition(":")
     if name == "ray":
@@ -194,9 +194,9 @@ def engine_named(text: str) -> Engine:
 
         return RayEngine(text if place.startswith("//") else place or None)
     if name == "slurm":
-        from opperf.parent.fleet.slurm_engine import SlurmEngine, jobs_named
+        from opperf.parent.fleet.slurm_engine import SlurmEngine, parse_jobs
 
-        return SlurmEngine(jobs_named(place))
+        return SlurmEngine(parse_jobs(place))
     expected = "`ray`, `ray://HOST:PORT` or `slurm:JOBS`"
     raise InputError(f"`--fleet` is `{text[:100]}`, expected {expected}", slug="unknown_fleet")
 
@@ -214,4 +214,4 @@ def fleet_of(wish: Wishes | None, selection: Selection, progress: Progress) -> A
             hint="leave out `--fleet`, or `--plugin` and files of code",
             slug="fleet_code",
         )
-    return Fleet(engine_named(wish.engine), wish, progress)
+    return Fleet(parse_engine(wish.engine), wish, progress)

@@ -18,7 +18,7 @@ from opperf.domain.message.replies import Discovery, Meaning
 from opperf.domain.message.requests import R, Request
 from opperf.domain.plan import Side
 from opperf.domain.registry import BUILD_PREFIX
-from opperf.domain.tensor import distribution_named, dtype_named
+from opperf.domain.tensor import parse_distribution, parse_dtype
 from opperf.parent.planning.selection import Selection
 from opperf.parent.sources.random_cases import large_case, random_cases
 from opperf.parent.sources.shapes_file import Row
@@ -126,9 +126,9 @@ def _place(choice: OperatorChoice, name: str) -> str:
 
 def vary(selection: Selection, case: Case) -> Iterator[Case]:
     """Yield a case in every requested element type and distribution of values."""
-    for dtype in dict.fromkeys(map(dtype_named, selection.dtypes or ("float32",))):
+    for dtype in dict.fromkeys(map(parse_dtype, selection.dtypes or ("float32",))):
         variant = within(case.with_dtype(dtype))
-        for values in dict.fromkeys(map(distribution_named, selection.values or ("uniform",))):
+        for values in dict.fromkeys(map(parse_distribution, selection.values or ("uniform",))):
             yield variant.with_values(values)
 
 

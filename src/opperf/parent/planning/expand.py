@@ -20,7 +20,7 @@ from opperf.domain.code import Code
 from opperf.domain.errors import InputError, OpperfError, check_known, unknown
 from opperf.domain.plan import Plan, Settings, Side, Trial, check_most
 from opperf.domain.registry import MADE_BY, full_name, hosts_of, runs_on, split_implementation
-from opperf.domain.tensor import distribution_named, dtype_named
+from opperf.domain.tensor import parse_distribution, parse_dtype
 from opperf.parent.planning.cases import ChildAnswers, OperatorChoice, cases, vary
 from opperf.parent.planning.configs import ORIGIN, config_cases
 from opperf.parent.planning.implementations import as_implemented, own_meaning
@@ -113,7 +113,7 @@ def _check(selection: Selection) -> None:
     for name in selection.directions:
         check_known("direction", name, DIRECTIONS)
     for name in selection.dtypes:
-        dtype_named(name)
+        parse_dtype(name)
     if selection.random is not None and selection.random < 1:
         raise InputError(f"`--random` is {selection.random}, expected a whole number >= 1")
     check_most("--random", selection.random or 0, "random")
@@ -125,7 +125,7 @@ def _check(selection: Selection) -> None:
             "`--input` and `--shapes` cannot be used together", hint="put all shapes into the file, or leave it out"
         )
     for name in selection.values:
-        distribution_named(name)
+        parse_distribution(name)
     for name in (name for name in selection.operators if isinstance(name, str)):
         if split_implementation(name)[0] is None:
             operator(name)

@@ -20,8 +20,8 @@ from opperf.domain.code import Code, check_name, read_operator
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError, check_known, unknown
 from opperf.domain.plan import ALLOCATORS, ENGINES, HOW, MODES, VARIABLE, Side, check_most
-from opperf.domain.registry import FRAMEWORKS, LAYER_LIBRARIES, device_named, framework, split_implementation
-from opperf.domain.tensor import dtype_named
+from opperf.domain.registry import FRAMEWORKS, LAYER_LIBRARIES, framework, parse_device, split_implementation
+from opperf.domain.tensor import parse_dtype
 from opperf.parent.planning.configs import configured_frameworks
 from opperf.parent.planning.selection import Selection
 
@@ -44,7 +44,7 @@ def read_side(text: str) -> SideText:
     return _read(text)
 
 
-def side_named(text: str, usual: Callable[[Code], str | None] = lambda code: None) -> SideText:
+def parse_side(text: str, usual: Callable[[Code], str | None] = lambda code: None) -> SideText:
     """Read a side that the user names, whose implementation may be their own code; raises `InputError`.
 
     `usual` says which framework code is for, where the side does not.
@@ -73,7 +73,7 @@ def _read(text: str) -> SideText:
     side = Side(
         framework=name,
         environment=environment,
-        device=device_named(keys.get("device", "cpu")),
+        device=parse_device(keys.get("device", "cpu")),
         mode=_one_of(keys.get("mode", FRAMEWORKS[name].mode), MODES, "mode"),
         threads=_threads(keys.get("threads", "1")),
         implementation=path,
@@ -82,7 +82,7 @@ def _read(text: str) -> SideText:
         settings=settings,
     )
     dtype = keys.get("dtype")
-    return SideText(text, side, None if dtype is None else dtype_named(dtype))
+    return SideText(text, side, None if dtype is None else parse_dtype(dtype))
 
 
 def _place(first: str, framework_name: str | None) -> tuple[str, str, str | None]:
@@ -164,7 +164,7 @@ def sides(selection: Selection, names: Sequence[str]) -> tuple[Side, ...]:
     if selection.threads < 1:
         raise InputError(f"`--threads` is {selection.threads}, expected a whole number >= 1")
     check_most("--threads", selection.threads, "threads")
-    places = [device_named(text) for text in selection.devices] or ["cpu"]
+    places = [parse_device(text) for text in selection.devices] or ["cpu"]
     return tuple(
         Side(
             framework=name,

@@ -21,8 +21,8 @@ from opperf.domain.files.json_text import JsonDict, JsonObject
 from opperf.domain.files.text_file import read_text
 from opperf.domain.judgement import POLICIES
 from opperf.domain.plan import INSTRUCTIONS, MODES
-from opperf.domain.registry import device_named, framework, split_implementation
-from opperf.domain.tensor import distribution_named, dtype_named
+from opperf.domain.registry import framework, parse_device, split_implementation
+from opperf.domain.tensor import parse_distribution, parse_dtype
 from opperf.domain.units import parse_duration, parse_percent
 
 if sys.version_info >= (3, 11):
@@ -402,9 +402,9 @@ KEYS: Mapping[str, tuple[str, Reader]] = {
     "categories": ("categories", _names(_name_of("category", categories))),
     "skip": ("skip", _names(lambda _: None)),
     "sizes": ("sizes", _names(_name_of("size", lambda: (*SIZES, INT64)))),
-    "dtypes": ("dtypes", _names(dtype_named)),
+    "dtypes": ("dtypes", _names(parse_dtype)),
     "directions": ("directions", _names(_name_of("direction", lambda: DIRECTIONS))),
-    "values": ("values", _names(distribution_named)),
+    "values": ("values", _names(parse_distribution)),
     "random": ("random", _whole(1)),
     "inputs": ("inputs", _inputs),
     "attributes": ("attributes", _arguments),
@@ -439,7 +439,7 @@ EXPECTED_KEYS: Mapping[str, tuple[str, Reader]] = {
     "processes": ("processes", _whole(LEAST)),
     "frameworks": ("frameworks", _names(framework)),
     "environments": ("environments", _environments),
-    "devices": ("devices", _names(device_named)),
+    "devices": ("devices", _names(parse_device)),
     "modes": ("modes", _names(_name_of("mode", lambda: MODES))),
 }
 #: Options of the command line that are not called like their key.

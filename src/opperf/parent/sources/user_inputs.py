@@ -14,7 +14,7 @@ from dataclasses import replace
 from opperf.catalog import Operator
 from opperf.domain.case import Argument, Case, DType, ListOf
 from opperf.domain.errors import InputError, unknown
-from opperf.domain.tensor import LITERAL, STRING, TensorSpec, dtype_named, nested
+from opperf.domain.tensor import LITERAL, STRING, TensorSpec, nested, parse_dtype
 from opperf.parent.sources.random_cases import Template, fits
 
 #: The name of a shape that every input has: `--input 64x64`.
@@ -249,7 +249,7 @@ def _attribute(value: object, default: Argument) -> Argument:
     """Read an attribute: a Python literal, a dtype where the default is one, else the text itself."""
     if isinstance(value, str):
         if isinstance(default, DType):
-            return DType(dtype_named(value))
+            return DType(parse_dtype(value))
         word = {"true": True, "false": False}.get(value.lower()) if isinstance(default, bool) else None
         value = _literal(value) if word is None else word
     return _plain(value)

@@ -14,7 +14,7 @@ from opperf.child.worker.values import literal_values
 from opperf.domain.backend import Unsupported
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
-from opperf.domain.tensor import INTEGER_DISTRIBUTIONS, TensorSpec, distribution_named
+from opperf.domain.tensor import INTEGER_DISTRIBUTIONS, TensorSpec, parse_distribution
 
 if TYPE_CHECKING:
     from tests.unit.child.worker.conftest import Arrays
@@ -111,7 +111,7 @@ def test_an_empty_tensor_has_every_distribution(values: str, backend: Arrays) ->
 @each("text", ["gaussian", "sparse", "sparse:2", "sparse:x", "sparse:-0.1", ""])
 def test_an_unknown_distribution_is_refused_with_what_is_known(text: str) -> None:
     with pytest.raises(InputError) as caught:
-        distribution_named(text)
+        parse_distribution(text)
     assert "sparse:" in f"{caught.value.message} {caught.value.hint}"
 
 
@@ -198,4 +198,4 @@ def test_positive_definite_matrices_of_whole_numbers_are_uniform_ones() -> None:
 
 def test_no_command_line_asks_for_positive_definite_matrices() -> None:
     with pytest.raises(InputError):
-        distribution_named("spd")
+        parse_distribution("spd")

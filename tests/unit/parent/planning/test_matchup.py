@@ -11,10 +11,10 @@ from opperf.domain.code import Code
 from opperf.domain.errors import InputError
 from opperf.domain.message.replies import Meaning
 from opperf.domain.plan import Side
-from opperf.parent.compare import base_of, sides_named
+from opperf.parent.compare import base_of, parse_sides
 from opperf.parent.planning.implementations import between
 from opperf.parent.planning.selection import Selection
-from opperf.parent.planning.side_text import read_side, side_named
+from opperf.parent.planning.side_text import parse_side, read_side
 from opperf.parent.sources.plugin_file import framework_of
 
 FILE = """
@@ -62,12 +62,12 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_sides_that_are_implementations_tell_the_operator(
     base: str, new: list[str], operators: tuple[str | Code, ...]
 ) -> None:
-    sides = [side_named(text) for text in (base, *new)]
+    sides = [parse_side(text) for text in (base, *new)]
     assert between(Selection(), sides, Answers()).operators == operators
 
 
 def test_operators_that_are_named_are_what_is_compared_and_code_of_sides_is_known_by_name() -> None:
-    sides = [side_named("numpy"), side_named("numpy:code:mine.py:plain")]
+    sides = [parse_side("numpy"), parse_side("numpy:code:mine.py:plain")]
     result = between(Selection(operators=("relu",)), sides, Answers())
     assert result.operators == ("relu",)
     assert result.code("mine.py:plain") == Code("mine.py:plain")
@@ -76,7 +76,7 @@ def test_operators_that_are_named_are_what_is_compared_and_code_of_sides_is_know
 @pytest.mark.parametrize("new", ["numpy", "numpy:code:mine.py:plain"])
 def test_sides_that_do_not_tell_the_operator_are_refused(new: str) -> None:
     with pytest.raises(InputError, match=r"nothing to compare|cannot tell which operator"):
-        between(Selection(), [read_side("numpy"), side_named(new)], Answers())
+        between(Selection(), [read_side("numpy"), parse_side(new)], Answers())
 
 
 def test_one_implementation_and_a_new_side_are_base_and_new() -> None:
@@ -100,7 +100,7 @@ def test_one_implementation_and_a_new_side_are_base_and_new() -> None:
 def test_code_is_of_the_framework_that_is_said_declared_imported_or_on_the_other_side(
     texts: list[str], frameworks: list[str]
 ) -> None:
-    sides = [text.side for text in sides_named(texts)]
+    sides = [text.side for text in parse_sides(texts)]
     assert [side.framework for side in sides] == frameworks
     assert all(isinstance(side.implementation, Code) for side, text in zip(sides, texts) if ":" in text)
 
@@ -108,7 +108,7 @@ def test_code_is_of_the_framework_that_is_said_declared_imported_or_on_the_other
 def test_code_that_nothing_tells_the_framework_of_is_asked_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("opperf.parent.compare.importable", lambda: ("numpy", "torch"))
     with pytest.raises(InputError, match="does not name its framework") as caught:
-        sides_named(["bare.py:f", "bare.py:f"])
+        parse_sides(["bare.py:f", "bare.py:f"])
     assert caught.value.hint == "add `;framework=torch`"
 
 

@@ -20,7 +20,7 @@ from opperf.domain.errors import InputError, check_known
 from opperf.domain.files.text_file import read_json
 from opperf.domain.plan import Plan, Settings, Side, Trial
 from opperf.domain.registry import split_implementation
-from opperf.domain.tensor import TensorSpec, dtype_named
+from opperf.domain.tensor import TensorSpec, parse_dtype
 from opperf.parent.planning.expand import DEFAULT_DIRECTIONS
 from opperf.parent.planning.selection import Selection
 from opperf.parent.session import Session
@@ -113,7 +113,7 @@ def _rows(
     """Yield the inputs of an operator, each with its trials."""
     short = path.removeprefix("nd.")
     here = replace(side, implementation=path)
-    dtype = dtype_named(choice.dtype)
+    dtype = parse_dtype(choice.dtype)
     rows = choice.rows.get(short, ()) if choice.rows else default_inputs(short, dtype=dtype, large=choice.large)
     for i, row in enumerate(rows):
         plain = json.loads(json.dumps(row))  # as it would stand in a file

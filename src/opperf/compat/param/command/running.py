@@ -36,7 +36,7 @@ from opperf.parent.cli.progress import Bar
 from opperf.parent.planning.selection import Selection
 from opperf.parent.progress import Silent
 from opperf.parent.reports.text import one_line
-from opperf.parent.request import jobs_named
+from opperf.parent.request import parse_jobs
 from opperf.parent.session import Interrupted, Options, Session
 from opperf.parent.workers import machine
 
@@ -52,7 +52,7 @@ def settings_of(options: argparse.Namespace) -> Settings:
         timeout=TIMEOUT,
         cache="cold" if options.cuda_l2_cache == "off" else "hot",
         latency=options.exec_mode == "discrete",
-        jobs=jobs_named(options.jobs, name="`--jobs`"),
+        jobs=parse_jobs(options.jobs, name="`--jobs`"),
     )
 
 
