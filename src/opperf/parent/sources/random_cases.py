@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -188,6 +189,10 @@ def cases(definition: Operator, most_elements: int = MOST_ELEMENTS) -> SearchStr
     )
 
 
+class _Enough(Exception):
+    """There are as many cases as were asked for: what ends Hypothesis's search is an example that fails."""
+
+
 def random_cases(definition: Operator, count: int, seed: int) -> list[Case]:
     """Return that many different cases, the same for a seed on any machine; fewer where there are no more."""
     from hypothesis import HealthCheck, Phase, settings
@@ -199,14 +204,16 @@ def random_cases(definition: Operator, count: int, seed: int) -> list[Case]:
     @seeded(seed)
     @settings(
         max_examples=PATIENCE * count + EXTRA, database=None, deadline=None, phases=(Phase.generate,),
-        suppress_health_check=list(HealthCheck),
+        suppress_health_check=list(HealthCheck), report_multiple_bugs=False,
     )  # fmt: skip
     @for_each(cases(definition))
     def collect(case: Case) -> None:
-        if len(by_id) < count:
-            by_id.setdefault(case.id, case)
+        by_id.setdefault(case.id, case)
+        if len(by_id) == count:
+            raise _Enough
 
-    collect()
+    with suppress(_Enough):
+        collect()
     return list(by_id.values())
 
 
