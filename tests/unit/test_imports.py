@@ -40,12 +40,10 @@ def outside(module: str) -> frozenset[str]:
 
 
 def _outside(module: str) -> Iterator[str]:
-    tree = ast.parse((PACKAGE / module).read_text(encoding="utf-8"))
-    checks = [
-        node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
-    ]
+    nodes = list(ast.walk(ast.parse((PACKAGE / module).read_text(encoding="utf-8"))))
+    checks = [node for node in nodes if isinstance(node, ast.If) and "TYPE_CHECKING" in vars(node.test).values()]
     typing_only = {inner for node in checks for inner in ast.walk(node)}
-    for node in ast.walk(tree):
+    for node in nodes:
         if node in typing_only:
             continue
         if isinstance(node, ast.Import):

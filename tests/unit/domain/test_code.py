@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,21 +22,26 @@ SOURCES = Path(opperf.__file__).parent
 TRIAL = Trial(operator("add").case("small"), Side("null"), "forward")
 
 
+@cache
+def nodes() -> list[tuple[Path, list[ast.AST]]]:
+    """Return the syntax of every module that imports from `opperf.domain.code`, and of that one."""
+    own = SOURCES / "domain" / "code.py"
+    texts = [(path, path.read_text()) for path in SOURCES.rglob("*.py")]
+    return [(path, list(ast.walk(ast.parse(text)))) for path, text in texts if path == own or "domain.code" in text]
+
+
 def makers(function: str) -> set[str]:
     """Return the modules that call a function by its name, imported from `opperf.domain.code`."""
     result = set()
-    for path in SOURCES.rglob("*.py"):
-        tree = ast.parse(path.read_text())
+    for path, every in nodes():
         imported = any(
             isinstance(node, ast.ImportFrom)
             and node.module == "opperf.domain.code"
             and function in [one.name for one in node.names]
-            for node in ast.walk(tree)
+            for node in every
         )
-        names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-        calls = {
-            node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-        }
+        names = {node.id for node in every if isinstance(node, ast.Name)}
+        calls = {node.func.id for node in every if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
         used = calls if function == "Code" else names
         if (imported or path == SOURCES / "domain" / "code.py") and function in used:
             result.add(str(path.relative_to(SOURCES)))
