@@ -270,7 +270,8 @@ def python(code: str, *path: Path, **variables: str) -> subprocess.CompletedProc
 def test_the_folder_is_printed_for_other_starts_of_python(command: Profile) -> None:
     done = command("profile", "--print-autostart")
     assert (done.returncode, done.stderr) == (0, "")
-    assert {path.name for path in Path(done.stdout.strip()).iterdir()} == {"opperf", "sitecustomize.py"}
+    names = {path.name for path in Path(done.stdout.strip()).iterdir()}
+    assert names - {"__pycache__"} == {"opperf", "sitecustomize.py"}  # another test may have started Python with it
 
 
 def test_without_the_variable_nothing_of_opperf_is_imported() -> None:
