@@ -28,8 +28,9 @@ picture: $(BIN)/.ready  ## measure again for the picture in README.md: about thr
 test: $(BIN)/.ready  ## what answers in minutes: units, every command on the null framework, each framework once
 	$(PYTEST) -m "not slow" $(QUICK)
 
+# Slow tests wait for what they start: one process more than there are cores keeps the cores busy.
 test-all: test  ## every test: those of `make test` first, then the rest
-	$(PYTEST) -m slow
+	$(PYTEST) -m slow --numprocesses $$(($$(nproc) + 1))
 
 lint: $(BIN)/.ready  ## style, types, what may import what, and the schemas of workflows and forms
 	$(BIN)/ruff check .
@@ -51,7 +52,7 @@ generate: $(BIN)/.ready  ## write the parts of the pages that the code knows
 
 coverage: $(BIN)/.ready  ## which lines of the parent, the domain and the catalog the tests of $(COVERED) run
 	rm -rf build/coverage
-	$(BIN)/coverage run -m pytest -q $(COVERED)
+	$(BIN)/coverage run -m pytest -q --numprocesses auto --dist loadfile $(COVERED)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --skip-covered --sort=miss
 
