@@ -203,6 +203,8 @@ class Core(Protocol):
     immutable: bool = False
     #: Whether outputs must be held until `wait`, because nothing else can be waited for.
     collects: bool = False
+    #: Whether tensors have no elements, so that none are drawn for them.
+    blank: bool = False
 
     @abstractmethod
     def facts(self) -> dict[str, Any]:

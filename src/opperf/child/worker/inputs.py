@@ -75,7 +75,8 @@ def tensor(backend: Backend, spec: TensorSpec, seed: str) -> Any:
     backend.dtype(spec.dtype)  # refuse an element type that the framework lacks before any work is done
     if spec.elements > MOST_DRAWN:
         return _repeat(backend, spec, seed)
-    return backend.tensor(_values(backend, spec, seed), spec.shape, spec.dtype, spec.strides)
+    elements = None if backend.blank else _values(backend, spec, seed)
+    return backend.tensor(elements, spec.shape, spec.dtype, spec.strides)
 
 
 def _repeat(backend: Backend, spec: TensorSpec, seed: str) -> object:

@@ -24,6 +24,8 @@ class Arrays(NullBackend):
     `kept` and `fresh` are the gradients that a backward gives, call after call.
     """
 
+    blank = False
+
     def __init__(self) -> None:
         super().__init__(Side("null"))
         self.events: list[str] = []

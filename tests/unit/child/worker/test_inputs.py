@@ -196,6 +196,8 @@ def _arrays() -> Any:
     """Return a backend that makes arrays and nothing else; fixtures are not made anew for each random case."""
 
     class Hosts:
+        blank = False
+
         def dtype(self, name: str) -> Any:
             return np.dtype(name)
 

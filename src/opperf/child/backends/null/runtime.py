@@ -53,21 +53,13 @@ class NullTensor:
     spec: TensorSpec
 
 
-class NullHost:
-    """An array on the host that has no elements and takes any arithmetic."""
-
-    def __sub__(self, other: Any) -> NullHost:
-        return self
-
-    __mul__ = __add__ = __mod__ = __sub__
-
-
 class NullBackend(Backend):
     """Runs scripts against a virtual clock."""
 
     name = "null"
     immutable = False
     collects = False
+    blank = True
     threads_seen: float | None = None
 
     def __init__(self, side: Side) -> None:
@@ -80,8 +72,8 @@ class NullBackend(Backend):
         return {"version": self.side.settings.get("version", "1"), "build": "scripted", "threads": self.side.threads}
 
     def host(self, raw: bytearray, dtype: str) -> Any:
-        """Return an array without elements."""
-        return NullHost()
+        """Return the bytes, which nobody reads."""
+        return raw
 
     def tensor(self, host: Any, shape: Sequence[int], dtype: str, strides: Sequence[int] | None) -> Any:
         """Return a tensor without elements."""
