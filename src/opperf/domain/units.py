@@ -269,3 +269,12 @@ def _digits(value: float, exponent: int, digits: int = 3) -> str:
 
 
 INSTRUCTION = Unit("instructions", format_count)
+
+
+def parse_jobs(text: str, *, name: str) -> int:
+    """Read a number of jobs, 0 for `auto`; raises `InputError`."""
+    if text.strip() == "auto":
+        return 0
+    if not re.fullmatch(r"[1-9][0-9]{0,3}", text.strip()):
+        raise InputError(f"{name} is `{text[:100]}`, expected `auto` or a whole number >= 1")
+    return int(text)

@@ -19,22 +19,12 @@ from opperf.domain.code import read_operator
 from opperf.domain.errors import InputError
 from opperf.domain.plan import INSTRUCTIONS, Settings, check_most
 from opperf.domain.suite import Suite
-from opperf.domain.units import parse_bytes, parse_duration, parse_percent
+from opperf.domain.units import parse_bytes, parse_duration, parse_jobs, parse_percent
 from opperf.parent.analysis.verdict import MOST_PAIRS, Rule
 from opperf.parent.planning.selection import Selection
 from opperf.parent.sources.plugin_file import declared_code, plugin_file, register_frameworks, with_plugins, workloads
 from opperf.parent.sources.shapes_file import read_shapes
 from opperf.parent.workers.machine import cpu_ranges
-
-
-def parse_jobs(text: str, *, name: str) -> int:
-    """Read a number of jobs, 0 for `auto`; raises `InputError`."""
-    if text.strip() == "auto":
-        return 0
-    if not re.fullmatch(r"[1-9][0-9]{0,3}", text.strip()):
-        raise InputError(f"{name} is `{text[:100]}`, expected `auto` or a whole number >= 1")
-    return int(text)
-
 
 Request = Mapping[str, Any]
 T = TypeVar("T")

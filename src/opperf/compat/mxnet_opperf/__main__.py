@@ -103,8 +103,8 @@ def benchmark(
     from opperf.compat.mxnet_opperf.default_inputs import is_large
     from opperf.domain.errors import check_known
     from opperf.domain.plan import NATIVE, Settings
+    from opperf.domain.units import parse_jobs
     from opperf.parent.planning.selection import Selection
-    from opperf.parent.request import parse_jobs
 
     check_known("format", output_format, FORMATS)
     check_known("profiler", profiler, PROFILERS)

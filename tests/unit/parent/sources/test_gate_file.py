@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tests.each import each
 
 from opperf.domain.errors import InputError
-from opperf.parent.sources.gate_file import EXPECTED_KEYS, KEYS, GateFile, find_gate_file, gate_file, overridden
+from opperf.parent.sources.gate_file import GateFile, find_gate_file, gate_file, overridden
+from opperf.parent.sources.gate_keys import EXPECTED_KEYS, KEYS
 
 FILE = Path("ci/opperf.toml")
 WHOLE = """\

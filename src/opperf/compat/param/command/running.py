@@ -30,13 +30,12 @@ from opperf.domain.files.destination import write_text
 from opperf.domain.measurement import Outcome, Samples
 from opperf.domain.plan import Plan, Settings, Trial
 from opperf.domain.record import Run
-from opperf.domain.units import format_seconds
+from opperf.domain.units import format_seconds, parse_jobs
 from opperf.parent.cli.places import emit
 from opperf.parent.cli.progress import Bar
 from opperf.parent.planning.selection import Selection
 from opperf.parent.progress import Silent
 from opperf.parent.reports.text import one_line
-from opperf.parent.request import parse_jobs
 from opperf.parent.session import Interrupted, Options, Session
 from opperf.parent.workers import machine
 

@@ -1,0 +1,232 @@
+"""The rows of one run: what they hold of it, and which of them many runs share."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timezone
+
+from sqlalchemy import Connection, Table, insert, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from opperf.domain.comparison import Comparison
+from opperf.domain.files.json_text import JsonDict, JsonObject
+from opperf.domain.floor import Floor
+from opperf.domain.node import Node
+from opperf.domain.plan import Side
+from opperf.domain.record import Record, Run, Statistics
+from opperf.domain.stats.significance import Estimate
+from opperf.parent.store.database import schema
+from opperf.parent.store.database.documents import fingerprint, pack
+
+#: What identifies a machine, besides memory and GPUs: its hardware, never clock rates or loads.
+HARDWARE = ("architecture", "cpu", "cores_physical", "cores_logical", "caches")
+#: What identifies a build of a framework.
+BUILD = ("framework", "version", "build", "commit", "blas_configuration")
+
+
+def memory_step(size: float) -> int:
+    """Return which step of a fifth the memory of a machine belongs to.
+
+    A kernel keeps a few percent of what is built in for itself, another kernel a little more. What is left of the usual
+    sizes lies well within a step, where whole gigabytes would part one kind of machine in two.
+
+    >>> memory_step(15.49 * 2**30) == memory_step(15.62 * 2**30) == memory_step(16 * 2**30) < memory_step(24 * 2**30)
+    True
+    """
+    return math.ceil(4 * math.log2(size / 2**30)) if size > 0 else 0
+
+
+def seconds(text: str) -> int:
+    """Return when a run began, in seconds since 1970.
+
+    >>> seconds("2026-11-23T10:00:00+00:00")
+    1795428000
+    """
+    moment = datetime.fromisoformat(text)
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)).timestamp())
+
+
+class Rows:
+    """The rows of one run, in one transaction; existing rows are looked up once."""
+
+    def __init__(self, connection: Connection, run: Run) -> None:
+        self._connection = connection
+        self._ids: dict[tuple[str, str], int] = {}
+        self._tallies: Counter[tuple[int | None, int | None, str]] = Counter()
+        self._frameworks: Sequence[Mapping[str, object]] = run.environment.get("frameworks") or ()
+        self._run = run
+        self._started = seconds(run.started)
+        self._machine = self.machine(run.environment.get("machine") or {})
+        self._id = 0
+
+    def head(self, values: Mapping[str, object]) -> None:
+        """Insert the row of the run itself, which all others point to, and its labels."""
+        run, own = self._run, {"key": self._run.id, "started": self._started, "machine_id": self._machine}
+        query = insert(schema.runs).returning(schema.runs.c.id)
+        self._id = int(self._connection.execute(query, {**own, **values}).scalar_one())
+        self._insert(schema.labels, [{"name": name, "value": value} for name, value in run.labels.items()])
+
+    def _insert(self, table: Table, rows: Sequence[Mapping[str, object]]) -> None:
+        if rows:
+            self._connection.execute(insert(table), [{"run_id": self._id, **row} for row in rows])
+
+    def share(self, table: Table, distinction: Sequence[object], values: Mapping[str, object]) -> int:
+        """Return the id of the row with this distinction, which is made where it is missing."""
+        print_ = fingerprint(*distinction)
+        if (table.name, print_) not in self._ids:
+            dialect = postgresql if self._connection.dialect.name == "postgresql" else sqlite
+            self._connection.execute(
+                dialect.insert(table).on_conflict_do_nothing(index_elements=["fingerprint"]),
+                {**values, "fingerprint": print_},
+            )
+            ids = select(table.c.id).where(table.c.fingerprint == print_)
+            self._ids[table.name, print_] = self._connection.execute(ids).scalar_one()
+        return self._ids[table.name, print_]
+
+    def machine(self, facts: JsonObject) -> int:
+        """Return the machine with this hardware."""
+        memory = facts.get("memory_total")
+        gpus = [gpu.get("name") if isinstance(gpu, Mapping) else gpu for gpu in facts.get("gpus") or ()]
+        hardware = [facts.get(name) for name in HARDWARE]
+        distinction = [*hardware, None if memory is None else memory_step(memory), gpus]
+        cores = facts.get("cores_logical")
+        parts = [facts.get("cpu") or facts.get("architecture") or "unknown", cores and f"{cores} cores", *gpus]
+        return self.share(
+            schema.machines, distinction, {"name": ", ".join(map(str, filter(None, parts))), "facts": facts}
+        )
+
+    def environment(self, facts: Mapping[str, object]) -> int:
+        """Return the build of a framework from facts."""
+        distinction = [facts.get(name) for name in BUILD]
+        values = {"framework": facts["framework"], "version": facts.get("version") or "", "build": facts.get("build")}
+        return self.share(schema.environments, distinction, {**values, "facts": facts})
+
+    def _machine_of(self, node: Node | None) -> int:
+        """Return the machine of a node of a fleet, or of the run."""
+        if node is None:
+            return self._machine
+        facts = (self._run.environment.get("nodes") or {}).get(node.name) or {}
+        return self.machine(facts.get("machine") or {"cpu": node.kind})
+
+    def series(self, case: Mapping[str, object], side: Side, direction: str, node: Node | None = None) -> int:
+        """Return the series of a case on a side in a direction, on the machine of the run, or of a node."""
+        machine = self._machine_of(node)
+        values = {"operator": case["operator"], "document": case}
+        case_id = self.share(schema.cases, [case["id"]], values)
+        own = {name: value for name, value in side.to_json().items() if name != "environment"}
+        return self.share(
+            schema.series,
+            [case_id, own, direction, machine],
+            {
+                "case_id": case_id,
+                "machine_id": machine,
+                "framework": side.framework,
+                "direction": direction,
+                "side": own,
+            },
+        )
+
+    def records(self, records: Iterable[tuple[Record, JsonDict]], *, samples: bool) -> None:
+        """Insert the records of the run, each with its document."""
+        builds = {(facts.get("framework"), facts.get("environment")): facts for facts in self._frameworks}
+        rows, columns = [], []
+        for record, document in records:
+            trial, time = record.trial, record.time
+            side = document.pop("side")
+            case, direction = document.pop("case"), document.pop("direction")
+            columns.append(document.pop("samples"))
+            facts = builds.get((side["framework"], side["environment"]))
+            if facts is None and record.facts.get("version"):
+                facts = {"framework": side["framework"], "version": record.facts["version"]}
+            environment = None if facts is None else self.environment(facts)
+            self._tallies[environment, None, record.status] += 1
+            rows.append(
+                {
+                    "run_id": self._id,
+                    "series_id": self.series(case, trial.side, direction, record.details.node),
+                    "environment_id": environment,
+                    "started": self._started,
+                    "status": record.status,
+                    "time": None if time is None else time.median,
+                    **_bounds(time),
+                    "memory": _value(record, "memory_peak"),
+                    "compile_time": _value(record, "compile_time"),
+                    "document": pack({**document, "environment": side["environment"]}),
+                }
+            )
+        if not rows:
+            return
+        ids = self._connection.scalars(
+            insert(schema.records).returning(schema.records.c.id, sort_by_parameter_order=True), rows
+        ).all()
+        blobs = [{"record_id": i, "document": pack(own)} for i, own in zip(ids, columns, strict=True) if own]
+        if samples and blobs:
+            self._connection.execute(insert(schema.samples), blobs)
+
+    def comparisons(self, comparisons: Iterable[tuple[Comparison, JsonDict]]) -> None:
+        """Insert the comparisons of the run, each with its document."""
+        rows = []
+        for one, document in comparisons:
+            case, direction = document.pop("case"), document.pop("direction")
+            places: dict[str, int | None] = {}
+            for place, side, version in (("base", one.base, one.base_version), ("new", one.new, one.new_version)):
+                places[f"{place}_series_id"] = self.series(case, side, direction, one.node)
+                facts = {"framework": side.framework, "version": version}
+                places[f"{place}_environment_id"] = None if version is None else self.environment(facts)
+                document[place] = {"environment": side.environment}
+            verdict = one.verdict.verdict
+            self._tallies[places["new_environment_id"], places["base_environment_id"], verdict] += 1
+            rows.append(
+                {
+                    "started": self._started,
+                    "verdict": verdict,
+                    "pairs": one.verdict.pairs,
+                    "base_time": one.base_time,
+                    "new_time": one.new_time,
+                    **places,
+                    **_estimate(one),
+                    "document": pack(document),
+                }
+            )
+        self._insert(schema.comparisons, rows)
+
+    def floors(self, floors: Iterable[tuple[Floor, JsonDict]]) -> None:
+        """Insert the noise floors of the run, each with its document."""
+        rows = []
+        for floor, document in floors:
+            series = self.series(document["trial"]["case"], floor.trial.side, floor.trial.direction)
+            self._tallies[None, None, "floor"] += 1
+            own = {"spread": floor.spread, "moved": floor.moved, "between": floor.between}
+            rows.append({"series_id": series, **own, "document": pack(document)})
+        self._insert(schema.floors, rows)
+
+    def tallies(self) -> None:
+        """Insert how many rows came out how."""
+        self._insert(
+            schema.tallies,
+            [
+                {"environment_id": environment, "base_environment_id": base, "outcome": outcome, "count": count}
+                for (environment, base, outcome), count in self._tallies.items()
+            ],
+        )
+
+
+def _estimate(comparison: Comparison) -> dict[str, float | None]:
+    """Return the ratio, its interval, and the standard error of its logarithm."""
+    verdict = comparison.verdict
+    if verdict.ratio is None or verdict.interval is None:
+        return {"ratio": verdict.ratio, "low": None, "high": None, "error": None}
+    error = Estimate.of(verdict.ratio, verdict.interval, verdict.confidence).error
+    return {"ratio": verdict.ratio, "low": verdict.interval[0], "high": verdict.interval[1], "error": error}
+
+
+def _value(record: Record, metric: str) -> float | None:
+    value = record.metrics.get(metric)
+    return None if value is None else value.value
+
+
+def _bounds(time: Statistics | None) -> dict[str, float | None]:
+    low, high = (None, None) if time is None or time.interval is None else time.interval
+    return {"low": low, "high": high}
