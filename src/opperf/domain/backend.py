@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from opperf.domain.case import Case
+from opperf.domain.clock import Clock, DeviceTimer, InstructionClock
 from opperf.domain.explanation import Explanation
 from opperf.domain.kernels import CallActivity
 from opperf.domain.measurement import Counts, Memory, Quantity
@@ -24,39 +25,6 @@ from opperf.domain.tensor import TensorSpec
 
 #: A tensor outside its framework: elements in row-major order, shape, dtype. Strings end with a byte of zero.
 HostValue: TypeAlias = tuple[bytes, tuple[int, ...], str]
-
-
-class Clock(Protocol):
-    """The clocks of a process, in nanoseconds. The null backend's are virtual, so that tests are exact."""
-
-    def wall(self) -> int:
-        """Return wall time."""
-
-    def cpu(self) -> int:
-        """Return the CPU time of all threads of this process."""
-
-
-class InstructionClock(Clock, Protocol):
-    """Counts what this process executes, where a clock counts nanoseconds."""
-
-    def instruction_set(self) -> str:
-        """Return the widest vectors that are executed, as `avx2`."""
-
-    def start(self) -> None:
-        """Count from now on."""
-
-    def stop(self) -> None:
-        """Do not count any more."""
-
-
-class DeviceTimer(Protocol):
-    """A device's own clock around a block."""
-
-    def start(self) -> None:
-        """Mark the beginning in the device's queue."""
-
-    def stop(self) -> int:
-        """Mark the end, wait for it, and return the nanoseconds between."""
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,9 @@ from opperf.child.worker.names import Names, Peers
 from opperf.child.worker.process import Tracers, private_bytes
 from opperf.child.worker.room import check_room
 from opperf.child.worker.workload import Workload
-from opperf.domain.backend import Backend, Bound, HostValue, InstructionClock, Layout, NativeLoop, Unsupported, Work
+from opperf.domain.backend import Backend, Bound, HostValue, Layout, NativeLoop, Unsupported, Work
 from opperf.domain.case import Case, DType
+from opperf.domain.clock import InstructionClock
 from opperf.domain.codec import Fields
 from opperf.domain.explanation import Explanation, typical
 from opperf.domain.measurement import Measurement

@@ -32,7 +32,6 @@ from opperf.domain.backend import (
     Backend,
     Bound,
     CapturedCall,
-    DeviceTimer,
     FirstCall,
     HostValue,
     KernelWatch,
@@ -42,6 +41,7 @@ from opperf.domain.backend import (
     Work,
 )
 from opperf.domain.case import Case
+from opperf.domain.clock import DeviceTimer
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Counts, Memory
 from opperf.domain.plan import Side
