@@ -33,6 +33,7 @@ from opperf.parent.analysis.verdict import (
 )
 from opperf.parent.contest import Contest, log_ratios, version
 from opperf.parent.crew import Company, Crew, Lane, company, facts_together
+from opperf.parent.pair_lane import PairLane
 from opperf.parent.planning.expand import expand
 from opperf.parent.planning.implementations import between, on
 from opperf.parent.planning.selection import Selection
@@ -245,7 +246,7 @@ class Comparing:
                 contest.seconds += time.monotonic() - began + share
 
             reference = self._reference.for_job(settings)
-            return _Lane(begin, fight, reference)
+            return PairLane(begin, fight, reference)
 
         order = self._random.sample(contests, len(contests))
         crew: Crew[Contest, None] = Crew(together, lane, lambda contest: (contest.base, contest.new))
@@ -348,59 +349,3 @@ class Comparing:
             return cut_short(ratios, f"the comparison was stopped {when}", None)
         settle = "give more `--budget`" if budget is None else f"about {budget:g} s: `--budget {budget:g}`"
         return cut_short(ratios, f"the budget ran out {when}", settle)
-
-
-class _Lane:
-    """The pair of children of one job. `fight` is told how long it took to start them, in seconds."""
-
-    def __init__(
-        self,
-        begin: Callable[[Contest, list[Worker]], Duel],
-        fight: Callable[[Duel, Contest, float], None],
-        reference: Reference,
-    ) -> None:
-        self._begin, self._fight, self._reference = begin, fight, reference
-        self._children: list[Worker] = []
-        self._duel: Duel | None = None
-        self._broken: str | None = None
-        self._starting = 0.0
-        self._interrupted = False
-
-    def __enter__(self) -> _Lane:
-        return self
-
-    def __exit__(self, *trouble: object) -> None:
-        self._reference.close()
-        self.close()
-
-    def start(self, work: Contest) -> None:
-        """Start both children; what keeps them from starting is the failure of what they should measure."""
-        began, self._children = time.monotonic(), []
-        try:
-            self._duel = self._begin(work, self._children)
-        except OpperfError as error:
-            self._broken = str(error).partition("\n")[0]
-        self._starting = time.monotonic() - began
-
-    def measure(self, work: Contest) -> None:
-        if self._duel is not None and not self._duel.alive:
-            self.close()
-        if self._duel is None and self._broken is None:
-            self.start(work)
-        if self._duel is not None:
-            self._fight(self._duel, work, self._starting)
-        else:
-            work.failure = self._broken
-        if self._interrupted:  # its children were ended from outside
-            work.failure, work.skipped = None, False
-
-    def close(self) -> None:
-        if self._duel is not None:
-            self._duel.close()
-            self._duel = None
-
-    def interrupt(self) -> None:
-        self._interrupted = True
-        for worker in (*self._children, self._reference.worker):
-            if worker is not None:
-                worker.interrupt()
