@@ -129,6 +129,12 @@ def test_two_changes_are_both_named() -> None:
 
 
 @pytest.mark.usefixtures("exact")
+def test_a_change_within_the_tolerance_is_not_named_beside_larger_ones() -> None:
+    answer = only(search(Slowdowns(steps((3, 0.95), (6, 0.8), (12, 0.994)))))
+    assert [step.after for step in answer.steps] == ["v3", "v6"]
+
+
+@pytest.mark.usefixtures("exact")
 def test_a_slope_is_told_as_one() -> None:
     answer = only(search(Slowdowns([1.02**i for i in range(16)])))
     assert answer.kind == "slope"

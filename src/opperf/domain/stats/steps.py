@@ -74,9 +74,9 @@ class Model:
 class Posterior:
     """What observations say of the steps of some builds."""
 
-    def __init__(self, builds: int, observations: Sequence[Observation]) -> None:
-        """Take at least two builds and one observation."""
-        self.builds = builds
+    def __init__(self, builds: int, observations: Sequence[Observation], floor: float = FLOOR) -> None:
+        """Take at least two builds and one observation; builds that do not differ may lie `floor` apart."""
+        self.builds, self._floor = builds, floor
         self._observations = observations
         ends = {0, builds - 1} | {end for one in observations for end in (one.base, one.new)}
         self._gaps = [range(low + 1, high + 1) for low, high in pairwise(sorted(ends))]
@@ -85,7 +85,7 @@ class Posterior:
     def models(self) -> list[Model]:
         """Every model with its probability and its most likely heights, the most likely model first."""
         rows = [[self._crossings(one, gap) for gap in self._gaps] for one in self._observations]
-        weights = [1 / (one.error**2 + FLOOR**2) for one in self._observations]
+        weights = [1 / (one.error**2 + self._floor**2) for one in self._observations]
         gram, moment = self._sums(rows, weights)
         fits = []
         for columns, ways, prior in self._kinds():
