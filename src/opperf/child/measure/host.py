@@ -43,7 +43,7 @@ class HostReading:
 
 def read(root: Path = Path("/")) -> HostReading:
     """Return the counters now; costs about 0.1 ms, most of it the kernel's."""
-    return HostReading(_stolen(root), sum(int(_text(count) or 0) for count in _throttle_counts(root)), _cap(root))
+    return HostReading(_stolen(root), _throttled(root), _cap(root))
 
 
 def doubts(before: HostReading, after: HostReading, seconds: float) -> list[Warning]:
@@ -79,28 +79,42 @@ def doubts(before: HostReading, after: HostReading, seconds: float) -> list[Warn
 
 def _stolen(root: Path) -> float:
     # "cpu  user nice system idle iowait irq softirq steal guest guest_nice", in ticks
-    words = _text(root / "proc/stat").partition("\n")[0].split()
+    words = next(_texts(root, "proc/stat"), "").partition("\n")[0].split()
     return int(words[8]) / os.sysconf("SC_CLK_TCK") if len(words) > 8 else 0.0
 
 
-@cache
-def _throttle_counts(root: Path) -> tuple[Path, ...]:
-    """Return the cores' own counters; many virtual machines have none."""
-    return tuple((root / "sys/devices/system/cpu").glob("cpu[0-9]*/thermal_throttle/core_throttle_count"))
+def _throttled(root: Path) -> int:
+    counts = _texts(root, "sys/devices/system/cpu/cpu[0-9]*/thermal_throttle/core_throttle_count")
+    return sum(int(count or 0) for count in counts)
 
 
 def _cap(root: Path) -> float:
-    for line in _text(root / "sys/fs/cgroup/cpu.stat").splitlines():
+    for line in next(_texts(root, "sys/fs/cgroup/cpu.stat"), "").splitlines():
         name, _, value = line.partition(" ")
         if name == "throttled_usec":
             return int(value) / 1e6
     return 0.0
 
 
-def _text(path: Path) -> str:
+def _texts(root: Path, pattern: str) -> Iterator[str]:
+    return map(_head, _paths(root, pattern))
+
+
+def _head(path: Path) -> str:
+    """Return the first 4 KiB of a file: no counter needs more, and `Path.read_text` takes twice as long."""
     with suppress(OSError):
-        return path.read_text()
+        file = os.open(path, os.O_RDONLY)
+        try:
+            return os.read(file, 4096).decode()
+        finally:
+            os.close(file)
     return ""
+
+
+@cache
+def _paths(root: Path, pattern: str) -> tuple[Path, ...]:
+    """Return the files of a pattern; many virtual machines and containers lack some."""
+    return tuple(root.glob(pattern))
 
 
 def free_bytes() -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
 
 from opperf.catalog import Operator, catalog
@@ -126,8 +127,12 @@ class Names:
 
     def draws(self, path: str) -> bool:
         """Whether an operator at a path draws numbers, so that no two results need be the same."""
+        return path in self._random_paths
+
+    @cached_property
+    def _random_paths(self) -> set[str]:
         calls = ((name, call) for name, call in self._backend.bindings().items() if isinstance(call, Call))
-        return any(catalog()[name].random for name, call in calls if path in (call.path, *call.also))
+        return {path for name, call in calls if catalog()[name].random for path in (call.path, *call.also)}
 
     def discover(self, path: str | Code | None, size: str) -> Discovery:
         """Say which operators the framework has registered that no binding names, or give example cases of one."""
