@@ -194,9 +194,9 @@ def parse_engine(text: str) -> Engine:
 
         return RayEngine(text if place.startswith("//") else place or None)
     if name == "slurm":
-        from opperf.parent.fleet.slurm_engine import SlurmEngine, parse_jobs
+        from opperf.parent.fleet.slurm_engine import SlurmEngine, parse_job_count
 
-        return SlurmEngine(parse_jobs(place))
+        return SlurmEngine(parse_job_count(place))
     expected = "`ray`, `ray://HOST:PORT` or `slurm:JOBS`"
     raise InputError(f"`--fleet` is `{text[:100]}`, expected {expected}", slug="unknown_fleet")
 

@@ -36,7 +36,7 @@ MOST_AGAIN = 3
 TIME_LIMIT = 24 * 60
 
 
-def parse_jobs(text: str) -> int:
+def parse_job_count(text: str) -> int:
     """Return how many jobs `slurm:JOBS` asks for; raises `InputError`."""
     if text.isdecimal() and 1 <= int(text) <= 10_000:
         return int(text)
