@@ -9,6 +9,7 @@ from itertools import pairwise
 from opperf.domain.measurement import Sample, Samples
 from opperf.domain.reason import Warning
 from opperf.domain.stats.order import median
+from opperf.domain.units import format_seconds
 
 #: A trial whose last third differs this much from its first third has drifted.
 DRIFT = 0.05
@@ -71,7 +72,7 @@ def _modes(times: Sequence[float]) -> list[Warning]:
     return [
         Warning(
             "two_modes",
-            f"the times fall into two groups, below {lower:.3g} s and above {upper:.3g} s",
+            f"the times fall into two groups, below {format_seconds(lower)} and above {format_seconds(upper)}",
             "the median represents neither; `--processes 5` shows whether the groups are different processes",
         )
     ]

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from opperf.domain.reason import Warning
+from opperf.domain.units import format_seconds
 
 #: Share of the machine's CPU time that may be stolen during a trial before its record says so.
 MOST_STOLEN = 0.01
@@ -70,7 +71,7 @@ def doubts(before: HostReading, after: HostReading, seconds: float) -> list[Warn
         result.append(
             Warning(
                 "cpu_quota",
-                f"the container's CPU quota throttled the process for {after.capped - before.capped:.3g} s",
+                f"the container's CPU quota throttled the process for {format_seconds(after.capped - before.capped)}",
                 "raise the quota",
             )
         )

@@ -61,6 +61,11 @@ def test_a_mode_holds_a_fifth_of_the_samples(few: int, doubted: bool) -> None:
     assert (slugs(samples(times)) == ["two_modes"]) is doubted
 
 
+def test_modes_are_told_in_a_unit_of_their_size() -> None:
+    (warning,) = doubts(samples([1000, 2000] * 15), 0)
+    assert warning.message == "the times fall into two groups, below 1.00 us and above 2.00 us"
+
+
 def test_outliers_are_no_mode() -> None:
     times = [1000] * 40
     times[7] = times[19] = times[33] = 9000
