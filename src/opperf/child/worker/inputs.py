@@ -73,10 +73,11 @@ def making_bytes(spec: TensorSpec) -> int:
 def tensor(backend: Backend, spec: TensorSpec, seed: str) -> Any:
     """Make a tensor of the backend's framework; `seed` decides its values."""
     backend.dtype(spec.dtype)  # refuse an element type that the framework lacks before any work is done
+    if backend.blank:
+        return backend.tensor(None, spec.shape, spec.dtype, spec.strides)
     if spec.elements > MOST_DRAWN:
         return _repeat(backend, spec, seed)
-    elements = None if backend.blank else _values(backend, spec, seed)
-    return backend.tensor(elements, spec.shape, spec.dtype, spec.strides)
+    return backend.tensor(_values(backend, spec, seed), spec.shape, spec.dtype, spec.strides)
 
 
 def _repeat(backend: Backend, spec: TensorSpec, seed: str) -> object:

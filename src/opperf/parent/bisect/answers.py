@@ -19,7 +19,7 @@ LIKELY_ENOUGH, DIRECT = 0.95, 0.9
 MOST_LOOKS, MOST_DIRECT = 6, 3
 #: Standard errors that a step must be from nothing in the direct comparisons of its neighbours.
 SURE = 2.5
-#: Builds without a change were seen 0.6 to 0.9 % apart, by how they lie in memory: a third of the usual tolerance.
+#: Share of the tolerance that builds without a change may lie apart: 0.6 to 0.9 % were seen, by where code lies.
 SHARE_OF_BAND = 1 / 3
 
 
@@ -157,7 +157,7 @@ class Judge:
         steps = [self._step(subject, *pair) for pair in pairs]
         if None in steps:
             return None if not all(self._is_direct(subject, pair) for pair in pairs) else self.open(subject)
-        # What nobody minds is no culprit, though it may be certain.
+        # A change within the tolerance is not reported, however certain it is.
         culprits = tuple(one for one in steps if one is not None and abs(math.log(one.ratio)) > self._band)
         if not culprits:
             return self.open(subject)

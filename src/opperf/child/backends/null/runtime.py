@@ -12,7 +12,7 @@ from typing import Any
 from opperf.catalog import catalog
 from opperf.child.backends.call import Binding, Call, parameters
 from opperf.child.backends.launches import unseen
-from opperf.child.backends.null.scripts import Scripts, VirtualClock, VirtualInstructions
+from opperf.child.backends.null.scripts import Scripts, VirtualClock, VirtualInstructions, cache_last
 from opperf.domain.backend import (
     Backend,
     Bound,
@@ -118,16 +118,13 @@ class NullBackend(Backend):
         return list(self.scripts.behaviours())
 
     def _neutral(self, name: str) -> Callable[..., Any]:
-        last: tuple[Any, ...] | None = None
-        cost = 0.0
-        result: list[Any] = []
+        @cache_last
+        def outcome(*tensors: Any) -> tuple[float, list[Any]]:
+            leaves = self.leaves(tensors)
+            return LAUNCH_NS + sum(leaf.spec.nbytes for leaf in leaves) / BYTES_PER_NS, leaves[:1]
 
         def run(*tensors: Any) -> Any:
-            nonlocal last, cost, result
-            if tensors != last:  # a block makes many calls with the same
-                leaves = self.leaves(tensors)
-                last, result = tensors, leaves[:1]
-                cost = LAUNCH_NS + sum(leaf.spec.nbytes for leaf in leaves) / BYTES_PER_NS
+            cost, result = outcome(*tensors)
             self.scripts.spend(cost)
             return result
 
