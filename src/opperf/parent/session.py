@@ -189,9 +189,7 @@ class Session:
             past = [outcome for outcomes in history.outcomes.values() for outcome in outcomes]
             with closing(self._jobs.outcomes(ahead, past, measure)) as outcomes:
                 for outcome in outcomes:
-                    history.outcomes.setdefault(outcome.trial.key, []).append(outcome)
-                    if journal is not None:
-                        journal.add(outcome)
+                    _keep([outcome], history, journal)
                     self._progress.next(outcome.trial)
                     self._progress.done(outcome)
             return
@@ -202,9 +200,7 @@ class Session:
                 current = process
             self._progress.next(trial)
             outcome = measure(self._pool, trial, process)
-            history.outcomes.setdefault(trial.key, []).append(outcome)
-            if journal is not None:
-                journal.add(outcome)
+            _keep([outcome], history, journal)
             self._progress.done(outcome)
         self._pool.close()
 
@@ -221,10 +217,8 @@ class Session:
             nodes.setdefault(trial.key, []).append(node or Node("", ""))
         self._progress.begin(sum(trial.key not in nodes for trial in plan.trials) * plan.settings.processes)
         for outcomes in elsewhere.outcomes(plan.trials, plan.settings, lambda trial: nodes.get(trial.key, ())):
-            if journal is not None:
-                journal.add(*outcomes)
+            _keep(outcomes, history, journal)
             for outcome in outcomes:
-                history.outcomes.setdefault(outcome.key, []).append(outcome)
                 self._progress.done(outcome)
 
     def _outcome(self, pool: Pool, trial: Trial, process: int, history: Earlier, elapsed: float) -> Outcome:
@@ -282,6 +276,14 @@ class Session:
             facts["roofline"] = limit.to_json()
             one = replace(one, warnings=(*one.warnings, *doubts(one, limit)))
         return replace(one, facts={**one.facts, **facts}) if facts else one
+
+
+def _keep(outcomes: Sequence[Outcome], history: Earlier, journal: JournalWriter | None) -> None:
+    """Keep what was measured, in this order: a run that is stopped in between still has what its journal holds."""
+    for outcome in outcomes:
+        history.outcomes.setdefault(outcome.key, []).append(outcome)
+    if journal is not None:
+        journal.add(*outcomes)
 
 
 def _on(node: Node, one: Record) -> Record:

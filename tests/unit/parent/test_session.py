@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,14 @@ from opperf.domain.case import Case
 from opperf.domain.errors import EnvironmentFailure, InputError
 from opperf.domain.files.destination import write_text
 from opperf.domain.measurement import Measurement, Outcome, Sample, Samples
+from opperf.domain.node import Node
 from opperf.domain.plan import Plan, Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.record import Run
 from opperf.parent import session as module
 from opperf.parent.load import read_results
 from opperf.parent.planning.selection import Selection
-from opperf.parent.session import Interrupted, Options, Session
+from opperf.parent.session import Elsewhere, Interrupted, Options, Session
 from opperf.parent.store.journal import journal_of, read_journal
 from opperf.parent.workers import interpreters, machine
 from opperf.parent.workers.interpreters import settled_side
@@ -95,11 +97,30 @@ class Told:
         pass
 
 
-def run(*trials: Trial, told: Told | None = None, settings: Settings | None = None, **options: Any) -> Run:
+class Others:
+    """Machines that measure all trials in one piece."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, object] = {}
+        self.frameworks: dict[str, Mapping[str, object]] = {}
+
+    def outcomes(
+        self, trials: Sequence[Trial], settings: Settings, done_on: Callable[[Trial], Collection[Node]]
+    ) -> Iterator[Sequence[Outcome]]:
+        yield [replace(measured(trial, 0), node=Node("other", "x86")) for trial in trials]
+
+
+def run(
+    *trials: Trial,
+    told: Told | None = None,
+    settings: Settings | None = None,
+    elsewhere: Elsewhere | None = None,
+    **options: Any,
+) -> Run:
     """Run a plan of these trials."""
     chosen = settings or Settings()
     with Session(Selection(), chosen, told) as session:
-        return session.run(Plan(trials, chosen), Options(**options))
+        return session.run(Plan(trials, chosen), Options(**options), elsewhere)
 
 
 def calls(pool: type[FakePool]) -> list[Any]:
@@ -278,6 +299,25 @@ def test_an_interrupted_run_keeps_every_finished_record(
     assert statuses(caught.value.run) == {"a": "ok"}
     assert caught.value.cause is stop
     assert len(read_journal(tmp_path / "run.json.journal").outcomes) == 1
+
+
+@pytest.mark.parametrize("elsewhere", [None, Others()], ids=["here", "elsewhere"])
+def test_a_run_that_is_stopped_while_its_journal_is_written_has_the_records_of_that(
+    elsewhere: Elsewhere | None, pool: type[FakePool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = journal_of(tmp_path / "run.json")
+    sync = os.fsync
+
+    def stop(descriptor: int) -> None:
+        sync(descriptor)
+        if journal.exists() and read_journal(journal).outcomes:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", stop)
+    with pytest.raises(Interrupted) as caught:
+        run(A, B, elsewhere=elsewhere, output=tmp_path / "run.json")
+    kept = read_journal(journal).outcomes
+    assert [record.trial for record in caught.value.run] == [outcome.trial for outcome in kept] != []
 
 
 def test_a_journal_that_nobody_asked_to_resume_is_set_aside(pool: type[FakePool], tmp_path: Path) -> None:
