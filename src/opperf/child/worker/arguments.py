@@ -8,7 +8,6 @@ from itertools import takewhile
 from typing import Any
 
 from opperf.catalog import Operator
-from opperf.catalog.valid_values import overwritten
 from opperf.child.backends.call import Call, Parameter
 from opperf.child.worker import inputs
 from opperf.domain.backend import Backend, Bound, FirstCall, Layer
@@ -142,6 +141,9 @@ def _differentiable(case: Case, operator: Operator | None, backend: Backend, val
 
 def _mutate(case: Case, operator: Operator | None, backend: Backend, values: dict[str, object]) -> tuple[object, ...]:
     if operator is None:  # only its name tells that a second call must not reuse its inputs
+        # This imports the table of domains, which takes a tenth of the start of a child that needs none of it.
+        from opperf.catalog.valid_values import overwritten
+
         return tuple(tensor for name in overwritten(case) for tensor in backend.leaves(values[name]))
     if case.get("training", True) is False:
         return ()

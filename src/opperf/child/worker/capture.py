@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 
-from opperf.catalog.valid_values import within
 from opperf.child import backends
 from opperf.child.measure.block import Block
 from opperf.child.measure.disturbance import Counters
@@ -94,6 +93,8 @@ def _suite(path: str, source: str, calls: Iterable[CapturedCall], program: Progr
 
     Calls that no case can hold are left out, and listed in the suite with a reason.
     """
+    from opperf.catalog.valid_values import within  # late, as in `arguments`
+
     left_out: Counter[tuple[str, str]] = Counter()
     counts: Counter[tuple[Case, str]] = Counter()
     origins: dict[tuple[Case, str], dict[str, None]] = {}
