@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from unittest.mock import patch
 
-from opperf.catalog.valid_values import within
+from opperf.catalog.valid_values import restrict
 from opperf.child.worker import arguments, code, inputs
 from opperf.child.worker.correctness import check
 from opperf.child.worker.directions import call_once, ready
@@ -183,7 +183,7 @@ def report(again: Again, program: Iterable[RecordedCall]) -> dict[str, Any]:
         names[f"{call.name} backward" if call.direction == "backward" else call.name] += 1
         modules.add(call.module)
         # As a capture writes it: with values that the operator is defined for.
-        case = None if call.case is None else within(call.case)
+        case = None if call.case is None else restrict(call.case)
         wrong = kept.unlike or (call.why if case is None else again.outcome(kept, case).unlike(kept))
         calls += call.count
         left_out += 0 if call.case is not None else call.count

@@ -43,6 +43,46 @@ RETIRED = frozenset(
     )
 )
 
+#: Words that say where or whose, and of a function on its own not what it does or returns.
+LOOSE = frozenset(
+    (
+        "above",
+        "after",
+        "ahead",
+        "all",
+        "apart",
+        "around",
+        "at",
+        "before",
+        "below",
+        "beside",
+        "between",
+        "by",
+        "elsewhere",
+        "every",
+        "from",
+        "here",
+        "in",
+        "of",
+        "off",
+        "on",
+        "one",
+        "other",
+        "out",
+        "over",
+        "own",
+        "some",
+        "there",
+        "to",
+        "up",
+        "what",
+        "where",
+        "with",
+        "within",
+        "without",
+    )
+)
+
 
 def names(tree: ast.AST) -> Iterator[tuple[str, int]]:
     """Yield every identifier of a module with its line; of what is imported, the name in this module."""
@@ -67,6 +107,16 @@ def test_no_identifier_is_a_retired_word() -> None:
             f"{place}:{line}: {name}" for name, line in names(ast.parse(path.read_text())) if name.strip("_") in RETIRED
         ]
     assert not lines, "\n".join(lines)
+
+
+def test_no_function_of_a_module_is_a_preposition_or_a_pronoun() -> None:
+    functions = [
+        f"{path.relative_to(ROOT)}:{node.lineno}: {node.name}"
+        for path in sorted(ROOT.rglob("*.py"))
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.FunctionDef) and node.name.strip("_") in LOOSE
+    ]
+    assert not functions, "\n".join(functions)
 
 
 def test_no_module_is_named_by_a_participle() -> None:

@@ -69,7 +69,7 @@ def _of_shape(**more: Argument) -> dict[str, dict[str, Argument]]:
     return {size: {"shape": shape, **more, "dtype": FLOAT32} for size, shape in ELEMENTWISE.items()}
 
 
-def _like(name: str, summary: str, **more: Argument) -> Operator:
+def _creation_like(name: str, summary: str, **more: Argument) -> Operator:
     sizes = {size: {"data": TensorSpec(shape), **more} for size, shape in ELEMENTWISE.items()}
     return _creation(name, summary, sizes, same(), inputs=("data",), untouched=name == "zeros_like")
 
@@ -80,9 +80,9 @@ _CREATION = (
     ),
     _creation("ones", "ones", _of_shape(), _fill),
     _creation("full", "one value in every element", _of_shape(value=0.5), _fill),
-    _like("zeros_like", "zeros in the shape of the data"),
-    _like("ones_like", "ones in the shape of the data"),
-    _like("full_like", "one value in every element, in the shape of the data", value=0.5),
+    _creation_like("zeros_like", "zeros in the shape of the data"),
+    _creation_like("ones_like", "ones in the shape of the data"),
+    _creation_like("full_like", "one value in every element, in the shape of the data", value=0.5),
     _creation(
         "arange",
         "integers from `start` up to `stop` (exclusive) by `step`",

@@ -164,7 +164,7 @@ SHAPES: dict[str, _Shape] = {
 }
 
 
-def _last(case: Case) -> tuple[TensorSpec, ...]:
+def _last_step(case: Case) -> tuple[TensorSpec, ...]:
     data = case.tensor("data")
     return (like(data, data.shape[1:]),)
 
@@ -195,7 +195,7 @@ _SEQUENCE = (
         "sequence_mask", "each sequence with everything beyond its length replaced by `value`", same(), value=0.0
     ),
     _sequence("sequence_reverse", "each sequence in reverse order; what lies beyond its length stays in place", same()),
-    _sequence("sequence_last", "the last row of each sequence", _last, reads=("lengths",)),
+    _sequence("sequence_last", "the last row of each sequence", _last_step, reads=("lengths",)),
 )
 
 

@@ -288,7 +288,7 @@ def _several(count: int, shape: tuple[int, int]) -> Arguments:
     return {"data": ListOf((TensorSpec(shape),) * count), "axis": 0}
 
 
-def _one(count: int, shape: tuple[int, int]) -> Arguments:
+def _splits(count: int, shape: tuple[int, int]) -> Arguments:
     return {"data": TensorSpec((count * shape[0], shape[1])), "sections": count, "axis": 0}
 
 
@@ -318,7 +318,7 @@ _JOIN_SPLIT = (
     _move("concatenate", "a list of tensors joined along an existing axis", _several, _concatenate, "cat", "concat"),
     _move("stack", "a list of tensors of one shape joined along a new axis", _several, _stack),
     _move(
-        "split", "`sections` equal parts along an axis (views in some frameworks)", _one, _split, aliasing=DIRECTIONS
+        "split", "`sections` equal parts along an axis (views in some frameworks)", _splits, _split, aliasing=DIRECTIONS
     ),
 )
 

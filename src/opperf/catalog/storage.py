@@ -95,7 +95,7 @@ def _sparse(
     )
 
 
-def _one() -> dict[str, Arguments]:
+def _matrix_sizes() -> dict[str, Arguments]:
     return {
         size: {"data": TensorSpec((rows, columns), values=share)}
         for size, (rows, columns, share, _) in MATRICES.items()
@@ -173,12 +173,12 @@ _SPARSE = (
     _sparse(
         "to_csr",
         "a dense matrix converted to CSR",
-        _one(),
+        _matrix_sizes(),
         same(),
         moves=lambda case: case.input_bytes + csr_bytes(case.tensor("data")),
         aliases=("tostype", "cast_storage"),
     ),
-    _sparse("csr_to_dense", "a CSR matrix converted to a dense one", _one(), same(), moves=_moves_stored),
+    _sparse("csr_to_dense", "a CSR matrix converted to a dense one", _matrix_sizes(), same(), moves=_moves_stored),
     _sparse(
         "csr_matmul",
         "the product of a CSR matrix and a dense one",
@@ -215,7 +215,7 @@ _SPARSE = (
     _sparse(
         "csr_square",
         "the square of each stored element",
-        _one(),
+        _matrix_sizes(),
         same(),
         moves=lambda case: 2 * csr_bytes(case.tensor("data")),
         flops=lambda case: count_nonzero(case.tensor("data")),

@@ -47,7 +47,7 @@ def base_name(operator: str) -> str:
     return identity if FUNCTIONAL in path and identity in _rows() else name
 
 
-def within(case: Case) -> Case:
+def restrict(case: Case) -> Case:
     """Return a case each of whose arguments holds values that the operator is defined for, as far as the table knows.
 
     >>> within(Case("torch:aten::sqrt", {"self": TensorSpec((2,))})).inputs["self"].range

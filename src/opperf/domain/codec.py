@@ -111,7 +111,7 @@ def decode(cls: type[T], data: object, where: str, **others: object) -> T:
         if name in getattr(cls, "flat", ()):
             values[name] = kind.read(data, where)
         elif name in data:
-            values[name] = kind.read(data[name], _at(where, name))
+            values[name] = kind.read(data[name], _field_place(where, name))
         elif is_needed:
             raise InputError(f"{whole_place(where)}: no `{name}`, expected {kind.expected}", slug="bad_value")
     try:
@@ -143,7 +143,7 @@ def check_version(version: object, newest: int, where: str) -> None:
         )
 
 
-def _at(where: str, name: str) -> str:
+def _field_place(where: str, name: str) -> str:
     """Return the place of a field, in a document right behind the name of its file (`x.json: `)."""
     return f"{where}{name}" if where.endswith(": ") else f"{where}.{name}"
 

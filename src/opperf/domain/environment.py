@@ -58,7 +58,7 @@ class EnvironmentSpec:
         if others:
             spec = cls.parse(plain)
             for other in others:
-                spec = spec.beside(other)
+                spec = spec.with_library(other)
             return spec
         if plain == "current":
             return CURRENT
@@ -95,7 +95,7 @@ class EnvironmentSpec:
         beside = tuple(other for other in companions if requirement_name(other) != name)
         return cls(requirement, "requirement", owner, (requirement, *beside))
 
-    def beside(self, text: str) -> EnvironmentSpec:
+    def with_library(self, text: str) -> EnvironmentSpec:
         """Return the environment with a library of layers in addition; raises `InputError`.
 
         >>> EnvironmentSpec.parse("jax==0.9.2").beside("keras==3.9.0").requirements

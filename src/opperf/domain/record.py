@@ -231,23 +231,23 @@ class Run(Fields):
         return run
 
     @cached_property
-    def _where(self) -> _Environment:
+    def _environment(self) -> _Environment:
         return decode(_Environment, self.environment, "environment")
 
     @property
     def machine(self) -> Mapping[str, object]:
         """What is known of the machine."""
-        return self._where.machine or {}
+        return self._environment.machine or {}
 
     @property
     def sides(self) -> Mapping[str, Mapping[str, object]]:
         """What the children of each side of a comparison said of themselves."""
-        return self._where.sides or {}
+        return self._environment.sides or {}
 
     @property
     def frameworks(self) -> Sequence[Mapping[str, object]]:
         """What each framework that was measured said of itself."""
-        return self._where.frameworks or ()
+        return self._environment.frameworks or ()
 
     @property
     def suite(self) -> Suite | None:

@@ -120,7 +120,7 @@ def live(
         with planning(progress):
             contests = comparing.contests(selection, base, new)
         if fleet is not None:
-            return _elsewhere(fleet, contests, comparing, judging, rule)
+            return _compare_on_fleet(fleet, contests, comparing, judging, rule)
     cause: BaseException | None = None
     try:
         comparing.run(contests)
@@ -134,7 +134,7 @@ def live(
     return ComparisonRun(run, tuple(map(outcome, contests))), cause
 
 
-def _elsewhere(
+def _compare_on_fleet(
     fleet: Fleet, contests: Sequence[Contest], comparing: Comparing, judging: Judging, rule: Rule
 ) -> tuple[ComparisonRun, BaseException | None]:
     """Return what the nodes of a fleet make of contests, and what stopped them; what is decided by then is kept."""
@@ -172,11 +172,11 @@ def parse_sides(texts: Sequence[str], others: Sequence[SideText] = ()) -> list[S
     side is of; else of the only one that imports here.
     """
 
-    def beside() -> str | None:
+    def framework_of_others() -> str | None:
         owners = [other.side.framework for other in others]
         for text in texts:
             with suppress(InputError):
                 owners.append(parse_side(text, framework_of).side.framework)
         return owners[0] if owners else importable()[0] if len(importable()) == 1 else None
 
-    return [parse_side(text, lambda code: framework_of(code) or beside()) for text in texts]
+    return [parse_side(text, lambda code: framework_of(code) or framework_of_others()) for text in texts]

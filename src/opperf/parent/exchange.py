@@ -89,7 +89,7 @@ def _read_file(path: Path, version: str) -> Iterator[Import]:
         yield Import(param_run(values, where, version=version, started=start))
     elif {"schema_version", "run"} <= keys:
         for number, value in enumerate(values, 1):
-            yield _own(value, f"{where}: line {number}" if len(values) > 1 else where)
+            yield _own_import(value, f"{where}: line {number}" if len(values) > 1 else where)
     elif {"benchmarks", "machine_info"} <= keys:
         yield Import(pytest_run(first, where))
     elif {"benchmarks", "context"} <= keys:
@@ -118,7 +118,7 @@ def _values(data: bytes, where: str) -> list[object]:
     return values
 
 
-def _own(value: object, where: str) -> Import:
+def _own_import(value: object, where: str) -> Import:
     document = read_value(value, where)
     if not isinstance(document, (Run, ComparisonRun, NoiseRun)):
         raise InputError(f"{where}: neither results, comparisons nor noise floors", slug="input")

@@ -119,10 +119,10 @@ class Pairing:
         """Say what differs."""
         if not self.base or not self.new:
             side, ran = ("base", self.base) if self.base else ("new", self.new)
-            return f"only {side} ran {self.name}{_by(ran)}{_figures(ran)}"
+            return f"only {side} ran {self.name}{_origin(ran)}{_figures(ran)}"
         if {event.by for event in self.base} != {event.by for event in self.new}:
             return f"{self.name}: base ran {_ways(self.base)}, new ran {_ways(self.new)}"
-        return f"{self.name}{_by(self.base)}: base {_numbers(self.base)}, new {_numbers(self.new)}"
+        return f"{self.name}{_origin(self.base)}: base {_numbers(self.base)}, new {_numbers(self.new)}"
 
 
 def difference(base: Explanation, new: Explanation) -> Difference:
@@ -160,7 +160,7 @@ def _seconds(events: Iterable[Event]) -> float | None:
     return sum(numbers) if numbers else None
 
 
-def _by(events: Sequence[Event]) -> str:
+def _origin(events: Sequence[Event]) -> str:
     ways = " and ".join(event.by for event in events if event.by is not None)
     return f" by {ways}" if ways else ""
 

@@ -246,7 +246,9 @@ class Session:
             elif key in history.outcomes:
                 outcomes = sorted(history.outcomes[key], key=lambda outcome: outcome.process)
                 one = record(outcomes[0].trial, outcomes, plan.settings, keep_samples=options.keep_samples)
-                records.append(self._beside(one) if outcomes[0].node is None else _on(outcomes[0].node, one))
+                records.append(
+                    self._with_limits(one) if outcomes[0].node is None else _with_node(outcomes[0].node, one)
+                )
         suite = self._selection.whole_suite
         if suite is not None:
             records = with_shares(records)
@@ -264,7 +266,7 @@ class Session:
         }
         return replace(run, records=tuple(records), environment=environment)
 
-    def _beside(self, one: Record) -> Record:
+    def _with_limits(self, one: Record) -> Record:
         """Return the record with what is known of this machine: its noise floor, and how fast it can be."""
         if one.time is None:
             return one
@@ -286,7 +288,7 @@ def _keep(outcomes: Sequence[Outcome], history: Earlier, journal: JournalWriter 
         journal.add(*outcomes)
 
 
-def _on(node: Node, one: Record) -> Record:
+def _with_node(node: Node, one: Record) -> Record:
     """Return the record with the node that measured it, which has said what is known of it."""
     return replace(one, facts={**one.facts, "node": node.to_json()})
 

@@ -35,7 +35,7 @@ from opperf.parent.contest import Contest, log_ratios, version
 from opperf.parent.crew import Company, Crew, Lane, company, facts_together
 from opperf.parent.pair_lane import PairLane
 from opperf.parent.planning.expand import expand
-from opperf.parent.planning.implementations import between, on
+from opperf.parent.planning.implementations import comparison_selection, trial_on
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import SideText
 from opperf.parent.planning.suites import unmeasured
@@ -84,14 +84,16 @@ class Comparing:
             sides = [replace(text, side=settled_side(text.side, selection.libraries)) for text in (base, *new)]
             if self.settings.clock == INSTRUCTIONS:
                 check(text.side for text in sides)
-            selection = between(selection, sides, pool)
+            selection = comparison_selection(selection, sides, pool)
             plain = replace(sides[0].side, implementation=None)
             if not selection.directions:
                 selection = replace(selection, directions=("forward",))
             plan = expand(selection, self.settings, [plain], pool, registered=False)
         for note in unmeasured(selection, {plain.framework}):
             self._note(f"note: {note}")
-        pairs = [(on(trial, sides[0]), on(trial, other), trial) for other in sides[1:] for trial in plan.trials]
+        pairs = [
+            (trial_on(trial, sides[0]), trial_on(trial, other), trial) for other in sides[1:] for trial in plan.trials
+        ]
         return [self.contest(*pair) for pair in pairs]
 
     def contest(self, base: Trial, new: Trial, key: Trial) -> Contest:

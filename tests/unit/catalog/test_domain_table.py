@@ -10,7 +10,7 @@ from tests.each import check_each, each
 from opperf.catalog import catalog
 from opperf.catalog.domain import is_open
 from opperf.catalog.domain_table import ROWS, Row
-from opperf.catalog.valid_values import base_name, overwritten, within
+from opperf.catalog.valid_values import base_name, overwritten, restrict
 from opperf.domain.case import Case, ListOf, tensors_of
 from opperf.domain.tensor import SPD, TensorSpec
 
@@ -26,7 +26,7 @@ ELSEWHERE = {
 def touched(row: Row) -> list[tuple[Case, Case]]:
     """Return every example that has the argument of a row, before and after."""
     cases = [case for case in EXAMPLES if base_name(case.operator) in row.operators]
-    return [(case, within(case)) for case in cases if list(tensors_of(row.argument.argument(case)))]
+    return [(case, restrict(case)) for case in cases if list(tensors_of(row.argument.argument(case)))]
 
 
 def test_every_row_gives_its_argument_values_that_stay_when_they_are_asked_for_again() -> None:
@@ -35,7 +35,7 @@ def test_every_row_gives_its_argument_values_that_stay_when_they_are_asked_for_a
         assert cases or set(row.operators) <= {*catalog(), *ELSEWHERE}
         changes = [row.argument.argument(before) != row.argument.argument(after) for before, after in cases]
         assert any(changes) or not cases
-        assert all(within(after) == after for _, after in cases)
+        assert all(restrict(after) == after for _, after in cases)
 
     check_each(ROWS, check, lambda row: row.label)
 
@@ -51,34 +51,34 @@ def test_the_catalogs_own_cases_are_within_the_table() -> None:
     for definition in catalog().values():
         for size in definition.sizes:
             case = definition.case(size)
-            assert within(case) == case, case
+            assert restrict(case) == case, case
 
 
 @pytest.mark.parametrize(
     "name", ["aten::sqrt", "aten::sqrt_.default", "aten::_foreach_sqrt_", "torch.sqrt", "torch.Tensor.sqrt_"]
 )
 def test_spellings_of_an_operator_share_a_row(name: str) -> None:
-    assert within(Case(f"torch:{name}", {"x": TensorSpec((2,))}))["x"] == TensorSpec((2,), range=(0.1, 2.0))
+    assert restrict(Case(f"torch:{name}", {"x": TensorSpec((2,))}))["x"] == TensorSpec((2,), range=(0.1, 2.0))
 
 
 def test_a_list_of_tensors_is_within_tensor_by_tensor() -> None:
-    case = within(Case("torch:aten::_foreach_log.default", {"self": ListOf((TensorSpec((2,)), TensorSpec((3,))))}))
+    case = restrict(Case("torch:aten::_foreach_log.default", {"self": ListOf((TensorSpec((2,)), TensorSpec((3,))))}))
     assert [tensor.range for tensor in case.tensors()] == [(0.1, 2.0)] * 2
 
 
 def test_values_that_a_case_says_stay_where_the_operator_takes_them() -> None:
     for tensor in (TensorSpec((2,), range=(0.5, 7.0)), TensorSpec((2,), literal=(-1.0, 1.0)), TensorSpec((2,), "bool")):
-        assert within(Case("torch:aten::sqrt", {"self": tensor}))["self"] == tensor
+        assert restrict(Case("torch:aten::sqrt", {"self": tensor}))["self"] == tensor
 
 
 def test_a_range_that_the_operator_does_not_take_is_replaced() -> None:
-    case = within(Case("torch:aten::acosh", {"self": TensorSpec((2,), range=(0.0, 1.0))}))
+    case = restrict(Case("torch:aten::acosh", {"self": TensorSpec((2,), range=(0.0, 1.0))}))
     assert case["self"] == TensorSpec((2,), range=(1.1, 3.0))
 
 
 def test_own_code_of_the_same_name_keeps_its_inputs() -> None:
     case = Case("my_kernels:sqrt", {"x": TensorSpec((2,))})
-    assert within(case) == case
+    assert restrict(case) == case
 
 
 @each(
@@ -87,98 +87,103 @@ def test_own_code_of_the_same_name_keeps_its_inputs() -> None:
      (TensorSpec((), literal=(2.0,)), None), (TensorSpec((2,), "int64"), None)],
 )  # fmt: skip
 def test_only_a_fractional_power_asks_for_a_positive_base(exponent: object, bounds: object) -> None:
-    case = within(Case("torch:aten::pow", {"self": TensorSpec((2,)), "exponent": exponent}))  # type: ignore[dict-item]
+    case = restrict(Case("torch:aten::pow", {"self": TensorSpec((2,)), "exponent": exponent}))  # type: ignore[dict-item]
     assert case.tensor("self").range == bounds
 
 
 def test_whole_numbers_are_not_divided_by_zero() -> None:
     divisor = TensorSpec((2,), "int64", range=(-3.0, 5.0))
-    assert within(call("torch:aten::remainder", self=whole(2), other=divisor)).tensor("other").range == (1.0, 10.0)
+    assert restrict(call("torch:aten::remainder", self=whole(2), other=divisor)).tensor("other").range == (
+        1.0,
+        10.0,
+    )
 
 
 def test_matrices_to_be_factored_are_positive_definite_and_others_are_left() -> None:
-    assert within(call("torch:aten::linalg_cholesky", self=(3, 8, 8))).tensor("self").values == SPD
-    assert within(call("torch:aten::linalg_cholesky", self=(8, 7))).tensor("self").values == "uniform"
+    assert restrict(call("torch:aten::linalg_cholesky", self=(3, 8, 8))).tensor("self").values == SPD
+    assert restrict(call("torch:aten::linalg_cholesky", self=(8, 7))).tensor("self").values == "uniform"
 
 
 def test_offsets_rise_from_zero_to_no_more_than_there_are_indices_whatever_was_recorded() -> None:
     recorded = TensorSpec((3,), "int64", range=(0.0, 900.0))
-    case = within(call("torch:aten::embedding_bag", weight=(100, 8), indices=whole(40), offsets=recorded))
+    case = restrict(call("torch:aten::embedding_bag", weight=(100, 8), indices=whole(40), offsets=recorded))
     assert case["offsets"] == TensorSpec((3,), "int64", values="sorted", range=(0.0, 40.0))
     assert case.tensor("indices").range == (0.0, 100.0)
 
 
 def test_targets_of_which_some_are_ignored_are_classes() -> None:
     recorded = TensorSpec((16,), "int64", range=(-100.0, 8.0))
-    assert within(call("torch:aten::cross_entropy_loss", self=(16, 8), target=recorded))["target"] == replace(
+    assert restrict(call("torch:aten::cross_entropy_loss", self=(16, 8), target=recorded))["target"] == replace(
         recorded, range=(0.0, 8.0)
     )
 
 
 def test_targets_that_were_ignored_one_by_one_stay_so() -> None:
     given = TensorSpec((3,), "int64", literal=(-100, 2, 1))
-    assert within(call("torch:aten::nll_loss", self=(3, 8), target=given))["target"] == given
+    assert restrict(call("torch:aten::nll_loss", self=(3, 8), target=given))["target"] == given
 
 
 def test_targets_that_are_probabilities_are_left() -> None:
     case = call("torch:aten::cross_entropy_loss", self=(16, 8), target=(16, 8))
-    assert within(case) == case
+    assert restrict(case) == case
 
 
 def test_indices_follow_the_dimension_that_they_are_of_and_keep_bounds_inside_it() -> None:
     taken = call("torch:aten::gather", self=(100, 16), dim=1, index=whole(100, 4))
-    assert within(taken).tensor("index").range == (0.0, 16.0)
+    assert restrict(taken).tensor("index").range == (0.0, 16.0)
     within_it = call("torch:aten::gather", self=(100, 16), dim=1, index=TensorSpec((9, 4), "int64", range=(2.0, 5.0)))
-    assert within(within_it) == within_it
+    assert restrict(within_it) == within_it
 
 
 def test_indices_from_the_end_are_left_where_the_operator_counts_so() -> None:
     index = TensorSpec((6,), "int64", range=(-10.0, 10.0))
     case = Case("torch:aten::index.Tensor", {"self": TensorSpec((10, 4)), "indices": ListOf((None, index, index))})
-    assert within(case)["indices"] == ListOf(
+    assert restrict(case)["indices"] == ListOf(
         (None, replace(index, range=(-4.0, 4.0)), replace(index, range=(0.0, 1.0)))
     )
 
 
 def test_numbers_of_a_floating_type_are_indices_where_mxnet_has_them_so() -> None:
-    case = within(call("mxnet:nd.Embedding", data=(6, 5), weight=(10, 4)))
+    case = restrict(call("mxnet:nd.Embedding", data=(6, 5), weight=(10, 4)))
     assert case.tensor("data").range == (0.0, 9.0)
     assert case.tensor("weight").range is None
 
 
 def test_lengths_of_packed_sequences_fall_and_add_up() -> None:
-    packed = within(call("torch:aten::_pack_padded_sequence", input=(7, 3, 4), lengths=whole(3)))
+    packed = restrict(call("torch:aten::_pack_padded_sequence", input=(7, 3, 4), lengths=whole(3)))
     assert packed["lengths"] == TensorSpec((3,), "int64", values="reversed", range=(1.0, 8.0))
-    sizes = within(call("torch:aten::_pad_packed_sequence", data=(12, 4), batch_sizes=whole(5)))["batch_sizes"]
+    sizes = restrict(call("torch:aten::_pad_packed_sequence", data=(12, 4), batch_sizes=whole(5)))["batch_sizes"]
     assert sizes == TensorSpec((5,), "int64", literal=(3, 3, 2, 2, 2))
 
 
 def test_lengths_and_offsets_of_jagged_rows_add_up_to_their_values_whatever_was_recorded() -> None:
     recorded = TensorSpec((2, 3), "int64", range=(0.0, 90.0))
-    case = within(call("torch:fbgemm::permute_2D_sparse_data", permute=whole(2), lengths=recorded, values=whole(11)))
+    case = restrict(call("torch:fbgemm::permute_2D_sparse_data", permute=whole(2), lengths=recorded, values=whole(11)))
     assert case.tensor("lengths").literal == (2, 2, 2, 2, 2, 1)
     assert case.tensor("permute").literal == (1, 0)
     edges = call("torch:fbgemm::jagged_softmax", values=(11, 4), x_offsets=whole(4), max_L=4)
-    assert within(edges).tensor("x_offsets").literal == (0, 3, 7, 11)
+    assert restrict(edges).tensor("x_offsets").literal == (0, 3, 7, 11)
     levels = ListOf((whole(3), whole(6)))
-    dense = within(call("torch:fbgemm::jagged_to_padded_dense", values=(11, 4), offsets=levels, max_lengths=[3, 4]))
+    dense = restrict(call("torch:fbgemm::jagged_to_padded_dense", values=(11, 4), offsets=levels, max_lengths=[3, 4]))
     assert [tensor.literal for tensor in tensors_of(dense["offsets"])] == [(0, 2, 5), (0, 2, 4, 6, 8, 11)]
-    padded = within(call("torch:fbgemm::dense_to_jagged", dense=(2, 5, 4), x_offsets=ListOf((whole(3),)), total_L=None))
+    padded = restrict(
+        call("torch:fbgemm::dense_to_jagged", dense=(2, 5, 4), x_offsets=ListOf((whole(3),)), total_L=None)
+    )
     assert [tensor.literal for tensor in tensors_of(padded["x_offsets"])] == [(0, 5, 10)]
 
 
 def test_very_many_lengths_and_offsets_stay_within_their_values() -> None:
     many = call("torch:fbgemm::pack_segments", t_in=(700_000, 4), lengths=whole(100_000), max_length=9)
-    assert within(many)["lengths"] == TensorSpec((100_000,), "int64", range=(7.0, 8.0))
+    assert restrict(many)["lengths"] == TensorSpec((100_000,), "int64", range=(7.0, 8.0))
     edges = call("torch:fbgemm::jagged_softmax", values=(700_000, 4), x_offsets=whole(100_001), max_L=9)
-    assert within(edges)["x_offsets"] == TensorSpec((100_001,), "int64", values="sorted", range=(0.0, 700_001.0))
-    assert within(within(edges)) == within(edges)
+    assert restrict(edges)["x_offsets"] == TensorSpec((100_001,), "int64", values="sorted", range=(0.0, 700_001.0))
+    assert restrict(restrict(edges)) == restrict(edges)
 
 
 def test_the_inputs_of_the_catalog_follow_shapes_that_a_user_gives() -> None:
     indices = TensorSpec((4,), "int64", range=(0.0, 32000.0))
     case = Case("embedding", {"indices": indices, "weight": TensorSpec((9, 8))})
-    assert within(case).tensor("indices").range == (0.0, 9.0)
+    assert restrict(case).tensor("indices").range == (0.0, 9.0)
 
 
 def test_calls_that_write_what_the_operator_does_not_take_are_known() -> None:
@@ -191,4 +196,4 @@ def test_values_of_which_nothing_is_drawn_are_not_touched() -> None:
     assert is_open(TensorSpec((2,)))
     assert not is_open(TensorSpec((0,)))
     zeros = TensorSpec((2,), values="zeros")
-    assert within(Case("torch:aten::log", {"self": zeros}))["self"] == zeros
+    assert restrict(Case("torch:aten::log", {"self": zeros}))["self"] == zeros

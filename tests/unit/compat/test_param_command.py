@@ -15,7 +15,7 @@ from tests.each import each
 from opperf.catalog.param.cases import ConfigCase
 from opperf.catalog.param.config import Spec
 from opperf.catalog.param.names import Meaning
-from opperf.compat.param.command.lines import Lines, LineStyle, between, output_path
+from opperf.compat.param.command.lines import Lines, LineStyle, cases_between, output_path
 from opperf.compat.param.command.running import mode_of, write_trace
 from opperf.compat.param.command.tools import MODES, parser, quiet, warnings
 from opperf.domain.case import Case
@@ -160,13 +160,13 @@ def test_nothing_is_said_below_the_level_of_an_error() -> None:
     ],
 )
 def test_a_run_goes_from_one_id_to_before_another(resume: str | None, stop: str | None, left: slice) -> None:
-    assert between(IDS, resume, stop) == IDS[left]
+    assert cases_between(IDS, resume, stop) == IDS[left]
 
 
 @pytest.mark.parametrize("given", ["torch.mm|0|0|1|0", "0|0|1|0", "torch.mm:0|0|1|0"])
 def test_the_ids_that_param_makes_of_several_builds_are_those_of_the_last_one(given: str) -> None:
     ids = made("torch.mm|0|0|0", "torch.mm|0|1|0", "torch.mm|0|2|0")
-    assert between(ids, given, None) == ids[1:]
+    assert cases_between(ids, given, None) == ids[1:]
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_an_id_that_is_not_there_is_refused_with_those_that_are(
     resume: str | None, stop: str | None, message: str
 ) -> None:
     with pytest.raises(InputError) as caught:
-        between(IDS, resume, stop)
+        cases_between(IDS, resume, stop)
     assert message in caught.value.message
     assert "|0|0" in (caught.value.hint or "") or "stop id" in (caught.value.hint or "")
 

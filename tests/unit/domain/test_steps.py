@@ -39,7 +39,7 @@ def test_a_step_between_neighbours_that_were_measured_is_certain() -> None:
 
 def test_between_what_was_measured_every_place_is_as_likely() -> None:
     posterior = Posterior(BUILDS, observations(stepped((12, 0.1)), [8, 16, 29]))
-    assert posterior.between(0.9) == (8, 16)
+    assert posterior.bracket(0.9) == (8, 16)
     likely = posterior.best
     assert likely.gaps == (range(9, 17),)
     assert (likely.ways, likely.steps) == (8, (9,))

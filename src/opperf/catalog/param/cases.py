@@ -236,7 +236,7 @@ def _case(
     """
     meaning = operator.meaning
     if meaning.is_own:
-        case, names = _own(meaning, build, call)
+        case, names = _own_case(meaning, build, call)
         return case, meaning, names
     if meaning.implementation is None:
         case, names = _neutral(meaning.path, build, call)
@@ -288,7 +288,7 @@ def _neutral(name: str, build: ArgumentSet | None, call: ArgumentSet) -> tuple[C
     return definition.case_of({**default.attributes, **arguments}), words[: len(call.args)]
 
 
-def _own(meaning: Meaning, build: ArgumentSet | None, call: ArgumentSet) -> tuple[Case, Sequence[str]]:
+def _own_case(meaning: Meaning, build: ArgumentSet | None, call: ArgumentSet) -> tuple[Case, Sequence[str]]:
     """Return the case of a function of the user's own, by the names of its parameters; and those by position."""
     name = meaning.path.rpartition(":")[2]
     if build is not None:

@@ -58,7 +58,7 @@ def _is_size(value: object) -> bool:
     return isinstance(value, int) and _is_integer(value) and value >= 0
 
 
-def _all(check: Callable[[object], bool], *, least: int = 0) -> Callable[[object], bool]:
+def _is_list(check: Callable[[object], bool], *, least: int = 0) -> Callable[[object], bool]:
     return lambda value: isinstance(value, list) and len(value) >= least and all(map(check, value))
 
 
@@ -110,7 +110,7 @@ def _one_of(names: tuple[str, ...]) -> Kind:
 
 def _list_of(kind: Kind) -> Kind:
     schema = {"type": "array", "items": dict(kind.schema), "minItems": 1}
-    return Kind(f"a list, each {kind.expected}", schema, _all(kind.accepts, least=1), kind.names)
+    return Kind(f"a list, each {kind.expected}", schema, _is_list(kind.accepts, least=1), kind.names)
 
 
 def _range_of(kind: Kind, accepts: Callable[[object], bool]) -> Kind:
@@ -135,7 +135,7 @@ VALUES = Kind(
     DISTRIBUTIONS,
 )
 SHAPE = Kind(
-    "a list of whole numbers >= 0", {"type": "array", "items": {"type": "integer", "minimum": 0}}, _all(_is_size)
+    "a list of whole numbers >= 0", {"type": "array", "items": {"type": "integer", "minimum": 0}}, _is_list(_is_size)
 )
 STRIDES = SHAPE
 INTEGER_RANGE = _range_of(INTEGER, is_range)
@@ -156,7 +156,7 @@ NUMBER_BOUNDS = Kind(
     _bounds(_is_number),
 )
 #: The arguments in a list or tuple are read one by one; this is their shell.
-ITEMS = Kind("a list of arguments", {"type": "array", "items": {"$ref": "#/$defs/argument"}}, _all(lambda _: True))
+ITEMS = Kind("a list of arguments", {"type": "array", "items": {"$ref": "#/$defs/argument"}}, _is_list(lambda _: True))
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ def combinations(spec: Spec) -> Iterator[Spec]:
         point: Any = {"args": spec.args, "kwargs": spec.kwargs or {}}
         for group, place in zip(groups, places):
             for axis in group:
-                point = _with(point, axis.path, axis.values[place])
+                point = _replace_at(point, axis.path, axis.values[place])
         yield replace(spec, args=_copy(point["args"]), kwargs=point["kwargs"])
 
 
@@ -122,12 +122,12 @@ def _values(bounds: Sequence[Any]) -> Sequence[Any] | Steps:
     return Steps(low, step, math.floor(count) + 1)
 
 
-def _with(container: Any, path: Path, value: Any) -> Any:
+def _replace_at(container: Any, path: Path, value: Any) -> Any:
     """Return a container with another value at a path, copied along the way there."""
     if not path:
         return value
     copy: Any = dict(container) if isinstance(container, Mapping) else list(container)
-    copy[path[0]] = _with(container[path[0]], path[1:], value)
+    copy[path[0]] = _replace_at(container[path[0]], path[1:], value)
     return copy
 
 
@@ -138,7 +138,7 @@ def _copy(args: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
             reference = copy_of(copy)
             if reference is not None:
                 dimension, source, other = reference
-                args = _with(args, (i, "shape", dimension), args[source]["shape"][other])
+                args = _replace_at(args, (i, "shape", dimension), args[source]["shape"][other])
     return args
 
 

@@ -86,10 +86,10 @@ class Tree:
         """Return the lines that lead to a place, the innermost first, of very many those at both ends."""
         left_out = self._depths[place] - 2 * MOST
         if left_out <= 0:
-            return tuple(self._up(place, 2 * MOST))
-        return (*self._up(place, MOST), f"... {left_out} more calls", *self._up(self._tops[place], MOST))
+            return tuple(self._walk_up(place, 2 * MOST))
+        return (*self._walk_up(place, MOST), f"... {left_out} more calls", *self._walk_up(self._tops[place], MOST))
 
-    def _up(self, place: int, most: int) -> Iterator[str]:
+    def _walk_up(self, place: int, most: int) -> Iterator[str]:
         while place != NOWHERE and most:
             code = self._codes[place]
             if code is not None:

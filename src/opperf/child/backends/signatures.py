@@ -122,10 +122,10 @@ def distinct(paths: Mapping[str, Callable[..., Any]]) -> list[str]:
     by_id: dict[int, str] = {}
     for path, function in paths.items():
         other = by_id.get(id(function))
-        if other is None or (_own(path, function) and not _own(other, function)):
+        if other is None or (_has_own_name(path, function) and not _has_own_name(other, function)):
             by_id[id(function)] = path
     return sorted(by_id.values())
 
 
-def _own(path: str, function: Callable[..., Any]) -> bool:
+def _has_own_name(path: str, function: Callable[..., Any]) -> bool:
     return path.rpartition(".")[2] == getattr(function, "__name__", None)

@@ -200,18 +200,18 @@ class Block:
     def run(self, calls: int) -> int:
         """Call the operator that often and wait for all calls; return the wall nanoseconds."""
         if self.one_by_one:
-            return sum(self._time(1, self._ahead()) for _ in range(calls))
+            return sum(self._time(1, self._prepare_call()) for _ in range(calls))
         return self._time(calls, self.work.arguments)
 
     def sample(self, calls: int) -> Sample:
         """Take one sample of that many calls, with the disturbance seen around what was timed."""
         if self.one_by_one:
-            sample = _sum([self._watch(1, self._ahead()) for _ in range(calls)])
+            sample = _sum([self._watch(1, self._prepare_call()) for _ in range(calls)])
         else:
             sample = self._watch(calls, self.work.arguments)
         return replace(sample, clean=clean(sample, self._threads))
 
-    def _ahead(self) -> tuple[object, ...]:
+    def _prepare_call(self) -> tuple[object, ...]:
         """Do what comes untimed ahead of one call; return its arguments."""
         arguments = self.work.make_arguments()
         if self._native is not None:

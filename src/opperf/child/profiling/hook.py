@@ -98,12 +98,12 @@ class Calls:
         owner = reduce(getattr, owners, module)
         function = inspect.getattr_static(owner, last)
         if isinstance(function, (staticmethod, classmethod)):
-            setattr(owner, last, type(function)(self._around(function.__func__)))
+            setattr(owner, last, type(function)(self._wrap(function.__func__)))
         else:
-            setattr(owner, last, self._around(function))
+            setattr(owner, last, self._wrap(function))
         self.has_function = True
 
-    def _around(self, function: Callable[..., object]) -> Callable[..., object]:
+    def _wrap(self, function: Callable[..., object]) -> Callable[..., object]:
         @wraps(function)
         def call(*arguments: object, **keywords: object) -> object:
             if not self._outermost.acquire(blocking=False):

@@ -112,7 +112,7 @@ class Recording:
         self.state = "paused"
         if not paused:
             try:
-                self._on()
+                self._start_watchers()
             except BaseException:
                 self._free()
                 raise
@@ -122,7 +122,7 @@ class Recording:
         self._open("stopped")
         try:
             if self.state == "running":
-                self._off()
+                self._stop_watchers()
         finally:
             self._free()
 
@@ -131,14 +131,14 @@ class Recording:
         self._open("paused")
         if self.state == "paused":
             raise ProfilerError("the profiler is already paused", hint="resume it first", slug="profiler_paused")
-        self._off()
+        self._stop_watchers()
 
     def resume(self) -> None:
         """Watch again."""
         self._open("resumed")
         if self.state != "paused":
             raise ProfilerError("the profiler is not paused", hint=f"it is {self.state}", slug="profiler_running")
-        self._on()
+        self._start_watchers()
 
     def step(self, name: str) -> None:
         """Mark where a step of the program ends; what is paused sees none."""
@@ -183,7 +183,7 @@ class Recording:
                 slug="profiler_stopped",
             )
 
-    def _on(self) -> None:
+    def _start_watchers(self) -> None:
         with ExitStack() as stack:
             for one in self._watchers.values():
                 one.start()
@@ -193,7 +193,7 @@ class Recording:
         self._waiting.start()
         self.state = "running"
 
-    def _off(self) -> None:
+    def _stop_watchers(self) -> None:
         self.state = "paused"
         self._fresh.stop()
         self._waiting.stop()
@@ -218,7 +218,7 @@ class Recording:
             )
         self._before = self.state
         if self.state == "running":
-            self._off()
+            self._stop_watchers()
         self.state = "waiting"
 
     def _go_on(self) -> None:
@@ -226,7 +226,7 @@ class Recording:
         self.state = "paused"
         if self._before == "running":
             try:
-                self._on()
+                self._start_watchers()
             except ProfilerError as problem:  # the other one ends well all the same
                 notes.append(problem.message)
         self._profile = replace(self._profile, notes=tuple(dict.fromkeys(notes)))

@@ -81,12 +81,12 @@ def _call(backend: Backend, work: Work, marks: Ranges, label: str, batch: Batch)
             if call < batch.warmup:
                 backend.wait([work.function(*arguments, **work.keywords)])
                 continue
-            with _within(marks, batch.filter), _within(marks, label):
+            with _range(marks, batch.filter), _range(marks, label):
                 backend.wait([work.function(*arguments, **work.keywords)])
 
 
 @contextmanager
-def _within(marks: Ranges, name: str) -> Iterator[None]:
+def _range(marks: Ranges, name: str) -> Iterator[None]:
     mark = marks.start(name)
     try:
         yield

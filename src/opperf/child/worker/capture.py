@@ -93,7 +93,7 @@ def _suite(path: str, source: str, calls: Iterable[CapturedCall], program: Progr
 
     Calls that no case can hold are left out, and listed in the suite with a reason.
     """
-    from opperf.catalog.valid_values import within  # late, as in `arguments`
+    from opperf.catalog.valid_values import restrict  # late, as in `arguments`
 
     left_out: Counter[tuple[str, str]] = Counter()
     counts: Counter[tuple[Case, str]] = Counter()
@@ -101,7 +101,7 @@ def _suite(path: str, source: str, calls: Iterable[CapturedCall], program: Progr
     function = path.rpartition(":")[2]
     for call in calls:
         if call.case is not None:
-            key = within(call.case), call.direction
+            key = restrict(call.case), call.direction
             counts[key] += call.count
             place = f"{call.module or function}{' backward' if call.backward else ''}"
             origins.setdefault(key, {})[place] = None

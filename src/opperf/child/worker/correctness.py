@@ -54,10 +54,10 @@ def check(results: Sequence[HostValue], expected: Sequence[HostValue], against: 
     if len(results) != len(expected):
         raise WrongResult(f"it returns {len(results)} tensors, and {against} returns {len(expected)}")
     for place, (mine, other) in enumerate(zip(results, expected)):
-        _same(mine, other, f"tensor {place}", against, leeway)
+        _check_same(mine, other, f"tensor {place}", against, leeway)
 
 
-def _same(mine: HostValue, other: HostValue, name: str, against: str, leeway: float) -> None:
+def _check_same(mine: HostValue, other: HostValue, name: str, against: str, leeway: float) -> None:
     if tuple(mine[1]) != tuple(other[1]):
         raise WrongResult(f"{name} has the shape {list(mine[1])}, and {list(other[1])} of {against}")
     if STRING in (mine[2], other[2]):

@@ -67,7 +67,7 @@ class Names:
     def describe(self, name: str | Code | None) -> Meaning:
         """Say what a name means here: a neutral operator's binding, a bound path, or any existing function."""
         if isinstance(name, Code):
-            return self._own(name)
+            return self._describe_code(name)
         if name is None:
             raise ValueError("nothing is named")
         bindings = self._backend.bindings()
@@ -83,7 +83,7 @@ class Names:
         except Refusal as refusal:
             return Meaning(reason=f"it is not called: {refusal.why}")
         except LookupError:
-            return Meaning(near=tuple(self._near(name)))
+            return Meaning(near=tuple(self._near_paths(name)))
         except code.CodeError as error:
             return _wrong(error)
         except Unsupported as error:
@@ -163,7 +163,7 @@ class Names:
         function = self._function(path)
         return [] if function is None else [parameter.name for parameter in code.positional(function)]
 
-    def _near(self, name: str) -> list[str]:
+    def _near_paths(self, name: str) -> list[str]:
         """Return paths that resemble a name: those with the same ending first."""
         bound = [call.path for call in self._backend.bindings().values() if isinstance(call, Call)]
         call = [*self._backend.names(), *bound]
@@ -199,7 +199,7 @@ class Names:
             self._loaded[path] = code.load(path, self._folder)
         return self._loaded[path]
 
-    def _own(self, path: Code) -> Meaning:
+    def _describe_code(self, path: Code) -> Meaning:
         """Describe the user's code: what it implements and its parameters; or what is wrong with it."""
         try:
             function = self._load(path)

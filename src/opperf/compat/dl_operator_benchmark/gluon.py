@@ -12,11 +12,11 @@ from __future__ import annotations
 from typing import Any
 
 from opperf.compat.dl_operator_benchmark.benchmark import benchmark_class
-from opperf.compat.dl_operator_benchmark.gluon_layers import every
+from opperf.compat.dl_operator_benchmark.gluon_layers import layer_classes
 from opperf.compat.dl_operator_benchmark.runners import GLUON, runners
 from opperf.domain.errors import unknown
 
-CLASSES = {name: benchmark_class(name, spec, __name__) for name, spec in every().items()}
+CLASSES = {name: benchmark_class(name, spec, __name__) for name, spec in layer_classes().items()}
 RUNNERS = runners(GLUON, CLASSES)
 __all__ = sorted([*CLASSES, *RUNNERS])
 

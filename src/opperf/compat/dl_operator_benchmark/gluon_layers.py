@@ -20,7 +20,7 @@ INITIALIZER = "data_initializer"
 SHAPES = {1: ("NCW", SIGNALS), 2: ("NCHW", IMAGES), 3: ("NCDHW", VOLUMES)}
 
 
-def every() -> dict[str, BenchmarkSpec]:
+def layer_classes() -> dict[str, BenchmarkSpec]:
     """Return every class of layers by name."""
     return {**_basic(), **_activations(), **_convolutions(), **_pooling(), **_normalization(), **_recurrent(),
             **_losses(), **_fuse()}  # fmt: skip

@@ -13,11 +13,11 @@ from __future__ import annotations
 from typing import Any
 
 from opperf.compat.dl_operator_benchmark.benchmark import benchmark_class
-from opperf.compat.dl_operator_benchmark.operators import every
+from opperf.compat.dl_operator_benchmark.operators import operator_classes
 from opperf.compat.dl_operator_benchmark.runners import CUSTOM, ND, runners
 from opperf.domain.errors import unknown
 
-CLASSES = {name: benchmark_class(name, spec, __name__) for name, spec in every().items()}
+CLASSES = {name: benchmark_class(name, spec, __name__) for name, spec in operator_classes().items()}
 RUNNERS = runners({**ND, **CUSTOM}, CLASSES)
 __all__ = sorted([*CLASSES, *RUNNERS])
 

@@ -112,7 +112,7 @@ def _sort() -> dict[str, BenchmarkSpec]:
     }
 
 
-def every() -> dict[str, BenchmarkSpec]:
+def operator_classes() -> dict[str, BenchmarkSpec]:
     """Return the classes of all operators on arrays: those of the catalog that MXNet has, and the original's."""
     by_name = bindings("mxnet")
     specs: dict[str, BenchmarkSpec] = {

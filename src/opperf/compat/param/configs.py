@@ -13,7 +13,7 @@ from opperf.catalog.param.config import Spec
 from opperf.catalog.param.grammar import DEFAULT_GENERATOR, DEFAULT_ITERATOR, OLD_NAMES, RANGE_ITERATOR
 from opperf.catalog.param.problems import Problems, refuse
 from opperf.catalog.param.sweeps import combinations, plain
-from opperf.compat.param.operators import OperatorInterface, here, operator
+from opperf.compat.param.operators import OperatorInterface, device_engine, operator
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import value_of
 from opperf.domain.files.text_file import read_json
@@ -71,7 +71,7 @@ class DefaultDataGenerator(DataGenerator):
         problems = Problems()
         Checker(problems, sweeps=False).spec(args, kwargs, "$")
         refuse("arguments", problems.mistakes)
-        place = here(device)
+        place = device_engine(device)
         positional = [place.value(spec, f"args/{i}") for i, spec in enumerate(args)]
         return positional, {name: place.value(spec, f"kwargs/{name}") for name, spec in kwargs.items()}
 

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from opperf.child.worker.directions import Ready, call_once, ready
-from opperf.compat.param.operators import Here, NamedOperator, OperatorInterface, here
+from opperf.compat.param.operators import DeviceEngine, NamedOperator, OperatorInterface, device_engine
 from opperf.compat.param.options import ExecutionPass, OpExecutionMode
 from opperf.domain.backend import Bound, Work
 from opperf.domain.measurement import Quantity, Samples
@@ -47,13 +47,13 @@ class OpExecutor:
 
     def run(self, input_args: Sequence[Any], input_kwargs: Mapping[str, Any], op_run_id: str) -> dict[str, Any]:
         """Return the metrics of each pass, by PARAM's names and in its units. Raises what the operator raises."""
-        place = here(self.device)
+        place = device_engine(self.device)
         result = {"forward": self._measure(place, self._forward(place, input_args, input_kwargs))}
         if self.backward:
             result["backward"] = self._measure(place, self._backward(place, input_args, input_kwargs, op_run_id))
         return result
 
-    def _measure(self, place: Here, work: Ready) -> dict[str, Any]:
+    def _measure(self, place: DeviceEngine, work: Ready) -> dict[str, Any]:
         measurement = place.engine.measure(work.work, self.settings, output_bytes=work.output_bytes, took=work.took)
         samples = measurement.samples("latency" if self.discrete else "time") or measurement.time
         numbers = fields(
@@ -70,10 +70,10 @@ class OpExecutor:
         }
         return numbers
 
-    def _forward(self, place: Here, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Ready:
+    def _forward(self, place: DeviceEngine, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Ready:
         return ready(place.backend, self._bound(place, args, kwargs), "forward", None, self.name)
 
-    def _backward(self, place: Here, args: Sequence[Any], kwargs: Mapping[str, Any], op_run_id: str) -> Ready:
+    def _backward(self, place: DeviceEngine, args: Sequence[Any], kwargs: Mapping[str, Any], op_run_id: str) -> Ready:
         """Return the gradients alone: opperf's own of a named operator, else those of the operator's `backward`."""
         if isinstance(self.op, NamedOperator):
             bound = self._bound(place, args, kwargs)
@@ -88,7 +88,7 @@ class OpExecutor:
         call_once(place.backend, work)
         return Ready(work, 0)
 
-    def _bound(self, place: Here, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Bound:
+    def _bound(self, place: DeviceEngine, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Bound:
         """Return the call; a gradient flows to the tensors that ask for one, and to a layer's parameters."""
         by_name = isinstance(self.op, NamedOperator)
         leaves = [leaf for value in (*args, *kwargs.values()) for leaf in place.backend.leaves(value)]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Here:
+class DeviceEngine:
     """A backend in this process, and what measures with it."""
 
     backend: Backend
@@ -39,13 +39,13 @@ class Here:
 
 
 @cache
-def here(device: str) -> Here:
+def device_engine(device: str) -> DeviceEngine:
     """Return the engine for a device; PyTorch keeps the number of threads that it has."""
     fix_allocator()
     from opperf.child.backends.torch import runtime
 
     backend = runtime.running_backend(parse_device(device))
-    return Here(backend, Engine(backend, ProcessCounters()))
+    return DeviceEngine(backend, Engine(backend, ProcessCounters()))
 
 
 class OperatorInterface(abc.ABC):
@@ -82,7 +82,7 @@ class NamedOperator(OperatorInterface):
 
     def build(self, *args: Any, **kwargs: Any) -> None:
         """Build a layer; a function has nothing to build."""
-        layer = here(self.device or "cpu").backend.layer(self.path, args, kwargs)
+        layer = device_engine(self.device or "cpu").backend.layer(self.path, args, kwargs)
         if layer is not None:
             self._called, self.parameters = layer.function, layer.parameters
 
@@ -95,7 +95,7 @@ class NamedOperator(OperatorInterface):
         """What is called: the layer, or the function."""
         if self._called is None:
             self.build()
-            self._called = self._called or here(self.device or "cpu").backend.resolve(self.path)
+            self._called = self._called or device_engine(self.device or "cpu").backend.resolve(self.path)
         return self._called
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -127,7 +127,7 @@ def operator(name: str, device: str) -> OperatorInterface:
             raise InputError(f"no operator `{name}`", hint="register it, or name one of PyTorch's", slug="param_config")
         own = NamedOperator(sense.path)
         try:
-            here(device).backend.resolve(sense.path)
+            device_engine(device).backend.resolve(sense.path)
         except (LookupError, Unsupported) as error:
             raise InputError(f"PyTorch has no operator `{name}`", slug="param_config") from error
     own.device = device

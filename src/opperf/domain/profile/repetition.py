@@ -109,7 +109,7 @@ def _of_loop(events: Sequence[Event], above: Sequence[int | None]) -> list[Event
     often = [key is not None and calls[key] >= LEAST for key in keys]
     outermost: dict[tuple[str, str] | None, list[Event]] = defaultdict(list)
     for place, event in enumerate(events):
-        if often[place] and not any(often[outer] for outer in _around(place, above)):
+        if often[place] and not any(often[outer] for outer in _enclosing_spans(place, above)):
             outermost[keys[place]].append(event)
     if not outermost:
         return []
@@ -121,7 +121,7 @@ def _of_loop(events: Sequence[Event], above: Sequence[int | None]) -> list[Event
     return [_step(place, event, *ends) for place, (event, ends) in enumerate(zip(longest, pairwise([*begins, last])))]
 
 
-def _around(place: int, above: Sequence[int | None]) -> Iterator[int]:
+def _enclosing_spans(place: int, above: Sequence[int | None]) -> Iterator[int]:
     """Yield the places of the spans around one, from the inside."""
     outer = above[place]
     while outer is not None:

@@ -202,7 +202,7 @@ def _row(calls: Sequence[tuple[Event, int, bool]], by: str, whole: int) -> Row:
         max=max(durations) / 1e9,
         share=sum(owns) / whole if whole else None,
         shapes=first.shapes if by == "shape" else (),
-        module=_one(event.module for event in events),
+        module=_common_value(event.module for event in events),
         backward=all(event.backward for event in events),
         fused=any(event.fused for event in events),
         allocated=_join(sum, (event.allocated for event in outermost)),
@@ -232,7 +232,7 @@ def _flop_rate(events: Sequence[Event]) -> float | None:
     return sum(event.flops or 0 for event in events) / (nanoseconds / 1e9) if nanoseconds else None
 
 
-def _one(values: Iterable[str]) -> str:
+def _common_value(values: Iterable[str]) -> str:
     """Return what all have in common; empty where they differ."""
     distinct = set(values)
     return distinct.pop() if len(distinct) == 1 else ""

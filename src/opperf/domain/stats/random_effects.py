@@ -46,7 +46,7 @@ def merge(effects: Sequence[float], errors: Sequence[float], *, confidence: floa
         raise ValueError("machines are merged from two on")
     variances = [max(error, LEAST_ERROR) ** 2 for error in errors]
     freedom = len(effects) - 1
-    between = _between(effects, variances, freedom)
+    between = _variance_between(effects, variances, freedom)
     weights = [1 / (variance + between) for variance in variances]
     mean = _mean(effects, weights)
     scale = max(1.0, _spread(effects, variances, between) / freedom)
@@ -56,7 +56,7 @@ def merge(effects: Sequence[float], errors: Sequence[float], *, confidence: floa
     return OverallEffect(mean, (mean - half, mean + half), math.sqrt(between), heterogeneity)
 
 
-def _between(effects: Sequence[float], variances: Sequence[float], freedom: int) -> float:
+def _variance_between(effects: Sequence[float], variances: Sequence[float], freedom: int) -> float:
     """Return the variance between machines at which the spread is what its degrees of freedom let expect."""
     if _spread(effects, variances, 0.0) <= freedom:
         return 0.0

@@ -139,7 +139,7 @@ class Posterior:
         mean = math.fsum(weight * level for weight, level, _ in levels)
         return math.fsum(weight * ((level - mean) ** 2 + variance) for weight, level, variance in levels)
 
-    def between(self, share: float) -> tuple[int, int]:
+    def bracket(self, share: float) -> tuple[int, int]:
         """Return the last build before the steps and the first after them, with at least this probability."""
         low, high, mass = self.builds - 1, 1, 0.0
         for model in self.models:

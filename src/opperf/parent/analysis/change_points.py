@@ -88,11 +88,11 @@ def points(edges: Sequence[Edge]) -> tuple[str, list[Point]]:
         pairs.setdefault((edge.base, edge.new), []).append(edge)
 
     def estimate(base: str, new: str) -> Estimate | None:
-        return RatioGraph(pairs.get((base, new), [])).between(base, new)
+        return RatioGraph(pairs.get((base, new), [])).estimate(base, new)
 
     series = [Point(anchor, Estimate(0.0, LEAST_ERROR))] if edges[0].base == anchor else []
     for build in dict.fromkeys(edge.new for edge in edges if edge.new != anchor):
-        level = estimate(anchor, build) or graph.between(anchor, build)
+        level = estimate(anchor, build) or graph.estimate(anchor, build)
         if level is None:
             continue
         before = series[-1].build if series else anchor
@@ -176,5 +176,5 @@ def _sizes(points: Sequence[Point], starts: Sequence[int]) -> list[Estimate]:
         if piece > 0 and step is not None:
             edges.append(Edge(str(piece - 1), str(piece), step))
     graph = RatioGraph(edges)
-    sizes = [graph.between(str(piece), str(piece + 1)) for piece in range(len(starts) - 1)]
+    sizes = [graph.estimate(str(piece), str(piece + 1)) for piece in range(len(starts) - 1)]
     return [size for size in sizes if size is not None]

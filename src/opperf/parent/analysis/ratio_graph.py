@@ -70,7 +70,7 @@ class RatioGraph:
         """The builds, in the order of their first edges."""
         return tuple(self._component)
 
-    def between(self, base: str, new: str) -> Estimate | None:
+    def estimate(self, base: str, new: str) -> Estimate | None:
         """Return how much longer `new` takes than `base`, by all edges; None where no edges join the two."""
         if base not in self._component or self._component.get(base) != self._component.get(new):
             return None

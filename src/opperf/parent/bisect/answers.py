@@ -32,7 +32,7 @@ class Subject:
     answer: Answer | None = None
     steps: dict[tuple[str, str], Contest] = field(default_factory=dict)
 
-    def between(self, base: str, new: str) -> PairedTest | None:
+    def pooled_test(self, base: str, new: str) -> PairedTest | None:
         """Return what all comparisons of two builds say together, None where there is none."""
         several = [one for one in self.observations if one[:2] == (base, new)]
         if not several:
@@ -43,7 +43,7 @@ class Subject:
 
     def plain(self, good: str, bad: str) -> Answer:
         """Return an answer that says nothing yet, but how far the two ends differ."""
-        test = self.between(good, bad)
+        test = self.pooled_test(good, bad)
         interval = None if test is None else test.interval()
         return Answer(
             case=self.trial.case,
@@ -96,10 +96,10 @@ class Judge:
 
     def differs(self, subject: Subject) -> bool:
         """Whether the two ends differ clearly."""
-        test = subject.between(*self._candidates.ends)
+        test = subject.pooled_test(*self._candidates.ends)
         return test is not None and abs(test.mean) > max(self._band, SURE * test.error)
 
-    def same(self, subject: Subject, test: PairedTest, reason: str) -> Answer:
+    def unchanged_answer(self, subject: Subject, test: PairedTest, reason: str) -> Answer:
         """Return the answer that nothing has changed."""
         return replace(subject.plain(*self._candidates.ends), kind="same", reason=reason, ratio=math.exp(test.mean))
 
@@ -128,7 +128,7 @@ class Judge:
     def _is_direct(self, subject: Subject, pair: tuple[str, str]) -> bool:
         """Whether neighbours were compared and differ, or were compared as often as they are at most."""
         count = sum(one[:2] == pair for one in subject.observations)
-        test = subject.between(*pair)
+        test = subject.pooled_test(*pair)
         return test is not None and (abs(test.mean) > SURE * test.error or count >= MOST_DIRECT)
 
     def most_telling(self, subjects: Sequence[Subject], looks: Mapping[str, int]) -> str | None:
@@ -148,7 +148,7 @@ class Judge:
             return subject.answer
         best = self._posterior(subject).best
         pairs = [self._candidates.neighbours(step) for step in best.steps]
-        if best.probability < LIKELY_ENOUGH or any(subject.between(*pair) is None for pair in pairs):
+        if best.probability < LIKELY_ENOUGH or any(subject.pooled_test(*pair) is None for pair in pairs):
             return None
         plain = replace(subject.plain(*self._candidates.ends), probability=best.probability)
         if not best.steps:
@@ -169,7 +169,7 @@ class Judge:
         good, bad = self._candidates.ends
         stretches = pairwise([good, *(name for one in steps for name in (one.before, one.after)), bad])
         for first, last in [*stretches][::2]:
-            ends = [subject.between(good, name) for name in (first, last) if name != good]
+            ends = [subject.pooled_test(good, name) for name in (first, last) if name != good]
             if first == last or None in ends:
                 continue
             tests = [one for one in ends if one is not None]
@@ -180,7 +180,7 @@ class Judge:
 
     def _step(self, subject: Subject, before: str, after: str) -> Step | None:
         """Return the step between two neighbours, None where their own comparison does not show it."""
-        test = subject.between(before, after)
+        test = subject.pooled_test(before, after)
         if test is None or abs(test.mean) <= SURE * test.error:
             return None
         low, high = test.interval()
@@ -190,7 +190,7 @@ class Judge:
     def open(self, subject: Subject) -> Answer:
         """Return what is said of a subject that no step is named of."""
         plain = subject.plain(*self._candidates.ends)
-        if subject.between(*self._candidates.ends) is None:
+        if subject.pooled_test(*self._candidates.ends) is None:
             return replace(
                 plain,
                 kind="failed",
@@ -210,14 +210,14 @@ class Judge:
         return replace(plain, reason=reason, between=place)
 
     def _pairs_needed(self, subject: Subject) -> str:
-        test = subject.between(*self._candidates.ends)
+        test = subject.pooled_test(*self._candidates.ends)
         assert test is not None
         share = SURE * test.error / max(abs(test.mean), 1e-6)
         return f"about `--pairs {math.ceil(share**2 * (test.freedom + 1) * 4) + self._pairs}`"
 
     def span(self, subject: Subject) -> tuple[int, int]:
         """Return the places between which the change is likely to be."""
-        return self._posterior(subject).between(LIKELY_ENOUGH)
+        return self._posterior(subject).bracket(LIKELY_ENOUGH)
 
 
 def _say(step: Step, *, counts: bool) -> str:

@@ -19,7 +19,7 @@ from opperf.parent.bisect.builds import Builds
 from opperf.parent.calibration import stored_floors
 from opperf.parent.compare import parse_sides
 from opperf.parent.contest import Contest, outcome
-from opperf.parent.planning.implementations import on
+from opperf.parent.planning.implementations import trial_on
 from opperf.parent.planning.selection import Selection
 from opperf.parent.stages import Comparing
 
@@ -128,7 +128,7 @@ class Bench:
 
     def _contest(self, subject: Subject, base: str, new: str) -> Contest:
         sides = [parse_sides([str(self.environment(name)) + self._suffix])[0] for name in (base, new)]
-        return Contest(on(subject.trial, sides[0]), on(subject.trial, sides[1]), subject.trial)
+        return Contest(trial_on(subject.trial, sides[0]), trial_on(subject.trial, sides[1]), subject.trial)
 
     def _are_the_same(self, subjects: Sequence[Subject], base: str, new: str) -> bool:
         """Whether two builds are the same to the byte: then nothing has to be measured."""

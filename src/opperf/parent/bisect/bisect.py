@@ -207,15 +207,15 @@ class Search:
                 break
             self._bench.compare(unclear, good, bad, thorough=True)
             for one in unclear:
-                test = one.between(good, bad)
+                test = one.pooled_test(good, bad)
                 if test is not None and max(map(abs, test.interval())) < self._band:
-                    one.answer = self._judge.same(one, test, "the interval lies within the tolerance")
+                    one.answer = self._judge.unchanged_answer(one, test, "the interval lies within the tolerance")
         for one in self._subjects:
-            test = one.between(good, bad)
+            test = one.pooled_test(good, bad)
             if one.answer is None and test is not None and not self._judge.differs(one):
                 inside = abs(test.mean) < self._band
                 reason = "no change beyond the tolerance is certain"
-                one.answer = self._judge.same(one, test, reason) if inside else self._judge.open(one)
+                one.answer = self._judge.unchanged_answer(one, test, reason) if inside else self._judge.open(one)
 
     def _tell(self, subject: Subject) -> None:
         """Say what is known of a subject so far."""

@@ -29,7 +29,7 @@ from opperf.parent.explain import explain
 from opperf.parent.explore.meter import OBJECTIVES, Bench, Ledger, Question
 from opperf.parent.explore.search import SUSPICION, Cliff, LevelSearch, Search, more_work
 from opperf.parent.explore.space import CONTIGUOUS, LAYOUTS, Point, Space, read_dimensions
-from opperf.parent.planning.implementations import on
+from opperf.parent.planning.implementations import trial_on
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import SideText
 from opperf.parent.progress import Progress, planning
@@ -215,7 +215,7 @@ class Expedition:
 
     def _question(self, trial: Trial) -> Question:
         definition: Operator | None = catalog().get(trial.case.operator)
-        against = None if self._against is None else on(trial, self._against)
+        against = None if self._against is None else trial_on(trial, self._against)
         peaks = None
         if self._aim == "peak-share":
             peaks = Peaks.of(stored_rates(), trial.side.device, trial.side.threads)

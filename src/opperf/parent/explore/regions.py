@@ -142,14 +142,14 @@ class Region:
 
     def say(self, dimensions: tuple[Dimension, ...]) -> str:
         """Say which sizes show it; a dimension that may have any explored size is left out."""
-        words = [*self._layout(), *_each(self.sizes, dimensions)]
+        words = [*self._layout(), *_describe_dimensions(self.sizes, dimensions)]
         return ", ".join(words) or "every size that was explored"
 
     def _layout(self) -> Iterable[str]:
         return [] if self.layout == CONTIGUOUS else [f"{self.layout} tensors"]
 
 
-def _each(sizes: tuple[Sizes, ...], dimensions: tuple[Dimension, ...]) -> Iterator[str]:
+def _describe_dimensions(sizes: tuple[Sizes, ...], dimensions: tuple[Dimension, ...]) -> Iterator[str]:
     for one, dimension in zip(sizes, dimensions):
         name = dimension.name
         if one.proportion is not None:

@@ -141,13 +141,13 @@ class Search(Looks):
         slow = point
         for place in differing:
             fast = slow.at(place, other.sizes[place])
-            if fast != other and self._like(fast, slow=point, fast=other):
+            if fast != other and self._is_slow(fast, slow=point, fast=other):
                 slow = fast
                 continue
             low, high = slow.sizes[place], other.sizes[place]
             while abs(high - low) > 1:
                 middle = (low + high) // 2
-                verdict = self._like(slow.at(place, middle), slow=point, fast=other)
+                verdict = self._is_slow(slow.at(place, middle), slow=point, fast=other)
                 if verdict is None:
                     return None
                 low, high = (middle, high) if verdict else (low, middle)
@@ -155,7 +155,7 @@ class Search(Looks):
             return (edge, remedy) if self._shows(edge, remedy) else None
         return None
 
-    def _like(self, point: Point, *, slow: Point, fast: Point) -> bool | None:
+    def _is_slow(self, point: Point, *, slow: Point, fast: Point) -> bool | None:
         """Whether a point costs like the slow one rather than like the fast one, for its work."""
         cost, here = self.cost(point), self.work(point)
         if not cost or here is None:

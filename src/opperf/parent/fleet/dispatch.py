@@ -93,7 +93,7 @@ class Fleet:
         began = self._clock()
 
         def order(places: Sequence[int]) -> Order:
-            return Order(self._within(settings, began), tuple(trials[place] for place in places))
+            return Order(self._remaining_settings(settings, began), tuple(trials[place] for place in places))
 
         starts = WORTH * PROCESS_START * settings.processes if settings.processes > 1 else LEAST_SECONDS
         for result in self._results(tasks, order, least_seconds=starts):
@@ -112,7 +112,7 @@ class Fleet:
 
         def order(places: Sequence[int]) -> Order:
             bouts = tuple(Bout(one.base, one.new, one.key) for one in (contests[place] for place in places))
-            return Order(self._within(settings, began), bouts=bouts, judged=judged)
+            return Order(self._remaining_settings(settings, began), bouts=bouts, judged=judged)
 
         for result in self._results(tasks, order, least_seconds=rule.pairs * PAIR_START):
             if result.node is None:
@@ -123,7 +123,7 @@ class Fleet:
             for comparison in self._answer(result).comparisons:
                 yield replace(comparison, node=result.node)
 
-    def _within(self, settings: Settings, began: float) -> Settings:
+    def _remaining_settings(self, settings: Settings, began: float) -> Settings:
         """Return the settings with what is left of the budget of the command."""
         if settings.budget is None:
             return settings

@@ -21,7 +21,7 @@ from opperf.parent.workers.package import cache_folder
 
 def names_of(operators: Operator | Sequence[Operator] | None) -> list[str]:
     """Return the names of operators, or their code."""
-    return [text_of(one) for one in each(operators)]
+    return [text_of(one) for one in as_list(operators)]
 
 
 def text_of(operator: object) -> str:
@@ -39,7 +39,7 @@ def side_text(side: Operator, framework: str | None) -> str:
     return f"{text};framework={framework}" if callable(side) and framework is not None else text
 
 
-def each(values: Any) -> list[Any]:
+def as_list(values: Any) -> list[Any]:
     """Return one thing, or several, as a list."""
     if values is None:
         return []

@@ -15,7 +15,7 @@ from opperf.domain.record import Run
 from opperf.domain.suite import Suite as SuiteDocument
 from opperf.domain.trace import Replay as ReplayDocument
 from opperf.parent import load as loading
-from opperf.parent.library.arguments import each
+from opperf.parent.library.arguments import as_list
 from opperf.parent.library.options import Names, Paths
 from opperf.parent.listing import listing
 from opperf.parent.progress import Silent
@@ -72,4 +72,4 @@ def operators(
     >>> sorted(opperf.operators("*softmax"))
     ['log_softmax', 'softmax']
     """
-    return Operators(*listing(pattern, each(category), each(framework), Silent().note, each(plugin)))
+    return Operators(*listing(pattern, as_list(category), as_list(framework), Silent().note, as_list(plugin)))

@@ -16,7 +16,7 @@ from opperf.parent import noise as studying
 from opperf.parent import request as requests
 from opperf.parent import run as running
 from opperf.parent.fleet.dispatch import wishes
-from opperf.parent.library.arguments import as_text, each, hold, keep, names_of, progress_of, read, side_text, write
+from opperf.parent.library.arguments import as_list, as_text, hold, keep, names_of, progress_of, read, side_text, write
 from opperf.parent.library.options import (
     CompareOptions,
     GateOptions,
@@ -120,7 +120,7 @@ def compare(
     >>> opperf.compare("null:steady", base="null", new="null;slowdown=1.5")[0].verdict.verdict
     'slower'
     """
-    subjects = [one for several in operators for one in each(several)]
+    subjects = [one for several in operators for one in as_list(several)]
     fleet_wishes = wishes(fleet, where, replicate)
     judging = comparing.Judging(tolerance, pairs, settle, max_pairs, explain, labels or {}, sys.argv, fleet_wishes)
     if len(subjects) == 2 and all(isinstance(one, Results) for one in subjects):
@@ -134,7 +134,7 @@ def compare(
         judging,
         progress_of(progress),
         base=None if base is None else side_text(base, framework),
-        new=[side_text(one, framework) for one in each(new)],
+        new=[side_text(one, framework) for one in as_list(new)],
     )
     if cause is not None:
         raise cause
@@ -169,17 +169,17 @@ def gate(
             name: request.get(name)
             for name in ("pairs", "settle", "max_pairs", "processes", "inconclusive", "cpus", "jobs", "clock", "seed")
         },
-        **{name: each(request.pop(name, None)) for name in ("framework", "environment", "device")},
+        **{name: as_list(request.pop(name, None)) for name in ("framework", "environment", "device")},
         **{name: as_text(request.get(name), "%", 100) for name in ("tolerance", "threshold")},
         **{name: as_text(request.get(name)) for name in ("budget", "timeout")},
         "expected": None if request.get("expected") is None else str(request["expected"]),
     }
     base = options.get("base")
     order = gating.Gate(
-        gating.gate_file(None if config is None else Path(config), overrides, each(request.get("plugin"))),
+        gating.gate_file(None if config is None else Path(config), overrides, as_list(request.get("plugin"))),
         overrides,
         None if base is None else side_text(base, None),
-        [side_text(one, None) for one in each(options.get("new"))],
+        [side_text(one, None) for one in as_list(options.get("new"))],
         update_expected,
         options.get("explain", False),
         options.get("check", True),
@@ -187,7 +187,7 @@ def gate(
         sys.argv,
         fleet=wishes(*(request.pop(name, None) for name in ("fleet", "where", "replicate"))),
     )
-    names = names_of([one for several in operators for one in each(several)])
+    names = names_of([one for several in operators for one in as_list(several)])
     result = gating.judge(names, {**request, "config": None}, order, progress_of(options.get("progress", False)))
     if result.cause is not None:
         raise result.cause

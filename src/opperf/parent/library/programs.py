@@ -17,7 +17,7 @@ from opperf.parent import replay as replaying
 from opperf.parent import request as requests
 from opperf.parent import run as running
 from opperf.parent.fleet.dispatch import wishes
-from opperf.parent.library.arguments import each, hold, keep, progress_of, read, text_of, write
+from opperf.parent.library.arguments import as_list, hold, keep, progress_of, read, text_of, write
 from opperf.parent.library.options import Names, Operator, Paths, ReplayOptions, with_options
 from opperf.parent.progress import Silent
 from opperf.parent.results import Profile, Replay, Suite
@@ -162,7 +162,7 @@ def capture(
         inputs=inputs,
         environment=environment,
         timeout=timeout,
-        plugin=each(plugin),
+        plugin=as_list(plugin),
     )
     return Suite(result.suite, result.notes)
 

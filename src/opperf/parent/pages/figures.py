@@ -58,7 +58,7 @@ def charts(result: Result) -> list[Chart]:
     return [chart for some in every for chart in some]
 
 
-def _of(count: int, most: int, what: str) -> str:
+def _limit_note(count: int, most: int, what: str) -> str:
     return f" The first {most} of {count} {what}." if count > most else ""
 
 
@@ -71,7 +71,7 @@ def _ratios(comparisons: Sequence[Comparison]) -> Iterator[Chart]:
     yield Intervals(
         f"Ratios of time: {words}",
         "Right of 1 is slower. A dot is a pair of processes, the line the interval of their ratio."
-        + _of(len(ratios), MOST_ROWS, "comparisons"),
+        + _limit_note(len(ratios), MOST_ROWS, "comparisons"),
         [_ratio(one, several=len(sides) > 1) for one in ratios[:MOST_ROWS]],
         lambda ratio: f"{ratio:g}",
         mark=1.0,
@@ -107,7 +107,7 @@ def _floors(noise: NoiseRun) -> Iterator[Chart]:
     yield Intervals(
         "Noise floors",
         f"What a live comparison must exceed (dot), and how far two processes differed (end of the line); {alarms} "
-        f"({low:.1%} to {high:.1%}).{_of(len(noise.floors), MOST_ROWS, 'floors')}",
+        f"({low:.1%} to {high:.1%}).{_limit_note(len(noise.floors), MOST_ROWS, 'floors')}",
         [
             Row(
                 subject(floor.trial.case, floor.trial.side),
@@ -158,7 +158,7 @@ def _cliffs(exploration: Exploration) -> Iterator[Chart]:
     yield Intervals(
         "Cases that cost too much",
         "How many times longer than its neighbour, the other side or the machine's limit suggests, per smallest case."
-        + _of(len(anomalies), MOST_ROWS, "cases"),
+        + _limit_note(len(anomalies), MOST_ROWS, "cases"),
         [
             Row(
                 territory.operator,
@@ -202,7 +202,8 @@ def _shares(records: Sequence[Record]) -> Iterator[Chart]:
         bars.sort(key=lambda bar: -bar.share)
         yield Bars(
             f"Shares of the whole: {side}",
-            f"Number of calls times the time of one call, by operator.{_of(len(bars), MOST_SPREADS, 'operators')}",
+            "Number of calls times the time of one call, by operator."
+            + _limit_note(len(bars), MOST_SPREADS, "operators"),
             bars[:MOST_SPREADS],
         )
 
@@ -242,7 +243,7 @@ def _times(records: Sequence[Record]) -> Iterator[Chart]:
     line = line if len(widths) == 1 else "the interval over processes, or the fastest to the 90th percentile"
     yield Intervals(
         "Times of one call",
-        f"A dot is the median, its line {line}.{_of(len(records), MOST_ROWS, 'trials')}",
+        f"A dot is the median, its line {line}.{_limit_note(len(records), MOST_ROWS, 'trials')}",
         rows,
         format_seconds,
         legend=sides,
@@ -267,7 +268,7 @@ def _sizes(records: Sequence[Record]) -> Iterator[Chart]:
     for (operator, direction), sides in list(several.items())[:MOST_SIZES]:
         yield Scatter(
             f"Time against size: {operator}{'' if direction == 'forward' else f' {direction}'}",
-            "Each dot is a case." + _of(len(several), MOST_SIZES, "operators"),
+            "Each dot is a case." + _limit_note(len(several), MOST_SIZES, "operators"),
             [Series(side, sorted(points, key=lambda point: point.x), joined=True) for side, points in sides.items()],
             ("bytes of inputs", format_bytes),
             ("time of one call", format_seconds),
@@ -334,6 +335,6 @@ def _distributions(records: Sequence[Record]) -> Iterator[Chart]:
         yield Distributions(
             "Samples of each process",
             "Each shape is a process; the mark is its median. All are relative to the median over processes."
-            + _of(len(timed_records), MOST_SPREADS, "trials"),
+            + _limit_note(len(timed_records), MOST_SPREADS, "trials"),
             spreads,
         )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from opperf.catalog import INT64, Operator
-from opperf.catalog.valid_values import within
+from opperf.catalog.valid_values import restrict
 from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.errors import InputError, unknown
@@ -127,7 +127,7 @@ def _place(choice: OperatorChoice, name: str) -> str:
 def vary(selection: Selection, case: Case) -> Iterator[Case]:
     """Yield a case in every requested element type and distribution of values."""
     for dtype in dict.fromkeys(map(parse_dtype, selection.dtypes or ("float32",))):
-        variant = within(case.with_dtype(dtype))
+        variant = restrict(case.with_dtype(dtype))
         for values in dict.fromkeys(map(parse_distribution, selection.values or ("uniform",))):
             yield variant.with_values(values)
 

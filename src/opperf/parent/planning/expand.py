@@ -90,14 +90,14 @@ def _nothing(selection: Selection, sides: Sequence[Side]) -> InputError:
     operators += [member for name in selection.categories for member in GROUPS.get(name, ())]
     operators += [entry.case.operator for entry in selection.suite_cases]
     owners = {split_implementation(name)[0] for name in operators} - {None, *(side.framework for side in sides)}
-    hints = [_where(str(owner)) for owner in sorted(map(str, owners))]
+    hints = [_framework_hint(str(owner)) for owner in sorted(map(str, owners))]
     hints += ["`--skip` leaves them out"] if selection.skip else []
     return InputError(
         f"nothing to measure for {',  '.join(selectors)}", hint=", or ".join(hints) or None, slug="empty_plan"
     )
 
 
-def _where(owner: str) -> str:
+def _framework_hint(owner: str) -> str:
     """Say which framework to name for what belongs to an owner."""
     hosts = hosts_of(owner)
     if hosts == (owner,):

@@ -64,7 +64,7 @@ def as_implemented(case: Case, own: Meaning) -> Case:
     return definition.case_of({**common.attributes, **arguments})
 
 
-def between(selection: Selection, sides: Sequence[SideText], answers: Describes) -> Selection:
+def comparison_selection(selection: Selection, sides: Sequence[SideText], answers: Describes) -> Selection:
     """Return the selection for sides, the base first: with their code, and their operator where it selects nothing.
 
     Raises `InputError` where the sides do not tell the operator.
@@ -105,7 +105,7 @@ def _implement(text: SideText, answers: Describes) -> str | None:
     return meaning.operator
 
 
-def on(trial: Trial, text: SideText) -> Trial:
+def trial_on(trial: Trial, text: SideText) -> Trial:
     """Return a trial on a side; a dtype of the side's overrides the case's."""
     case = trial.case if text.dtype is None else trial.case.with_dtype(text.dtype)
     everywhere = split_implementation(trial.case.operator)[0] in LAYER_LIBRARIES

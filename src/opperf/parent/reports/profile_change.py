@@ -38,16 +38,16 @@ def document(before: Profile, after: Profile, by: str = "name", top: int | None 
 
 
 def _sums(differences: Sequence[Change]) -> str:
-    sums = [sum(row.own for change in differences if (row := side(change))) for side in (_before, _after)]
+    sums = [sum(row.own for change in differences if (row := side(change))) for side in (_row_before, _row_after)]
     ratio = f" ({sums[1] / sums[0]:.3g} of it)" if sums[0] else ""
     return f"total self time: {format_seconds(sums[0])} before, {format_seconds(sums[1])} after{ratio}"
 
 
-def _before(change: Change) -> Row | None:
+def _row_before(change: Change) -> Row | None:
     return change.before
 
 
-def _after(change: Change) -> Row | None:
+def _row_after(change: Change) -> Row | None:
     return change.after
 
 
@@ -55,8 +55,8 @@ def _columns(first: str) -> tuple[Column[Change], ...]:
     return (
         Column("name", first, lambda change: change.name, least=20),
         Column("shapes", None, lambda change: shapes_text(change.shapes)),
-        *_of_side("before", _before),
-        *_of_side("after", _after),
+        *_of_side("before", _row_before),
+        *_of_side("after", _row_after),
         Column(None, "calls", _arrow("calls", str)),
         Column(None, "self", _arrow("own", format_seconds)),
         Column(None, "share", _arrow("share", format_percent), rank=1),

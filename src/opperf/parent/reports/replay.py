@@ -107,7 +107,7 @@ def summary(replay: Replay) -> list[str]:
     lines += [
         _missing(name, *counts, coverage["recorded"]) for name, counts in _unmeasured(replay).items() if counts[0]
     ]
-    return [*lines, _between(replay.trace), *left_out(replay.trace)]
+    return [*lines, _idle_text(replay.trace), *left_out(replay.trace)]
 
 
 def _unmeasured(replay: Replay) -> dict[str, tuple[int, float | None]]:
@@ -129,7 +129,7 @@ def _missing(name: str, calls: int, seconds: float | None, total: float | None) 
     return f"{name}: {calls} calls, {format_seconds(seconds)} of the recorded time ({_percent(seconds / total)})"
 
 
-def _between(trace: Trace) -> str:
+def _idle_text(trace: Trace) -> str:
     """Say for how long no operator ran, or why that is not known."""
     between = trace.between
     if between is not None:

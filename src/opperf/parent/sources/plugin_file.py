@@ -245,7 +245,7 @@ def with_plugins(
     """
     result: dict[str, DeclaredOperator] = {}
     for path in plugins:
-        for name, operator in (declared_operators(path) if operators or others else _some(path)).items():
+        for name, operator in (declared_operators(path) if operators or others else _require_operators(path)).items():
             if name in result:
                 other = result[name].code.name.rpartition(":")[0]
                 raise InputError(f"`{name}` is declared in {other} and in {path}", hint="rename one of them")
@@ -272,7 +272,7 @@ def installed_operators(note: Callable[[str], None]) -> Mapping[str, DeclaredOpe
     result: dict[str, DeclaredOperator] = {}
     for plugin, path in installed_plugins(note).items():
         try:
-            operators = _some(path)
+            operators = _require_operators(path)
         except InputError as error:
             note(f"plugin `{plugin}` is left out: {error.message}")
             continue
@@ -286,10 +286,10 @@ def installed_operators(note: Callable[[str], None]) -> Mapping[str, DeclaredOpe
 
 def operators_or_framework(path: Path) -> dict[str, DeclaredOperator]:
     """Return the operators that a file declares, none for one that brings a framework; raises `InputError`."""
-    return _some(path) if declared_framework(path) is None else declared_operators(path)
+    return _require_operators(path) if declared_framework(path) is None else declared_operators(path)
 
 
-def _some(path: Path) -> dict[str, DeclaredOperator]:
+def _require_operators(path: Path) -> dict[str, DeclaredOperator]:
     """Return the operators that a file declares; raises `InputError` when it declares nothing at all."""
     operators = declared_operators(path)
     if not operators and not any(_registered(path).values()):

@@ -260,12 +260,12 @@ def with_numbers(case: Case, numbers: Mapping[Place, int]) -> Case:
     """Return a case with its whole numbers put in, one for each place that `numbers` yields."""
     return replace(
         case,
-        inputs={name: _with(value, (name,), numbers) for name, value in case.inputs.items()},
-        attributes={name: _with(value, (name,), numbers) for name, value in case.attributes.items()},
+        inputs={name: _put(value, (name,), numbers) for name, value in case.inputs.items()},
+        attributes={name: _put(value, (name,), numbers) for name, value in case.attributes.items()},
     )
 
 
-def _with(argument: Argument, place: Place, numbers: Mapping[Place, int]) -> Argument:
+def _put(argument: Argument, place: Place, numbers: Mapping[Place, int]) -> Argument:
     """Return an argument with its numbers put in."""
     if isinstance(argument, TensorSpec):
         places = [(*place, "shape", i) for i in range(len(argument.shape))]
@@ -275,9 +275,9 @@ def _with(argument: Argument, place: Place, numbers: Mapping[Place, int]) -> Arg
             bounds = (bounds[0], float(numbers[end]))
         return replace(argument, shape=tuple(numbers[dimension] for dimension in places), range=bounds)
     if isinstance(argument, ListOf):
-        return ListOf(tuple(_with(item, (*place, i), numbers) for i, item in enumerate(argument.items)))
+        return ListOf(tuple(_put(item, (*place, i), numbers) for i, item in enumerate(argument.items)))
     if isinstance(argument, tuple):
-        return tuple(_with(item, (*place, i), numbers) for i, item in enumerate(argument))
+        return tuple(_put(item, (*place, i), numbers) for i, item in enumerate(argument))
     return numbers.get(place, argument)
 
 

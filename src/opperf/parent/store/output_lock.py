@@ -42,7 +42,7 @@ def check_place(place: Path | None, *, inputs: Iterable[Path | None] = ()) -> No
     """Raise `InputError` for a place that cannot be written, and for one of the files that the command reads."""
     if place is None:
         return
-    if any(_same(place, one) for one in inputs if one is not None):
+    if any(_is_same(place, one) for one in inputs if one is not None):
         raise InputError(
             f"`{place}` is an input of this command, so it is not overwritten",
             hint="write to another path",
@@ -74,7 +74,7 @@ def take(
     if resumes:
         prove(journal_of(output))
     lock = OutputLock(output, command)
-    going_on = resume is not None and _same(output, resume)
+    going_on = resume is not None and _is_same(output, resume)
     if not force and not going_on and output.exists() and output.stat().st_size:
         lock.close()
         other = f", `--resume {output}` continues it" if resumes else ""
@@ -86,7 +86,7 @@ def take(
     return lock
 
 
-def _same(place: Path, other: Path) -> bool:
+def _is_same(place: Path, other: Path) -> bool:
     return os.path.realpath(place) == os.path.realpath(other)
 
 

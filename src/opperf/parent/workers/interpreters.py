@@ -53,7 +53,7 @@ def choose_environment(spec: EnvironmentSpec, framework: str, libraries: Collect
     if spec == CURRENT and not (imports_here(framework) and all(map(_imports, mine))):
         spec = preset(framework)
     for library in mine:
-        spec = spec.beside(library) if spec.requirements and not spec.has(library) else spec
+        spec = spec.with_library(library) if spec.requirements and not spec.has(library) else spec
     return spec
 
 

@@ -175,7 +175,7 @@ class Pool:
 
     def capture(self, side: Side, what: requests.Capture | requests.CaptureModel) -> Recording:
         """Ask which operators the user's code runs, or a model; raises `OperatorFailure` with what was raised."""
-        return self._within(self._usable(side))(what)
+        return self._timed_ask(self._usable(side))(what)
 
     def measure(self, trial: Trial, process: int) -> Outcome:
         """Measure one trial; whatever goes wrong is the outcome."""
@@ -203,10 +203,10 @@ class Pool:
     def _ask(self, worker: Worker, trial: Trial) -> Measurement:
         """Check a trial's operator, then prepare, measure and release the trial: each within the timeout."""
         settings = self._settings
-        check_facts = self._reference.check(trial, self._within(worker))
+        check_facts = self._reference.check(trial, self._timed_ask(worker))
         if settings.loop == NATIVE and worker is not self._with_loops:
             self._build_loops(worker)
-        ask = self._within(worker)
+        ask = self._timed_ask(worker)
         handle = ask(requests.Prepare(trial, settings.seed, settings.check, memory_limit=settings.memory_limit)).handle
         try:
             reply = ask(requests.Measure(handle, settings, self._part(trial)))
@@ -253,7 +253,7 @@ class Pool:
             return None
         return Part(trial.count, self._whole.get(trial.side.process, 0.0))
 
-    def _within(self, worker: Worker) -> Ask:
+    def _timed_ask(self, worker: Worker) -> Ask:
         """Return what asks a child until the timeout of a trial, or of a capture, is over, counted from now."""
         settings = self._settings
         deadline = time.monotonic() + settings.timeout

@@ -34,7 +34,7 @@ def test_levels_and_errors_are_those_of_weighted_least_squares(count: int, seed:
     edges = [Edge(*pair, Estimate(generator.gauss(0, 0.1), generator.uniform(0.01, 0.1))) for pair in pairs]
     graph = RatioGraph(edges)
     for base, new in itertools.combinations(builds, 2):
-        both = graph.between(base, new)
+        both = graph.estimate(base, new)
         assert both is not None
         assert (both.log_ratio, both.error) == pytest.approx(solved(edges, base, new), abs=1e-9)
 
@@ -55,9 +55,9 @@ def test_a_closure_holds_an_edge_against_all_the_others() -> None:
 
 def test_builds_that_no_way_joins_are_not_compared() -> None:
     graph = RatioGraph([Edge("a", "b", Estimate(0.1, 0.01)), Edge("c", "d", Estimate(0.2, 0.01))])
-    assert graph.between("a", "c") is None
-    assert graph.between("a", "unheard of") is None
-    back = graph.between("d", "c")
+    assert graph.estimate("a", "c") is None
+    assert graph.estimate("a", "unheard of") is None
+    back = graph.estimate("d", "c")
     assert back is not None
     assert [back.log_ratio, back.error] == pytest.approx([-0.2, 0.01])
     assert graph.builds == ("a", "b", "c", "d")
@@ -66,7 +66,7 @@ def test_builds_that_no_way_joins_are_not_compared() -> None:
 def test_a_new_anchor_with_overlap_joins_old_builds_to_new_ones() -> None:
     old = [Edge("1.0", f"1.{i}", Estimate(0.01 * i, 0.005)) for i in range(1, 4)]
     new = [Edge("1.2", f"1.{i}", Estimate(0.01 * (i - 2), 0.005)) for i in range(3, 6)]
-    far = RatioGraph([*old, *new]).between("1.0", "1.5")
+    far = RatioGraph([*old, *new]).estimate("1.0", "1.5")
     assert far is not None
     assert far.log_ratio == pytest.approx(0.05)
     direct, last = 0.005**2, 0.005**2

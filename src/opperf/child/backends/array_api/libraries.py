@@ -51,7 +51,7 @@ def load(name: str, side: Side) -> Library:
 
     Raises `Unsupported` for a device that it does not have, and for a module that does not keep the standard.
     """
-    library = LIBRARIES.get(name, _other)(name, side)
+    library = LIBRARIES.get(name, _any_library)(name, side)
     if not hasattr(library.namespace, "asarray"):
         raise Unsupported(
             f"`{name}` does not follow the array API standard: it has no `asarray`", slug="no_such_operator"
@@ -136,7 +136,7 @@ def _cupy(name: str, side: Side) -> Library:
     )
 
 
-def _other(name: str, side: Side) -> Library:
+def _any_library(name: str, side: Side) -> Library:
     """Nothing is known of it: results are copied to the host, which cannot end before they are there."""
     _keep_to(side.threads)
     module = namespace = import_module(name)

@@ -18,7 +18,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from opperf.child.backends.jax.programs import PLANS, over_tensors, program
+from opperf.child.backends.jax.programs import PLANS, function_of_tensors, program
 from opperf.domain.backend import Bound, Unsupported, Work
 
 
@@ -32,7 +32,7 @@ class DifferentiableOperator:
     @classmethod
     def of(cls, bound: Bound) -> DifferentiableOperator:
         """Part the tensors of a call; the differentiable ones are found by identity."""
-        call, tensors = over_tensors(bound.function, bound.arguments, dict(bound.keywords))
+        call, tensors = function_of_tensors(bound.function, bound.arguments, dict(bound.keywords))
         ids = {id(tensor) for tensor in bound.differentiable}
         places_of_choice = [i for i, tensor in enumerate(tensors) if id(tensor) in ids]
         rest = [i for i in range(len(tensors)) if i not in places_of_choice]

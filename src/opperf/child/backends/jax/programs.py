@@ -53,7 +53,7 @@ def program(
     return jitted, took
 
 
-def over_tensors(
+def function_of_tensors(
     function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]
 ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """Return the call as a function of its tensors alone, and those tensors, also from within lists."""
@@ -85,7 +85,7 @@ def memory(work: Work) -> Memory | None:
     """Return what XLA plans for one call, for an eager one what that would take under jit."""
     if work.function in PLANS:
         return PLANS[work.function]
-    jitted, _ = program(*over_tensors(work.function, work.arguments, dict(work.keywords)))
+    jitted, _ = program(*function_of_tensors(work.function, work.arguments, dict(work.keywords)))
     plan = PLANS[jitted]
     return None if plan is None else replace(plan, source=f"{plan.source}, of the eager call under jit")
 
@@ -100,7 +100,7 @@ def explanation(work: Work) -> Explanation:
     arguments = work.make_arguments()
     notes = [READ]
     if not hasattr(function, "lower"):
-        function, arguments = over_tensors(function, arguments, dict(work.keywords))
+        function, arguments = function_of_tensors(function, arguments, dict(work.keywords))
         function, _ = program(function, arguments)
         notes.append(EAGER)
     text = function.lower(*arguments).compile().as_text()
@@ -112,7 +112,7 @@ COUNTS_SOURCE = "XLA's cost analysis of the program as it is written"
 
 def counts(work: Work) -> Counts | None:
     """Return what the call, which is traced and not made, computes and moves; None where XLA does not tell."""
-    call, tensors = over_tensors(work.function, work.arguments, dict(work.keywords))
+    call, tensors = function_of_tensors(work.function, work.arguments, dict(work.keywords))
     analysis = jax.jit(call).lower(*tensors).cost_analysis()
     if not analysis:
         return None

@@ -27,7 +27,7 @@ import numpy as np
 from opperf.child.backends import keras, threads
 from opperf.child.backends.call import Binding, bindings
 from opperf.child.backends.jax import capture, functions, gradients, kernels, outstanding, programs
-from opperf.child.backends.jax.programs import over_tensors
+from opperf.child.backends.jax.programs import function_of_tensors
 from opperf.child.backends.values import ATOL, RTOL, agree
 from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import (
@@ -172,7 +172,7 @@ class JaxBackend(Backend):
         """Return the call itself, or the program of it."""
         if self.side.mode == "eager":
             return Work(bound.function, bound.arguments, bound.keywords, nullcontext)
-        call, tensors = over_tensors(bound.function, bound.arguments, dict(bound.keywords))
+        call, tensors = function_of_tensors(bound.function, bound.arguments, dict(bound.keywords))
         function, metrics = programs.program(call, tensors)
         return Work(function, tensors, {}, nullcontext, metrics=metrics)
 

@@ -53,7 +53,7 @@ class NnxScopes:
         nnx = sys.modules.get(FLAX)
         if nnx is None or not hasattr(nnx, "iter_modules"):
             return
-        for kind in _below(nnx.Module):
+        for kind in _subclasses(nnx.Module):
             call = vars(kind).get("__call__")
             if kind not in self._calls and callable(call):
                 self._calls[kind] = call
@@ -88,10 +88,10 @@ class NnxScopes:
         return call_in_scope
 
 
-def _below(kind: Any) -> Iterator[Any]:
+def _subclasses(kind: Any) -> Iterator[Any]:
     for one in kind.__subclasses__():
         yield one
-        yield from _below(one)
+        yield from _subclasses(one)
 
 
 Folder = TemporaryDirectory[str]

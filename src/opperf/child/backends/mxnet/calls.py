@@ -46,7 +46,7 @@ class Calls:
         self._on = True
         if self._own is None:
             self._before = getattr(self._owner, self._name)
-            self._own = self._around(self._before)
+            self._own = self._wrap(self._before)
             setattr(self._owner, self._name, self._own)
 
     def stop(self) -> list[Event]:
@@ -58,7 +58,7 @@ class Calls:
         spans, self._spans = self._spans, []
         return spans
 
-    def _around(self, before: Callable[..., Any]) -> Callable[..., Any]:
+    def _wrap(self, before: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(before)
         def call(*inputs: Any, **keywords: Any) -> Any:
             details = self._enter(inputs) if self._on else None

@@ -205,7 +205,7 @@ class Recorder:
             return
         if not view.shape:  # `Reshape`, which autograd takes it for, makes no such array
             return
-        names = between(target, source)
+        names = operators_between(target, source)
         read = [replace(view, shape=(1, *view.shape))] * (len(names) - 1) + [whole]
         self._views.update({name: (tensor, self._here) for name, tensor in zip(names, read)})
 
@@ -251,7 +251,7 @@ def node_name(address: int) -> str | None:
     return None if symbol is None else str(symbol.name)
 
 
-def between(target: int, source: int) -> list[str]:
+def operators_between(target: int, source: int) -> list[str]:
     """Return the names of the operators that made one array of another and of nothing else, the last first.
 
     There are none where autograd does not know both.

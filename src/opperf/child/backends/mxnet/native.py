@@ -63,7 +63,7 @@ class _Watch:
 
     def call(self) -> None:
         """Make one uncounted call."""
-        self._wait(self._work.function(*self._ahead(), **self._work.keywords))
+        self._wait(self._work.function(*self._prepare_call(), **self._work.keywords))
 
     def calls(self) -> int:
         """Return the calls of a sample. The first one is longer: the profiler sets up things once."""
@@ -76,7 +76,7 @@ class _Watch:
         """Return what the operators of a number of calls took."""
         before, start = self._counters.read(), perf_counter_ns()
         for _ in range(calls):
-            arguments = self._ahead()
+            arguments = self._prepare_call()
             with self._profiler.open():
                 result = self._work.function(*arguments, **self._work.keywords)
                 self._wait(result)
@@ -95,7 +95,7 @@ class _Watch:
         # The profiler has one clock; CPU time would be that of the profiler itself too.
         return replace(whole, wall_ns=took, cpu_ns=took, clean=clean(whole, self._backend.side.threads))
 
-    def _ahead(self) -> tuple[object, ...]:
+    def _prepare_call(self) -> tuple[object, ...]:
         arguments = self._work.make_arguments()
         self._wait(None)
         return arguments

@@ -64,7 +64,7 @@ def function_at(path: str) -> Callable[..., Any]:
         hidden = word.startswith("_") and parent != INTERNAL and f"{parent}.{word}" != INTERNAL
         if hidden or word.startswith("__") or word in REFUSALS:
             raise NoSuchFunction(path, REFUSALS.get(word))
-        value = _below(parent, value, word)
+        value = _member(parent, value, word)
         if value is None:
             raise NoSuchFunction(path)
         parent = f"{parent}.{word}"
@@ -74,7 +74,7 @@ def function_at(path: str) -> Callable[..., Any]:
     return function
 
 
-def _below(parent: str, module: Any, word: str) -> Any:
+def _member(parent: str, module: Any, word: str) -> Any:
     """Return MXNet's own thing of a name, None where there is none.
 
     The functions that MXNet makes of its operators take no arrays where the registry does not name them, as it does
@@ -86,7 +86,7 @@ def _below(parent: str, module: Any, word: str) -> Any:
         is_operator = value is not None and registry.signature(word).arrays
         if registry.places(word) is not None or word in registry.WITH_STATE or (parent == INTERNAL and not is_operator):
             return registry.find(word)
-    return value if _own(value) else None
+    return value if _is_own(value) else None
 
 
 def listing() -> list[str]:
@@ -108,7 +108,7 @@ def _is_function(path: str) -> bool:
     return True
 
 
-def _own(value: Any) -> bool:
+def _is_own(value: Any) -> bool:
     """Whether a module, class or function is MXNet's."""
     name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
     return isinstance(name, str) and name.split(".")[0] in OWN_MODULES

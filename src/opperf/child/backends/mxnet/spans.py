@@ -102,7 +102,7 @@ def with_modules(events: Sequence[Event], modules: Sequence[Event]) -> list[Even
     operators = [event for event in events if event.kind == "operator"]
     pairs = (
         operator if place is None else replace(operator, module=modules[place].name)
-        for operator, place in zip(operators, _within(operators, modules))
+        for operator, place in zip(operators, _enclosing_spans(operators, modules))
     )
     return _put_back(events, pairs)
 
@@ -110,7 +110,7 @@ def with_modules(events: Sequence[Event], modules: Sequence[Event]) -> list[Even
 def with_shapes(events: Sequence[Event], calls: Sequence[Event]) -> list[Event]:
     """Return the spans, operators with the shapes that they were called with: each that ran alone in a call."""
     operators = [event for event in events if event.kind == "operator"]
-    places = _within(operators, calls)
+    places = _enclosing_spans(operators, calls)
     ran = Counter(places)
     pairs = (
         operator if place is None or ran[place] > 1 else replace(operator, shapes=calls[place].shapes)
@@ -119,7 +119,7 @@ def with_shapes(events: Sequence[Event], calls: Sequence[Event]) -> list[Event]:
     return _put_back(events, pairs)
 
 
-def _within(inner: Sequence[Event], outer: Sequence[Event]) -> list[int | None]:
+def _enclosing_spans(inner: Sequence[Event], outer: Sequence[Event]) -> list[int | None]:
     """Return for each of the inner spans the place of the innermost of the outer ones that it lies within."""
     above = parents([*outer, *inner])
     places: list[int | None] = []

@@ -126,7 +126,7 @@ class ModelFile:
         names = [name for node in graph.node for name in node.output if name and name not in self._constants]
         for name in ("input", "output", "value_info"):
             graph.ClearField(name)
-        graph.input.extend(_like(inputs[one.name], one) for one in self.model.graph.input if one.name in inputs)
+        graph.input.extend(_value_info(inputs[one.name], one) for one in self.model.graph.input if one.name in inputs)
         graph.output.extend(helper.make_empty_tensor_value_info(name) for name in names)
         model.ir_version = IR_VERSION
         if not names:
@@ -239,7 +239,7 @@ def _bytes(model: Any) -> bytes:
     return content
 
 
-def _like(value: Any, info: Any) -> Any:
+def _value_info(value: Any, info: Any) -> Any:
     """Return what says of an input how it is called and what it is, with the shape of a tensor."""
     if not info.type.HasField("tensor_type"):
         return info

@@ -29,7 +29,7 @@ NOT_ON_A_CPU = ("are not supported on CPU", "CPU implementations do not yet supp
 def backward(backend: TensorflowBackend, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
     """Return the gradients of one tape that is kept, or with `fresh` of a new tape for each call."""
     mode, start = backend.side.mode, perf_counter()
-    call, tensors = programs.over_tensors(bound)
+    call, tensors = programs.function_of_tensors(bound)
     if mode != "eager":
         call = programs.program(call, mode)
     sources = _sources(bound)
@@ -62,7 +62,7 @@ def backward(backend: TensorflowBackend, bound: Bound, cotangents: Callable[[Any
 def forward_backward(backend: TensorflowBackend, bound: Bound, cotangents: Callable[[Any], Any]) -> Work:
     """Return one forward on a tape and its gradients, as one call."""
     mode = backend.side.mode
-    call, tensors = programs.over_tensors(bound)
+    call, tensors = programs.function_of_tensors(bound)
     heads = [cotangents(output) for output in _smooth(backend, _first(call, tensors, "eager"))]
     ids = {id(tensor) for tensor in _sources(bound)}
     places = [i for i, tensor in enumerate(tensors) if id(tensor) in ids]

@@ -32,7 +32,7 @@ SYMBOLIC_GRADIENT = "SymbolicGradient"
 
 def compiled(bound: Bound, mode: str) -> Work:
     """Return the call as a program, compiled by one call of it."""
-    call, tensors = over_tensors(bound)
+    call, tensors = function_of_tensors(bound)
     function = program(call, mode)
     start = perf_counter()
     run(function, tensors, mode)
@@ -82,7 +82,7 @@ def _lack(error: Exception, mode: str) -> Unsupported | None:
     return None
 
 
-def over_tensors(bound: Bound) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+def function_of_tensors(bound: Bound) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """Return the call as a function of its tensors alone, and those tensors, also from within lists."""
     whole = (bound.arguments, dict(bound.keywords))
     leaves = tf.nest.flatten(whole)

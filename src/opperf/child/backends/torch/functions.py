@@ -55,7 +55,7 @@ PACKAGES = {
 }
 
 
-def elsewhere(name: str, overload: str = "default") -> tuple[str, ...]:
+def other_paths(name: str, overload: str = "default") -> tuple[str, ...]:
     """Return where else an operator of this name is found: as a method, and as what it sends on to in ATen."""
     return (f"torch.Tensor.{name}", f"aten::{name}", f"aten::{name}.{overload}")
 

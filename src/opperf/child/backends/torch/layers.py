@@ -84,7 +84,7 @@ def build(arguments: Sequence[Any], keywords: Mapping[str, Any], device: torch.d
     tables, cpu = settings["num_tables"], device.type == "cpu"
     place = common.EmbeddingLocation.HOST if cpu else common.EmbeddingLocation.DEVICE
     kind = training.ComputeDevice.CPU if cpu else training.ComputeDevice.CUDA
-    rows, sizes = (_each(settings[name], tables) for name in ("rows", "dim"))
+    rows, sizes = (_per_table(settings[name], tables) for name in ("rows", "dim"))
     more = {name: settings[name] for name in ("eps", "weight_decay") if name in settings}
     module = training.SplitTableBatchedEmbeddingBagsCodegen(
         [(row, size, place, kind) for row, size in zip(rows, sizes)],
@@ -98,7 +98,7 @@ def build(arguments: Sequence[Any], keywords: Mapping[str, Any], device: torch.d
     return Layer(module, tuple(module.parameters()))
 
 
-def _each(value: Any, tables: int) -> list[Any]:
+def _per_table(value: Any, tables: int) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) else [value] * tables
 
 

@@ -54,12 +54,12 @@ def collect(plans: Sequence[RowPlan], run: Run, *, together: bool) -> dict[str, 
     for row in plans:
         records_of_row = [records[trial.key] for trial in row.trials if trial.key in records]
         if records_of_row:
-            cells = _lump(row.operator, records_of_row) if together else _apart(row.operator, records_of_row)
+            cells = _lump(row.operator, records_of_row) if together else _split(row.operator, records_of_row)
             rows.setdefault(row.operator, []).append({"inputs": dict(row.inputs), **cells})
     return dict(sorted(rows.items()))
 
 
-def _apart(operator: str, records: Sequence[Record]) -> dict[str, Any]:
+def _split(operator: str, records: Sequence[Record]) -> dict[str, Any]:
     """Return the values of the profiler `native`: forward, backward and memory."""
     row: dict[str, Any] = {}
     for record in records:

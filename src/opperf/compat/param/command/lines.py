@@ -138,7 +138,7 @@ class LineStyle:
         }
 
 
-def between(cases: Sequence[ConfigCase], resume: str | None, stop: str | None) -> list[ConfigCase]:
+def cases_between(cases: Sequence[ConfigCase], resume: str | None, stop: str | None) -> list[ConfigCase]:
     """Return the cases from one run id on, and before another; raises `InputError` for ids that are not there."""
     first = 0 if resume is None else _place(cases, resume, "--resume-id")
     last = len(cases) if stop is None else _place(cases, stop, "--stop-id")

@@ -24,7 +24,7 @@ from opperf import __version__
 from opperf.catalog.param.cases import ConfigCase, cases
 from opperf.catalog.param.config import ParamConfig
 from opperf.compat.param.command.batches import Watch
-from opperf.compat.param.command.lines import Lines, LineStyle, between
+from opperf.compat.param.command.lines import Lines, LineStyle, cases_between
 from opperf.compat.param.command.tools import Tool, quiet
 from opperf.domain.files.destination import write_text
 from opperf.domain.measurement import Outcome, Samples
@@ -99,7 +99,7 @@ class Running:
     def run(self, path: Path, trace: Path | None) -> tuple[Run, BaseException | None]:
         """Measure, and write lines to a file, and a trace; return the run and what stopped it before its end."""
         every = list(cases(self._config, self._settings.seed))
-        selection = between(every, self._options.resume_id, self._options.stop_id)
+        selection = cases_between(every, self._options.resume_id, self._options.stop_id)
         cause: BaseException | None = None
         if not self._options.iteration:
             self._lines = Lines(path, append=self._options.append)
@@ -116,7 +116,7 @@ class Running:
             finally:
                 self._bar.close()
             self._write_ready(final=True)
-            self._lines.add({"finish_time": _now(), "environment": dict(run.environment)})
+            self._lines.add({"finish_time": _timestamp(), "environment": dict(run.environment)})
             if trace is not None:
                 write_trace(trace, self._sampled)
                 self._lines.add({"trace_file": str(trace)})
@@ -129,9 +129,9 @@ class Running:
         for case in cases:
             lines.add(self._show.line(case, case.run_id.partition("|")[0], {}))
             print(one_line(case.run_id), flush=True)
-        lines.add({"finish_time": _now()})
+        lines.add({"finish_time": _timestamp()})
         lines.close()
-        return Run(uuid.uuid4().hex[:12], _now(), tuple(sys.argv), self._settings)
+        return Run(uuid.uuid4().hex[:12], _timestamp(), tuple(sys.argv), self._settings)
 
     def _watch(self, path: Path, lines: Lines) -> None:
         """Have the tools look at the cases, before anything is timed; each batch is a line."""
@@ -226,12 +226,12 @@ def header(options: argparse.Namespace, config: ParamConfig) -> dict[str, Any]:
             "opperf_version": __version__,
             "machine": machine.facts(),
         },
-        "start_time": _now(),
+        "start_time": _timestamp(),
         "notes": list(config.notes),
     }
 
 
-def _now() -> str:
+def _timestamp() -> str:
     return datetime.now().isoformat(timespec="seconds")
 
 

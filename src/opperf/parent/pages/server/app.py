@@ -61,7 +61,7 @@ PAGES: dict[str, Page] = {
     "/operators/{name:path}": details.operator,
     "/runs": overview.runs,
     "/runs/{key}": details.run,
-    "/beside": details.beside,
+    "/beside": details.two_runs,
     "/suites": details.suites,
     "/suites/{name:path}": details.suite,
     "/machines": overview.machine_list,
@@ -167,18 +167,18 @@ class Token:
             return
         request = Request(scope)
         response: ASGIApp = PlainTextResponse("the token is missing: open /?token=TOKEN\n", 401)
-        if _same(request.query_params.get("token"), self._token):
+        if _equals(request.query_params.get("token"), self._token):
             rest = [(name, text) for name, text in request.query_params.multi_items() if name != "token"]
             there = RedirectResponse(f"{request.url.path}{'?' if rest else ''}{urlencode(rest)}", 303)
             there.set_cookie(COOKIE, self._mark, httponly=True, samesite="strict")
             response = there
-        elif _same(request.cookies.get(COOKIE), self._mark) or _same(
+        elif _equals(request.cookies.get(COOKIE), self._mark) or _equals(
             request.headers.get("authorization"), f"Bearer {self._token}"
         ):
             response = self._app
         await response(scope, receive, send)
 
 
-def _same(text: str | None, secret: str) -> bool:
+def _equals(text: str | None, secret: str) -> bool:
     """Whether a text is the secret, compared in constant time."""
     return text is not None and hmac.compare_digest(text.encode(), secret.encode())

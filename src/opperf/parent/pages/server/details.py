@@ -127,7 +127,7 @@ def _result(data: JsonObject, key: str) -> Stored:
     return result
 
 
-def beside(archive: Archive, query: Query) -> View:
+def two_runs(archive: Archive, query: Query) -> View:
     """Return two runs side by side, or the latest runs of two builds."""
     recent = [one.run for one in headings(archive) if one.kind == "run"]
     builds: dict[str, str] = {}

@@ -43,7 +43,7 @@ def side_words(series: Series) -> str:
     )
 
 
-def what(series: Series) -> str:
+def describe(series: Series) -> str:
     """Describe a series, except for its operator."""
     return " ".join([*([series.direction] if series.direction != "forward" else []), inputs(series)])
 
@@ -80,7 +80,7 @@ def _ratios(series: Series, edges: Sequence[Edge]) -> History:
         text = f"{'+' if ratio > 1 else ''}{format_percent(ratio - 1)}{'' if change.confirmed else ' ?'}"
         steps.append(Step(places[change.after], text, "slower" if ratio > 1 else "faster", words))
     return History(
-        f"{side_words(series)} against {anchor}: {what(series)}",
+        f"{side_words(series)} against {anchor}: {describe(series)}",
         f"Ratio of each build to the anchor, with its interval, on {series.machine_name}.{_latest(builds, every)}"
         + (" A dashed line is a change; the next build has to confirm one with ?." if steps else ""),
         [point.build for point in builds],
@@ -99,7 +99,7 @@ def _groups(times: Sequence[Times]) -> list[list[Times]]:
     """Return the series of one chart: of the same inputs and direction, on one machine."""
     groups: dict[tuple[str, int], list[Times]] = {}
     for one in times:
-        groups.setdefault((what(one.series), one.series.machine), []).append(one)
+        groups.setdefault((describe(one.series), one.series.machine), []).append(one)
     return [*groups.values()][:MOST]
 
 
@@ -118,7 +118,7 @@ def latest_charts(times: Sequence[Times], metric: str) -> Iterator[Intervals]:
             rows.append(
                 Row(
                     f"{side_words(one.series)} {version}",
-                    what(one.series),
+                    describe(one.series),
                     value,
                     interval,
                     f"{show(value)} {format_interval(interval)}".rstrip(),
@@ -153,7 +153,7 @@ def time_charts(times: Sequence[Times], metric: str) -> Iterator[History]:
         if lines:
             series = group[0].series
             yield History(
-                f"{metric.capitalize()} of one call: {what(series)}",
+                f"{metric.capitalize()} of one call: {describe(series)}",
                 f"As measured on {series.machine_name}; it also depends on what else the machine was doing."
                 + _latest(runs, every),
                 [_day(moment(start)) for start, _ in runs],

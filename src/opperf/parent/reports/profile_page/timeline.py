@@ -92,7 +92,7 @@ def drawing(profile: Profile, windows: Sequence[Window]) -> dict[str, object]:
         "begin": _steps(event.begin - origin for event in events),
         "length": [event.duration for event in events],
         "line": [tops[event.process, event.thread, lane] + depth for event, (lane, depth) in zip(events, places)],
-        "what": [whats[_what(event)] for event in events],
+        "what": [whats[_identity(event)] for event in events],
         "allocated": _unless_empty([event.allocated for event in events]),
         "device": _unless_empty([event.device for event in events]),
         "whats": [[plain_text(what[1]), kinds.index(what[0]), _lines_below(*what)] for what in whats],
@@ -116,7 +116,7 @@ def drawing(profile: Profile, windows: Sequence[Window]) -> dict[str, object]:
 What: TypeAlias = tuple[str, str, str, tuple[tuple[int, ...], ...], bool, bool]
 
 
-def _what(event: Event) -> What:
+def _identity(event: Event) -> What:
     return event.kind, event.name, event.module, event.shapes, event.backward, event.fused
 
 
@@ -138,7 +138,7 @@ def _keep(events: Sequence[Event]) -> tuple[list[Event], dict[What, int]]:
     result: list[Event] = []
     size = 0
     for event in sorted(events, key=lambda event: -event.duration)[:MOST_SPANS]:
-        what = _what(event)
+        what = _identity(event)
         if what not in whats:
             size += len(_lines_below(*what)) + len(plain_text(event.name))
             if size > MOST_SAID:

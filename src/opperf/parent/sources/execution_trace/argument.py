@@ -43,7 +43,7 @@ class Elements:
     room: int = MOST_KEPT
 
     @classmethod
-    def beside(cls, trace: Path) -> Elements:
+    def find(cls, trace: Path) -> Elements:
         """Look for the folder of a trace, however the trace is packed."""
         folder = trace.with_name(re.split(r"\.(?:json|tar|tgz|gz)\b", trace.name)[0] + "_resources")
         try:
@@ -210,7 +210,7 @@ class ElementRecords:
         spec = _tensor(dtype, shape, strides)
         if spec.is_float or spec.dtype == "bool":
             return spec
-        return self.elements.of(self.node, number, _within(spec, self.ranges.get(number)), value)
+        return self.elements.of(self.node, number, _with_bounds(spec, self.ranges.get(number)), value)
 
 
 def arguments(node: Node, parameters: Sequence[Parameter], elements: Elements) -> dict[str, Argument]:
@@ -242,7 +242,7 @@ def _argument(kind: str, value: Any, shape: Any, strides: Any, records: ElementR
         kinds = _kinds(match["items"])
         if len(kinds) != len(value):
             raise Unknown(f"a list of {len(value)} of which {len(kinds)} types are recorded")
-        each = zip(kinds, value, _each(shape, kinds), _each(strides, kinds))
+        each = zip(kinds, value, _item_records(shape, kinds), _item_records(strides, kinds))
         return ListOf(tuple(_argument(*entry, records, depth + 1) for entry in each))
     raise Unknown(f"an argument of type {kind}")
 
@@ -264,7 +264,7 @@ def _has_no_memory(value: object) -> bool:
     return isinstance(value, (list, tuple)) and len(value) == MEMORY and value[-2:] == [0, ""]
 
 
-def _each(entries: Sequence[object], kinds: Sequence[str]) -> Sequence[object]:
+def _item_records(entries: Sequence[object], kinds: Sequence[str]) -> Sequence[object]:
     """Return what is recorded for each item of a list; scalars may have nothing."""
     return entries if len(entries) == len(kinds) else [()] * len(kinds)
 
@@ -299,5 +299,5 @@ def _ranges(text: str) -> Mapping[int, Sequence[float]]:
     return bounds_by_place
 
 
-def _within(spec: TensorSpec, bounds: Sequence[float] | None) -> TensorSpec:
+def _with_bounds(spec: TensorSpec, bounds: Sequence[float] | None) -> TensorSpec:
     return spec if bounds is None else replace(spec, range=(bounds[0], bounds[1] + 1))

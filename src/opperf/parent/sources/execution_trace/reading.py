@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from opperf.catalog.param.problems import MOST_NAMES, quote
-from opperf.catalog.valid_values import within
+from opperf.catalog.valid_values import restrict
 from opperf.domain.case import Argument, Case, tensors_of
 from opperf.domain.code import check_name
 from opperf.domain.errors import InputError, near
@@ -136,7 +136,7 @@ class Spans:
             begin = durations.begins[node.id]
             self.calls.append((begin, begin + durations.host[node.id]))
 
-    def between(self) -> Between | None:
+    def idle(self) -> Between | None:
         """Return when no call ran, on any thread; None where that is not known."""
         if not self.whole or not self.calls:
             return None
@@ -204,7 +204,7 @@ def read_traces(
         tree = Tree.of(path, subgraph, durations)
         labels |= tree.labels
         counts.append(len(tree.steps))
-        elements, on_device = Elements.beside(path), tree.on_device()
+        elements, on_device = Elements.find(path), tree.on_device()
         for node in nodes(path):
             check_name(node.schema.partition("(")[0].strip(), f"{path}: node {node.id}")
             if tree.is_wanted(node, subgraph, steps):
@@ -224,7 +224,7 @@ def read_traces(
         left_out=tuple(LeftOut(name, count.count, why, count.recorded) for (name, why), count in left_out.items()),
         clock=clock,
         joined=None if kineto is None else str(match_result),
-        between=spans.between(),
+        between=spans.idle(),
     )
 
 
@@ -251,7 +251,7 @@ def _case(node: Node, elements: Elements) -> Case | str:
     except (ValueError, TypeError, AttributeError, ArithmeticError, LookupError, RecursionError) as error:
         return f"its record cannot be read ({error})"
     inputs, attributes = _part(schema_signature.parameters, values)
-    return within(Case(f"torch:{schema_signature.name}", inputs, attributes))
+    return restrict(Case(f"torch:{schema_signature.name}", inputs, attributes))
 
 
 def _fuse(node: Node) -> str:

@@ -18,7 +18,7 @@ from opperf.domain.stats.significance import Estimate
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import reading
-from opperf.parent.store.database.series import EVERYTHING, Filters, begin, pieces, series_of, within
+from opperf.parent.store.database.series import EVERYTHING, Filters, begin, filter_series, pieces, series_of
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def ratios(archive: Archive, filters: Filters = EVERYTHING) -> Iterator[Ratios]:
         *(table.base_environment_id, table.new_environment_id),
     )
     query = select(*columns).where(table.error.is_not(None)).order_by(table.new_series_id, table.started)
-    query = begin(within(query, table.new_series_id, filters), table.started, filters.since)
+    query = begin(filter_series(query, table.new_series_id, filters), table.started, filters.since)
     with reading(archive.engine, archive.address) as connection:
         versions = {row.id: row.version for row in connection.execute(select(environments.id, environments.version))}
         series = series_of(connection, Filters())

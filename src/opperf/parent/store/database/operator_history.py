@@ -20,10 +20,10 @@ from opperf.parent.store.database.series import (
     Filters,
     Series,
     begin,
+    filter_series,
     find_series,
     run_keys,
     series_of,
-    within,
 )
 
 
@@ -80,7 +80,7 @@ def operator_times(archive: Archive, operator: str, filters: Filters = EVERYTHIN
 def imported_times(archive: Archive, filters: Filters = EVERYTHING) -> list[Times]:
     """Return the times that other tools measured, series by series."""
     query = select(*TIMES).join(schema.runs, schema.runs.c.id == schema.records.c.run_id)
-    query = within(query.where(schema.runs.c.kind == "imported"), schema.records.c.series_id, filters)
+    query = filter_series(query.where(schema.runs.c.kind == "imported"), schema.records.c.series_id, filters)
     with reading(archive.engine, archive.address) as connection:
         return _times(connection, query, filters.since)
 

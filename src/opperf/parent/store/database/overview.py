@@ -13,7 +13,7 @@ from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.builds import BuildRows, Pair, read_builds, read_pairs, select_build
 from opperf.parent.store.database.connection import reading
-from opperf.parent.store.database.series import EVERYTHING, Filters, Series, begin, find_series, run_keys, within
+from opperf.parent.store.database.series import EVERYTHING, Filters, Series, begin, filter_series, find_series, run_keys
 
 #: What an overview stands on: ratios of pairs of processes, or times of different runs, which is much weaker.
 Evidence = Literal["ratios", "times"]
@@ -138,7 +138,9 @@ def _ratio_rows(connection: Connection, build: BuildRows, anchor: BuildRows, fil
         .where(table.new_environment_id.in_(build.environments), table.base_environment_id.in_(anchor.environments))
         .order_by(table.started)
     )  # fmt: skip
-    rows = connection.execute(begin(within(query, table.new_series_id, filters), table.started, filters.since)).all()
+    rows = connection.execute(
+        begin(filter_series(query, table.new_series_id, filters), table.started, filters.since)
+    ).all()
     return list({row[0]: _Mover(*row) for row in rows}.values())
 
 
@@ -171,7 +173,7 @@ def _latest_times(
         query = select(table.series_id, table.time).where(
             table.run_id == run, table.environment_id.in_(build.environments), table.time > 0
         )
-        for series, time in connection.execute(within(query, table.series_id, filters)).all():
+        for series, time in connection.execute(filter_series(query, table.series_id, filters)).all():
             times.setdefault(series, (run, time))
         if build_ids is not None and build_ids <= set(times):
             break

@@ -77,7 +77,7 @@ def category(operator: str) -> str | None:
     return declared(operator).category if is_known(operator) else None
 
 
-def within(query: Select[Any], series: ColumnElement[int], filters: Filters) -> Select[Any]:
+def filter_series(query: Select[Any], series: ColumnElement[int], filters: Filters) -> Select[Any]:
     """Return the query for the series that the filters leave."""
     conditions = filters.of_series()
     if conditions:

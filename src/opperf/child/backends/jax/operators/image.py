@@ -64,11 +64,11 @@ def _resize(method: str) -> Call:
     )
 
 
-def _like(data: Any, numbers: Any) -> Any:
+def _array_like(data: Any, numbers: Any) -> Any:
     return jnp.asarray(numbers, data.dtype)
 
 
-_COLOR: dict[str, Binding] = {name: change(name, _like) for name in CHANGES}
+_COLOR: dict[str, Binding] = {name: change(name, _array_like) for name in CHANGES}
 
 
 BINDINGS: dict[str, Binding] = {

@@ -30,12 +30,12 @@ def batch_norm(
 
 def layer_norm(data: Any, weight: Any, bias: Any, epsilon: float | None) -> Any:
     """Return the last dimensions normalized, as many as the weight has."""
-    return _affine(nn.standardize(data, _last(weight), epsilon=_or_usual(epsilon)), weight, bias)
+    return _affine(nn.standardize(data, _last_axes(weight), epsilon=_or_usual(epsilon)), weight, bias)
 
 
 def rms_norm(data: Any, weight: Any, epsilon: float | None) -> Any:
     """Return the data over the root mean square of the last dimensions, as many as the weight has."""
-    mean = jnp.mean(jnp.square(data), _last(weight), keepdims=True)
+    mean = jnp.mean(jnp.square(data), _last_axes(weight), keepdims=True)
     return data * lax.rsqrt(mean + _or_usual(epsilon)) * weight
 
 
@@ -68,7 +68,7 @@ def _along_channels(values: Any, data: Any) -> Any:
     return None if values is None else values.reshape(1, -1, *(1,) * (data.ndim - 2))
 
 
-def _last(weight: Any) -> tuple[int, ...]:
+def _last_axes(weight: Any) -> tuple[int, ...]:
     return tuple(range(-weight.ndim, 0))
 
 

@@ -19,7 +19,7 @@ def _kernel(case: Mapping[str, Any]) -> tuple[int, ...]:
     return tuple(case["weight"].shape[2:])
 
 
-def _each(name: str, default: int) -> Callable[[Mapping[str, Any]], tuple[int, ...]]:
+def _per_dimension(name: str, default: int) -> Callable[[Mapping[str, Any]], tuple[int, ...]]:
     """Return a number for each space dimension."""
 
     def spread(case: Mapping[str, Any]) -> tuple[int, ...]:
@@ -43,7 +43,11 @@ def _filters_of_transposed(case: Mapping[str, Any]) -> int:
     return int(case["weight"].shape[1] * (case.get("groups") or 1))
 
 
-WINDOW = {"stride": _each("stride", 1), "padding": _each("padding", 0), "dilation": _each("dilation", 1)}
+WINDOW = {
+    "stride": _per_dimension("stride", 1),
+    "padding": _per_dimension("padding", 0),
+    "dilation": _per_dimension("dilation", 1),
+}
 
 
 def _convolution() -> Call:
@@ -56,7 +60,7 @@ def _transpose(*also: str) -> Call:
         **WINDOW,
         "kernel": _kernel,
         "filters": _filters_of_transposed,
-        "extra": _each("output_padding", 0),
+        "extra": _per_dimension("output_padding", 0),
         "groups": lambda case: case.get("groups") or 1,
     }
     return call("nd.Deconvolution", "data, weight", f"{SETTINGS}, adj=extra", derive=derive, also=also)

@@ -125,11 +125,11 @@ def image_adjust_hue(F: Any, data: Any, turn: Any) -> Any:
     return F.np.dot(data, turn)
 
 
-def _like(data: Any, numbers: Any) -> Any:
+def _array_like(data: Any, numbers: Any) -> Any:
     return mx.nd.array(numbers, ctx=data.context, dtype=data.dtype)
 
 
-DERIVED = derivations(_like)
+DERIVED = derivations(_array_like)
 WEIGHTS = {"weights": DERIVED["weights"]}
 
 _COLOR: dict[str, Binding] = {

@@ -93,7 +93,7 @@ COUNTS: dict[str, Adapt] = {"dtype": _with_generator}
 
 def xavier_uniform(draw: Draw, shape: Any) -> Any:
     """Spread by both sides."""
-    return _within(draw(shape), (6 / sum(shape)) ** 0.5)
+    return _redraw_beyond(draw(shape), (6 / sum(shape)) ** 0.5)
 
 
 def xavier_normal(draw: Draw, shape: Any) -> Any:
@@ -105,7 +105,7 @@ def xavier_normal(draw: Draw, shape: Any) -> Any:
 
 def kaiming_uniform(draw: Draw, shape: Any) -> Any:
     """Spread by what goes in."""
-    return _within(draw(shape), (6 / shape[1]) ** 0.5)
+    return _redraw_beyond(draw(shape), (6 / shape[1]) ** 0.5)
 
 
 def kaiming_normal(draw: Draw, shape: Any) -> Any:
@@ -124,7 +124,7 @@ def orthogonal(draw: Draw, shape: Any) -> Any:
     return directions if rows >= columns else directions.T
 
 
-def _within(sample: Any, bound: float) -> Any:
+def _redraw_beyond(sample: Any, bound: float) -> Any:
     sample *= 2 * bound
     sample -= bound
     return sample

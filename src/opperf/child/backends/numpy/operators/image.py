@@ -57,11 +57,11 @@ def _along_channels(name: str) -> Callable[[Mapping[str, Any]], Any]:
     return lambda arguments: np.array(arguments[name], arguments["data"].dtype).reshape(-1, 1, 1)
 
 
-def _like(data: Any, numbers: Any) -> Any:
+def _array_like(data: Any, numbers: Any) -> Any:
     return np.array(numbers, data.dtype)
 
 
-_COLOR: dict[str, Binding] = {name: change(name, _like) for name in CHANGES}
+_COLOR: dict[str, Binding] = {name: change(name, _array_like) for name in CHANGES}
 
 
 BINDINGS: dict[str, Binding] = {

@@ -33,7 +33,7 @@ def transposed(
     kernel = weight.shape[2:]
     spread = [(size - 1) * step + 1 for size, step in zip(data.shape[2:], stride)]
     apart = np.zeros((*data.shape[:2], *spread), data.dtype)
-    apart[_every(stride)] = data
+    apart[_step_index(stride)] = data
     edges = [gap * (width - 1) - pad for gap, width, pad in zip(dilation, kernel, padding)]
     apart = np.pad(apart, [(0, 0), (0, 0), *((edge, edge + more) for edge, more in zip(edges, output_padding))])
     mirror = np.flip(weight, axis=tuple(range(2, weight.ndim)))
@@ -76,9 +76,9 @@ def windows(
     data = np.pad(data, [(0, 0), (0, 0), *((pad, pad) for pad in padding)], constant_values=fill)
     spans = [gap * (width - 1) + 1 for gap, width in zip(dilation, kernel)]
     patches = sliding_window_view(data, spans, axis=tuple(range(2, data.ndim)))
-    return patches[_every((*stride, *dilation))]
+    return patches[_step_index((*stride, *dilation))]
 
 
-def _every(steps: Widths) -> tuple[slice, ...]:
+def _step_index(steps: Widths) -> tuple[slice, ...]:
     """Return the index of all of each channel of each batch that lies on these steps."""
     return tuple(slice(None, None, step) for step in (1, 1, *steps))

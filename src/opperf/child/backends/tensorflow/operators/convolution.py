@@ -167,7 +167,7 @@ def _pool(function: Callable[..., Any], of: str) -> Call:
     return composition(function, "data, kernel, stride, padding", note=note, **OF_IMAGES)
 
 
-def _over(reduction: str, *axes: int) -> Binding:
+def _global_reduction(reduction: str, *axes: int) -> Binding:
     return call(f"tf.reduce_{reduction}", "data", f"axis={axes}, keepdims=True")
 
 
@@ -185,8 +185,8 @@ BINDINGS: dict[str, Binding] = {
     # Pooling in TensorFlow.
     **{f"max_pool{space}d": _pool(max_pool, f"tf.nn.max_pool{space}d") for space in (1, 2, 3)},
     **{f"avg_pool{space}d": _pool(avg_pool, f"tf.nn.avg_pool{space}d") for space in (1, 2, 3)},
-    **{f"global_avg_pool{space}d": _over("mean", *range(2, 2 + space)) for space in (1, 2, 3)},
-    **{f"global_max_pool{space}d": _over("max", *range(2, 2 + space)) for space in (1, 2, 3)},
+    **{f"global_avg_pool{space}d": _global_reduction("mean", *range(2, 2 + space)) for space in (1, 2, 3)},
+    **{f"global_max_pool{space}d": _global_reduction("max", *range(2, 2 + space)) for space in (1, 2, 3)},
     "adaptive_avg_pool2d": Missing("TensorFlow has no pooling over windows of several sizes"),
     "lp_pool2d": composition(
         lp_pool,

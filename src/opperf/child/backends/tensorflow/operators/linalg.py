@@ -50,7 +50,7 @@ def kron(lhs: Any, rhs: Any) -> Any:
     return tf.reshape(tf.einsum("ij,kl->ikjl", lhs, rhs), (rows * down, columns * right))
 
 
-def _near(path: str, keywords: str = "", matrix: str = "data", more: str = "") -> Binding:
+def _call_near_identity(path: str, keywords: str = "", matrix: str = "data", more: str = "") -> Binding:
     return call(path, f"{matrix}{more}", keywords, adapt={matrix: near_identity}, note=NEAR)
 
 
@@ -74,11 +74,11 @@ BINDINGS: dict[str, Binding] = {
     "triu": composition(triu, "data, offset", note="tf.linalg.band_part, and a difference above the main diagonal"),
     "tril": composition(tril, "data, offset", note="tf.linalg.band_part, and a difference below the main diagonal"),
     "cholesky": call("tf.linalg.cholesky", "data"),
-    "inverse": _near("tf.linalg.inv"),
-    "determinant": _near("tf.linalg.det"),
-    "slogdet": _near("tf.linalg.slogdet"),
-    "solve": _near("tf.linalg.solve", matrix="matrix", more=", right"),
-    "triangular_solve": _near("tf.linalg.triangular_solve", "lower=True", "matrix", ", right"),
+    "inverse": _call_near_identity("tf.linalg.inv"),
+    "determinant": _call_near_identity("tf.linalg.det"),
+    "slogdet": _call_near_identity("tf.linalg.slogdet"),
+    "solve": _call_near_identity("tf.linalg.solve", matrix="matrix", more=", right"),
+    "triangular_solve": _call_near_identity("tf.linalg.triangular_solve", "lower=True", "matrix", ", right"),
     "qr": call("tf.linalg.qr", "data"),
     "svd_values": call("tf.linalg.svd", "data", "compute_uv=False"),
     "eigh_values": call("tf.linalg.eigvalsh", "data", adapt={"data": symmetric}, note=SYMMETRIC),

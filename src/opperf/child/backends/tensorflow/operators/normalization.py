@@ -34,13 +34,13 @@ def batch_norm(
 
 def layer_norm(data: Any, weight: Any, bias: Any, epsilon: float | None) -> Any:
     """Return the last dimensions normalized, as many as the weight has."""
-    mean, variance = tf.nn.moments(data, _last(weight), keepdims=True)
+    mean, variance = tf.nn.moments(data, _last_axes(weight), keepdims=True)
     return tf.nn.batch_normalization(data, mean, variance, bias, weight, _or_usual(epsilon))
 
 
 def rms_norm(data: Any, weight: Any, epsilon: float | None) -> Any:
     """Return the data over the root mean square of the last dimensions, as many as the weight has."""
-    mean = tf.reduce_mean(tf.square(data), _last(weight), keepdims=True)
+    mean = tf.reduce_mean(tf.square(data), _last_axes(weight), keepdims=True)
     return data * tf.math.rsqrt(mean + _or_usual(epsilon)) * weight
 
 
@@ -70,7 +70,7 @@ def along_channels(values: Any, data: Any) -> Any:
     return None if values is None else tf.reshape(values, (1, -1, *(1,) * (data.shape.rank - 2)))
 
 
-def _last(weight: Any) -> list[int]:
+def _last_axes(weight: Any) -> list[int]:
     return list(range(-weight.shape.rank, 0))
 
 

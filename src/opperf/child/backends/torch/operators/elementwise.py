@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from opperf.child.backends.call import Binding, call, composition, compositions
-from opperf.child.backends.torch.functions import elsewhere
+from opperf.child.backends.torch.functions import other_paths
 
 
 def cube_root(data: Any) -> Any:
@@ -43,7 +43,7 @@ def set_item(data: Any, updates: Any) -> Any:
 
 BINARY: dict[str, Binding] = {
     **{
-        neutral: call(f"torch.{own}", "input=lhs, other=rhs", also=elsewhere(own, "Tensor"))
+        neutral: call(f"torch.{own}", "input=lhs, other=rhs", also=other_paths(own, "Tensor"))
         for neutral, own in NAMES.items()
     },
     "power": call("torch.pow", "input=lhs, exponent=rhs"),

@@ -49,11 +49,11 @@ def space_to_depth(data: Any, factor: int) -> Any:
     return pixels.reshape(batch, channels * factor**2, height // factor, width // factor)
 
 
-def _like(data: Any, numbers: Any) -> Any:
+def _array_like(data: Any, numbers: Any) -> Any:
     return torch.tensor(numbers, dtype=data.dtype, device=data.device)
 
 
-_COLOR: dict[str, Binding] = {name: change(name, _like) for name in CHANGES}
+_COLOR: dict[str, Binding] = {name: change(name, _array_like) for name in CHANGES}
 
 BINDINGS: dict[str, Binding] = {
     # Images in PyTorch: what `torch.nn.functional` has, and what image libraries compose.
@@ -96,5 +96,5 @@ BINDINGS: dict[str, Binding] = {
         space_to_depth=(space_to_depth, "torch.permute between reshapes"),
     ),
     # Colors in PyTorch: a few functions for each.
-    **{name: change(name, _like) for name in CHANGES},
+    **{name: change(name, _array_like) for name in CHANGES},
 }

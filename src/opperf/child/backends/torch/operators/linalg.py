@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from opperf.child.backends.call import Binding, call, compositions
-from opperf.child.backends.torch.functions import elsewhere
+from opperf.child.backends.torch.functions import other_paths
 
 NEAR = "of the identity plus the data over n, precomputed"
 SYMMETRIC = "of the mean of the data and its transpose, precomputed"
@@ -25,8 +25,10 @@ def symmetric(data: Any) -> Any:
 
 BINDINGS: dict[str, Binding] = {
     # PyTorch's products of matrices and vectors.
-    "matmul": call("torch.matmul", "input=lhs, other=rhs", also=("torch.mm", *elsewhere("matmul"), *elsewhere("mm"))),
-    "batch_matmul": call("torch.bmm", "input=lhs, mat2=rhs", also=elsewhere("bmm")),
+    "matmul": call(
+        "torch.matmul", "input=lhs, other=rhs", also=("torch.mm", *other_paths("matmul"), *other_paths("mm"))
+    ),
+    "batch_matmul": call("torch.bmm", "input=lhs, mat2=rhs", also=other_paths("bmm")),
     "linear": call("torch.nn.functional.linear", "input=data, weight=weight, bias=bias"),
     "matrix_vector": call("torch.mv", "input=lhs, vec=rhs"),
     "outer": call("torch.outer", "input=lhs, vec2=rhs"),

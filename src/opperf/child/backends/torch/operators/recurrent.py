@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from opperf.child.backends.call import Binding, Call, call, compositions
-from opperf.child.backends.torch.functions import elsewhere
+from opperf.child.backends.torch.functions import other_paths
 
 NAMES = ("weight_input", "weight_hidden", "bias_input", "bias_hidden")
 WEIGHTS = "w_ih=weight_input, w_hh=weight_hidden, b_ih=bias_input, b_hh=bias_hidden"
@@ -88,7 +88,7 @@ BINDINGS: dict[str, Binding] = {
     "scatter_reduce_amax": call(
         "torch.scatter_reduce", "input=data, dim=axis, index=indices, src=updates", "reduce='amax'"
     ),
-    "bincount": call("torch.bincount", "input=data", "minlength=count", also=elsewhere("bincount")),
+    "bincount": call("torch.bincount", "input=data", "minlength=count", also=other_paths("bincount")),
     "histogram": call("torch.histc", "input=data", "bins=bins, min=low, max=high", note="the counts are floats"),
     "searchsorted": call(
         "torch.searchsorted", "sorted_sequence=data, input=values", adapt={"data": lambda data: data.sort().values}

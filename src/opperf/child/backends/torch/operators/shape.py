@@ -15,7 +15,7 @@ def as_tuple(value: Any) -> tuple[Any, ...]:
     return (value,) if isinstance(value, int) else tuple(value)
 
 
-def every(arguments: Mapping[str, Any]) -> range:
+def all_dimensions(arguments: Mapping[str, Any]) -> range:
     """Return all dimensions of the data."""
     return range(arguments["data"].dim())
 
@@ -23,13 +23,13 @@ def every(arguments: Mapping[str, Any]) -> range:
 def axes(arguments: Mapping[str, Any]) -> tuple[int, ...]:
     """Return the new order of dimensions; none given reverses them."""
     order = arguments.get("axes")
-    return tuple(reversed(every(arguments))) if order is None else order
+    return tuple(reversed(all_dimensions(arguments))) if order is None else order
 
 
 def axis(arguments: Mapping[str, Any]) -> tuple[int, ...]:
     """Return the dimensions that are meant; none given means all."""
     value = arguments.get("axis")
-    return tuple(every(arguments)) if value is None else as_tuple(value)
+    return tuple(all_dimensions(arguments)) if value is None else as_tuple(value)
 
 
 def last_first(widths: Any) -> tuple[int, ...]:

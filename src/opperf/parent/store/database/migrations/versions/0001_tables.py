@@ -29,7 +29,7 @@ def _key() -> Column[int]:
     return Column("id", KEY, primary_key=True)
 
 
-def _to(name: str, target: Table, *, part: bool = False, empty: bool = False) -> Column[int]:
+def _reference(name: str, target: Table, *, part: bool = False, empty: bool = False) -> Column[int]:
     reference = ForeignKey(target.c.id, ondelete="CASCADE" if part else None)
     return Column(name, KEY, reference, nullable=empty)
 
@@ -65,8 +65,8 @@ series = Table(
     metadata,
     _key(),
     _distinct(),
-    _to("case_id", cases),
-    _to("machine_id", machines),
+    _reference("case_id", cases),
+    _reference("machine_id", machines),
     Column("framework", Text, nullable=False),
     Column("direction", Text, nullable=False),
     Column("side", JSON),
@@ -80,7 +80,7 @@ runs = Table(
     Column("key", String(64), nullable=False, unique=True),
     Column("kind", String(16), nullable=False),
     Column("started", BigInteger, nullable=False, index=True),
-    _to("machine_id", machines),
+    _reference("machine_id", machines),
     Column("content", String(32), nullable=False),
     Column("document", LargeBinary, nullable=False),
 )
@@ -89,7 +89,7 @@ labels = Table(
     "labels",
     metadata,
     _key(),
-    _to("run_id", runs, part=True),
+    _reference("run_id", runs, part=True),
     Column("name", Text, nullable=False),
     Column("value", Text, nullable=False),
     Index("labels_of_run", "run_id"),
@@ -100,9 +100,9 @@ records = Table(
     "records",
     metadata,
     _key(),
-    _to("run_id", runs, part=True),
-    _to("series_id", series),
-    _to("environment_id", environments, empty=True),
+    _reference("run_id", runs, part=True),
+    _reference("series_id", series),
+    _reference("environment_id", environments, empty=True),
     Column("started", BigInteger, nullable=False),
     Column("status", String(8), nullable=False),
     Column("time", Float),
@@ -117,11 +117,11 @@ comparisons = Table(
     "comparisons",
     metadata,
     _key(),
-    _to("run_id", runs, part=True),
-    _to("base_series_id", series),
-    _to("new_series_id", series),
-    _to("base_environment_id", environments, empty=True),
-    _to("new_environment_id", environments, empty=True),
+    _reference("run_id", runs, part=True),
+    _reference("base_series_id", series),
+    _reference("new_series_id", series),
+    _reference("base_environment_id", environments, empty=True),
+    _reference("new_environment_id", environments, empty=True),
     Column("started", BigInteger, nullable=False),
     Column("verdict", String(16), nullable=False),
     Column("ratio", Float),
@@ -138,7 +138,7 @@ samples = Table(
     "samples",
     metadata,
     _key(),
-    _to("record_id", records, part=True),
+    _reference("record_id", records, part=True),
     Column("document", LargeBinary, nullable=False),
     Index("samples_of_record", "record_id"),
 )
