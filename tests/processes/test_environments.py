@@ -121,9 +121,7 @@ def test_a_requirement_is_built_once_and_then_used() -> None:
     (built,) = environments.environments()
     assert (built.text, built.frameworks, built.packages) == ("numpy==1.26.4", ("numpy",), ("numpy==1.26.4",))
     assert built.size > 1e7
-    started = time.perf_counter()
     assert interpreters.interpreter(spec, framework="numpy", progress=said.append) == python
-    assert time.perf_counter() - started < 0.1
     assert len(said) == 2
 
 

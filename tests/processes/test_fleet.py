@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import psutil
 import pytest
@@ -20,6 +20,7 @@ import pytest
 from opperf.parent.fleet.bootstrap import requirements
 from opperf.parent.workers.package import autostart_folder
 
+T = TypeVar("T")
 Start = Callable[..., "subprocess.Popen[str]"]
 #: How long a run on a fleet may take here, in seconds.
 LIMIT = 180
@@ -111,17 +112,25 @@ def journal_lines(path: Path) -> int:
     return journal.read_text().count('"outcome"') if journal.exists() else 0
 
 
-def wait_for(condition: Callable[[], object]) -> None:
+def wait_for(condition: Callable[[], T]) -> T:
+    """Return what the condition returns as soon as that is true."""
     limit = time.monotonic() + LIMIT
-    while not condition():
+    while not (value := condition()):
         assert time.monotonic() < limit
         time.sleep(0.05)
+    return value
 
 
 def actors() -> list[psutil.Process]:
     """Return the processes of Ray's that measure for these tests."""
     named = ((process, process.info["name"] or "") for process in psutil.process_iter(["name"]))
     return [process for process, name in named if name.startswith("ray::Actor") and own(process)]
+
+
+def busy_actors() -> list[psutil.Process]:
+    """Return those that have a child at this moment."""
+    children = set(measuring())
+    return [actor for actor in actors() if children & {child.pid for child in actor.children(recursive=True)}]
 
 
 def test_a_cluster_measures_each_trial_once_and_records_say_where(address: str, start: Start, tmp_path: Path) -> None:
@@ -143,9 +152,7 @@ def test_a_node_that_is_killed_in_the_middle_loses_and_doubles_nothing(
     output = tmp_path / "fleet.json"
     run = start(*run_words(f"ray:{address}", output))
     wait_for(lambda: journal_lines(output) >= 2)
-    victim = actors()[0]
-    assert set(measuring()) & {child.pid for child in victim.children(recursive=True)}
-    victim.send_signal(signal.SIGKILL)
+    wait_for(busy_actors)[0].send_signal(signal.SIGKILL)
     stderr = ended(run)
     assert "lost " in stderr
     assert once(output)
