@@ -32,7 +32,7 @@ def compute(graph: Any, values: dict[str, Any]) -> Iterator[Computed]:
     for operation in graph.get_operations():
         taken = [values[tensor.name] for tensor in operation.inputs]
         if operation.type in capture.CALLS:
-            inner = capture.called(operation)
+            inner = capture.called_graph(operation)
             within = {place.name: value for place, value in zip(inner.inputs, taken)}
             yield from compute(inner, within)
             returned = [within[tensor.name] for tensor in inner.outputs]

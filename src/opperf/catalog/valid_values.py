@@ -50,9 +50,9 @@ def base_name(operator: str) -> str:
 def restrict(case: Case) -> Case:
     """Return a case each of whose arguments holds values that the operator is defined for, as far as the table knows.
 
-    >>> within(Case("torch:aten::sqrt", {"self": TensorSpec((2,))})).inputs["self"].range
+    >>> restrict(Case("torch:aten::sqrt", {"self": TensorSpec((2,))})).inputs["self"].range
     (0.1, 2.0)
-    >>> within(Case("torch:aten::pow", {"self": TensorSpec((2,))}, {"exponent": 2})).inputs["self"].range is None
+    >>> restrict(Case("torch:aten::pow", {"self": TensorSpec((2,))}, {"exponent": 2})).inputs["self"].range is None
     True
     """
     if is_code(case.operator):

@@ -98,7 +98,7 @@ class EnvironmentSpec:
     def with_library(self, text: str) -> EnvironmentSpec:
         """Return the environment with a library of layers in addition; raises `InputError`.
 
-        >>> EnvironmentSpec.parse("jax==0.9.2").beside("keras==3.9.0").requirements
+        >>> EnvironmentSpec.parse("jax==0.9.2").with_library("keras==3.9.0").requirements
         ('jax==0.9.2', 'keras==3.9.0')
         """
         name = requirement_name(text)

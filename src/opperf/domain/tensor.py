@@ -136,10 +136,10 @@ def row_major(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
-def nested(values: object) -> tuple[tuple[int, ...], list[Any]]:
+def shape_and_elements(values: object) -> tuple[tuple[int, ...], list[Any]]:
     """Return the shape of lists within lists, and their elements in row-major order; raises `InputError`.
 
-    >>> nested([[1, 2, 3], [4, 5, 6]])
+    >>> shape_and_elements([[1, 2, 3], [4, 5, 6]])
     ((2, 3), [1, 2, 3, 4, 5, 6])
     """
     shape: list[int] = []
@@ -337,7 +337,7 @@ def _literal(values: object, shape: object, where: str) -> tuple[tuple[object, .
     if set(values) != {LITERAL} or not isinstance(values[LITERAL], list):
         raise InputError(f"{where}: `values` is {str(values)[:80]}, expected {{{LITERAL}: [...]}}", slug="bad_values")
     with at_place(where):
-        lengths, values_flat = nested(values[LITERAL])
+        lengths, values_flat = shape_and_elements(values[LITERAL])
     flat = len(lengths) == 1
     if shape is not None and not flat and list(lengths) != shape:
         raise InputError(f"{where}: values of shape {list(lengths)}, and `shape` is {shape}", slug="bad_values")

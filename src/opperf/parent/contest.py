@@ -18,7 +18,7 @@ from opperf.domain.plan import INSTRUCTIONS, Settings, Trial
 from opperf.domain.reason import Warning
 from opperf.domain.record import Run
 from opperf.domain.stats.order import median
-from opperf.parent.analysis.counts import vectorised
+from opperf.parent.analysis.counts import vector_warnings
 from opperf.parent.workers import machine
 
 
@@ -104,7 +104,7 @@ def outcome(contest: Contest) -> Comparison:
     decisive = contest.decisive
     values = [(pair.base, pair.new) for pair in decisive if pair.base is not None and pair.new is not None]
     base_count, new_count = _instructions(contest.counts)
-    doubts = () if base_count is None else vectorised(contest.base, base_count)
+    doubts = () if base_count is None else vector_warnings(contest.base, base_count)
     tails: dict[str, float] = {}
     base_time = new_time = None
     if values:

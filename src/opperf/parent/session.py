@@ -107,7 +107,7 @@ class Session:
     def plan(self) -> Plan:
         """Return the trials; raises `InputError` for bad input."""
         sides = self.sides()
-        plan = self.expanded(self._selection, sides)
+        plan = self.plan_of(self._selection, sides)
         for note in unmeasured(self._selection, {side.framework for side in sides}):
             self._progress.note(f"note: {note}")
         return plan
@@ -126,7 +126,7 @@ class Session:
             check(result)
         return tuple(dict.fromkeys(result))
 
-    def expanded(self, selection: Selection, sides: Sequence[Side]) -> Plan:
+    def plan_of(self, selection: Selection, sides: Sequence[Side]) -> Plan:
         """Return the trials of any selection on some of the session's sides; raises `InputError`."""
         return expand(selection, self._settings, sides, self._pool, progress=self._progress.plan)
 

@@ -47,7 +47,7 @@ class Known:
         pad = Case("mxnet:nd.pad", {"data": TensorSpec((4, 4))}, {"mode": "edge"})
         return Discovery(examples=(Example(pad),) if path == "nd.pad" else ())
 
-    def expanded(self, selection: Selection, sides: Sequence[Side]) -> Plan:
+    def plan_of(self, selection: Selection, sides: Sequence[Side]) -> Plan:
         if selection.operators != ("mxnet:np.add",):
             raise InputError(f"no operator `{selection.operators[0]}`", slug="unknown_operator")
         add = Case("add", {"lhs": TensorSpec((8, 8)), "rhs": TensorSpec((8, 8))})

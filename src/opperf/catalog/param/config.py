@@ -80,7 +80,7 @@ class ConfiguredOperator:
     batch: str | None = None
 
     @property
-    def is_settled(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether the file alone says what the cases are, with nothing left to the user's own code."""
         return all(way == Way() for entry in self.entries for way in entry.ways)
 

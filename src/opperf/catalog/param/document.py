@@ -38,7 +38,7 @@ def examine(path: Path, own: Workloads = NONE, *, lenient: bool = False) -> tupl
     operators = reading.document(data)
     if not reading.problems.mistakes:
         for operator in operators:
-            if operator.is_settled:
+            if operator.is_complete:
                 check(operator, reading.problems)
     notes = [*reading.notes, *(f"{problem}; skipped" for problem in reading.problems.passed_over or ())]
     return ParamConfig(path, operators, tuple(dict.fromkeys(notes)), lenient), reading.problems

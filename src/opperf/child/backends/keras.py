@@ -90,7 +90,7 @@ def layer(
     backend: Backend, path: str, arguments: Sequence[Any], keywords: Mapping[str, Any], call: FirstCall | None
 ) -> Layer:
     """Return a layer that holds its weights."""
-    result = _built(backend, path, arguments, keywords, call)
+    result = _build(backend, path, arguments, keywords, call)
     return Layer(result, tuple(weight.value for weight in result.trainable_variables))
 
 
@@ -101,7 +101,7 @@ def pure_layer(
 
     It returns the state that it changes beside its outputs, since a compiler would leave out what only that needs.
     """
-    result = _built(backend, path, arguments, keywords, call)
+    result = _build(backend, path, arguments, keywords, call)
     weights, rest = result.trainable_variables, result.non_trainable_variables
     trained, state = ([variable.value for variable in several] for several in (weights, rest))
 
@@ -118,7 +118,7 @@ def pure_layer(
     return Layer(function, tuple(trained), (trained, state))
 
 
-def _built(
+def _build(
     backend: Backend, path: str, arguments: Sequence[Any], keywords: Mapping[str, Any], call: FirstCall | None
 ) -> Any:
     """Return a layer that has been called once, as it is used outside of training."""

@@ -75,7 +75,7 @@ class Tree:
             self._tops.append(place if self._depths[place] <= MOST else self._tops[caller])
         return place
 
-    def left(self, place: int, code: CodeType) -> int:
+    def return_place(self, place: int, code: CodeType) -> int:
         """Return the place that a function returns to; what was not seen to return before it is left as well."""
         outer = place
         while outer != NOWHERE and self._codes[outer] is not code:
@@ -136,7 +136,7 @@ def _read(tree: Tree, moments: Moments) -> tuple[array[int], array[int]]:
         elif when >= 0:
             place = tree.enter(place, code)
         else:
-            place = tree.left(place, code)
+            place = tree.return_place(place, code)
             times[number] = -when
         places.append(place)
     moments.codes.clear()

@@ -45,7 +45,7 @@ class Rules:
         if name in self.functions:
             text, values = self.functions[name]
             return [Case(operator, inputs(text, side), attributes(values, side))]
-        names = required(function)
+        names = required_arguments(function)
         arrays: dict[str, Argument] = {
             own: tensor(self.arrays.get(own, MATRIX), side) for own in names if own not in self.attributes
         }
@@ -101,7 +101,7 @@ class Functions:
         return self.areas[area].case(f"{self.framework}:{path}", name, self.computing[path], size)
 
 
-def required(function: Callable[..., Any]) -> tuple[str, ...]:
+def required_arguments(function: Callable[..., Any]) -> tuple[str, ...]:
     """Return the names of the arguments that a function does not do without; none where Python cannot tell.
 
     A ufunc says how many arrays it takes, and in most versions nothing else.

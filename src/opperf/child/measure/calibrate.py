@@ -53,7 +53,7 @@ class Settling:
         """Take the time of one call in the next block."""
         self.times.append(seconds)
 
-    def has_settled(self, elapsed: float) -> bool:
+    def is_steady(self, elapsed: float) -> bool:
         """Whether to begin sampling."""
         if len(self.times) >= MOST_BLOCKS or elapsed >= MOST_OF_BUDGET * self.budget:
             return len(self.times) >= 1
@@ -107,7 +107,7 @@ def warm_up(block: Block, calls: int, budget: float) -> int:
         blocks += 1
         elapsed_ns += wall_ns
         rule.add(wall_ns / calls / 1e9)
-        if rule.has_settled(elapsed_ns / 1e9):
+        if rule.is_steady(elapsed_ns / 1e9):
             return blocks * calls
 
 

@@ -44,7 +44,7 @@ class HostReading:
 
 def read(root: Path = Path("/")) -> HostReading:
     """Return the counters now; costs about 0.1 ms, most of it the kernel's."""
-    return HostReading(_stolen(root), _throttled(root), _cap(root))
+    return HostReading(_stolen(root), _throttle_count(root), _cap(root))
 
 
 def doubts(before: HostReading, after: HostReading, seconds: float) -> list[Warning]:
@@ -84,7 +84,7 @@ def _stolen(root: Path) -> float:
     return int(words[8]) / os.sysconf("SC_CLK_TCK") if len(words) > 8 else 0.0
 
 
-def _throttled(root: Path) -> int:
+def _throttle_count(root: Path) -> int:
     counts = _texts(root, "sys/devices/system/cpu/cpu[0-9]*/thermal_throttle/core_throttle_count")
     return sum(int(count or 0) for count in counts)
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from opperf.child.backends.mxnet.allocations import allocated, peak
+from opperf.child.backends.mxnet.allocations import allocated_bytes, peak
 from opperf.domain.profile.event import Profile, Reading
 
 #: Said where the file with the profiler's events is not known.
@@ -44,7 +44,7 @@ class Ledger:
         return {
             device: {
                 "Allocations": sum(step > 0 for step in steps),
-                "Total Bytes Allocated": allocated(steps),
+                "Total Bytes Allocated": allocated_bytes(steps),
                 "Peak Bytes": peak(steps),
             }
             for device, steps in sorted(self.changes.items())

@@ -121,7 +121,7 @@ def benchmark(
         dtypes=(dtype,),
     )
     clock = "wall" if choice.together else NATIVE
-    children, each = shared(runs, processes)
+    children, each = split_runs(runs, processes)
     settings = Settings(
         warmup=warmup,
         runs=each,
@@ -135,10 +135,10 @@ def benchmark(
     _leave(run, output_file, cause)
 
 
-def shared(runs: int, processes: int | None) -> tuple[int, int]:
+def split_runs(runs: int, processes: int | None) -> tuple[int, int]:
     """Return how many children measure a row, and how many samples each takes; `processes` are those asked for.
 
-    >>> shared(100, None), shared(5, None), shared(50, 1)
+    >>> split_runs(100, None), split_runs(5, None), split_runs(50, 1)
     ((5, 20), (1, 5), (1, 50))
     """
     children = processes or min(CHILDREN, max(1, runs // LEAST_RUNS))

@@ -118,13 +118,13 @@ class PairedTest:
         return cls(fmean(ratios), spread / math.sqrt(len(ratios)), len(ratios) - 1)
 
     @classmethod
-    def trimmed(cls, ratios: Sequence[float], share: float) -> PairedTest:
+    def of_trimmed_mean(cls, ratios: Sequence[float], share: float) -> PairedTest:
         """Return the test of the trimmed mean, without this share of the ratios at either end; three must remain.
 
         Yuen, Biometrika 61 (1974), 165-170: the error is that of the ratios with each end drawn in to what is left. One
         pair that met something else then widens the interval little, where it rules a plain t-test.
 
-        >>> test = PairedTest.trimmed([0.0, 0.01, 0.02, 0.03, 0.9], 0.2)
+        >>> test = PairedTest.of_trimmed_mean([0.0, 0.01, 0.02, 0.03, 0.9], 0.2)
         >>> round(test.mean, 3), test.freedom
         (0.02, 2)
         """

@@ -116,7 +116,7 @@ def data_share(trial: Trial, count: float) -> float | None:
     return max(nbytes / VECTOR_BYTES, flops / VECTOR_FLOPS) / count if count > 0 else None
 
 
-def vectorised(trial: Trial, count: float) -> tuple[Warning, ...]:
+def vector_warnings(trial: Trial, count: float) -> tuple[Warning, ...]:
     """Return a warning where a count says little of time, since the work is done in vectors."""
     share = data_share(trial, count)
     if share is None or share < MOST_OF_DATA:

@@ -49,7 +49,7 @@ class RatioGraph:
     ...     Edge("1.1", "1.2", Estimate(0.03, 0.01)),
     ...     Edge("1.0", "1.2", Estimate(0.04, 0.01)),
     ... ])
-    >>> both = graph.between("1.0", "1.2")
+    >>> both = graph.estimate("1.0", "1.2")
     >>> round(both.log_ratio, 4), round(both.error, 4)
     (0.0433, 0.0082)
     >>> [(closure.edge.new, round(closure.gap.log_ratio, 3)) for closure in graph.closures()]

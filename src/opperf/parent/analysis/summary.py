@@ -23,7 +23,7 @@ from opperf.domain.reason import Reason, Warning
 from opperf.domain.record import Record, Statistics, Value
 from opperf.domain.stats.order import median, quantile, relative_precision
 from opperf.domain.stats.significance import log_interval
-from opperf.parent.analysis.counts import vectorised
+from opperf.parent.analysis.counts import vector_warnings
 
 #: Fewer samples than this make a 99th percentile that is merely the largest.
 ENOUGH_FOR_P99 = 100
@@ -56,7 +56,7 @@ def record(trial: Trial, outcomes: Sequence[Outcome], settings: Settings, *, kee
     differences = {**_python_share(by_name), **_launch_gap(by_name)}
     quantities = _quantities(measurements)
     count = quantities.get("instructions")
-    vectors = vectorised(trial, count.value) if isinstance(count, Quantity) else ()
+    vectors = vector_warnings(trial, count.value) if isinstance(count, Quantity) else ()
     rates, doubts = _rates(trial, measurements[0].facts, median(time.pooled))
     return Record(
         trial,
@@ -148,7 +148,7 @@ def _rates(trial: Trial, facts: Mapping[str, object], seconds: float) -> tuple[d
             "flop": read_as(Optional[int], facts.get("flops"), "flops"),
             "byte": read_as(Optional[int], facts.get("bytes"), "bytes"),
         }
-        return _all_counted(counts, seconds, str(facts.get("counted"))), ()
+        return _counts(counts, seconds, str(facts.get("counted"))), ()
     try:
         counts = {
             "flop": definition.flop_count(trial.case, trial.direction),
@@ -157,10 +157,10 @@ def _rates(trial: Trial, facts: Mapping[str, object], seconds: float) -> tuple[d
     except (InputError, LookupError, TypeError, ValueError, ArithmeticError) as error:
         doubt = f"the formulas of `{definition.name}` fail for these inputs: {error}"
         return {}, (Warning("formula_does_not_fit", doubt, "check the inputs"),)
-    return _all_counted(counts, seconds, "formula"), ()
+    return _counts(counts, seconds, "formula"), ()
 
 
-def _all_counted(counts: Mapping[str, int | None], seconds: float, source: str) -> dict[str, Value]:
+def _counts(counts: Mapping[str, int | None], seconds: float, source: str) -> dict[str, Value]:
     """Return the counts that are known, each with its rate."""
     result: dict[str, Value] = {}
     for name, count in counts.items():

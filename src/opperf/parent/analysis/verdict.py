@@ -121,7 +121,7 @@ def spending(looks: Sequence[int]) -> list[float]:
 
 def paired_test(ratios: Sequence[float]) -> PairedTest:
     """Return the test of the mean of log-ratios, without the ends where there are pairs enough."""
-    return PairedTest.trimmed(ratios, TRIM) if len(ratios) >= TRIMMED_FROM else PairedTest.of(ratios)
+    return PairedTest.of_trimmed_mean(ratios, TRIM) if len(ratios) >= TRIMMED_FROM else PairedTest.of(ratios)
 
 
 def sort_out(stage1: Mapping[int, Sequence[float]], look: int, rule: Rule) -> tuple[set[int], set[int]]:
@@ -166,7 +166,7 @@ def settle(ratios: Sequence[float], rule: Rule) -> Verdict:
     test = paired_test(ratios)
     if _inside(test.interval(CONFIDENCE), rule.band):
         return _verdict("same", test, ratios, f"the interval lies within {_share(rule.band)}")
-    return _undecided(test, ratios, f"the interval is wider than {_share(rule.band)}", rule)
+    return _inconclusive(test, ratios, f"the interval is wider than {_share(rule.band)}", rule)
 
 
 def confirm(stage1: Sequence[float], stage2: Sequence[float], rule: Rule, share: float = 1.0) -> Verdict:
@@ -186,10 +186,10 @@ def confirm(stage1: Sequence[float], stage2: Sequence[float], rule: Rule, share:
         word = "slower" if test.mean > 0 else "faster"
         return _verdict(word, test, stage2, "both stages agree")
     if not agree:
-        return _undecided(test, stage2, "the two stages disagree", rule)
+        return _inconclusive(test, stage2, "the two stages disagree", rule)
     if not clear:
-        return _undecided(test, stage2, "the second stage does not rule out no change", rule)
-    return _undecided(test, stage2, _not_beyond(rule), rule)
+        return _inconclusive(test, stage2, "the second stage does not rule out no change", rule)
+    return _inconclusive(test, stage2, _not_beyond(rule), rule)
 
 
 def cut_short(ratios: Sequence[float], reason: str, settle: str | None) -> Verdict:
@@ -228,7 +228,7 @@ def _verdict(
     return Verdict(word, math.exp(test.mean), bounds, reason, len(ratios), settle, confidence)
 
 
-def _undecided(test: PairedTest, ratios: Sequence[float], reason: str, rule: Rule) -> Verdict:
+def _inconclusive(test: PairedTest, ratios: Sequence[float], reason: str, rule: Rule) -> Verdict:
     return _verdict("inconclusive", test, ratios, reason, _pairs_needed(test, ratios, rule))
 
 

@@ -77,7 +77,7 @@ class Candidates:
         """Return the builds before and after a step."""
         return self.names[step - 1], self.names[step]
 
-    def dropped(self, before: str, after: str) -> tuple[str, ...]:
+    def dropped_between(self, before: str, after: str) -> tuple[str, ...]:
         """Return what was dropped between two neighbours."""
         return tuple(self._every[self._every.index(before) + 1 : self._every.index(after)])
 
@@ -184,7 +184,7 @@ class Judge:
         if test is None or abs(test.mean) <= SURE * test.error:
             return None
         low, high = test.interval()
-        between = self._candidates.dropped(before, after)
+        between = self._candidates.dropped_between(before, after)
         return Step(before, after, math.exp(test.mean), (math.exp(low), math.exp(high)), test.freedom + 1, between)
 
     def open(self, subject: Subject) -> Answer:

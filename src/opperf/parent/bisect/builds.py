@@ -119,11 +119,11 @@ def _exchanges(before: dict[str, str], after: dict[str, str]) -> dict[str, dict[
     for names in groups.values():
         others = {name: version for name, version in mixture.items() if name not in names}
         mixture = {**others, **{name: after[name] for name in names if name in after}}
-        builds[f"{_installed(names, before)} -> {_installed(names, after)}"] = mixture
+        builds[f"{_versions(names, before)} -> {_versions(names, after)}"] = mixture
     return builds
 
 
-def _installed(names: Sequence[str], packages: dict[str, str]) -> str:
+def _versions(names: Sequence[str], packages: dict[str, str]) -> str:
     return " ".join(f"{name} {packages[name]}" for name in names if name in packages) or f"no {' '.join(names)}"
 
 

@@ -79,7 +79,7 @@ def _count(operator: ConfiguredOperator, pool: Pool, problems: Problems) -> int:
     from opperf.parent.workers.interpreters import settled_side
 
     side = Side(operator.meaning.framework or USUAL)
-    if operator.meaning.is_own or not operator.is_settled:
+    if operator.meaning.is_own or not operator.is_complete:
         side = settled_side(side)  # a framework that is not asked need not be installed
     code = operator.meaning.code
     own = Meaning() if code is None else own_meaning(code, side, pool)

@@ -96,12 +96,12 @@ def _code(command: Callable[[], object]) -> str | int | None:
         return 0 if isinstance(leaving.__context__, BrokenPipeError) else leaving.code
     except Exception as error:
         _show_traceback()
-        tell(f"error: {_unexpected(error)}")
+        tell(f"error: {_describe_unexpected(error)}")
         return HarnessError.exit_code
     return 0
 
 
-def _unexpected(error: Exception) -> str:
+def _describe_unexpected(error: Exception) -> str:
     """Say what went wrong that no code of opperf foresaw."""
     if isinstance(error, OSError) and error.strerror is not None:
         place = "" if error.filename is None else f": `{error.filename}`"

@@ -118,7 +118,7 @@ class Fleet:
             if result.node is None:
                 for place in result.tasks:
                     contests[place].failure = result.reason
-                    yield _failed(contests[place], result.reason)
+                    yield _failed_comparison(contests[place], result.reason)
                 continue
             for comparison in self._answer(result).comparisons:
                 yield replace(comparison, node=result.node)
@@ -180,7 +180,7 @@ def _lose(trial: Trial, settings: Settings, reason: str | None) -> Sequence[Outc
     return [Outcome(trial, process, "failed", reason=why) for process in range(settings.processes)]
 
 
-def _failed(contest: Contest, reason: str | None) -> Comparison:
+def _failed_comparison(contest: Contest, reason: str | None) -> Comparison:
     """Return the comparison of a contest that no node brought to an end."""
     contest.verdict = Verdict("failed", None, None, f"not measured: {reason}", 0)
     return outcome(contest)

@@ -33,7 +33,7 @@ class Ask(Protocol):
 
 def settle(operator: ConfiguredOperator, ask: Ask, problems: Problems) -> ConfiguredOperator:
     """Return an operator of a config of which nothing is left to the user's own code; `problems` take what is wrong."""
-    if operator.is_settled:
+    if operator.is_complete:
         return operator
     settling = _Settling(ask, problems)
     before = len(problems.mistakes)

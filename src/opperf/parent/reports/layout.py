@@ -201,7 +201,7 @@ def _narrow(grid: Grid, width: int) -> TableFit:
             left_out.append(grid.titles[i])
     caption = ", ".join([*([grid.caption] if grid.caption else []), *common])
     narrow = replace(_keep(grid, places), caption=caption)
-    return TableFit(narrow, _shared(narrow, width), left_out, below)
+    return TableFit(narrow, _share_width(narrow, width), left_out, below)
 
 
 def _dispensable(grid: Grid) -> list[int]:
@@ -255,7 +255,7 @@ def _title_words(grid: Grid) -> list[int]:
     return [max((_cells(part) for part in title.split()), default=0) for title in grid.titles]
 
 
-def _shared(grid: Grid, width: int) -> list[int]:
+def _share_width(grid: Grid, width: int) -> list[int]:
     """Share out the width: the widest gives way, first where no word breaks, then where long ones do."""
     widths = _naturals(grid)
     foldable = [heading.least is not None for heading in grid.columns]

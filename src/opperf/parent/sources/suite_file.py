@@ -19,7 +19,7 @@ from opperf.domain.code import check_name
 from opperf.domain.errors import InputError
 from opperf.domain.files.text_file import read_json
 from opperf.domain.suite import Suite, SuiteCase
-from opperf.domain.tensor import TensorSpec, nested
+from opperf.domain.tensor import TensorSpec, shape_and_elements
 
 
 def read_suite(path: Path) -> Suite:
@@ -106,7 +106,7 @@ def _arrays(name: str, value: list[Any], lengths: set[int], where: str) -> Itera
         elif _whole(value) and len(value) not in lengths:
             yield name, TensorSpec(tuple(value))
         else:
-            shape, items = nested(value)
+            shape, items = shape_and_elements(value)
             yield name, TensorSpec(shape, literal=tuple(items))
     except (InputError, TypeError) as error:
         raise InputError(f"{where}: {error}", hint="expected a shape, or the values of an array") from error

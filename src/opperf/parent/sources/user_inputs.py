@@ -14,7 +14,7 @@ from dataclasses import replace
 from opperf.catalog import Operator
 from opperf.domain.case import Argument, Case, DType, ListOf
 from opperf.domain.errors import InputError, unknown
-from opperf.domain.tensor import LITERAL, STRING, TensorSpec, nested, parse_dtype
+from opperf.domain.tensor import LITERAL, STRING, TensorSpec, parse_dtype, shape_and_elements
 from opperf.parent.sources.random_cases import Template, fits
 
 #: The name of a shape that every input has: `--input 64x64`.
@@ -218,7 +218,7 @@ def _tensor_spec(text: str, default: Argument, name: str) -> TensorSpec:
     """
     values = _literal(text.removeprefix(LITERAL_PREFIX))
     try:
-        lengths, items = nested(values)
+        lengths, items = shape_and_elements(values)
         dtype = default.dtype if isinstance(default, TensorSpec) else _dtype_of(items, lengths)
         gradient = default.requires_grad if isinstance(default, TensorSpec) else None
         return TensorSpec(lengths, dtype, literal=tuple(items), requires_grad=gradient)

@@ -116,11 +116,11 @@ def _caches(folder: Path) -> list[dict[str, object]] | None:
         level, size = _number(index / "level"), _bytes(_text(index / "size"))
         if level is not None and size is not None:
             kind = (_text(index / "type") or "").lower() or None
-            caches.append({"level": level, "type": kind, "size": size, "shared_by": _shared(index)})
+            caches.append({"level": level, "type": kind, "size": size, "shared_by": _sharer_count(index)})
     return caches or None
 
 
-def _shared(index: Path) -> int | None:
+def _sharer_count(index: Path) -> int | None:
     text = _text(index / "shared_cpu_list")
     return sum(map(len, cpu_ranges(text))) or None if text is not None else None
 

@@ -212,10 +212,10 @@ def _unlike_layer(small: Trial) -> str | None:
         return "in training, a layer may be random"
     if sum(tensor.elements for tensor in small.case.tensors()) > MOST_COMPARED:
         return f"its inputs have more than {MOST_COMPARED} elements for a batch of two"
-    return _recompiled(small)
+    return _recompile_reason(small)
 
 
-def _recompiled(small: Trial) -> str | None:
+def _recompile_reason(small: Trial) -> str | None:
     """Return why a compiled program for other shapes says nothing of the one that is measured."""
     if (small.side.framework, small.side.mode) == ("torch", "compiled"):
         # What it compiles for a second shape may be another program than what it would for that shape alone.
@@ -232,7 +232,7 @@ def _unlike(definition: Operator, small: Trial) -> str | None:
         return "with integers in place of floats, results overflow and round differently in each framework"
     if definition.category not in ONE_STEP and any(one.dtype in FLOAT8 for one in small.case.tensors()):
         return "in eight bits, the error of a sum of a few elements can be as large as the sum"
-    return _recompiled(small)
+    return _recompile_reason(small)
 
 
 def _side() -> Side:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from opperf.child.backends.signatures import Functions, Rules, distinct, required
+from opperf.child.backends.signatures import Functions, Rules, distinct, required_arguments
 from opperf.domain.backend import Unsupported
 from opperf.domain.case import Case
 from opperf.domain.tensor import TensorSpec
@@ -61,11 +61,11 @@ def test_a_size_without_rules_has_no_case() -> None:
     ],
 )
 def test_what_a_function_needs_is_read_from_its_signature(function: Callable[..., Any], names: tuple[str, ...]) -> None:
-    assert required(function) == names
+    assert required_arguments(function) == names
 
 
 def test_what_says_nothing_of_its_arguments_needs_none() -> None:
-    assert required(getattr) == ()
+    assert required_arguments(getattr) == ()
 
 
 def test_a_function_with_several_names_is_listed_by_its_own() -> None:

@@ -12,7 +12,7 @@ def settled_after(times: list[float]) -> int | None:
     rule = Settling(budget=1e9)
     for count, seconds in enumerate(times, 1):
         rule.add(seconds)
-        if rule.has_settled(0.0):
+        if rule.is_steady(0.0):
             return count
     return None
 
@@ -33,12 +33,12 @@ def test_a_fall_of_more_than_two_percent_goes_on(fall: float, settles: bool) -> 
 def test_the_budget_ends_it() -> None:
     rule = Settling(budget=1.0)
     rule.add(1.0)
-    assert not rule.has_settled(0.29)
-    assert rule.has_settled(0.3)
+    assert not rule.is_steady(0.29)
+    assert rule.is_steady(0.3)
 
 
 def test_nothing_is_settled_before_the_first_block() -> None:
-    assert not Settling(budget=1.0).has_settled(100.0)
+    assert not Settling(budget=1.0).is_steady(100.0)
 
 
 def test_the_number_of_blocks_has_a_cap() -> None:

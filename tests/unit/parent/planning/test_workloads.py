@@ -53,7 +53,7 @@ def cases(known: ConfiguredOperator, child: Child) -> list[ConfigCase]:
     problems = Problems()
     made = settle(known, child, problems)
     assert problems.mistakes == []
-    assert made.is_settled
+    assert made.is_complete
     return list(operator_cases(made, 0))
 
 

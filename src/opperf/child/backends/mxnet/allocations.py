@@ -69,10 +69,10 @@ def peak(changes: list[int]) -> int:
     return most
 
 
-def allocated(changes: list[int]) -> int:
+def allocated_bytes(changes: list[int]) -> int:
     """Return the bytes of all allocations together.
 
-    >>> allocated([40, -40, 60])
+    >>> allocated_bytes([40, -40, 60])
     100
     """
     return sum(change for change in changes if change > 0)

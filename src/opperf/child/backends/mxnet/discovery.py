@@ -41,7 +41,7 @@ def examples(path: str, size: str) -> list[Case]:
     attributes = notation.attributes({**_required_attributes(signature), **settings}, side)
     # MXNet ends the process for some gradients of gradients, and has none of the tensors that it writes to its inputs.
     if "backward" in name or name in registry.CHANGING:
-        inputs = {own: map_tensors(value, _fixed) for own, value in inputs.items()}
+        inputs = {own: map_tensors(value, _detach) for own, value in inputs.items()}
     return [Case(f"mxnet:{path}", inputs, attributes)]
 
 
@@ -69,7 +69,7 @@ def _required_attributes(signature: registry.Signature) -> dict[str, Any]:
     return arguments
 
 
-def _fixed(tensor: TensorSpec) -> TensorSpec:
+def _detach(tensor: TensorSpec) -> TensorSpec:
     return replace(tensor, requires_grad=False)
 
 

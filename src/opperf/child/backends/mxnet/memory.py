@@ -11,7 +11,7 @@ from typing import Any
 
 import mxnet as mx
 
-from opperf.child.backends.mxnet.allocations import allocated, peak, steps
+from opperf.child.backends.mxnet.allocations import allocated_bytes, peak, steps
 from opperf.child.backends.mxnet.profile import SWITCHES, configure, scratch_file
 from opperf.domain.backend import Work
 from opperf.domain.measurement import Memory
@@ -55,4 +55,4 @@ def of_call(work: Work, context: Any) -> Memory:
         arguments = work.make_arguments()
         mx.nd.waitall()
         changes = _counter().steps(work, arguments).get(f"{context.device_type}/{context.device_id}", [])
-    return Memory(peak(changes), allocated(changes), "profiler memory counter")
+    return Memory(peak(changes), allocated_bytes(changes), "profiler memory counter")

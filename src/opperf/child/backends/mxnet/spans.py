@@ -15,7 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from opperf.child.backends.mxnet.allocations import Change, allocated, peak
+from opperf.child.backends.mxnet.allocations import Change, allocated_bytes, peak
 from opperf.child.backends.mxnet.operator_times import DOMAINS, NO_OPERATORS, PYTHON_PART
 from opperf.domain.profile.event import Event, Reading, parents
 
@@ -91,7 +91,7 @@ def with_memory(events: Sequence[Event], readings_of_memory: Iterable[Change]) -
                 allocations[inner].append(change.size)
             inner = above[inner]
     pairs = (
-        replace(operator, allocated=allocated(allocations[place]), peak=peak(allocations[place]))
+        replace(operator, allocated=allocated_bytes(allocations[place]), peak=peak(allocations[place]))
         for place, operator in enumerate(operators)
     )
     return _put_back(events, pairs)

@@ -49,12 +49,12 @@ def operations(graph: Any) -> Iterator[Any]:
     """Yield the operations of a graph in the order in which they run, and of a call those within."""
     for operation in graph.get_operations():
         if operation.type in CALLS:
-            yield from operations(called(operation))
+            yield from operations(called_graph(operation))
         else:
             yield operation
 
 
-def called(call: Any) -> Any:
+def called_graph(call: Any) -> Any:
     """Return the graph of the function that an operation calls."""
     return call.graph._get_function(call.get_attr("f").name).graph
 

@@ -106,7 +106,7 @@ def exact(tensor: torch.Tensor) -> TensorSpec:
     return replace(
         tensor_spec,
         strides=None if strides == row_major(tensor.shape) or not tensor.numel() else strides,
-        range=_signed(tensor_spec.range) if tensor_spec.is_float else tensor_spec.range,
+        range=_sign_bounds(tensor_spec.range) if tensor_spec.is_float else tensor_spec.range,
         requires_grad=None,
     )
 
@@ -150,7 +150,7 @@ def _same_by_bounds(case: Case, func: Any) -> bool:
     return len(sizes) == 1
 
 
-def _signed(bounds: tuple[float, float] | None) -> tuple[float, float] | None:
+def _sign_bounds(bounds: tuple[float, float] | None) -> tuple[float, float] | None:
     """Return bounds of the sign that floating values had: probabilities stay some, and equal calls stay equal."""
     if bounds is None or bounds == (0.0, 0.0):
         return None

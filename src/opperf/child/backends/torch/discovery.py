@@ -89,7 +89,7 @@ def _of_aten(path: str, size: str, device: str) -> Example | None:
         return _compose(path, overload.overloadpacket.__name__, size, device)
     case, scale = _case_within(full, where, size, device)
     if overload._schema.is_mutable:  # it writes into its inputs, which a tensor with a gradient does not allow
-        case = replace(case, inputs={name: map_tensors(value, _fixed) for name, value in case.inputs.items()})
+        case = replace(case, inputs={name: map_tensors(value, _detach) for name, value in case.inputs.items()})
     return _example(path, case, scale)
 
 
@@ -102,12 +102,12 @@ def _case_within(full: str, where: opinfo.Where, size: str, device: str) -> tupl
     function = opinfo.database()[where.name].op
     outer = _scale(where.name, where.sample, size, device)
     if outer is not None:
-        with opinfo.seeded():
+        with opinfo.use_seed():
             case = opinfo.first_case(full, function, *called_with(outer.case, device, gradients=True))
         if case is not None:
             return case, outer.factor
     sample = opinfo.samples(where.name, device)[where.sample]
-    with opinfo.seeded():
+    with opinfo.use_seed():
         case = opinfo.first_case(full, function, (sample.input, *sample.args), sample.kwargs)
     return (Case(f"torch:{full}") if case is None else case), 1
 
@@ -134,7 +134,7 @@ def _sample(name: str, size: str, device: str) -> ScaledCase | None:
     except Unsupported:  # its trial says so
         return ScaledCase(Case(f"torch:{opinfo.PREFIX}{name}"))
     function = opinfo.database()[name].op
-    with opinfo.seeded():
+    with opinfo.use_seed():
         costs = {number: cost(function, case, device) for number, case in cases.items()}
     sizes = {number: example.elements for number, example in costs.items() if example is not None}
     likely = sorted(sizes or cases, key=lambda number: -sizes.get(number, 0))
@@ -155,7 +155,7 @@ def _scale(name: str, number: int, size: str, device: str) -> ScaledCase | None:
         case = _describe_samples(name, device)[number]
     except (Unsupported, KeyError):
         return None
-    with opinfo.seeded():
+    with opinfo.use_seed():
         return scale_case(opinfo.database()[name].op, case, ELEMENTS[size], device)
 
 
@@ -182,5 +182,5 @@ def _describe_samples(name: str, device: str) -> Mapping[int, Case]:
     return arguments
 
 
-def _fixed(tensor: TensorSpec) -> TensorSpec:
+def _detach(tensor: TensorSpec) -> TensorSpec:
     return replace(tensor, requires_grad=False)

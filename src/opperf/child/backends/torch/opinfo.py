@@ -86,7 +86,7 @@ def samples(name: str, device: str) -> list[Any]:
     gradients = info.supports_autograd and (dtype.is_floating_point or dtype.is_complex)
     result: list[Any] = []
     shapes: Counter[tuple[Any, ...]] = Counter()
-    with seeded():
+    with use_seed():
         # Not `info.sample_inputs`: it searches the stack for a test, which takes longer than all the rest.
         for sample in islice(info.sample_inputs_func(info, device, dtype, gradients), LOOKED_AT):
             here = tuple(tensor.shape for tensor in tensors((sample.input, sample.args)))
@@ -99,7 +99,7 @@ def samples(name: str, device: str) -> list[Any]:
 
 
 @contextmanager
-def seeded() -> Iterator[None]:
+def use_seed() -> Iterator[None]:
     """Draw from the same seed, and leave the generators as they were."""
     state = random.getstate()
     with torch.random.fork_rng():
@@ -160,7 +160,7 @@ def index(device: str) -> Mapping[str, Where]:
         result.aten = info.aten_name
         for number, sample in enumerate(samples(name, device)):
             result.here = Where(name, number)
-            with seeded():
+            with use_seed():
                 run(result, info.op, (sample.input, *sample.args), sample.kwargs)
     return {path: where for path, where in sorted(result.places.items()) if not is_refused(path)}
 

@@ -123,7 +123,7 @@ def _rows(
         examples = session.answers.discover(side, path, "common").examples
         cases = [example.case.with_dtype(dtype) for example in examples]
         result = {case: _trials(case, here, "registry:common") for case in cases}
-        for case, trials in (result or _by_case(session.expanded(selection, (side,)).trials)).items():
+        for case, trials in (result or _by_case(session.plan_of(selection, (side,)).trials)).items():
             yield show({**case.inputs, **case.attributes}), trials
 
 

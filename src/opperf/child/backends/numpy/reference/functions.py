@@ -179,7 +179,7 @@ BINDINGS: dict[str, Binding] = {
     },
     "depthwise_conv2d": _spell(windows.depthwise, WINDOW),
     **{
-        f"conv_transpose{space}d": _spell(windows.transposed, f"{WINDOW}, groups, output_padding")
+        f"conv_transpose{space}d": _spell(windows.transposed_convolution, f"{WINDOW}, groups, output_padding")
         for space in (1, 2, 3)
     },
     **{f"max_pool{space}d": _spell(windows.max_pool, "data, kernel, stride, padding") for space in (1, 2, 3)},

@@ -26,7 +26,7 @@ def depthwise(data: Any, weight: Any, stride: Widths, padding: Widths, dilation:
     return convolution(data, weight, stride, padding, dilation, groups=data.shape[1])
 
 
-def transposed(
+def transposed_convolution(
     data: Any, weight: Any, stride: Widths, padding: Widths, dilation: Widths, groups: int, output_padding: Widths
 ) -> Any:
     """Return each element times the weight, added where the products overlap: data apart by the stride, convolved."""
