@@ -96,7 +96,7 @@ def test_groups_of_channels_do_not_meet() -> None:
 
 def test_a_transposed_convolution_adds_where_products_overlap() -> None:
     data, weight = np.array([[[1.0, 2.0]]]), np.array([[[1.0, 10.0, 100.0]]])
-    result = windows.transposed(data, weight, (2,), (0,), (1,), groups=1, output_padding=(0,))
+    result = windows.transposed_convolution(data, weight, (2,), (0,), (1,), groups=1, output_padding=(0,))
     assert result.tolist() == [[[1.0, 10.0, 102.0, 20.0, 200.0]]]
 
 
