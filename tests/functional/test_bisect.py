@@ -115,6 +115,14 @@ def test_a_speedup_is_named_as_one() -> None:
     assert answer.reason == "v3 is 20.0% faster than v2"
 
 
+@pytest.mark.usefixtures("exact")
+def test_of_two_neighbours_the_second_is_named() -> None:
+    builds = Slowdowns([1.0, 0.947])
+    answer = only(search(builds))
+    assert (answer.kind, answer.reason) == ("steps", "v1 is 5.3% faster than v0")
+    assert builds.asked == ["v0", "v1"]
+
+
 def test_without_a_change_nobody_is_named_and_no_other_build_is_made() -> None:
     builds = Slowdowns(steps())
     answer = only(search(builds))

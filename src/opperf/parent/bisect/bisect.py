@@ -168,6 +168,7 @@ class Search:
         if self._bench.environment(bad) is None:
             raise InputError(f"the bad build is not available: {self._bench.left_out[-1].reason}")
         self._compare_ends(good, bad)
+        self._answer()  # of two neighbours, all is known now
         while open_subjects := [one for one in self._subjects if one.answer is None]:
             if self._spent():
                 break
@@ -183,9 +184,7 @@ class Search:
                 if self._bench.environment(build) is not None:
                     self._bench.compare(open_subjects, good, build)
                     self._bench.compare(open_subjects, bad, build)
-            for one in open_subjects:
-                one.answer = self._judge.answer(one)
-                self._tell(one)
+            self._answer()
         for one in self._subjects:
             one.answer = one.answer or self._judge.open(one)
         if self._order.explain:
@@ -216,6 +215,13 @@ class Search:
                 inside = abs(test.mean) < self._band
                 reason = "no change beyond the tolerance is certain"
                 one.answer = self._judge.unchanged_answer(one, test, reason) if inside else self._judge.open(one)
+
+    def _answer(self) -> None:
+        """Answer what the builds that were compared decide, and tell how far each other search is."""
+        for one in self._subjects:
+            if one.answer is None and one.observations:
+                one.answer = self._judge.answer(one)
+                self._tell(one)
 
     def _tell(self, subject: Subject) -> None:
         """Say what is known of a subject so far."""
