@@ -279,3 +279,20 @@ def test_the_build_that_executes_more_is_named_by_counts_alone() -> None:
     assert [(step.before, step.after) for step in answer.steps] == [("v4", "v5")]
     assert "v5 executes 1.0% more instructions than v4" in answer.reason
     assert [one.kind for one in search(builds).answers] == ["same"]
+
+
+@pytest.mark.parametrize(
+    ("module", "frameworks", "message"),
+    [
+        ("ext", ("numpy",), "`--repo` needs `--build COMMAND`"),
+        ("torch", ("numpy", "mxnet"), "`--repo` needs `--build COMMAND`"),
+        ("ext", ("numpy", "mxnet"), "name one framework"),
+    ],
+)
+def test_code_is_of_the_framework_that_it_imports_or_of_the_only_one_here(
+    module: str, frameworks: tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("mine.py").write_text(f"import {module}\n\ndef f(x):\n    return x\n")
+    monkeypatch.setattr("opperf.parent.bisect.bisect.importable", lambda: frameworks)
+    done = invoke("bisect", "mine.py:f", "--repo", ".", "--good", "a", "--bad", "b")
+    assert (done.code, done.err.partition(": ")[2].startswith(message)) == (2, True), done.err

@@ -9,6 +9,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from opperf.domain.bisection import Answer, Bisection
+from opperf.domain.code import Code
 from opperf.domain.errors import InputError
 from opperf.domain.plan import INSTRUCTIONS, Settings, Side
 from opperf.parent import request as requests
@@ -24,7 +25,9 @@ from opperf.parent.explain import explain
 from opperf.parent.planning.selection import Selection
 from opperf.parent.progress import Progress, planning
 from opperf.parent.request import Request
+from opperf.parent.sources.plugin_file import framework_of
 from opperf.parent.stages import Comparing
+from opperf.parent.workers.interpreters import importable
 
 #: How often the two ends are compared where their difference is not clear.
 MOST_ENDS = 4
@@ -105,12 +108,24 @@ def _builds(order: Order, framework: str, note: Callable[[str], None]) -> Builds
 
 
 def _framework(selection: Selection) -> str:
-    names = {*selection.frameworks} or {
-        str(one).partition(":")[0] for one in selection.operators if ":" in str(one) and not str(one).endswith(".py")
-    }
-    if len(selection.frameworks) != 1 and len(names) != 1:
+    owners = {*selection.frameworks} or {owner for one in selection.operators if (owner := _owner(one)) is not None}
+    if len(owners) != 1:
         raise InputError("name one framework whose builds are searched: `--framework numpy`")
-    return next(iter(names))
+    return next(iter(owners))
+
+
+def _owner(operator: str | Code) -> str | None:
+    """Return the framework of an operator, None where nothing tells it: code may be of the only one here."""
+    if not isinstance(operator, Code):
+        return operator.partition(":")[0] if ":" in operator else None
+    frameworks = importable()
+    usual = frameworks[0] if len(frameworks) == 1 else None
+    try:
+        return framework_of(operator) or usual
+    except InputError:
+        if ".py:" in operator.name:
+            raise
+        return usual  # a module may be what the builds bring, and not be here
 
 
 class Search:
