@@ -123,6 +123,13 @@ def test_of_two_neighbours_the_second_is_named() -> None:
     assert builds.asked == ["v0", "v1"]
 
 
+@pytest.mark.usefixtures("exact")
+def test_below_a_step_stands_what_ran_before_and_after_it() -> None:
+    report = render(search(Slowdowns([1.0, 1.05]), order=Order("v0", "v1", explain=True)))
+    assert "v0 to v1: script: base ran scripted:1.0 (100 us), new ran scripted:1.05 (105 us)" in report
+    assert "v0 to v1: 1 more ran the same on both sides" in report
+
+
 def test_without_a_change_nobody_is_named_and_no_other_build_is_made() -> None:
     builds = Slowdowns(steps())
     answer = only(search(builds))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from opperf.domain.bisection import Answer, Bisection, Step
 from opperf.domain.units import format_percent, format_ratios
+from opperf.parent.reports.comparison import differences
 from opperf.parent.reports.document import Block, Check, Column, Document, Note, Section, table
 from opperf.parent.reports.text import case_text, place, subject
 
@@ -80,7 +81,9 @@ def _probes(answer: Answer) -> Block:
 
 def _explanations(answer: Answer) -> Iterator[Note]:
     for step in answer.steps:
-        yield from (Note(f"{step.before} to {step.after}: {line}") for line in step.explanation.get("difference", ()))
+        if step.explanation:
+            notes = differences(step.explanation)
+            yield from (Note(f"{step.before} to {step.after}: {note.text}") for note in notes)
 
 
 def _checks(bisection: Bisection) -> Iterator[Check]:

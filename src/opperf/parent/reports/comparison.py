@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from opperf.domain.comparison import VERDICTS, Comparison, ComparisonRun, wholes
+from opperf.domain.comparison import VERDICTS, Comparison, ComparisonRun, Explanations, wholes
 from opperf.domain.kernels import KERNELS
 from opperf.domain.machines import Across, across
 from opperf.domain.plan import HOW, INSTRUCTIONS, Side
@@ -212,7 +212,8 @@ def explanations(comparisons: Sequence[Comparison]) -> list[Section]:
     """Return what ran on both sides of each comparison that was explained; none where none was."""
     with_explanation = [one for one in comparisons if one.explanation]
     sections = [
-        Section(f"what ran: {name(one)}, {one.verdict.verdict}", [*_differences(one)]) for one in with_explanation
+        Section(f"what ran: {name(one)}, {one.verdict.verdict}", [*differences(one.explanation)])
+        for one in with_explanation
     ]
     return [*sections, *([Section("", [Note(RAN)])] if sections else [])]
 
@@ -223,9 +224,8 @@ def name(comparison: Comparison) -> str:
     return " ".join(word for word in words if word)
 
 
-def _differences(comparison: Comparison) -> Iterator[Note]:
-    """Yield the sentences about one comparison."""
-    explanation = comparison.explanation
+def differences(explanation: Explanations) -> Iterator[Note]:
+    """Yield what differs in what ran on two sides, or why that is not known."""
     if explanation["failures"]:
         yield from (Note(f"{side} could not be explained: {why}") for side, why in explanation["failures"].items())
         return
