@@ -281,7 +281,7 @@ class Session:
 
 
 def _keep(outcomes: Sequence[Outcome], history: Earlier, journal: JournalWriter | None) -> None:
-    """Keep what was measured, in this order: a run that is stopped in between still has what its journal holds."""
+    """Keep what was measured, in the journal last: a run that is stopped at any line has all that its journal has."""
     for outcome in outcomes:
         history.outcomes.setdefault(outcome.key, []).append(outcome)
     if journal is not None:

@@ -23,6 +23,7 @@ from opperf.parent.compare import parse_sides
 from opperf.parent.contest import header
 from opperf.parent.explain import explain
 from opperf.parent.planning.selection import Selection
+from opperf.parent.planning.side_text import frameworks
 from opperf.parent.progress import Progress, planning
 from opperf.parent.request import Request
 from opperf.parent.sources.plugin_file import framework_of
@@ -108,24 +109,23 @@ def _builds(order: Order, framework: str, note: Callable[[str], None]) -> Builds
 
 
 def _framework(selection: Selection) -> str:
-    owners = {*selection.frameworks} or {owner for one in selection.operators if (owner := _owner(one)) is not None}
-    if len(owners) != 1:
+    operators = tuple(_with_framework(one) if isinstance(one, Code) else one for one in selection.operators)
+    names = selection.frameworks or frameworks(replace(selection, operators=operators), importable())
+    if len(names) != 1:
         raise InputError("name one framework whose builds are searched: `--framework numpy`")
-    return next(iter(owners))
+    return names[0]
 
 
-def _owner(operator: str | Code) -> str | None:
-    """Return the framework of an operator, None where nothing tells it: code may be of the only one here."""
-    if not isinstance(operator, Code):
-        return operator.partition(":")[0] if ":" in operator else None
-    frameworks = importable()
-    usual = frameworks[0] if len(frameworks) == 1 else None
+def _with_framework(code: Code) -> Code:
+    """Return code with the framework that its file says, where that is here: a module may be what builds bring."""
+    if code.framework is not None:
+        return code
     try:
-        return framework_of(operator) or usual
+        return replace(code, framework=framework_of(code))
     except InputError:
-        if ".py:" in operator.name:
+        if ".py:" in code.name:
             raise
-        return usual  # a module may be what the builds bring, and not be here
+        return code
 
 
 class Search:
