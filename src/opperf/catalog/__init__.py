@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 
@@ -34,16 +35,33 @@ FAMILIES = (
 )
 
 
+class _Catalog(Mapping[str, Operator]):
+    """The operators by name. A family is imported when it is looked through, since a child needs few of them."""
+
+    def __getitem__(self, name: str) -> Operator:
+        for family in FAMILIES if ":" not in name else ():  # a framework's own operators stand in no family
+            if name in (operators := _operators(family)):
+                return operators[name]
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for family in FAMILIES for name in _operators(family))
+
+    def __len__(self) -> int:
+        return sum(len(_operators(family)) for family in FAMILIES)
+
+
 @cache
-def catalog() -> dict[str, Operator]:
+def _operators(family: str) -> dict[str, Operator]:
+    return {operator.name: operator for operator in import_module(f"opperf.catalog.{family}").OPERATORS}
+
+
+_CATALOG = _Catalog()
+
+
+def catalog() -> Mapping[str, Operator]:
     """Return every operator by name, in the order of the families."""
-    operators: dict[str, Operator] = {}
-    for family in FAMILIES:
-        for operator in import_module(f"opperf.catalog.{family}").OPERATORS:
-            if operator.name in operators:
-                raise ValueError(f"operator `{operator.name}` is declared twice")
-            operators[operator.name] = operator
-    return operators
+    return _CATALOG
 
 
 @cache
@@ -53,11 +71,11 @@ def _aliases() -> dict[str, str]:
 
 def operator(name: str) -> Operator:
     """Return the operator of that name or alias; raises `InputError` with near names."""
-    names = catalog()
-    canonical = _aliases().get(name, name)
-    if canonical not in names:
-        raise unknown("operator", name, [*names, *_aliases()], hint="`opperf operators` lists all of them")
-    return names[canonical]
+    operators = catalog()
+    definition = operators.get(name) or operators.get(_aliases().get(name, ""))
+    if definition is None:
+        raise unknown("operator", name, [*operators, *_aliases()], hint="`opperf operators` lists all of them")
+    return definition
 
 
 def is_known(name: str) -> bool:

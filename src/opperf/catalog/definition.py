@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from opperf.domain.case import Argument, Case, DType, tensors_of
+from opperf.domain.dataclass import dataclass
 from opperf.domain.registry import DIRECTIONS as DIRECTIONS
 from opperf.domain.tensor import TensorSpec
 

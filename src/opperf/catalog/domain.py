@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from typing import Protocol, TypeAlias
 
 from opperf.catalog.extent import At, Extent
 from opperf.domain.case import POSITIVE, Case, tensors_of
+from opperf.domain.dataclass import dataclass
 from opperf.domain.tensor import FLOATS, MOST_LITERAL, SPARSE, SPD, TensorSpec
 
 Range: TypeAlias = tuple[float, float]

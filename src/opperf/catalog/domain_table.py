@@ -9,8 +9,6 @@ only that has them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from opperf.catalog.domain import (  # fmt: skip
     ABOVE_ZERO,
     BINARY,
@@ -33,6 +31,7 @@ from opperf.catalog.domain import (  # fmt: skip
     Rising,
 )
 from opperf.catalog.extent import At, Classes, Either, Elements, Leading, Least, Number, Product, Size
+from opperf.domain.dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Protocol
 
 from opperf.domain.case import Argument, Case, tensors_of
+from opperf.domain.dataclass import dataclass
 from opperf.domain.tensor import TensorSpec
 
 

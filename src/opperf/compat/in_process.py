@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +30,7 @@ from opperf.child.worker.inputs import tensor
 from opperf.child.worker.names import Names
 from opperf.domain.backend import Bound
 from opperf.domain.case import Case
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.measurement import CountedTimes
 from opperf.domain.plan import NATIVE, Settings, Side, Trial

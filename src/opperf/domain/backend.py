@@ -11,12 +11,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from opperf.domain.case import Case
 from opperf.domain.clock import Clock, DeviceTimer, InstructionClock
+from opperf.domain.dataclass import dataclass
 from opperf.domain.explanation import Explanation
 from opperf.domain.kernels import CallActivity
 from opperf.domain.measurement import Counts, Memory, Quantity

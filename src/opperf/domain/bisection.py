@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated
 
 from opperf.domain.case import Case
 from opperf.domain.codec import Fields, encode
 from opperf.domain.comparison import Explanations
+from opperf.domain.dataclass import dataclass
 from opperf.domain.plan import Side
 from opperf.domain.record import SCHEMA_VERSION, Run
 from opperf.domain.registry import Direction

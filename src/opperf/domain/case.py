@@ -6,17 +6,17 @@ opperf that writes the prefix `c1-`: it is the hash of the canonical JSON form, 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Annotated, TypeAlias, Union
 
 from opperf.domain.codec import Fields, decode
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, at_place
 from opperf.domain.tensor import FLOATS, INTEGER_DISTRIBUTIONS, SPARSE, SPD, TensorSpec, parse_dtype
 from opperf.domain.type_hint import Form
@@ -54,7 +54,7 @@ class Graph:
     content: bytes
 
     def __str__(self) -> str:
-        return f"graph_{hashlib.sha256(self.content).hexdigest()[:12]}"
+        return f"graph_{_digest(self.content, 12)}"
 
 
 Scalar: TypeAlias = Union[int, float, bool, str, None]
@@ -155,6 +155,13 @@ def map_tensors(argument: Argument, change: Callable[[TensorSpec], TensorSpec]) 
     return argument
 
 
+def _digest(content: bytes, digits: int) -> str:
+    """Return the first hexadecimal digits of a digest."""
+    import hashlib  # it starts OpenSSL: 3 ms that a command which names no case does not wait for
+
+    return hashlib.sha256(content).hexdigest()[:digits]
+
+
 @dataclass(frozen=True)
 class Case(Fields):
     """One operator, its inputs (what holds tensors) and its attributes (what does not).
@@ -172,7 +179,7 @@ class Case(Fields):
     def id(self) -> str:
         """The content id: `c1-` and 16 hexadecimal digits."""
         canonical = json.dumps(self.content(), sort_keys=True, separators=(",", ":"))
-        return ID_PREFIX + hashlib.sha256(canonical.encode()).hexdigest()[:16]
+        return ID_PREFIX + _digest(canonical.encode(), 16)
 
     def __eq__(self, other: object) -> bool:
         # By content, as the id has it: to Python 1 == True == 1.0, to a framework they are three arguments.

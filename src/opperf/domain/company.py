@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import product
 from typing import Optional
 
 from opperf.domain.codec import Fields
+from opperf.domain.dataclass import dataclass
 from opperf.domain.type_hint import Count
 
 #: The classes of work, from the least that it shares with other cores to the most: it stays in a core's own caches, in

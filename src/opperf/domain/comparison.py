@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypedDict
 
 from opperf.domain.case import Case
 from opperf.domain.codec import Fields, encode
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.machines import across
 from opperf.domain.node import Node

@@ -12,9 +12,10 @@ The function is named on the command line as code: `opperf run my_kernels:fast_s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 
 Function = TypeVar("Function", bound=Callable[..., object])

@@ -14,8 +14,9 @@ This is the text alone: nothing is looked for, built or run here (`parent/worker
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, unknown
 from opperf.domain.registry import FRAMEWORKS, LAYER_LIBRARIES, PRESETS
 

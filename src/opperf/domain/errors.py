@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -93,6 +92,8 @@ def near(name: str, names: Iterable[str], *, most: int = 5, alike: float = ALIKE
     >>> near("softmx", ["softmax", "log_softmax", "add"])
     ['softmax', 'log_softmax']
     """
+    from difflib import get_close_matches  # only who misspells a name waits for it
+
     names_by_fold = {candidate.casefold(): candidate for candidate in names}
     text = name.casefold()
     close = get_close_matches(text, names_by_fold, n=most, cutoff=alike)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from opperf.domain.codec import Fields
+from opperf.domain.dataclass import dataclass
 from opperf.domain.stats.order import median
 
 #: `operator` is the framework's own inner operator, `primitive` one of a numerical library (oneDNN, MKL), `kernel` what

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from opperf.domain.codec import Fields, encode
+from opperf.domain.dataclass import dataclass
 from opperf.domain.plan import Trial
 from opperf.domain.record import SCHEMA_VERSION, Run
 from opperf.domain.stats.significance import wilson

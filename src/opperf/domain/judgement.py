@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from statistics import median
 
 from opperf.domain.codec import Fields, check_version, decode, encode, read_as
 from opperf.domain.comparison import Comparison
+from opperf.domain.dataclass import dataclass
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError, at_place
 from opperf.domain.plan import Trial

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from opperf.domain.dataclass import dataclass
 
 #: What decides a comparison of sides that both show their kernels, as `wall` and `cpu` do elsewhere.
 KERNELS = "kernels"

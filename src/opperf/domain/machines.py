@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 from opperf.domain.case import Case
 from opperf.domain.codec import Fields
+from opperf.domain.dataclass import dataclass
 from opperf.domain.plan import Side
 from opperf.domain.stats.random_effects import merge
 from opperf.domain.stats.significance import PairedTest

@@ -6,12 +6,13 @@ Nothing is averaged: the child writes these values, journals hold them, and the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import repeat
 from types import GenericAlias
 from typing import Optional, Union, get_type_hints
 
 from opperf.domain.codec import Fields, decode, read_as
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import JsonObject
 from opperf.domain.node import Node

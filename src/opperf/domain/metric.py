@@ -5,9 +5,9 @@ The code that measures or computes a metric names it; records, files and reports
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.units import BYTE, BYTE_RATE, FLOP, FLOP_RATE, INSTRUCTION, SECOND, SHARE, Unit
 
 #: The parts of a metric that is one number, and of one that is sampled, which machine-readable tables have columns of.

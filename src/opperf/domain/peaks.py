@@ -7,10 +7,10 @@ visual performance model for multicore architectures", Communications of the ACM
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Annotated
 
 from opperf.domain.codec import Fields
+from opperf.domain.dataclass import dataclass
 from opperf.domain.type_hint import Amount, Count, OneOf, Positive
 
 MOVE, PRODUCT = "move", "product"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Optional, TypeAlias, Union
 
 from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.codec import Exact, Fields, read_as
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.registry import Direction
 from opperf.domain.type_hint import Count, Form, Natural, OneOf, Positive

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, TypeAlias
 
 from opperf.domain.codec import Fields
+from opperf.domain.dataclass import dataclass
 from opperf.domain.type_hint import OneOf
 
 #: What became of a trial: it was measured, or there is a reason why not.

@@ -6,11 +6,12 @@ A record is `ok` with metrics, or `failed` or `skipped` with a reason. Its JSON 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Annotated, TypeAlias, Union
 
 from opperf.domain.codec import Fields, check_version, decode, encode, read_as
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import JsonObject
 from opperf.domain.measurement import Quantity, sample_columns

@@ -5,9 +5,9 @@ Nothing here imports a framework; both sides of the wall share it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, TypeAlias
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, unknown
 from opperf.domain.type_hint import OneOf
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Optional
 
 from opperf.domain.case import Case
 from opperf.domain.codec import Fields, decode, encode
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.registry import Direction
 from opperf.domain.type_hint import Amount, Count

@@ -6,11 +6,11 @@ import math
 import struct
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 from opperf.domain.codec import Fields, decode
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, at_place
 from opperf.domain.type_hint import wrong
 
@@ -227,7 +227,7 @@ class TensorSpec(Fields):
     def __post_init__(self) -> None:
         if self.dtype not in ITEM_SIZES:
             raise InputError(f"no dtype `{self.dtype}`", hint=f"known: {', '.join(ITEM_SIZES)}")
-        if any(not isinstance(n, int) or isinstance(n, bool) or n < 0 for n in self.shape):
+        if {*map(type, self.shape)} - {int} or min(self.shape, default=0) < 0:
             raise InputError(
                 f"shape {list(self.shape)} must hold whole numbers >= 0",
                 hint="write, for example, [64, 1024]; [] is one value",

@@ -6,11 +6,11 @@ Times are seconds.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypedDict
 
 from opperf.domain.case import Case
+from opperf.domain.dataclass import dataclass
 from opperf.domain.record import Record, Run
 from opperf.domain.suite import LeftOut, Suite, SuiteCase
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 
 #: Powers of ten with the name of the unit, largest first.

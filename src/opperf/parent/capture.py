@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from opperf.domain import registry
 from opperf.domain.case import Argument, argument_to_json
 from opperf.domain.code import MARK, Code, read_operator
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, OperatorFailure
 from opperf.domain.files.json_text import JsonObject
 from opperf.domain.message import requests

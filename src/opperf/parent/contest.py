@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from statistics import geometric_mean
 
 from opperf.domain.comparison import Comparison, Explanations, PairValue, PeakMemory, Verdict
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import OperatorFailure, OpperfError
 from opperf.domain.files.json_text import JsonDict
 from opperf.domain.floor import Floor

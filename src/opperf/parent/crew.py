@@ -11,13 +11,14 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Generator, Iterable, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import TracebackType
 from typing import Generic, Protocol, TypeVar
 
 from opperf.catalog import catalog
 from opperf.domain.case import Case
 from opperf.domain.company import CLASSES, peaceful_pairs
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import JsonDict
 from opperf.domain.peaks import PRODUCT

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TypeAlias, Union, get_args
 
 from opperf.domain.comparison import ComparisonRun
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, unknown
 from opperf.domain.files.destination import write_parts
 from opperf.domain.files.json_text import NotJSON, value_of

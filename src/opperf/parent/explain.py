@@ -8,10 +8,11 @@ Differences are written as sentences, largest time first; what ran the same is o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from opperf.domain.comparison import Explanations
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import OperatorFailure, OpperfError
 from opperf.domain.explanation import Event, Explanation, together
 from opperf.domain.message.requests import Explain

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from opperf.domain.comparison import ComparisonRun
+from opperf.domain.dataclass import dataclass
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError, at_place
 from opperf.domain.floor import floor_key

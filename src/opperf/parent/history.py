@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from statistics import median
@@ -11,6 +10,7 @@ from typing import TypeAlias
 
 from opperf.domain.case import Case
 from opperf.domain.comparison import ComparisonRun
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.floor import NoiseRun
 from opperf.domain.record import Run

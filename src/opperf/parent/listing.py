@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from opperf.catalog import Operator, catalog
 from opperf.catalog.groups import GROUPS, check_categories
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, unknown
 from opperf.domain.plan import Settings, Side
 from opperf.domain.registry import FRAMEWORKS, framework, split_implementation

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias, Union
 
@@ -11,6 +11,7 @@ from opperf.domain.bisection import Answer, Bisection
 from opperf.domain.bisection import LeftOut as BuildLeftOut
 from opperf.domain.codec import Fields, check_version, read_as
 from opperf.domain.comparison import Comparison, ComparisonRun
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.exploration import Exploration, Territory
 from opperf.domain.files.json_text import JsonObject

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from opperf.domain.code import is_code
+from opperf.domain.dataclass import dataclass
 from opperf.domain.environment import CURRENT, EnvironmentSpec
 from opperf.domain.errors import InputError, check_known
 from opperf.domain.files.destination import ScratchFolder

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.plan import Plan, Settings, Side
 from opperf.domain.record import Run

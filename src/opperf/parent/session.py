@@ -12,11 +12,12 @@ import time
 import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Protocol
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.environment import CURRENT, EnvironmentSpec
 from opperf.domain.errors import OpperfError
 from opperf.domain.files.destination import explain_errors, is_regular

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from opperf.catalog.param.grammar import ARGUMENTS, COPY, LIST, RANGE, SHARED, TEXT, ZIP, ArgumentType, is_range
 from opperf.catalog.param.problems import Problems, key, quote
+from opperf.domain.dataclass import dataclass
 
 #: A list in a list in a list: more than any framework takes.
 DEEPEST = 16

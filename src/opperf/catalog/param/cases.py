@@ -15,7 +15,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from opperf.catalog import catalog
@@ -24,6 +24,7 @@ from opperf.catalog.param.names import EMBEDDINGS, Meaning, Schema, read_schema
 from opperf.catalog.param.problems import Problems, quote
 from opperf.catalog.param.sweeps import TooMany, axes, combinations, plain, size, uneven
 from opperf.domain.case import Argument, Case, Device, DType, ListOf, tensors_of
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.registry import BUILD_PREFIX, MADE_BY, MADE_OF, parse_device
 from opperf.domain.tensor import TensorSpec, parse_dtype

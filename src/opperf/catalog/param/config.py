@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from opperf.catalog.param.names import Meaning
 from opperf.domain.case import Argument
+from opperf.domain.dataclass import dataclass
 
 
 @dataclass(frozen=True)

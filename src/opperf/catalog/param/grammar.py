@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.registry import parse_device
 from opperf.domain.tensor import DISTRIBUTIONS, DTYPE_ALIASES, ITEM_SIZES, STRING, parse_distribution

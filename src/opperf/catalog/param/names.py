@@ -7,10 +7,11 @@ PARAM's names are PyTorch's, some of them short for something else. A name with 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from opperf.catalog import catalog
 from opperf.domain.code import Code
+from opperf.domain.dataclass import dataclass
 from opperf.domain.registry import split_implementation
 
 EMBEDDINGS = "SplitTableBatchedEmbeddingBagsCodegen"

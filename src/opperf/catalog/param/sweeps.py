@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from typing import Any, TypeAlias, Union
 
 from opperf.catalog.param.arguments import copy_of
 from opperf.catalog.param.config import Spec
 from opperf.catalog.param.grammar import COPY, LIST, LOG2, RANGE, ZIP
+from opperf.domain.dataclass import dataclass
 
 #: The path of a value in a spec, such as `("args", 0, "shape", 1)`.
 Path: TypeAlias = tuple[Union[str, int], ...]

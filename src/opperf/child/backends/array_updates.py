@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from opperf.child.backends.call import Binding, composition
+from opperf.domain.dataclass import dataclass
 
 #: What each step is made of.
 MADE_OF: Mapping[str, str] = {

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from importlib import import_module
 from inspect import signature
@@ -22,6 +22,7 @@ from typing import Any, TypeAlias
 
 from opperf.catalog import FAMILIES
 from opperf.domain.backend import Layout
+from opperf.domain.dataclass import dataclass
 
 #: Applied to an argument once, when the call is bound; never in the timed region.
 Adapt: TypeAlias = Callable[[Any], Any]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from types import ModuleType
 from typing import Any
@@ -18,6 +18,7 @@ from opperf.child.backends.notation import SIDES, Rule, attributes, inputs, tens
 from opperf.child.backends.paths import canonical
 from opperf.domain.backend import Unsupported
 from opperf.domain.case import Argument, Case
+from opperf.domain.dataclass import dataclass
 
 #: Where nothing is known of an argument.
 MATRIX = "n,n"

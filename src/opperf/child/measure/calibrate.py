@@ -6,9 +6,10 @@ blocks of 0.55 ms came through undisturbed and 24 % of those of 22 ms.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from opperf.child.measure.block import Block
+from opperf.domain.dataclass import dataclass
 
 #: Target length of a block, and its limit unless a single call is longer.
 TARGET_NS = 500_000

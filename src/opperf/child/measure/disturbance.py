@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import resource
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Protocol
 
 from opperf.child.measure import host
 from opperf.child.measure.host import HostReading
+from opperf.domain.dataclass import dataclass
 from opperf.domain.measurement import Sample
 
 #: Share of a sample's wall time that its threads may wait in the run queue. On a quiet machine it is below 1 %.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Protocol
 
@@ -20,6 +20,7 @@ from opperf.child.measure.doubts import doubts
 from opperf.child.measure.gpu import doubts as gpu_doubts
 from opperf.child.measure.gpu import gpu_of
 from opperf.domain.backend import Backend, KernelWatch, NativeLoop, Unsupported, Work
+from opperf.domain.dataclass import dataclass
 from opperf.domain.measurement import Measurement, Quantity, Sample, Samples
 from opperf.domain.plan import Part, Settings
 from opperf.domain.reason import Warning

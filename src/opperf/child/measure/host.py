@@ -9,10 +9,10 @@ import ctypes
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.reason import Warning
 from opperf.domain.units import format_seconds
 

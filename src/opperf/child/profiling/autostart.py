@@ -27,7 +27,7 @@ import sys
 import threading
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 
@@ -35,6 +35,7 @@ from opperf.child import backends
 from opperf.child.measure.host import fix_allocator, free_bytes
 from opperf.child.profiling.hook import Calls, Imports, when_bound
 from opperf.child.profiling.recording import Recording, at_beginning, at_end, loaded_frameworks, watcher
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, OpperfError, check_known
 from opperf.domain.profile.chrome import save
 from opperf.domain.profile.event import Profile

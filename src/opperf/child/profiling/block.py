@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
 from opperf.child.profiling.recording import Recording, loaded_frameworks
 from opperf.child.profiling.summary import document
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.profile.chrome import save
 from opperf.domain.profile.columns import table

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from opperf.child.profiling.recording import Recording, loaded_frameworks
 from opperf.child.profiling.summary import document
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, ProfilerError, check_known, unknown
 from opperf.domain.profile.chrome import save
 from opperf.domain.profile.columns import table

@@ -20,12 +20,13 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TypeVar
 
 from opperf.child.profiling.waiting import Waiting
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import ProfilerError, check_known
 from opperf.domain.profile.event import Profile, merge
 from opperf.domain.profile.watching import FRESH, WATCHED, Watcher, Watching

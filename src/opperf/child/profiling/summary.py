@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 
 from opperf.child.backends.mxnet.allocations import allocated_bytes, peak
+from opperf.domain.dataclass import dataclass
 from opperf.domain.profile.event import Profile, Reading
 
 #: Said where the file with the profiler's events is not known.

@@ -15,9 +15,10 @@ import os
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.profile.event import Slice
 
 #: Where Linux lists the threads of this process.

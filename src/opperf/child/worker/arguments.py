@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
@@ -12,6 +11,7 @@ from opperf.child.backends.call import Call, Parameter
 from opperf.child.worker import inputs
 from opperf.domain.backend import Backend, Bound, FirstCall, Layer
 from opperf.domain.case import Argument, Case, Device, DType, ListOf, tensors_of
+from opperf.domain.dataclass import dataclass
 from opperf.domain.registry import BUILD_PREFIX, is_argument
 from opperf.domain.tensor import TensorSpec
 

@@ -9,12 +9,13 @@ first. All calls made here count as warm-up.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from opperf.catalog import Operator
 from opperf.child.worker import inputs
 from opperf.domain.backend import Backend, Bound, HostValue, NativeLoop, Unsupported, Work
+from opperf.domain.dataclass import dataclass
 from opperf.domain.registry import FRAMEWORKS
 from opperf.domain.tensor import ITEM_SIZES
 from opperf.domain.units import format_bytes

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +31,7 @@ from opperf.domain.backend import Backend, Bound, HostValue, Layout, NativeLoop,
 from opperf.domain.case import Case, DType
 from opperf.domain.clock import InstructionClock
 from opperf.domain.codec import Fields
+from opperf.domain.dataclass import dataclass
 from opperf.domain.explanation import Explanation, typical
 from opperf.domain.measurement import Measurement
 from opperf.domain.message import replies, requests
@@ -194,7 +194,8 @@ class Jobs:
         start = time.perf_counter()
         bound = self._bound(case, call, seed)
         input_seconds = time.perf_counter() - start
-        definition, random = catalog().get(case.operator), self._names.draws(call.path)
+        definition = catalog().get(case.operator)
+        random = definition is None and self._names.draws(call.path)  # of its own operators the catalog says it
         return ready(self._backend, bound, direction, definition, str(seed), random=random), input_seconds
 
     def _refuse_dtype(self, error: Exception, trial: Trial, call: Call, seed: int) -> None:
@@ -339,6 +340,8 @@ def _read(outputs: Sequence[replies.Output]) -> list[HostValue]:
 
 def failure(error: BaseException) -> replies.Failure:
     """Return the reply to a request that raised: a skip for `Unsupported`, else a failure."""
+    import traceback  # a child that fails at nothing starts without it
+
     if isinstance(error, Unsupported):
         return replies.Failure(Reason(error.slug, str(error), error.hint), skipped=True)
     text = str(error).strip() or type(error).__name__

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from difflib import get_close_matches
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from opperf.domain.backend import Backend, Unsupported
 from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.custom import declaration_of
+from opperf.domain.dataclass import dataclass
 from opperf.domain.message.replies import Discovery, Example, Meaning
 from opperf.domain.plan import Trial
 
@@ -165,6 +165,8 @@ class Names:
 
     def _near_paths(self, name: str) -> list[str]:
         """Return paths that resemble a name: those with the same ending first."""
+        from difflib import get_close_matches  # a child whose names are right starts without it
+
         bound = [call.path for call in self._backend.bindings().values() if isinstance(call, Call)]
         call = [*self._backend.names(), *bound]
         last = name.rpartition(".")[2]

@@ -12,7 +12,6 @@ import struct
 from array import array
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache
-from statistics import NormalDist
 
 from opperf.domain.backend import Backend, Numbers, Unsupported
 from opperf.domain.tensor import STRING, TensorSpec, zero_share
@@ -106,6 +105,8 @@ def mask(backend: Backend, spec: TensorSpec, seed: str) -> Numbers:
 @cache
 def _quantiles() -> Sequence[float]:
     """Return as many quantiles of the normal distribution, cut off at three deviations."""
+    from statistics import NormalDist  # it imports decimal arithmetic, which no other child needs
+
     bell = NormalDist()
     most = DEVIATIONS / 2
     return [max(-most, min(most, bell.inv_cdf((i + 0.5) / ENTRIES))) for i in range(ENTRIES)]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import mxnet as mx
 
 from opperf.compat.cell_states import states_of
 from opperf.compat.in_process import InProcess, Subject
+from opperf.domain.dataclass import dataclass
 from opperf.domain.tensor import TensorSpec, parse_dtype
 
 

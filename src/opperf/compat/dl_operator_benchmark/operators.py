@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import mxnet as mx
@@ -19,6 +18,7 @@ from opperf.compat.dl_operator_benchmark.benchmark import BenchmarkSpec
 from opperf.compat.dl_operator_benchmark.layers import fill_parameter
 from opperf.compat.dl_operator_benchmark.spelling import Spelling
 from opperf.compat.in_process import InProcess, Subject
+from opperf.domain.dataclass import dataclass
 
 #: Where the catalog writes into its first input, as the original calls it.
 IN_PLACE = {"lhs": "this", "rhs": "other"}

@@ -6,7 +6,7 @@ An operator is called by its binding, or where `path` names one by that function
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import mxnet as mx
@@ -14,6 +14,7 @@ import mxnet as mx
 from opperf.catalog import catalog
 from opperf.compat.in_process import InProcess, Subject
 from opperf.domain.case import Argument, Case, DType, ListOf, map_tensors
+from opperf.domain.dataclass import dataclass
 from opperf.domain.tensor import TensorSpec, parse_dtype
 
 

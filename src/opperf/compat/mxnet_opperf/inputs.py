@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from typing import Any
 
@@ -21,6 +21,7 @@ import numpy
 
 from opperf.child.backends.mxnet import discovery, registry
 from opperf.compat.in_process import InProcess
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import FLOATS, TensorSpec, parse_dtype
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from opperf.catalog.param.grammar import DEFAULT_GENERATOR, DEFAULT_ITERATOR, OL
 from opperf.catalog.param.problems import Problems, refuse
 from opperf.catalog.param.sweeps import combinations, plain
 from opperf.compat.param.operators import OperatorInterface, device_engine, operator
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import value_of
 from opperf.domain.files.text_file import read_json

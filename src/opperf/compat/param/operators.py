@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from opperf.child.measure.engine import Engine
 from opperf.child.measure.host import fix_allocator
 from opperf.child.worker.arguments import Maker
 from opperf.domain.backend import Unsupported
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.registry import parse_device
 from opperf.domain.workload import Registry

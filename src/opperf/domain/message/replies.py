@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Optional
 
 from opperf.domain.case import Case
 from opperf.domain.codec import Exact
+from opperf.domain.dataclass import dataclass
 from opperf.domain.measurement import Samples
 from opperf.domain.reason import Reason, Warning
 from opperf.domain.suite import Suite

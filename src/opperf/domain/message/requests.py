@@ -7,11 +7,12 @@ the types `OwnCode`, `Named` and `Told` is read from. A trial or a name that any
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Generic, Optional, TypeAlias, TypeVar, Union, get_args
 
 from opperf.domain.code import Code
 from opperf.domain.codec import Exact, Fields
+from opperf.domain.dataclass import dataclass
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Measurement
 from opperf.domain.message import replies

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from opperf.domain.codec import Fields
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.files.json_text import JsonDict, NotJSON, value_of
 from opperf.domain.message.replies import Failure

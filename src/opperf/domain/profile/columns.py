@@ -6,9 +6,9 @@ With the standard library alone a script can print the table wherever it runs.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.profile.event import Profile
 from opperf.domain.profile.repetition import courses
 from opperf.domain.profile.rows import Row, rows

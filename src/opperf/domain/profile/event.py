@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from opperf.domain.dataclass import dataclass
 
 #: What a span can be: an operator; a kernel on a device; a module or layer; a step of the program; a call of the
 #: framework's interface; work of the framework's own.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.profile.event import Event, Profile, in_time, parents
 
 #: Spans of PyTorch that last a step each, where a program runs its profiler with a schedule.

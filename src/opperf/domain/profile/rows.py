@@ -9,10 +9,11 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate, islice, pairwise
 from statistics import median
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import check_known
 from opperf.domain.profile.event import Event, Profile, Slice, own_times, parents
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from time import time_ns
 from typing import Protocol
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.profile.event import Event, Profile
 
 #: The frameworks whose operators can be watched, in the order in which they are looked for.

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.stats.significance import t_quantile
 
 #: The estimate of the variance is found by halving; after so many steps it is exact to the last digit of a float.

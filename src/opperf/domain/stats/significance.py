@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from statistics import fmean, stdev
+
+from opperf.domain.dataclass import dataclass
 
 
 def t_cdf(value: float, freedom: float) -> float:

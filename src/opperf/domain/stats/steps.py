@@ -14,9 +14,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement, pairwise
+
+from opperf.domain.dataclass import dataclass
 
 #: The standard deviation of a step's height before anything is measured: e^0.3 is a third more.
 HEIGHT = 0.3

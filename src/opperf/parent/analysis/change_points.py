@@ -14,9 +14,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate, pairwise
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.stats.order import median
 from opperf.domain.stats.significance import LEAST_ERROR, Estimate
 from opperf.parent.analysis.ratio_graph import Edge, RatioGraph

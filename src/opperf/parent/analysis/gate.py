@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from statistics import fmean, geometric_mean
 
 from opperf.domain.comparison import Comparison, PeakMemory, Verdict
+from opperf.domain.dataclass import dataclass
 from opperf.domain.floor import Floor, floor_key
 from opperf.domain.judgement import Expectation, Finding, Judgement
 from opperf.domain.measurement import Quantity

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.stats.significance import Estimate
 
 Vector: TypeAlias = dict[str, float]

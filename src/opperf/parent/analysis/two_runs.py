@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from statistics import fmean, variance
 
 from opperf.domain.comparison import Comparison, Verdict
+from opperf.domain.dataclass import dataclass
 from opperf.domain.floor import Floor, floor_key
 from opperf.domain.measurement import Samples
 from opperf.domain.plan import Side

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import fmean, stdev
 
 from opperf.domain.comparison import Verdict
+from opperf.domain.dataclass import dataclass
 from opperf.domain.floor import Floor
 from opperf.domain.stats.significance import PairedTest, discoveries, t_quantile
 

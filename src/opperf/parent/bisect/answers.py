@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 
 from opperf.domain.bisection import Answer, Probe, Step
+from opperf.domain.dataclass import dataclass
 from opperf.domain.plan import Trial
 from opperf.domain.stats.significance import PairedTest
 from opperf.domain.stats.steps import FLOOR, Observation, Posterior

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
 from opperf.domain.bisection import Answer, Bisection
 from opperf.domain.code import Code
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.plan import INSTRUCTIONS, Settings, Side
 from opperf.parent import request as requests

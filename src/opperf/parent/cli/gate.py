@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.files.destination import write_text
 from opperf.parent.cli import options, output

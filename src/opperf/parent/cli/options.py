@@ -10,13 +10,14 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional, TypeAlias, get_type_hints
 
 import typer
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.files.json_text import JsonDict
 from opperf.parent.cli import completion
 from opperf.parent.reports.formats import join_words, names

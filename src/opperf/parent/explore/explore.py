@@ -7,13 +7,14 @@ import random
 import shlex
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
 from opperf.catalog import Operator, catalog
 from opperf.domain.case import Case
 from opperf.domain.comparison import Explanations
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.exploration import Anomaly, Exploration, Territory
 from opperf.domain.peaks import Peaks

@@ -11,11 +11,12 @@ import math
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from opperf.catalog import Operator
 from opperf.domain.case import Case
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.files.destination import explain_errors
 from opperf.domain.files.text_file import read_bytes

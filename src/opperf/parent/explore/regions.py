@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
+from opperf.domain.dataclass import dataclass
 from opperf.parent.explore.space import CONTIGUOUS, Dimension, Point
 
 #: Sizes are padded to multiples of these, if that adds no more than this share.

@@ -11,9 +11,10 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import median
 
+from opperf.domain.dataclass import dataclass
 from opperf.parent.explore.looks import Looks, Meter
 from opperf.parent.explore.regions import MULTIPLES, Proportion, Region, Remedy, Sizes, remedies
 from opperf.parent.explore.space import CONTIGUOUS, Point, Space

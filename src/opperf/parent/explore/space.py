@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from opperf.catalog import Operator
 from opperf.domain.case import Case, map_tensors
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import TensorSpec, row_major
 from opperf.parent.sources.random_cases import MOST_ELEMENTS, Place, Template, fits, is_dimension, numbers, with_numbers

@@ -6,10 +6,11 @@ import json
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import TracebackType
 
 from opperf.domain.comparison import Comparison, Verdict
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.measurement import Outcome
 from opperf.domain.node import Node, Where

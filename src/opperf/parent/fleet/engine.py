@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol, TypeAlias, Union
 
 from opperf.domain.codec import Exact
 from opperf.domain.comparison import Comparison
+from opperf.domain.dataclass import dataclass
 from opperf.domain.files.json_text import JsonObject
 from opperf.domain.measurement import Outcome
 from opperf.domain.node import Node

@@ -18,8 +18,9 @@ import heapq
 import math
 from collections import deque
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import HarnessError
 from opperf.domain.node import Node
 from opperf.parent.fleet.engine import Broken, Done, Engine, Event, Joined, Left

@@ -6,13 +6,14 @@ Questions that only a framework can answer go to its child through `ChildAnswers
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from opperf.catalog import INT64, Operator
 from opperf.catalog.valid_values import restrict
 from opperf.domain.case import Case
 from opperf.domain.code import Code
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, unknown
 from opperf.domain.message.replies import Discovery, Meaning
 from opperf.domain.message.requests import R, Request

@@ -8,7 +8,7 @@ measured.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from opperf.catalog.param.cases import ConfigCase, cases, check, entry_of, named_specs
@@ -18,6 +18,7 @@ from opperf.catalog.param.grammar import CONFIG_KEYS
 from opperf.catalog.param.names import Meaning
 from opperf.catalog.param.problems import Problems, key, refuse
 from opperf.domain.case import Argument, argument_from_json
+from opperf.domain.dataclass import dataclass
 from opperf.domain.files.json_text import show
 from opperf.domain.message import replies
 from opperf.domain.message.replies import Arguments, Descriptions, Entries

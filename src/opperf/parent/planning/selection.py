@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 
 from opperf.catalog.param.config import ParamConfig
 from opperf.domain.code import Code, check_name, own_name
+from opperf.domain.dataclass import dataclass
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError
 from opperf.domain.plan import Trial

@@ -13,10 +13,11 @@ torch;threads=2;mode=compiled;dtype=float64;env.OMP_NUM_THREADS=1
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from opperf.catalog.groups import GROUPS
 from opperf.domain.code import Code, check_name, read_operator
+from opperf.domain.dataclass import dataclass
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError, check_known, unknown
 from opperf.domain.plan import ALLOCATORS, ENGINES, HOW, MODES, VARIABLE, Side, check_most

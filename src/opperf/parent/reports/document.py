@@ -7,8 +7,10 @@ folded: how wide a line may be and what must not act in it is for the format to 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, Union
+
+from opperf.domain.dataclass import dataclass
 
 #: Where everything is that a table does not show.
 WHOLE = "`--format csv` has every column"

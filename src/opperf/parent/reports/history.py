@@ -6,9 +6,9 @@ import math
 import re
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.units import format_interval, format_percent, format_seconds
 from opperf.parent.reports.document import Column, Document, Legend, Note, table
 from opperf.parent.reports.rerun import case_words

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from opperf.domain.dataclass import dataclass
 from opperf.parent.reports.document import Column, Level, Table
 from opperf.parent.reports.text import one_line
 

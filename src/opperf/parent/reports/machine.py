@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.peaks import MOVE, Rate
 from opperf.domain.reason import Warning
 from opperf.domain.units import format_byte_rate, format_bytes, format_flop_rate

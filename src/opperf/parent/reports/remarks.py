@@ -9,8 +9,9 @@ Each is named, so that no part of the program is taken for another.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.metric import METRICS
 from opperf.domain.plan import NATIVE
 from opperf.domain.record import Record, Run

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from opperf.catalog import catalog, is_known
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, at_place, unknown
 from opperf.domain.files.json_text import JsonDict, JsonObject
 from opperf.domain.files.text_file import read_text

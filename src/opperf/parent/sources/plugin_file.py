@@ -10,7 +10,7 @@ import ast
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from opperf.catalog import is_known
@@ -18,6 +18,7 @@ from opperf.catalog.param.config import Workloads
 from opperf.catalog.param.grammar import GENERATORS, ITERATORS
 from opperf.catalog.param.names import Meaning
 from opperf.domain.code import Code
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.text_file import read_text
 from opperf.domain.profile.watching import WATCHER

@@ -15,9 +15,9 @@ import io
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, at_place
 from opperf.domain.files.json_text import NotJSON, value_of
 from opperf.domain.files.text_file import distinct, read_json, read_text

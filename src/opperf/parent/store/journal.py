@@ -9,9 +9,9 @@ import json
 import os
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.destination import explain_errors, scratch_file
 from opperf.domain.files.json_text import NotJSON, value_of

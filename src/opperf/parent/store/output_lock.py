@@ -13,11 +13,11 @@ import shlex
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
 from opperf.domain.codec import decode
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.destination import explain_errors, is_regular, prove, shorten
 from opperf.domain.files.json_text import value_of

@@ -10,13 +10,13 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from itertools import product
 from math import sqrt
 from typing import Any
 
 from opperf.domain.company import CLASSES, Effect
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import HarnessError
 from opperf.domain.stats.order import median
 from opperf.parent.workers.machine import processor_facts

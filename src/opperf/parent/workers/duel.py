@@ -12,12 +12,13 @@ import os
 import random
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
 from opperf.domain.comparison import PairValue
+from opperf.domain.dataclass import dataclass
 from opperf.domain.kernels import KERNELS
 from opperf.domain.measurement import LONG_CALL, Measurement, Samples
 from opperf.domain.message.replies import Preparation

@@ -23,11 +23,12 @@ import tempfile
 import time
 import urllib.parse
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TypeAlias
 
 from opperf.domain.codec import decode
+from opperf.domain.dataclass import dataclass
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import EnvironmentFailure, InputError, unknown
 from opperf.domain.files.destination import write_text

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import psutil
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.files.json_text import JsonDict
 from opperf.domain.reason import Warning
 from opperf.parent.workers.machine import ROOT, ask, memory_facts, processor_facts

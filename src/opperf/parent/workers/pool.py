@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
 from opperf.domain.code import Code
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import OperatorFailure, OpperfError, WorkerFailure
 from opperf.domain.measurement import CountedTimes, Measurement, Outcome, Quantity
 from opperf.domain.message import requests

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from opperf.domain.dataclass import dataclass
 from opperf.parent.workers.machine import ROOT, cpu_quota, cpu_ranges
 
 #: Where the kernel lists the CPUs of one physical core, under its newer and its older name.

@@ -12,9 +12,9 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, check_known
 from opperf.parent.workers.installer import listen
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import numpy as np
 
 from opperf.child.backends.numpy.runtime import of_call
 from opperf.domain.backend import Unsupported, Work
+from opperf.domain.dataclass import dataclass
 from opperf.domain.measurement import Memory
 from opperf.domain.plan import Side
 

@@ -10,12 +10,14 @@ from __future__ import annotations
 import enum
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import jax.extend.core.primitives  # noqa: F401 - so that they are all there
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, Primitive
+
+from opperf.domain.dataclass import dataclass
 
 #: Primitives that are given a program, as what to do with two numbers, and are one operator all the same.
 WHOLE = ("scatter", "reduce", "select_and_scatter", "pallas_call")

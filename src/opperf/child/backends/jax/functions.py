@@ -17,7 +17,7 @@ from __future__ import annotations
 import ast
 import enum
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -35,6 +35,7 @@ from opperf.child.backends.paths import canonical, function_at, listing
 from opperf.child.backends.signatures import Functions
 from opperf.domain.backend import Unsupported
 from opperf.domain.case import Argument, DType, ListOf
+from opperf.domain.dataclass import dataclass
 from opperf.domain.tensor import ITEM_SIZES
 
 #: Functions of two numbers that primitives are given, by the primitive that each of them is.

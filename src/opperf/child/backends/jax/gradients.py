@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -20,6 +19,7 @@ import jax.numpy as jnp
 
 from opperf.child.backends.jax.programs import PLANS, function_of_tensors, program
 from opperf.domain.backend import Bound, Unsupported, Work
+from opperf.domain.dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from opperf.child.backends.launches import MARK, join, unseen
 from opperf.child.backends.threads import ThreadNames
+from opperf.domain.dataclass import dataclass
 from opperf.domain.kernels import Activity, CallActivity
 from opperf.domain.profile.event import Event
 

@@ -8,8 +8,9 @@ whichever file it was read from. A pattern finds the events, because from the se
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from operator import itemgetter
+
+from opperf.domain.dataclass import dataclass
 
 #: Time stamp, device and value of one counter event, and the thread that it comes from.
 EVENT = re.compile(

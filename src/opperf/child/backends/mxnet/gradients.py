@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy
@@ -19,6 +18,7 @@ from mxnet.base import _LIB, MXNetError, c_handle_array, check_call
 from opperf.child.backends.mxnet.registry import CHANGING
 from opperf.child.backends.mxnet.target import Target
 from opperf.domain.backend import Bound, Unsupported, Work
+from opperf.domain.dataclass import dataclass
 
 #: Finds the arrays in a result.
 Leaves: TypeAlias = Callable[[Any], list[Any]]

@@ -7,7 +7,6 @@ operator whose name begins with an underscore is `nd._internal.<name>` to users,
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -15,6 +14,7 @@ from mxnet._ctypes.ndarray import _imperative_invoke
 from mxnet.base import _LIB, OpHandle, c_str, check_call, mx_uint, py_str
 
 from opperf.child.backends.mxnet.gradient_rules import inputs_of
+from opperf.domain.dataclass import dataclass
 
 #: Operators whose names begin so take and return arrays of the class with NumPy's names.
 NUMPY_PREFIXES = ("_np_", "_npi_", "_npx_")

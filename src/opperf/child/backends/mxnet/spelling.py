@@ -11,13 +11,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import mxnet as mx
 
 from opperf.child.backends.call import Call, parameters
 from opperf.child.backends.mxnet.registry import RegisteredOperator
+from opperf.domain.dataclass import dataclass
 
 
 @dataclass(frozen=True)

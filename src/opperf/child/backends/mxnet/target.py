@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import mxnet as mx
@@ -13,6 +13,7 @@ from opperf.child.backends.mxnet.paths import function_at
 from opperf.child.backends.mxnet.registry import RegisteredOperator
 from opperf.child.backends.mxnet.spelling import CallAdjustment, Composition, as_numpy, takes_numpy
 from opperf.domain.backend import Bound
+from opperf.domain.dataclass import dataclass
 from opperf.domain.measurement import Quantity
 
 

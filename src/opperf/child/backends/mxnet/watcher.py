@@ -16,7 +16,7 @@ import os
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import mxnet as mx
@@ -28,6 +28,7 @@ from opperf.child.backends.mxnet.spans import FUSION_PREFIXES, readings, spans, 
 from opperf.child.backends.mxnet.thread_hash import of_thread
 from opperf.child.backends.mxnet.threads import ENGINES
 from opperf.child.backends.threads import ThreadNames
+from opperf.domain.dataclass import dataclass
 from opperf.domain.profile.event import Event, Profile, Reading, merge
 from opperf.domain.profile.watching import ONE_BY_ONE, Steps, Watching
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +22,7 @@ from opperf.domain.backend import (
     Work,
 )
 from opperf.domain.case import Case
+from opperf.domain.dataclass import dataclass
 from opperf.domain.explanation import Event, Explanation
 from opperf.domain.kernels import Activity, CallActivity
 from opperf.domain.measurement import Memory
@@ -102,7 +101,7 @@ class NullBackend(Backend):
 
     def bindings(self) -> Mapping[str, Binding]:
         """Return a binding for each neutral operator: its own name."""
-        return _bindings()
+        return _Bindings()
 
     def resolve(self, path: str) -> Callable[..., Any]:
         """Return a script, or what stands for a neutral operator."""
@@ -250,9 +249,17 @@ class NullLoop:
         return [] if self._backend.side.settings.get("native") == "wrong" else result
 
 
-@cache
-def _bindings() -> Mapping[str, Binding]:
-    return {name: Call(name, parameters(", ".join(operator.inputs))) for name, operator in catalog().items()}
+class _Bindings(Mapping[str, Binding]):
+    """Each neutral operator under its own name; made for those that are asked for, as the catalog is."""
+
+    def __getitem__(self, name: str) -> Binding:
+        return Call(name, parameters(", ".join(catalog()[name].inputs)))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(catalog())
+
+    def __len__(self) -> int:
+        return len(catalog())
 
 
 def of_calls(work: Work, calls: int, clock: Callable[[], int], slowdown: str) -> list[Explanation]:

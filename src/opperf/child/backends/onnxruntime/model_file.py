@@ -8,7 +8,7 @@ here: they are inputs of the nodes that use them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -22,6 +22,7 @@ from opperf.child.backends.onnxruntime.program import REFUSALS, newest, session
 from opperf.child.backends.onnxruntime.specs import DTYPES, NoDescription, array, attribute, describe
 from opperf.domain.backend import CapturedCall, Unsupported
 from opperf.domain.case import Argument, Case, ListOf
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, unknown
 from opperf.domain.plan import Side
 from opperf.domain.tensor import STRING, TensorSpec

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from onnx import AttributeProto, GraphProto, defs, helper, numpy_helper
 
 from opperf.child.backends.onnxruntime import graphs
 from opperf.domain.case import Graph
+from opperf.domain.dataclass import dataclass
 
 #: How a path names the domain of ONNX's own operators, which a file leaves empty.
 STANDARD = "ai.onnx"

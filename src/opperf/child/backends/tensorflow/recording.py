@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +21,7 @@ import tensorflow as tf
 
 from opperf.child.backends.verbose import repeat
 from opperf.domain.backend import Work
+from opperf.domain.dataclass import dataclass
 from opperf.domain.explanation import Event, Explanation
 from opperf.domain.measurement import Memory
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
@@ -20,6 +20,7 @@ from opperf.child.backends.torch.scaling import ScaledCase, cost, scale_case
 from opperf.child.backends.torch.specs import NoDescription, called_with, case_of, describe_row, parameters_of
 from opperf.domain.backend import Unsupported
 from opperf.domain.case import Case, map_tensors
+from opperf.domain.dataclass import dataclass
 from opperf.domain.tensor import TensorSpec
 
 #: Elements of the largest tensor at each size; the small one is the sample as it is, or hardly larger.

@@ -17,7 +17,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from itertools import islice
 from typing import Any
@@ -28,6 +28,7 @@ from opperf.child.backends.torch.functions import Seen, Watch, is_refused, param
 from opperf.child.backends.torch.specs import NoDescription, case_of, tensors
 from opperf.domain.backend import Unsupported
 from opperf.domain.case import Case
+from opperf.domain.dataclass import dataclass
 
 PREFIX = "opinfo::"
 #: How many samples of an operator are taken, and looked at; some have thousands, which differ little.

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import process_time
 from typing import Any, TypeGuard
 
@@ -20,6 +20,7 @@ import torch
 
 from opperf.child.backends.torch.specs import called_with, tensors
 from opperf.domain.case import Argument, Case, ListOf, map_tensors, tensors_of
+from opperf.domain.dataclass import dataclass
 from opperf.domain.tensor import SPD, TensorSpec
 
 #: No case grows whose call would return more elements, or take more seconds of CPU time.

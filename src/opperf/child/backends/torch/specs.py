@@ -10,12 +10,13 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import torch
 
 from opperf.domain.case import Argument, Case, Device, DType, ListOf, tensors_of
+from opperf.domain.dataclass import dataclass
 from opperf.domain.tensor import FLOAT8, ITEM_SIZES, SPD, TensorSpec
 
 #: What this PyTorch has of the element types that opperf knows; older ones lack those of eight bits, and unsigned ones.

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import torch
@@ -24,6 +24,7 @@ from opperf.child.backends.threads import ThreadNames
 from opperf.child.backends.torch.memory_guard import MemoryGuard
 from opperf.child.backends.torch.modules import Ranges
 from opperf.child.backends.torch.spans import profile_of
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import ProfilerError
 from opperf.domain.profile.event import Profile, merge
 from opperf.domain.profile.watching import Steps, Watching

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from opperf.compat.mxnet_opperf.categories import RUNNERS, members
 from opperf.compat.mxnet_opperf.default_inputs import default_inputs
 from opperf.domain.case import Argument, Case, Device, DType, ListOf
 from opperf.domain.code import check_name
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, check_known
 from opperf.domain.files.text_file import read_json
 from opperf.domain.plan import Plan, Settings, Side, Trial

@@ -16,13 +16,14 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from opperf.catalog.param.cases import ConfigCase
 from opperf.compat.param.command.kernels import FILTER, Launch, label, summarize
 from opperf.compat.param.command.tools import OBSERVER, Tool
+from opperf.domain.dataclass import dataclass
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import HarnessError, OpperfError
 from opperf.domain.files.destination import write_text

@@ -11,10 +11,11 @@ import re
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from itertools import dropwhile
 from pathlib import Path
 from typing import Any, TypeAlias
+
+from opperf.domain.dataclass import dataclass
 
 #: The range that is around every call of a batch. A name without `/` means ranges of the process to ncu's filter, which
 #: hold for every thread: backward launches its kernels from another one than the call, where a range of the thread that

@@ -10,13 +10,13 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from opperf.catalog.param.cases import ConfigCase
 from opperf.catalog.param.sweeps import plain
 from opperf.compat.param.executor import MILLI, fields
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, near
 from opperf.domain.files.destination import explain_errors
 from opperf.domain.measurement import Outcome, Samples

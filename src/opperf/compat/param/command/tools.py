@@ -10,12 +10,13 @@ import argparse
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from opperf import __version__
 from opperf.compat.param.command.kernels import FILTER, Launches, from_ncu, from_nsys
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.parent.workers.vendor_tools import TOOLS, locate
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.stats.order import median, quantile
 from opperf.domain.units import format_seconds
 from opperf.parent.pages.charts.drawing import AXIS, LINE, Axis, Drawing

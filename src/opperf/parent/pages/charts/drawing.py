@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement
 
+from opperf.domain.dataclass import dataclass
 from opperf.parent.reports.text import one_line
 
 #: What a character is wide, and how much an axis, a heading and a row of text need. Pixels.

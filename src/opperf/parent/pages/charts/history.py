@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
+from opperf.domain.dataclass import dataclass
 from opperf.parent.pages.charts.drawing import AXIS, CHARACTER, LINE, Axis, Drawing, color
 
 #: The height of the plot, and the width of the labels of the upright axis. Pixels.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from opperf.domain.dataclass import dataclass
 from opperf.parent.pages.charts.drawing import AXIS, LINE, Axis, Drawing
 
 #: The widths of a row's label and figures next to the plot, and of the whole chart, in pixels.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from opperf.domain.dataclass import dataclass
 from opperf.parent.pages.charts.drawing import AXIS, LINE, Axis, Drawing, color
 
 #: The height of the plot, and the width of the labels of the upright axis. Pixels.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
 
 from opperf.catalog import catalog
 from opperf.domain.case import Case
+from opperf.domain.dataclass import dataclass
 from opperf.domain.units import format_ratios, format_seconds
 from opperf.parent.history import day
 from opperf.parent.pages.charts.intervals import Intervals, Row

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 from urllib.parse import quote, urlencode
 
+from opperf.domain.dataclass import dataclass
 from opperf.parent.pages.charts import Chart
 from opperf.parent.reports.document import Document
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TypeAlias
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import unknown
 from opperf.parent.reports.document import Document, Screen
 

@@ -7,10 +7,11 @@ shows, so that short ones are seen where one comes close.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import TypeAlias
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.profile.columns import shapes_text
 from opperf.domain.profile.event import KINDS, Event, Profile, Reading, in_time, lanes, links, track
 from opperf.domain.profile.repetition import steps

@@ -11,7 +11,7 @@ import math
 import re
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from typing import Any
 from opperf.catalog.param.names import split_at_commas
 from opperf.domain.case import Argument, Device, DType, ListOf
 from opperf.domain.codec import read_as
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import value_of
 from opperf.domain.tensor import FLOAT8, MOST_LITERAL, TensorSpec, row_major

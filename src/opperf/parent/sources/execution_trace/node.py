@@ -10,13 +10,14 @@ import tarfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import IO, Any
 
 import ijson
 
 from opperf.catalog.param.problems import quote
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import LONGEST_STRING, Bounds, JsonObject, NotJSON, show
 

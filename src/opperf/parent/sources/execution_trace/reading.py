@@ -8,13 +8,14 @@ called whom, once for the calls themselves.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from opperf.catalog.param.problems import MOST_NAMES, quote
 from opperf.catalog.valid_values import restrict
 from opperf.domain.case import Argument, Case, tensors_of
 from opperf.domain.code import check_name
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, near
 from opperf.domain.suite import LeftOut
 from opperf.domain.trace import Between, Trace, TracedCase

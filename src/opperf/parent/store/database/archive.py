@@ -10,13 +10,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, closing, suppress
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, Union
 
 from sqlalchemy import Connection, delete, select
 
 from opperf.domain.codec import read_as
 from opperf.domain.comparison import Comparison, ComparisonRun
+from opperf.domain.dataclass import dataclass
 from opperf.domain.floor import NoiseRun
 from opperf.domain.record import SCHEMA_VERSION, Run
 from opperf.parent.store.database import schema

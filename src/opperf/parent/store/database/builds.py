@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 from sqlalchemy import ColumnElement, Connection, func, select
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sqlalchemy import select
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.record import Run
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from itertools import groupby
 from operator import attrgetter
@@ -13,6 +12,7 @@ from typing import Any
 from sqlalchemy import Row, func, select
 
 from opperf.domain.case import Case
+from opperf.domain.dataclass import dataclass
 from opperf.domain.files.json_text import JsonObject
 from opperf.domain.stats.significance import Estimate
 from opperf.parent.store.database import schema

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 from sqlalchemy import ColumnElement, func, or_, select
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.files.json_text import JsonObject
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive

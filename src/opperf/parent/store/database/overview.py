@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from sqlalchemy import Connection, select
 
+from opperf.domain.dataclass import dataclass
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.builds import BuildRows, Pair, read_builds, read_pairs, select_build

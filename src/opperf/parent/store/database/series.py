@@ -6,7 +6,6 @@ A case and a side are in JSON form, as they stand in the tables.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +13,7 @@ from sqlalchemy import ColumnElement, Connection, Select, select
 
 from opperf.catalog import catalog, is_known
 from opperf.catalog import operator as declared
+from opperf.domain.dataclass import dataclass
 from opperf.domain.files.json_text import JsonObject
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.documents import fingerprint

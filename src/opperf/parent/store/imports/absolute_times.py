@@ -7,13 +7,14 @@ them. Every record says so in a warning, and every run in a label.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timezone
 from hashlib import sha256
 from statistics import fmean, median, stdev
 
 from opperf.domain.case import Argument, Case
 from opperf.domain.codec import encode
+from opperf.domain.dataclass import dataclass
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason, Warning
 from opperf.domain.record import Record, Run, Statistics

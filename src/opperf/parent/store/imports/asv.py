@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timezone
 from itertools import product
 from pathlib import Path
 
 from opperf.domain.codec import Fields, read_as
+from opperf.domain.dataclass import dataclass
 from opperf.domain.files.text_file import read_json
 from opperf.domain.record import Run
 from opperf.domain.type_hint import Unread

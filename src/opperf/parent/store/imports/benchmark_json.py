@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Annotated
 
 from opperf.domain.codec import Fields, read_as
+from opperf.domain.dataclass import dataclass
 from opperf.domain.record import Run
 from opperf.domain.type_hint import Amount, Natural, OneOf
 from opperf.parent.store.imports.absolute_times import Spread, Timing, absolute_run

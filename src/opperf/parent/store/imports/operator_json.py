@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 
 from opperf.domain.case import Argument, ListOf
 from opperf.domain.codec import Fields, read_as
+from opperf.domain.dataclass import dataclass
 from opperf.domain.record import Run
 from opperf.domain.type_hint import Amount, Unread
 from opperf.parent.store.imports.absolute_times import Spread, Timing, absolute_run
