@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from opperf.catalog.param.problems import Problems
     from opperf.parent.workers.pool import Pool
 
-app = typer.Typer(help="Check PARAM's benchmark configs, or print their schema.", no_args_is_help=True)
+app = options.verb_application(help="Check PARAM's benchmark configs, or print their schema.", no_args_is_help=True)
 
 
 @app.command("check")

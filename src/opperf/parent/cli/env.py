@@ -8,7 +8,7 @@ import typer
 
 from opperf.parent.cli import options
 
-app = typer.Typer(help="Manage the environments that frameworks are measured in.", no_args_is_help=True)
+app = options.verb_application(help="Manage the environments that frameworks are measured in.", no_args_is_help=True)
 
 _NAME = typer.Argument(metavar="NAME", help="A framework (`mxnet`) or a requirement (`numpy==1.26.4`).")
 

@@ -9,7 +9,9 @@ import typer
 
 from opperf.parent.cli import options
 
-app = typer.Typer(help="Keep results in a database, and see how they change over time.", no_args_is_help=True)
+app = options.verb_application(
+    help="Keep results in a database, and see how they change over time.", no_args_is_help=True
+)
 
 Database = Annotated[
     Optional[str],

@@ -7,59 +7,105 @@ measured. `opperf profile` leaves with the exit code of the script.
 
 from __future__ import annotations
 
+import inspect
 import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
-from opperf.parent.cli import (
-    bisect,
-    capture,
-    compare,
-    config,
-    doctor,
-    env,
-    explore,
-    gate,
-    history,
-    nightly,
-    noise,
-    operators,
-    profile,
-    replay,
-    run,
-    serve,
-    show,
-)
 from opperf.parent.cli.exit import Debug, debuggable, obey, show_tracebacks
-from opperf.parent.cli.options import with_values
-from opperf.parent.cli.profile import ScriptCommand
+from opperf.parent.cli.options import verb_application, with_values
+
+if TYPE_CHECKING:
+    from typer._click.core import Command, Context
+    from typer._click.formatting import HelpFormatter
+
+#: The verbs in the order of the help. The module of that name has a function of that name, or an application.
+VERBS = (
+    "run",
+    "compare",
+    "replay",
+    "profile",
+    "capture",
+    "gate",
+    "nightly",
+    "noise",
+    "bisect",
+    "explore",
+    "show",
+    "operators",
+    "doctor",
+    "history",
+    "serve",
+    "config",
+    "env",
+)
+
+
+@cache
+def _application(verb: str) -> typer.Typer:
+    """Return the application of a verb: its module's own, or one of the module's function."""
+    module = import_module(f"opperf.parent.cli.{verb}")
+    app: typer.Typer | None = getattr(module, "app", None)
+    if app is None:
+        app = verb_application()
+        app.command(verb)(getattr(module, verb))
+    return app if verb == "profile" else debuggable(app)  # what stands behind a script is the script's
+
+
+class Commands(Mapping[str, "Command"]):
+    """The command of each verb, made when it is used: to make those of all takes as long as Python's start."""
+
+    def __getitem__(self, verb: str) -> Command:
+        if verb not in VERBS:
+            raise KeyError(verb)
+        return get_command(_application(verb))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(VERBS)
+
+    def __len__(self) -> int:
+        return len(VERBS)
+
+
+class Verbs(TyperGroup):
+    """The group of all verbs, which makes no command to list them."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands = Commands()  # type: ignore[assignment]  # nothing is added to them
+
+    def list_commands(self, ctx: Context) -> list[str]:
+        """Return the verbs."""
+        return [*VERBS]
+
+    def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
+        """Write each verb with its summary."""
+        width = formatter.width - 6 - max(map(len, VERBS))
+        with formatter.section("Commands"):
+            formatter.write_dl([(verb, _summary(verb, width)) for verb in VERBS])
+
+
+def _summary(verb: str, width: int) -> str:
+    module = import_module(f"opperf.parent.cli.{verb}")
+    text = inspect.getdoc(getattr(module, verb)) if hasattr(module, verb) else module.app.info.help
+    return TyperCommand(verb, help=text).get_short_help_str(width)
+
 
 app = typer.Typer(
     name="opperf",
+    cls=Verbs,
     help="Measure deep-learning operators on any framework, with numbers you can trust.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command("run")(run.run)
-app.command("compare")(compare.compare)
-app.command("replay")(replay.replay)
-app.command("profile", cls=ScriptCommand, context_settings={"allow_interspersed_args": False})(profile.profile)
-app.command("capture")(capture.capture)
-app.command("gate")(gate.gate)
-app.command("nightly")(nightly.nightly)
-app.command("noise")(noise.noise)
-app.command("bisect")(bisect.bisect)
-app.command("explore")(explore.explore)
-app.command("show")(show.show)
-app.command("operators")(operators.operators)
-app.command("doctor")(doctor.doctor)
-app.add_typer(history.app, name="history")
-app.command("serve")(serve.serve)
-app.add_typer(config.app, name="config")
-app.add_typer(env.app, name="env")
-debuggable(app, but=("profile",))
 
 
 @app.callback(invoke_without_command=True)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional, TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Optional, TypeAlias, get_type_hints
 
 import typer
 
@@ -35,7 +35,7 @@ Option = typer.Option
 Operators = Annotated[
     Words,
     typer.Argument(
-        metavar="OPERATOR",
+        metavar="OPERATOR...",
         help="Operators to use, such as `add` or `mxnet:nd.broadcast_add`.",
         autocompletion=completion.operators,
     ),
@@ -289,6 +289,11 @@ class Report:
     plot: Plot = None
     database: Database = None
     force: Force = False
+
+
+def verb_application(**attributes: Any) -> typer.Typer:
+    """Return an application for one verb of `opperf`, with the attributes that all have."""
+    return typer.Typer(add_completion=False, rich_markup_mode=None, **attributes)
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:

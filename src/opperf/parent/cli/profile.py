@@ -290,3 +290,7 @@ def _split(args: list[str], flags: dict[str, bool]) -> tuple[list[str], list[str
         name, equals, _ = args[place].partition("=")
         place += 1 if equals or flags.get(name, True) else 2
     return args[:place], args[place : place + 1], args[place + 1 :]
+
+
+app = options.verb_application()
+app.command("profile", cls=ScriptCommand, context_settings={"allow_interspersed_args": False})(profile)
