@@ -23,13 +23,11 @@ from opperf.parent.workers.pool import Pool
 SHORT_OF_MEMORY = ("out_of_memory", "operator_error", "crash")
 
 
-def jobs(plan: Plan, pool: Pool, note: Callable[[str], None]) -> Jobs | None:
-    """Return what measures a plan side by side, None for a single job; raises `InputError`.
+def jobs(plan: Plan, pool: Pool, note: Callable[[str], None]) -> Jobs:
+    """Return what measures a plan side by side; raises `InputError`.
 
     Environments are built before that, and so before anything is timed.
     """
-    if plan.settings.jobs == 1:
-        return None
     sides = {trial.side.process: trial.side for trial in plan.trials}
     for side in sides.values():
         with suppress(OpperfError):  # its trials will fail, each with the reason

@@ -12,9 +12,8 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from opperf.catalog.param.document import read_config
 from opperf.domain.code import read_operator
 from opperf.domain.errors import InputError
 from opperf.domain.plan import INSTRUCTIONS, Settings, check_most
@@ -25,6 +24,9 @@ from opperf.parent.planning.selection import Selection
 from opperf.parent.sources.plugin_file import declared_code, plugin_file, register_frameworks, with_plugins, workloads
 from opperf.parent.sources.shapes_file import read_shapes
 from opperf.parent.workers.machine import cpu_ranges
+
+if TYPE_CHECKING:
+    from opperf.catalog.param.config import ParamConfig, Workloads
 
 Request = Mapping[str, Any]
 T = TypeVar("T")
@@ -65,7 +67,7 @@ def selection(
         every=bool(request.get("all")),
         skip=_words(request.get("skip")),
         suite=suite if suite is None or isinstance(suite, Suite) else Path(suite),
-        configs=[read_config(path, own) for path in configs],
+        configs=_read_configs(configs, own),
         plugins=own.plugins,
         declared=declared_code(plugins),
         frameworks=_words(request.get("framework")),
@@ -84,6 +86,15 @@ def selection(
         engine=_default(request.get("engine"), "naive"),
         allocator=_default(request.get("allocator"), "fixed"),
     )
+
+
+def _read_configs(paths: Sequence[Path], own: Workloads) -> Sequence[ParamConfig]:
+    """Read PARAM's configs; a request without one does not wait for their grammar."""
+    if not paths:
+        return ()
+    from opperf.catalog.param.document import read_config
+
+    return [read_config(path, own) for path in paths]
 
 
 def plugin_files(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, OpperfError
@@ -10,11 +12,15 @@ from opperf.domain.plan import Plan, Settings, Side
 from opperf.domain.record import Run
 from opperf.domain.registry import framework
 from opperf.parent.calibration import stored_rates
-from opperf.parent.fleet.dispatch import Wishes, fleet_of
 from opperf.parent.planning.selection import Selection
 from opperf.parent.progress import Progress, planning
 from opperf.parent.session import Interrupted, Options, Session
 from opperf.parent.store.journal import journal_of
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from opperf.parent.fleet.dispatch import Fleet, Wishes
 
 #: What a trial takes beyond its samples (inputs, warm-up, latency, memory), and a child to start, in seconds.
 TRIAL_EXTRA, CHILD_START = 0.15, 4.0
@@ -40,7 +46,7 @@ def measure(
         raise InputError(
             "`--jobs` applies to this machine, but `--fleet` measures on others", hint="leave out one of them"
         )
-    with Session(selection, settings, progress) as session, fleet_of(fleet, selection, progress) as elsewhere:
+    with Session(selection, settings, progress) as session, _fleet(fleet, selection, progress) as elsewhere:
         plan = _plan(session, selection, progress)
         try:
             return RunResult(session.run(plan, options, elsewhere), plan)
@@ -50,6 +56,15 @@ def measure(
             return RunResult(stop.run, plan, stop.cause)
         finally:
             progress.close()
+
+
+def _fleet(wishes: Wishes | None, selection: Selection, progress: Progress) -> AbstractContextManager[Fleet | None]:
+    """Return the requested fleet, None without one; whatever a fleet needs is imported for one alone."""
+    if wishes is None:
+        return nullcontext()
+    from opperf.parent.fleet.dispatch import fleet_of
+
+    return fleet_of(wishes, selection, progress)
 
 
 def plan_of(selection: Selection, settings: Settings, progress: Progress) -> Plan:

@@ -15,7 +15,7 @@ from contextlib import closing
 from dataclasses import field, replace
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.environment import CURRENT, EnvironmentSpec
@@ -30,7 +30,6 @@ from opperf.domain.reason import Reason
 from opperf.domain.record import Record, Run
 from opperf.parent.analysis.summary import doubts, limit_of, record, with_shares
 from opperf.parent.calibration import stored_floors, stored_rates
-from opperf.parent.jobs import Jobs, jobs
 from opperf.parent.planning.cases import ChildAnswers
 from opperf.parent.planning.expand import expand
 from opperf.parent.planning.selection import Selection
@@ -44,6 +43,9 @@ from opperf.parent.workers.instructions import check
 from opperf.parent.workers.interpreters import importable, settled_side
 from opperf.parent.workers.machine import has_gpu
 from opperf.parent.workers.pool import Pool
+
+if TYPE_CHECKING:
+    from opperf.parent.jobs import Jobs
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,7 @@ class Session:
     def run(self, plan: Plan, options: Options, elsewhere: Elsewhere | None = None) -> Run:
         """Measure a plan, here or `elsewhere`; raises `Interrupted` with what is finished when it is stopped."""
         self._elsewhere = elsewhere
-        self._jobs = jobs(plan, self._pool, self._progress.note) if elsewhere is None else None
+        self._jobs = self._jobs_of(plan) if elsewhere is None else None
         history = earlier_work(options.resume, plan.settings)
         self._floors, self._rates = stored_floors(), stored_rates()
         run = _header(plan, options, history)
@@ -161,6 +163,14 @@ class Session:
             if journal is not None:
                 journal.close()
         return self._finish(run, plan, history, options)
+
+    def _jobs_of(self, plan: Plan) -> Jobs | None:
+        """Return what measures a plan side by side, None for a single job; raises `InputError`."""
+        if plan.settings.jobs == 1:
+            return None
+        from opperf.parent.jobs import jobs
+
+        return jobs(plan, self._pool, self._progress.note)
 
     def _journal(self, resume: Path | None, path: Path, run: Run, history: Earlier) -> JournalWriter:
         """Open the journal, with the records it already has; one that is not to be resumed is set aside."""

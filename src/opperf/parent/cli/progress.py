@@ -5,15 +5,17 @@ The bar has no thread of its own. It is drawn between trials, never while a samp
 
 from __future__ import annotations
 
+import sys
 import time
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from typing import TYPE_CHECKING
 
 from opperf.domain.measurement import Outcome
 from opperf.domain.plan import Trial
 from opperf.parent.cli.output import tell
 from opperf.parent.reports.text import one_line, subject
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 #: Seconds between two lines where there is no terminal.
 LINE_EVERY = 10.0
@@ -23,7 +25,7 @@ class Bar:
     """Reports the progress of a run on stderr."""
 
     def __init__(self) -> None:
-        self._console = Console(stderr=True)
+        self._is_terminal = sys.stderr.isatty()
         self._bar: Progress | None = None
         self._total = self._count = 0
         self._began = self._line_at = time.monotonic()
@@ -37,7 +39,7 @@ class Bar:
 
     def plan(self, framework: str, count: int, total: int) -> None:
         """Report how many of a framework's own operators have been asked for their cases."""
-        if self._console.is_terminal:
+        if self._is_terminal:
             if self._bar is None:
                 self._bar = self._show(None)
             task = self._bar.tasks[0]
@@ -57,17 +59,20 @@ class Bar:
         """Show an empty bar."""
         self._total = total
         self._began = self._line_at = time.monotonic()
-        if self._console.is_terminal and total:
+        if self._is_terminal and total:
             self._bar = self._show(total)
 
     def _show(self, total: int | None) -> Progress:
         """Return a bar that is on the terminal."""
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
         bar = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TimeRemainingColumn(),
-            console=self._console,
+            console=Console(stderr=True),
             auto_refresh=False,
             transient=True,
         )

@@ -46,7 +46,6 @@ def run(
     Each framework runs in a process of its own, forward and backward. To see what share of the machine's limits an
     operator reaches, run `opperf doctor --peaks` once.
     """
-    from opperf.catalog.param.config import notes
     from opperf.parent.cli.keeping import publish, take_places
     from opperf.parent.cli.options import inputs, request, run_options, wishes
     from opperf.parent.cli.output import tell
@@ -61,8 +60,11 @@ def run(
     order = {**request(what, where, sampling, how, config=config or ()), "jobs": jobs}
     choice = selection(operators or (), order, note=tell)
     measuring = settings(order, clock=clock, loop=loop, check=not no_check)
-    for note in notes(choice.configs):
-        tell(f"note: {note}")
+    if choice.configs:
+        from opperf.catalog.param.config import notes
+
+        for note in notes(choice.configs):
+            tell(f"note: {note}")
 
     def report_on(run: Run) -> None:
         publish(run, document(run, top), report, f"{len(run.records)} records", options_of_run.output)

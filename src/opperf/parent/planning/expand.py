@@ -22,7 +22,6 @@ from opperf.domain.plan import Plan, Settings, Side, Trial, check_most
 from opperf.domain.registry import MADE_BY, full_name, hosts_of, runs_on, split_implementation
 from opperf.domain.tensor import parse_distribution, parse_dtype
 from opperf.parent.planning.cases import ChildAnswers, OperatorChoice, cases, vary
-from opperf.parent.planning.configs import ORIGIN, config_cases
 from opperf.parent.planning.implementations import as_implemented, own_meaning
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.suites import check_suite, entries, merge, not_in_suite, suite_name
@@ -273,6 +272,10 @@ def _suite_trials(selection: Selection, side: Side, by_name: Mapping[str, Operat
 
 def _config_trials(selection: Selection, side: Side, answers: ChildAnswers, seed: int) -> Iterator[Trial]:
     """Yield the trials of PARAM's configs; the origin of each is its run id."""
+    if not selection.configs:
+        return
+    from opperf.parent.planning.configs import ORIGIN, config_cases
+
     questions = partial(answers.describe, side), partial(answers.workload, side)
     for row in config_cases(selection.configs, side.framework, seed, *questions):
         code = row.meaning.code

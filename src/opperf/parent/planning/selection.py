@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from opperf.catalog.param.config import ParamConfig
 from opperf.domain.code import Code, check_name, own_name
 from opperf.domain.dataclass import dataclass
 from opperf.domain.environment import EnvironmentSpec
@@ -17,6 +17,9 @@ from opperf.domain.registry import LAYER_LIBRARIES, split_implementation
 from opperf.domain.suite import Suite, SuiteCase
 from opperf.parent.sources.shapes_file import Row
 from opperf.parent.sources.suite_file import read_suite
+
+if TYPE_CHECKING:
+    from opperf.catalog.param.config import ParamConfig
 
 
 @dataclass(frozen=True)

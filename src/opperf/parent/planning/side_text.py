@@ -23,7 +23,6 @@ from opperf.domain.errors import InputError, check_known, unknown
 from opperf.domain.plan import ALLOCATORS, ENGINES, HOW, MODES, VARIABLE, Side, check_most
 from opperf.domain.registry import FRAMEWORKS, LAYER_LIBRARIES, framework, parse_device, split_implementation
 from opperf.domain.tensor import parse_dtype
-from opperf.parent.planning.configs import configured_frameworks
 from opperf.parent.planning.selection import Selection
 
 KEYS = (*HOW, "dtype", "framework")
@@ -131,7 +130,10 @@ def frameworks(selection: Selection, importable: Sequence[str]) -> tuple[str, ..
     names = [framework(name).name for name in selection.frameworks]
     prefixes = [name.framework if isinstance(name, Code) else _owner(name) for name in selection.operators]
     bound = [EnvironmentSpec.parse(text).framework for text in selection.environments]
-    prefixes += configured_frameworks(selection.configs, explicit=bool(names) or any(bound))
+    if selection.configs:
+        from opperf.parent.planning.configs import configured_frameworks
+
+        prefixes += configured_frameworks(selection.configs, explicit=bool(names) or any(bound))
     if not names:
         prefixes += [_owner(entry.case.operator) for entry in selection.suite_cases]
         members = [member for category in selection.categories for member in GROUPS.get(category, (category,))]

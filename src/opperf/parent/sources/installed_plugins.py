@@ -8,16 +8,21 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib.machinery import ModuleSpec
-from importlib.metadata import Distribution, EntryPoint, distributions
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from opperf.domain.errors import InputError
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution, EntryPoint
 
 GROUP = "opperf.plugins"
 
 
 def installed_plugins(note: Callable[[str], None]) -> dict[str, Path]:
     """Return the file of each installed plugin by the plugin's name; `note` takes a line on each without one."""
+    from importlib.metadata import distributions  # it reads mail headers; few commands ask for plugins
+
     entries: dict[str, EntryPoint] = {}
     for package in distributions():
         for entry in _entries(package, note):

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
@@ -14,10 +15,11 @@ from opperf.domain.files.text_file import read_json
 from opperf.domain.judgement import Expectation, document, from_document
 from opperf.domain.measurement import Outcome
 from opperf.domain.plan import Settings
-from opperf.domain.profile.chrome import from_trace
-from opperf.domain.profile.event import Profile
 from opperf.domain.record import Record, Run
 from opperf.parent.store.journal import journal_of, read_journal
+
+if TYPE_CHECKING:
+    from opperf.domain.profile.event import Profile
 
 
 def read_run(path: Path) -> Run:
@@ -37,6 +39,8 @@ def write_expected(path: Path, expectations: Sequence[Expectation]) -> None:
 
 def read_profile(path: Path) -> Profile:
     """Read a profile; raises `InputError` for anything else."""
+    from opperf.domain.profile.chrome import from_trace  # other documents are read without what profiles are made of
+
     return from_trace(read_json(path), str(path))
 
 
