@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.null_children import NullChildren
 
 from opperf.parent.workers.package import cache_folder
 
@@ -23,6 +24,10 @@ settings.load_profile("shared_machine")
 
 #: The folders whose tests `make test` runs, but for those that are marked as slow.
 QUICK = ("unit", "functional", "frameworks", "docs")
+
+
+#: The folders whose tests are of commands and pages, and not of how a child is started.
+FORKING = ("functional", "docs")
 
 
 #: The files that take a minute or more, longest first: with one of them left at the end, the other cores would idle.
@@ -57,6 +62,22 @@ def one_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     environments.mkdir(parents=True, exist_ok=True)
     (own / "environments").symlink_to(environments)
     return own
+
+
+@pytest.fixture(scope="session")
+def null_children() -> Iterator[NullChildren]:
+    """What forks children of the null framework."""
+    with NullChildren() as children:
+        yield children
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick_null_children(request: pytest.FixtureRequest, null_children: NullChildren) -> Iterator[None]:
+    """Children of the null framework are forked where a test is not about them."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.path.relative_to(Path(__file__).parent).parts[0] in FORKING:
+            patch.setattr("opperf.parent.workers.process.launch", null_children.launch)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

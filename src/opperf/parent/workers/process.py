@@ -97,9 +97,9 @@ class Worker:
         self._process, self._requests, self._answers = self._spawn(
             package, limits, variables, child_variables(package, own_path=own_path, bytecode=bytecode)
         )
-        if self._process.stderr is None:
+        if self._process.stdout is None:
             raise AssertionError("the child was started with a pipe for its output")
-        self._output = Output(self._process.stderr)
+        self._output = Output(self._process.stdout)
         self.facts: Mapping[str, object] = {}
         self.devices: tuple[str, ...] = ()
 
@@ -109,7 +109,7 @@ class Worker:
         child_reads, requests = _pipe()
         answers, child_writes = _pipe()
         try:
-            process = subprocess.Popen(
+            process = launch(
                 [
                     *self._under,
                     str(self._python),
@@ -121,22 +121,19 @@ class Worker:
                     json.dumps(self.side.to_json()),
                     json.dumps(limits.to_json()),
                 ],
-                cwd=package,
-                env=with_defaults({**variables, **self.side.variables}, defaults),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                pass_fds=(child_reads, child_writes),
-                start_new_session=True,
+                package,
+                with_defaults({**variables, **self.side.variables}, defaults),
+                (child_reads, child_writes),
             )
-        except OSError as error:
+        except BaseException as error:
             os.close(requests)
             os.close(answers)
-            raise WorkerFailure(f"cannot start `{self._python}`: {error}", slug="spawn") from error
+            if isinstance(error, OSError):
+                raise WorkerFailure(f"cannot start `{self._python}`: {error}", slug="spawn") from error
+            raise
         finally:
             os.close(child_reads)
             os.close(child_writes)
-        process.stderr, process.stdout = process.stdout, None
         os.set_blocking(requests, False)  # a child that stops reading must not hold the parent in a write
         return process, requests, answers
 
@@ -289,6 +286,22 @@ class Worker:
             if descriptor >= 0:
                 setattr(self, name, -1)
                 os.close(descriptor)
+
+
+def launch(
+    command: Sequence[str], folder: Path, variables: Mapping[str, str], pipes: Sequence[int]
+) -> subprocess.Popen[bytes]:
+    """Start a child's process, which gets these pipes, and one for all that it prints."""
+    return subprocess.Popen(
+        command,
+        cwd=folder,
+        env=variables,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        pass_fds=pipes,
+        start_new_session=True,
+    )
 
 
 def _pipe() -> tuple[int, int]:

@@ -1,0 +1,84 @@
+"""The process that children of the null framework are forked from, when tests ask for it (`null_children.py`).
+
+It has imported all of such a child's code, and from then on waits for requests, in its only thread. What it forks is
+what `python -m opperf.child` would be: a child of the test process, in a session of its own, with the variables, the
+folder, the arguments and the descriptors that the request brings.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pkgutil
+import socket
+import sys
+from importlib import import_module
+from typing import Any
+
+#: What a child of the null framework imports, at once or later.
+PACKAGES = (
+    "opperf.domain",
+    "opperf.catalog",
+    "opperf.child.measure",
+    "opperf.child.worker",
+    "opperf.child.backends.null",
+)
+#: A request comes in one piece, and none is longer.
+LONGEST = 1 << 20
+
+
+def preload() -> None:
+    """Import the code of a child, and make what it makes on first use."""
+    import_module("opperf.child.__main__")
+    for package in map(import_module, PACKAGES):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            import_module(module.name)
+    import_module("opperf.catalog").catalog()
+
+
+def fork_on_request(requests: socket.socket) -> tuple[dict[str, Any], list[int]]:
+    """Fork a child for each request until no more can come; returns in a child alone, with what was requested.
+
+    It is forked by a process that ends at once: its parent is then the test process, which has asked the kernel for it.
+    """
+    while True:
+        text, descriptors, _, _ = socket.recv_fds(requests, LONGEST, 4)
+        if not text:
+            sys.exit()
+        reads_gate, writes_gate = os.pipe()
+        between = os.fork()
+        if between == 0:
+            if os.fork() != 0:
+                os._exit(0)
+            os.close(writes_gate)
+            os.read(reads_gate, 1)  # it ends when the child has its parent, whom it will look for
+            os.close(reads_gate)
+            requests.close()
+            return json.loads(text), descriptors
+        os.waitpid(between, 0)
+        for descriptor in (*descriptors, reads_gate, writes_gate):
+            os.close(descriptor)
+
+
+def become(request: dict[str, Any], descriptors: list[int]) -> None:
+    """Give this process what a fresh one is started with, and tell the test process that it has started."""
+    reads, writes, output, started = descriptors
+    os.setsid()
+    os.chdir(request["folder"])
+    os.environ.clear()
+    os.environ.update(request["variables"])
+    sys.path[:2] = [request["folder"]] * 2
+    sys.argv = [f"{request['folder']}/opperf/child/__main__.py", str(reads), str(writes), *request["words"]]
+    for standard in (1, 2):
+        os.dup2(output, standard)
+    os.close(output)
+    os.write(started, str(os.getpid()).encode())
+    os.close(started)
+
+
+if __name__ == "__main__":
+    sys.path[0] = os.getcwd()  # as `-m` has it
+    preload()
+    become(*fork_on_request(socket.socket(fileno=int(sys.argv[1]))))
+    child = sys.modules["opperf.child.__main__"]
+    child._leave(child.main(sys.argv[1:]))

@@ -1,0 +1,169 @@
+"""A child that is forked for a test is what a fresh process is: in what it has, and in how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.each import check_each
+from tests.null_children import FORKED_CHILD, NullChildren
+
+from opperf.domain.case import Case
+from opperf.domain.code import Code
+from opperf.domain.errors import OperatorFailure, WorkerFailure
+from opperf.domain.message.requests import Capture, Prepare
+from opperf.domain.plan import Side, Trial
+from opperf.parent.workers import process
+from opperf.parent.workers.package import package_folder
+from opperf.parent.workers.process import Worker
+
+#: How long a child may take here before it is called hung; one that hangs on purpose is waited for much shorter.
+DEADLINE, SHORT = 60.0, 0.5
+SIDE = Side("null", settings={"env.OWN": "here"})
+FRESH = process.launch
+
+#: A function of the user's that writes down what its process has.
+LOOK = """
+import gc, json, os, resource, signal, sys, threading
+from pathlib import Path
+
+def look():
+    streams = (sys.stdin, sys.stdout, sys.stderr)
+    kinds = sorted(os.readlink(f"/proc/self/fd/{one}").split(":")[0] for one in os.listdir("/proc/self/fd") if
+                   os.path.exists(f"/proc/self/fd/{one}"))
+    facts = {
+        "variables": dict(os.environ),
+        "folder": os.getcwd(),
+        "path": sys.path,
+        "words": [sys.argv[0], *sys.argv[3:]],
+        "parent": os.getppid(),
+        "leads": os.getpid() == os.getpgrp() == os.getsid(0),
+        "descriptors": kinds,
+        "streams": [(one.encoding, one.errors, one.line_buffering, one.isatty()) for one in streams],
+        "handlers": [str(signal.getsignal(number)) for number in sorted(signal.valid_signals())],
+        "blocked": sorted(signal.pthread_sigmask(signal.SIG_BLOCK, ())),
+        "threads": threading.active_count(),
+        "collector": (gc.isenabled(), gc.get_threshold()),
+        "flags": str(sys.flags),
+        "limits": [resource.getrlimit(one) for one in range(16) if one != resource.RLIMIT_DATA],
+        "limited": resource.getrlimit(resource.RLIMIT_DATA)[0] != resource.RLIM_INFINITY,
+        "priority": os.getpriority(os.PRIO_PROCESS, 0),
+        "cpus": sorted(os.sched_getaffinity(0)),
+    }
+    Path(__file__).with_name("facts.json").write_text(json.dumps(facts))
+    return []
+"""
+
+
+def child(**options: Any) -> Worker:
+    """Start a child of the null framework that has said hello."""
+    worker = Worker(Path(sys.executable), package_folder(), SIDE, memory=1 << 30, **options)
+    worker.greet(DEADLINE)
+    return worker
+
+
+def facts(here: Path, **options: Any) -> dict[str, Any]:
+    """Return what a child has."""
+    (here / "look.py").write_text(LOOK)
+    worker = child(**options)
+    worker.ask(Capture(Code("look.py:look")), DEADLINE)
+    worker.close()
+    result: dict[str, Any] = json.loads((here / "facts.json").read_text())
+    return result
+
+
+def command(worker: Worker) -> bytes:
+    return Path(f"/proc/{worker.pid}/cmdline").read_bytes()
+
+
+def test_children_of_the_null_framework_are_forked_and_others_are_not() -> None:
+    worker = child()
+    assert os.fsencode(FORKED_CHILD) in command(worker)
+    worker.close()
+    other = Worker(Path(sys.executable), package_folder(), Side("numpy"))
+    assert os.fsencode(FORKED_CHILD) not in command(other)
+    other.kill()
+
+
+@pytest.mark.parametrize("options", [{}, {"own_path": True}, {"cpus": (min(os.sched_getaffinity(0)),)}])
+def test_a_forked_child_has_what_a_fresh_one_has(
+    options: dict[str, Any], here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(here))
+    monkeypatch.setenv("LATER", "set since the first child")
+    forked = facts(here, **options)
+    monkeypatch.setattr(process, "launch", FRESH)
+    assert forked == facts(here, **options)
+    assert (forked["variables"]["OWN"], forked["parent"], forked["leads"]) == ("here", os.getpid(), True)
+
+
+def ending(script: str) -> tuple[object, ...]:
+    """Say what becomes of a child that runs a script."""
+    worker = child()
+    trial = Trial(Case(f"null:{script}"), replace(SIDE, implementation=script), "forward")
+    try:
+        worker.ask(Prepare(trial), SHORT if script == "hang" else DEADLINE)
+    except OperatorFailure as failed:
+        worker.close()
+        return failed.reason.slug, failed.reason.message, worker._process.poll()
+    except WorkerFailure as lost:
+        return lost.slug, lost.message, lost.signal, lost.stderr, worker._process.poll()
+    raise AssertionError(f"`{script}` went well")
+
+
+def test_a_forked_child_ends_as_a_fresh_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    def check(script: str) -> None:
+        with monkeypatch.context() as patch:
+            forked = ending(script)
+            patch.setattr(process, "launch", FRESH)
+            assert forked == ending(script)
+
+    check_each(["raise", "leak", "crash", "abort", "exit", "hang", "garbage"], check)
+
+
+def test_a_forked_child_is_stopped_and_goes_on() -> None:
+    worker = child()
+    worker.pause()
+    assert os.waitid(os.P_PID, worker.pid, os.WSTOPPED).si_status == signal.SIGSTOP
+    worker.resume()
+    worker.close()
+    assert worker._process.poll() == 0
+
+
+def test_children_are_forked_for_many_threads_at_once() -> None:
+    def run(number: int) -> int:
+        worker = child()
+        worker.close()
+        assert worker._process.poll() == 0
+        return worker.pid
+
+    with ThreadPoolExecutor(8) as threads:
+        pids = list(threads.map(run, range(24)))
+    assert len(set(pids)) == len(pids)
+
+
+def test_ctrl_c_in_the_middle_of_a_fork_costs_the_next_nothing(
+    null_children: NullChildren, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send: Callable[..., int] = socket.send_fds
+
+    def stop(*words: Any) -> None:
+        send(*words)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(socket, "send_fds", stop)
+        with pytest.raises(KeyboardInterrupt):
+            child()
+    worker = child()
+    worker.close()
+    assert worker._process.poll() == 0
