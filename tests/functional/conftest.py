@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import signal
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
@@ -46,12 +45,11 @@ def here(one_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
 
 def invoke(*words: object) -> Done:
     """Run a command: `invoke("run", "add", "--framework", "null")`."""
-    terminated, out, err = signal.getsignal(signal.SIGTERM), io.StringIO(), io.StringIO()
+    out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
         patch.setattr(sys, "argv", ["opperf", *map(str, words)])
         with pytest.raises(SystemExit) as left:
             main()
-    signal.signal(signal.SIGTERM, terminated)
     code = left.value.code
     return Done(code if isinstance(code, int) else 0, out.getvalue(), err.getvalue())
 

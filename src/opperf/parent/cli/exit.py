@@ -14,7 +14,8 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from types import FrameType
 from typing import Annotated, Any
@@ -67,13 +68,12 @@ def _with_debug(command: Callable[..., object]) -> Callable[..., object]:
 
 
 def obey(command: Callable[[], object]) -> None:
-    """Run a command line, tell its errors, and exit with its code."""
+    """Run a command line, tell its errors, and exit with its code; the process is left as it was."""
     global _debug
     _debug = os.environ.get(DEBUG, "0") not in ("", "0")
     descriptors = _open_closed_descriptors()
-    _never_fail_to_talk()
-    signal.signal(signal.SIGTERM, _on_terminate)
-    sys.exit(_flush(_code(command) if 1 not in descriptors else _stdout_closed()))
+    with _unfailing_talk(), _leaving_when_terminated():
+        sys.exit(_flush(_code(command) if 1 not in descriptors else _stdout_closed()))
 
 
 def _code(command: Callable[[], object]) -> str | int | None:
@@ -164,12 +164,27 @@ class _Talk(io.FileIO):
             return len(text)
 
 
-def _never_fail_to_talk() -> None:
-    if sys.stderr is sys.__stderr__:  # and not a replacement by a test or a program
+@contextmanager
+def _unfailing_talk() -> Iterator[None]:
+    talk = sys.stderr
+    if talk is sys.__stderr__:  # and not a replacement by a test or a program
         buffer = io.BufferedWriter(_Talk(2, "w", closefd=False))
         sys.stderr = io.TextIOWrapper(buffer, encoding="utf-8", errors="backslashreplace", line_buffering=True)
+    try:
+        yield
+    finally:
+        sys.stderr = talk
+
+
+@contextmanager
+def _leaving_when_terminated() -> Iterator[None]:
+    """Make of SIGTERM what Ctrl-C is: every finished record is kept."""
+    before = signal.signal(signal.SIGTERM, _on_terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _on_terminate(number: int, frame: FrameType | None) -> None:
-    """Leave as Ctrl-C does, with every finished record kept."""
     sys.exit(128 + number)
