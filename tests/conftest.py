@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.interruption import Interruption
 from tests.null_children import NullChildren
 
 from opperf.parent.workers.package import cache_folder
@@ -45,6 +45,11 @@ LONGEST = (
 )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Let signals end the run."""
+    config.pluginmanager.register(Interruption(config))
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark every test of the other folders as slow, and begin with the longest files."""
     here = Path(__file__).parent
@@ -78,14 +83,6 @@ def quick_null_children(request: pytest.FixtureRequest, null_children: NullChild
         if request.path.relative_to(Path(__file__).parent).parts[0] in FORKING:
             patch.setattr("opperf.parent.workers.process.launch", null_children.launch)
         yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def interruptible() -> Iterator[None]:
-    """Ctrl-C reaches what the tests start, also where they themselves run in the background of a shell."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
