@@ -59,14 +59,13 @@ def package_folder(source: Path | None = None) -> Path:
 
     `source` is the package to copy, by default the one that is running.
     """
-    contents = _running_contents() if source is None else _contents(source)
-    parent = f"{(source or _running()).name}/parent/"
-    return _folder({name: text for name, text in contents.items() if not name.startswith(parent)})
+    return _folder(*(_running_child() if source is None else _child_of(source, _contents(source))))
 
 
 def autostart_folder() -> Path:
     """Return a folder for PYTHONPATH: `opperf`, and the `sitecustomize` that starts its profiler with Python."""
-    return _folder({**_running_contents(), "sitecustomize.py": (_running() / "sitecustomize.py").read_bytes()})
+    contents = {**_running_contents(), "sitecustomize.py": (_running() / "sitecustomize.py").read_bytes()}
+    return _folder(contents, _digest(contents))
 
 
 def _running() -> Path:
@@ -79,10 +78,21 @@ def _running_contents() -> dict[str, bytes]:
     return _contents(_running())
 
 
-def _folder(contents: dict[str, bytes]) -> Path:
+@cache
+def _running_child() -> tuple[dict[str, bytes], str]:
+    return _child_of(_running(), _running_contents())
+
+
+def _child_of(source: Path, contents: dict[str, bytes]) -> tuple[dict[str, bytes], str]:
+    """Return what a child needs of a package's files, and its digest."""
+    own = {name: text for name, text in contents.items() if not name.startswith(f"{source.name}/parent/")}
+    return own, _digest(own)
+
+
+def _folder(contents: dict[str, bytes], digest: str) -> Path:
     """Return the folder that holds these files, made where it was missing."""
     home = ensure_folder(cache_folder() / "package")
-    folder = home / _digest(contents)
+    folder = home / digest
     try:
         if not folder.is_dir():
             _write(contents, home, folder)
