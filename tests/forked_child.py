@@ -7,6 +7,7 @@ folder, the arguments and the descriptors that the request brings.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pkgutil
@@ -28,12 +29,23 @@ LONGEST = 1 << 20
 
 
 def preload() -> None:
-    """Import the code of a child, and make what it makes on first use."""
-    import_module("opperf.child.__main__")
+    """Import the code of a child, and measure an operator, so that all is made which a child makes on first use."""
+    child = import_module("opperf.child.__main__")
     for package in map(import_module, PACKAGES):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             import_module(module.name)
-    import_module("opperf.catalog").catalog()
+    requests, plan = import_module("opperf.domain.message.requests"), import_module("opperf.domain.plan")
+    line = import_module("opperf.domain.message.wire").request_line
+    side = plan.Side("null")
+    case = import_module("opperf.catalog").catalog()["add"].case("small")
+    asked = [
+        requests.Prepare(plan.Trial(case, side, "forward")),
+        requests.Measure(1, plan.Settings()),
+        requests.Turn(1, 1),
+        requests.Release(1),
+    ]
+    lines = b"".join(line(number, request) for number, request in enumerate(asked, 1))
+    child._serve(io.BytesIO(lines), io.BytesIO(), side, requests.Limits(None, None, os.getcwd(), ()))
 
 
 def fork_on_request(requests: socket.socket) -> tuple[dict[str, Any], list[int]]:
