@@ -10,20 +10,13 @@ from __future__ import annotations
 import io
 import json
 import os
-import pkgutil
 import socket
 import sys
 from importlib import import_module
 from typing import Any
 
-#: What a child of the null framework imports, at once or later.
-PACKAGES = (
-    "opperf.domain",
-    "opperf.catalog",
-    "opperf.child.measure",
-    "opperf.child.worker",
-    "opperf.child.backends.null",
-)
+#: What a child of the null framework imports for some of its work.
+MODULES = ("opperf.child.measure.instructions", "opperf.child.backends.null.runtime", "opperf.catalog.valid_values")
 #: A request comes in one piece, and none is longer.
 LONGEST = 1 << 20
 
@@ -31,13 +24,13 @@ LONGEST = 1 << 20
 def preload() -> None:
     """Import the code of a child, and measure an operator, so that all is made which a child makes on first use."""
     child = import_module("opperf.child.__main__")
-    for package in map(import_module, PACKAGES):
-        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            import_module(module.name)
+    for module in MODULES:
+        import_module(module)
     requests, plan = import_module("opperf.domain.message.requests"), import_module("opperf.domain.plan")
     line = import_module("opperf.domain.message.wire").request_line
     side = plan.Side("null")
-    case = import_module("opperf.catalog").catalog()["add"].case("small")
+    operators = dict(import_module("opperf.catalog").catalog())
+    case = operators["add"].case("small")
     asked = [
         requests.Prepare(plan.Trial(case, side, "forward")),
         requests.Measure(1, plan.Settings()),

@@ -133,7 +133,9 @@ def test_a_forked_child_ends_as_a_fresh_one_does(monkeypatch: pytest.MonkeyPatch
 def test_a_forked_child_is_stopped_and_goes_on() -> None:
     worker = child()
     worker.pause()
-    assert os.waitid(os.P_PID, worker.pid, os.WSTOPPED).si_status == signal.SIGSTOP
+    stopped = os.waitid(os.P_PID, worker.pid, os.WSTOPPED)
+    assert stopped is not None
+    assert stopped.si_status == signal.SIGSTOP
     worker.resume()
     worker.close()
     assert worker._process.poll() == 0
