@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 import typer.main
 from tests.docs.conftest import Page, of_each_page
 
@@ -28,6 +29,8 @@ from opperf.parent.reports.formats import FORMATS
 from opperf.parent.sources.plugin_file import register_frameworks
 
 ROOT = Path(__file__).parents[2]
+#: Built once: typer makes it anew at each call, option by option.
+COMMAND: Any = typer.main.get_command(app)
 #: What a value of an option must be, beyond what the parser checks.
 CHECKS: dict[str, Any] = {
     "framework": framework,
@@ -60,8 +63,7 @@ def commands(text: str) -> Iterator[list[str]]:
 
 def check(words: list[str]) -> None:
     """Parse a command as the command line does, and look at the values that it does not look at."""
-    command: Any = typer.main.get_command(app)
-    given = with_values(words)
+    command, given = COMMAND, with_values(words)
     while hasattr(command, "commands") and given and not given[0].startswith("-"):
         command = command.commands[given.pop(0)]
     if not given and hasattr(command, "commands"):
@@ -151,18 +153,21 @@ def test_commands_in_example_workflows_can_be_given(root: Path) -> None:
             check(words)
 
 
+@pytest.fixture(scope="module")
+def known() -> set[str]:
+    """Every option of ours, and those of docker, pip, ncu and our benchmarks that pages name."""
+    verbs = [*_verbs(COMMAND), *_verbs(typer.main.get_command(mxnet_opperf.app))]
+    own = {option for verb in verbs for parameter in verb.params for option in _options(parameter)}
+    own |= {option for action in param.parser()._actions for option in action.option_strings}
+    return own | {"--cpuset-cpus", "--no-deps", "--metrics", "--nvtx-include", "--alone"}
+
+
 @of_each_page
-def test_commands_in_running_text_have_options_that_exist(page: Page) -> None:
-    command: Any = typer.main.get_command(app)
-    verbs = [*_verbs(command), *_verbs(typer.main.get_command(mxnet_opperf.app))]
-    known = {option for verb in verbs for parameter in verb.params for option in _options(parameter)}
-    known |= {option for action in param.parser()._actions for option in action.option_strings}
-    # Of docker, pip, ncu and our benchmarks.
-    foreign = {"--cpuset-cpus", "--no-deps", "--metrics", "--nvtx-include", "--alone"}
+def test_commands_in_running_text_have_options_that_exist(page: Page, known: set[str]) -> None:
     prose = "\n".join(
         child.content for token in page.tokens for child in token.children or () if child.type == "code_inline"
     )
-    assert set(re.findall(r"(?<![\w-])--[a-z][a-z0-9_-]+", prose)) - foreign <= known
+    assert set(re.findall(r"(?<![\w-])--[a-z][a-z0-9_-]+", prose)) <= known
 
 
 def test_the_readers_of_commands_find_them() -> None:
@@ -174,8 +179,7 @@ def test_the_readers_of_commands_find_them() -> None:
 
 def test_every_command_is_on_the_page_of_commands(root: Path) -> None:
     text = (root / "docs" / "reference" / "command-line.md").read_text(encoding="utf-8")
-    command: Any = typer.main.get_command(app)
-    for name, verb in command.commands.items():
+    for name, verb in COMMAND.commands.items():
         assert f"<!-- generated: help {name} -->" in text
         for inner in getattr(verb, "commands", {}):
             assert f"<!-- generated: help {name} {inner} -->" in text
