@@ -4,6 +4,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import opperf
 
 ROOT = Path(opperf.__file__).parent
@@ -99,21 +101,27 @@ def names(tree: ast.AST) -> Iterator[tuple[str, int]]:
                 yield name, line
 
 
-def test_no_identifier_is_a_retired_word() -> None:
-    lines = []
-    for path in sorted(ROOT.rglob("*.py")):
-        place = path.relative_to(ROOT)
-        lines += [
-            f"{place}:{line}: {name}" for name, line in names(ast.parse(path.read_text())) if name.strip("_") in RETIRED
-        ]
+@pytest.fixture(scope="module")
+def modules() -> dict[Path, ast.Module]:
+    """Every module by its place."""
+    return {path.relative_to(ROOT): ast.parse(path.read_text()) for path in sorted(ROOT.rglob("*.py"))}
+
+
+def test_no_identifier_is_a_retired_word(modules: dict[Path, ast.Module]) -> None:
+    lines = [
+        f"{place}:{line}: {name}"
+        for place, module in modules.items()
+        for name, line in names(module)
+        if name.strip("_") in RETIRED
+    ]
     assert not lines, "\n".join(lines)
 
 
-def test_no_function_of_a_module_is_a_preposition_or_a_pronoun() -> None:
+def test_no_function_of_a_module_is_a_preposition_or_a_pronoun(modules: dict[Path, ast.Module]) -> None:
     functions = [
-        f"{path.relative_to(ROOT)}:{node.lineno}: {node.name}"
-        for path in sorted(ROOT.rglob("*.py"))
-        for node in ast.parse(path.read_text()).body
+        f"{place}:{node.lineno}: {node.name}"
+        for place, module in modules.items()
+        for node in module.body
         if isinstance(node, ast.FunctionDef) and node.name.strip("_") in LOOSE
     ]
     assert not functions, "\n".join(functions)
