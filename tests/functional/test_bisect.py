@@ -16,6 +16,7 @@ from opperf.domain.comparison import PairValue
 from opperf.domain.errors import EnvironmentFailure, InputError
 from opperf.domain.plan import Settings
 from opperf.parent.analysis.verdict import Rule
+from opperf.parent.bisect import releases
 from opperf.parent.bisect.bisect import Order, Search
 from opperf.parent.contest import Contest
 from opperf.parent.load import read_value
@@ -67,14 +68,27 @@ def search(
 
 
 class Exact(Comparing):
-    """A comparison whose pairs say what the sides' settings say, to a ten-thousandth, without a process."""
+    """A comparison whose pairs say what the sides' settings say, times to a ten-thousandth, without a process."""
 
     def _pair(self, contests: list[Contest], stage: Callable[[Contest], list[PairValue]]) -> None:
+        self._tell(contests, stage, "slowdown", ("turn", "min", "median", "p90"), 1e-4)
+
+    def _counted_pair(self, contests: list[Contest]) -> None:
+        self._tell(contests, lambda contest: contest.counts, "work", ("instructions",), 0.0)
+
+    def _tell(
+        self,
+        contests: list[Contest],
+        stage: Callable[[Contest], list[PairValue]],
+        setting: str,
+        names: Sequence[str],
+        noise: float,
+    ) -> None:
         self.facts = {"base": {}, "new": {}}
         for contest in contests:
-            base, new = (float(side.settings["slowdown"]) for side in (contest.base.side, contest.new.side))
-            ratio = math.log(new / base) + self._random.gauss(0.0, 1e-4)
-            first, second = ({name: math.exp(at) for name in ("turn", "min", "median", "p90")} for at in (0.0, ratio))
+            base, new = (float(side.settings.get(setting, 1.0)) for side in (contest.base.side, contest.new.side))
+            ratio = math.log(new / base) + self._random.gauss(0.0, noise)
+            first, second = (dict.fromkeys(names, math.exp(at)) for at in (0.0, ratio))
             stage(contest).append(PairValue(ratio, first, second, rounds=24))
 
 
@@ -233,6 +247,7 @@ def test_a_journal_saves_measuring_again(tmp_path: Path) -> None:
     assert second.steps == first.steps
 
 
+@pytest.mark.usefixtures("exact")
 def test_a_journal_that_is_read_and_written_again_stays_as_it_is(tmp_path: Path) -> None:
     journal = tmp_path / "b.json.journal"
     search(Slowdowns(steps()), order=Order("v0", "v15", journal=journal))
@@ -242,6 +257,7 @@ def test_a_journal_that_is_read_and_written_again_stays_as_it_is(tmp_path: Path)
     assert journal.read_text() == lines
 
 
+@pytest.mark.usefixtures("exact")
 def test_the_journal_of_another_search_is_one_message(tmp_path: Path) -> None:
     journal = tmp_path / "b.json.journal"
     search(Slowdowns(steps()), order=Order("v0", "v15", journal=journal))
@@ -274,18 +290,27 @@ def test_the_document_is_read_again_and_reported_as_it_was() -> None:
         (("--framework", "numpy", "--bad", "python=/usr/bin/python3"), "an interpreter and a release"),
     ],
 )
-def test_what_cannot_be_searched_is_one_message(words: tuple[str, ...], part: str) -> None:
+def test_what_cannot_be_searched_is_one_message(
+    words: tuple[str, ...], part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(releases, "index_versions", lambda package, *, pre: ["2.2.5", "2.2.6"])
     done = invoke("bisect", "sum", "--good", "2.2.5", "--bad", "2.2.6", *words)
     assert done.code == 2
     assert part in done.err
 
 
+@pytest.mark.usefixtures("exact")
 def test_the_build_that_executes_more_is_named_by_counts_alone() -> None:
-    builds = Slowdowns(steps((5, 1.01), count=8), setting="work")
+    builds = Slowdowns(steps((5, 1.01)), setting="work")
     (answer,) = search(builds, clock="instructions").answers
     assert [(step.before, step.after) for step in answer.steps] == [("v4", "v5")]
     assert "v5 executes 1.0% more instructions than v4" in answer.reason
     assert [one.kind for one in search(builds).answers] == ["same"]
+
+
+def test_what_builds_execute_is_counted_in_their_processes() -> None:
+    answer = only(search(Slowdowns([1.0, 1.01], setting="work"), clock="instructions"))
+    assert (answer.kind, answer.reason) == ("steps", "v1 executes 1.0% more instructions than v0")
 
 
 @pytest.mark.parametrize(

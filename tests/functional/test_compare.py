@@ -5,31 +5,49 @@ from __future__ import annotations
 import csv
 import io
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.functional.conftest import Done, invoke
+from tests.functional.conftest import FEW, Done, invoke
+
+SAME = ("--base", "null", "--new", "null")
+#: Sides of which one is slower. Five pairs decide that alone; fewer are measured again.
+SLOWER = ("null:steady", "--base", "null", "--new", "null;slowdown=1.05", "--pairs", "5")
 
 
 def compare(*arguments: str) -> Done:
     """Run the command, of two sides with the fewest pairs unless told, and return what it said."""
-    few = () if "--pairs" in arguments or "--base" not in arguments else ("--pairs", "3")
+    few = () if "--pairs" in arguments or "--base" not in arguments else FEW
     return invoke("compare", *arguments, *few)
+
+
+@cache
+def written(suffix: str, *arguments: str) -> tuple[str, str]:
+    """Return the file that a comparison writes, and the table that it prints; each is measured once for all tests."""
+    file = Path(f"compared{suffix}")
+    done = compare(*arguments, "--output", str(file))
+    assert done.code == 0, done.err
+    assert "Traceback" not in done.err
+    return file.read_text(encoding="utf-8"), done.out
 
 
 def document(*arguments: str) -> list[dict[str, Any]]:
     """Return the comparisons of the JSON document."""
-    done = compare(*arguments, "--format", "json")
-    assert done.code == 0, done.err
-    result = json.loads(done.out)
+    result = json.loads(written(".json", *arguments)[0])
     assert set(result) == {"schema_version", "run", "comparisons"}
     comparisons: list[dict[str, Any]] = result["comparisons"]
     return comparisons
 
 
+def table(*arguments: str) -> str:
+    """Return the table of the same comparison."""
+    return written(".json", *arguments)[1]
+
+
 def test_a_slowdown_of_five_percent_is_called_slower_and_exits_with_zero() -> None:
-    (result,) = document("null:steady", "--base", "null", "--new", "null;slowdown=1.05", "--pairs", "5")
+    (result,) = document(*SLOWER, "--explain")
     assert result["verdict"] == "slower"
     assert result["ratio"] == pytest.approx(1.05)
     assert result["interval"] == [pytest.approx(1.05), pytest.approx(1.05)]
@@ -38,13 +56,12 @@ def test_a_slowdown_of_five_percent_is_called_slower_and_exits_with_zero() -> No
 
 
 def test_identical_sides_are_called_the_same() -> None:
-    assert [one["verdict"] for one in document("add", "exp", "--base", "null", "--new", "null")] == ["same", "same"]
+    assert [one["verdict"] for one in document("add", "exp", *SAME)] == ["same", "same"]
 
 
 def test_forward_is_compared_unless_another_direction_is_named() -> None:
-    sides = ("--base", "null", "--new", "null")
-    assert [one["direction"] for one in document("add", *sides)] == ["forward"]
-    assert [one["direction"] for one in document("add", *sides, "--direction", "backward")] == ["backward"]
+    assert [one["direction"] for one in document("add", "exp", *SAME)] == ["forward", "forward"]
+    assert [one["direction"] for one in document("add", *SAME, "--direction", "backward")] == ["backward"]
 
 
 @pytest.mark.slow
@@ -59,7 +76,7 @@ def test_a_change_within_the_tolerance_is_the_same() -> None:
 
 
 def test_memory_is_compared_exactly_within_one_framework() -> None:
-    forward = document("add", "--base", "null", "--new", "null", "--direction", "forward")[0]
+    forward = document("add", "exp", *SAME)[0]
     assert forward["memory"]["same"] is True
     assert forward["memory"]["peak"][0] == 1024 * 1024 * 4
 
@@ -74,8 +91,7 @@ def test_a_side_that_crashes_has_failed_and_the_others_are_decided() -> None:
 
 
 def test_csv_has_one_row_for_each_comparison() -> None:
-    done = compare("add", "--base", "null", "--new", "null;slowdown=1.05", "--format", "csv")
-    rows = list(csv.DictReader(io.StringIO(done.out)))
+    rows = list(csv.DictReader(io.StringIO(written(".csv", *SLOWER)[0])))
     assert [row["verdict"] for row in rows] == ["slower"]
     assert float(rows[0]["ratio"]) == pytest.approx(1.05)
     assert rows[0]["bound"] == ""
@@ -94,10 +110,8 @@ def test_every_form_says_how_large_a_change_may_still_be() -> None:
 
 
 def test_markdown_and_console_show_the_verdict() -> None:
-    for form in ("md", "console"):
-        done = compare("null:steady", "--base", "null", "--new", "null;slowdown=1.05", "--format", form)
-        assert "slower" in done.out
-        assert "Traceback" not in done.err
+    for text in written(".md", *SLOWER, "--explain"):
+        assert "slower" in text
 
 
 @pytest.mark.parametrize(
@@ -144,7 +158,7 @@ def test_of_two_result_files_the_one_that_is_missing_is_named(tmp_path: Path) ->
 
 
 def test_explain_shows_what_ran_on_each_side_of_what_is_slower() -> None:
-    (result,) = document("null:steady", "--base", "null", "--new", "null;slowdown=1.05", "--explain")
+    (result,) = document(*SLOWER, "--explain")
     told = result["explanation"]
     assert told["difference"] == ["script: base ran scripted (100 us), new ran scripted:1.05 (105 us)"]
     assert [(event["name"], event["by"]) for event in told["base"]] == [("steady", None), ("script", "scripted")]
@@ -153,17 +167,16 @@ def test_explain_shows_what_ran_on_each_side_of_what_is_slower() -> None:
 
 @pytest.mark.slow
 def test_what_is_the_same_is_not_explained_nor_anything_without_the_option() -> None:
-    (same,) = document("null:steady", "--base", "null", "--new", "null", "--explain")
-    (slower,) = document("null:steady", "--base", "null", "--new", "null;slowdown=1.05")
+    (same,) = document("null:steady", *SAME, "--explain")
+    (slower,) = document(*SLOWER)
     assert same["explanation"] == slower["explanation"] == {}
 
 
-@pytest.mark.parametrize("form", ["md", "console"])
-def test_an_explanation_stands_below_the_table(form: str) -> None:
-    done = compare("null:steady", "--base", "null", "--new", "null;slowdown=1.05", "--explain", "--format", form)
-    table, _, block = done.out.partition("what ran: null:steady forward, slower")
-    assert "ratio" in table
-    assert "script: base ran scripted (100 us), new ran scripted:1.05 (105 us)" in block
+def test_an_explanation_stands_below_the_table() -> None:
+    for text in written(".md", *SLOWER, "--explain"):
+        above, _, block = text.partition("what ran: null:steady forward, slower")
+        assert "ratio" in above
+        assert "script: base ran scripted (100 us), new ran scripted:1.05 (105 us)" in block
 
 
 def test_recorded_runs_cannot_be_explained() -> None:
@@ -177,7 +190,7 @@ def test_kernels_decide_where_both_sides_show_them_and_launches_do_not_count() -
     sides = ("--base", "null;kernels=0.6", "--new", "null;kernels=0.3;slowdown=2", "--pairs", "5")
     (result,) = document("null:steady", *sides)
     assert (result["verdict"], result["clock"], result["base_time"]) == ("same", "kernels", pytest.approx(60e-6))
-    assert "the device's busy time decides" in compare("null:steady", *sides).out
+    assert "the device's busy time decides" in table("null:steady", *sides)
 
 
 def test_kernels_decide_nothing_where_only_one_side_shows_them() -> None:
@@ -196,17 +209,18 @@ def test_kernels_decide_nothing_where_only_one_side_shows_them() -> None:
     ],
 )
 def test_counts_decide_and_the_time_stands_beside_them(new: str, verdict: str, words: str) -> None:
-    (result,) = document("null:steady", "--base", "null", "--new", new, "--clock", "instructions")
+    asked = ("null:steady", "--base", "null", "--new", new, "--clock", "instructions")
+    (result,) = document(*asked)
     assert (result["verdict"], result["clock"]) == (verdict, "instructions")
     assert result["reason"].startswith(words)
     assert result["ratio"] == result["new_instructions"] / result["base_instructions"]
     assert result["time"]["ratio"] == pytest.approx(result["new_time"] / result["base_time"])
-    assert words in compare("null:steady", "--base", "null", "--new", new, "--clock", "instructions").out
+    assert words in table(*asked)
 
 
 def test_a_count_of_vectorised_work_comes_with_a_warning() -> None:
-    words = ("add", "--base", "null", "--new", "null", "--clock", "instructions")
-    large, small = (document(*words, "--input", f"lhs={n}x{n}", "--input", f"rhs={n}x{n}")[0] for n in (1024, 2))
+    Path("two.csv").write_text("lhs,rhs\n1024x1024,1024x1024\n2x2,2x2\n")
+    large, small = document("add", *SAME, "--clock", "instructions", "--shapes", "two.csv")
     assert [warning["slug"] for warning in large["warnings"]] == ["vectorised"]
     assert small["warnings"] == []
 

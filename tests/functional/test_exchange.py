@@ -138,13 +138,12 @@ def test_changes_are_found_in_imported_times_and_said_to_be_weaker(opperf: Any, 
     assert "much weaker evidence, since a busy night or another machine looks like a change" in " ".join(out.split())
 
 
+@pytest.mark.usefixtures("exported")
 def test_everything_that_leaves_as_lines_comes_back(opperf: Any, here: Path) -> None:
-    opperf("run", "null:steady", "--runs", 3, "--label", "night=1", "--output", "r.json")
-    opperf("compare", "null:steady", "--base", "null", "--new", "null;slowdown=2", *FEW, "--output", "c.json")
     opperf("noise", "null:steady", "--repeats", 1, *FEW, "--output", "n.json")
     write(here / "p.json", PYTEST)
     bring(opperf, "p.json")
-    added = opperf("history", "add", "r.json", "c.json", "n.json", "--samples", "--database", "team.db")
+    added = opperf("history", "add", "n.json", "--samples", "--database", "team.db")
     assert added.code == 0, added.err
     first = opperf("history", "export", "--database", "team.db", "--output", "a.jsonl")
     assert "wrote a.jsonl: 4 runs" in first.err
@@ -172,8 +171,8 @@ def team(one_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setenv("OPPERF_CACHE_DIR", str(one_cache))
         patch.chdir(folder)
         invoke("run", "null:steady", "null:raise", "--runs", 3, "--label", "repo=me/mine", "--output", "r.json")
-        invoke("compare", "null:steady", "--base", "null", "--new", "null;slowdown=2", *FEW, "--output", "c.json")
-        assert invoke("history", "add", "r.json", "c.json", "--database", "team.db").code == 0
+        invoke("compare", "null:steady", "--base", "null", "--new", "null;slowdown=2", "--output", "c.json")
+        assert invoke("history", "add", "r.json", "c.json", "--samples", "--database", "team.db").code == 0
     return folder
 
 
@@ -237,14 +236,11 @@ def test_benchers_metrics_are_nanoseconds_and_ratios(opperf: Any, exported: Path
     assert ratio["lower_value"] <= ratio["value"] <= ratio["upper_value"]
 
 
-def test_an_empty_database_leaves_empty_files(opperf: Any, here: Path) -> None:
-    write(here / "empty.jsonl")
-    opperf("run", "null:steady", "--runs", 3, "--output", "r.json")
-    opperf("history", "add", "r.json", "--database", "team.db")
+def test_an_empty_database_leaves_empty_files(opperf: Any, exported: Path) -> None:
     for name, content in (("jsonl", ""), ("pytorch-v3", "[]\n"), ("bencher", "{}\n")):
         words = ("--format", name, "--output", "e", "--database", "team.db", "--since", "2100-01-01")
         assert "wrote e: 0 runs" in opperf("history", "export", *words).err
-        assert (here / "e").read_text() == content
+        assert (exported / "e").read_text() == content
 
 
 @pytest.mark.parametrize(

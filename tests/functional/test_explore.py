@@ -44,8 +44,20 @@ def test_a_cliff_is_found_confirmed_and_shown_again_by_its_command() -> None:
     assert again["exploration"]["territories"][0]["anomalies"][0]["case"] == anomaly["case"]
 
 
-def test_the_report_says_where_what_instead_and_how_to_see_it_again() -> None:
-    done = invoke(*EXPLORE, *NARROW)
+@pytest.fixture(scope="module")
+def found(one_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Done, Path]:
+    """What a search of the narrow part printed, and the folder with its document and its suite."""
+    folder = tmp_path_factory.mktemp("found")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPPERF_CACHE_DIR", str(one_cache))
+        patch.chdir(folder)
+        done = invoke(*EXPLORE, *NARROW, "--output", "found.json", "--save-suite", "cliffs.json")
+    assert done.code == 0, done.err
+    return done, folder
+
+
+def test_the_report_says_where_what_instead_and_how_to_see_it_again(found: tuple[Done, Path]) -> None:
+    done = found[0]
     assert "pad data.1 to 1,033" in done.out
     assert (
         "again: opperf explore null:cliff --framework null --factor 1.15 --dims data.0=16,data.1=1032..1033" in done.out
@@ -78,20 +90,17 @@ def test_where_another_side_is_faster_than_elsewhere_is_a_finding() -> None:
     assert "slower" in again.out
 
 
-def test_cases_are_saved_as_a_suite_that_other_commands_read(tmp_path: Path) -> None:
-    suite = tmp_path / "cliffs.json"
-    assert invoke(*EXPLORE, *NARROW, "--save-suite", suite).code == 0
+def test_cases_are_saved_as_a_suite_that_other_commands_read(found: tuple[Done, Path]) -> None:
+    suite = found[1] / "cliffs.json"
     done = invoke("run", "--suite", suite, "--framework", "null", "--format", "json", "--trial-budget", "0.01")
     shapes = [record["case"]["inputs"]["data"]["shape"] for record in json.loads(done.out)["records"]]
     assert shapes == [[16, 1032], [16, 1033]]
 
 
-def test_a_saved_exploration_is_shown_as_it_was(tmp_path: Path) -> None:
-    file = tmp_path / "found.json"
-    printed = invoke(*EXPLORE, *NARROW, "--output", file)
-    assert printed.code == 0
-    assert invoke("show", file).out == printed.out
-    assert not file.with_name("found.json.journal").exists()
+def test_a_saved_exploration_is_shown_as_it_was(found: tuple[Done, Path]) -> None:
+    printed, folder = found
+    assert invoke("show", folder / "found.json").out == printed.out
+    assert not (folder / "found.json.journal").exists()
 
 
 def test_a_stopped_search_goes_on_from_its_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

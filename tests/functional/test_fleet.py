@@ -118,7 +118,7 @@ def test_a_comparison_is_of_one_node_and_machines_are_merged(
     opperf: Opperf, fleet: Callable[..., InProcess], here: Path
 ) -> None:
     fleet("old", "old", "new")
-    words = ("compare", "null:steady", "--base", "null", "--new", "null;slowdown=1.5", "--pairs", "3", "--fleet", "ray")
+    words = ("compare", "null:steady", "--base", "null", "--new", "null;slowdown=1.5", "--pairs", "5", "--fleet", "ray")
     done = opperf(*words, "--replicate", 2, "--output", "c.json", "--html", "c.html", "--database", "c.sqlite")
     assert done.code == 0, done.err
     assert "across machines" in done.out
@@ -137,7 +137,7 @@ def test_a_comparison_is_of_one_node_and_machines_are_merged(
 
 def test_a_gate_judges_each_machine(opperf: Opperf, fleet: Callable[..., InProcess], here: Path) -> None:
     fleet("old", "new")
-    words = ("gate", "null:steady", "--base", "null", "--new", "null;slowdown=1.5", "--pairs", "3", "--fleet", "ray")
+    words = ("gate", "null:steady", "--base", "null", "--new", "null;slowdown=1.5", "--pairs", "5", "--fleet", "ray")
     assert opperf(*words, "--replicate", 1).code == 1
 
 

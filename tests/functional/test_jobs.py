@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
-from tests.functional.conftest import FEW
+from tests.functional.conftest import FEW, invoke
 
 import opperf as library
 from opperf.parent.workers import canaries
@@ -18,7 +18,10 @@ from opperf.parent.workers.topology import leases, usable_cores
 
 Opperf: TypeAlias = Callable[..., Any]
 
-RUN = ("run", "add", "exp", "log", "--framework", "null", "--size", "small", "--runs", "3")
+FEWEST = ("--framework", "null", "--size", "small", "--runs", "3")
+RUN = ("run", "add", "exp", "log", *FEWEST)
+#: As little as two jobs can share.
+SHORT = ("run", "add", "exp", *FEWEST, "--direction", "forward")
 PAIR = ("--base", "null", "--new", "null;slowdown=1.01", "--size", "small", *FEW)
 
 pytestmark = pytest.mark.skipif(len(leases(usable_cores(), 1)) < 2, reason="two physical cores are needed")
@@ -27,11 +30,28 @@ pytestmark = pytest.mark.skipif(len(leases(usable_cores(), 1)) < 2, reason="two 
 @pytest.fixture(autouse=True)
 def _quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have canaries find that nothing disturbs: on a busy machine everything would run alone."""
-    monkeypatch.setenv("OPPERF_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(canaries, "_turn", lambda canaries, seconds: Turn(0.01, 1.0))
+    _calm(monkeypatch, tmp_path / "cache")
 
 
-def _document(file: str) -> dict[str, Any]:
+def _calm(patch: pytest.MonkeyPatch, cache: Path) -> None:
+    patch.setenv("OPPERF_CACHE_DIR", str(cache))
+    patch.setattr(canaries, "_turn", lambda canaries, seconds: Turn(0.01, 1.0))
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the records of one job, and with those of two."""
+    folder = tmp_path_factory.mktemp("jobs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        _calm(patch, folder / "cache")
+        for jobs, file in (("1", "one.json"), ("2", "two.json")):
+            done = invoke(*RUN, "--processes", "2", "--jobs", jobs, "--output", file)
+            assert done.code == 0, done.err
+    return folder
+
+
+def _document(file: str | Path) -> dict[str, Any]:
     document: dict[str, Any] = json.loads(Path(file).read_text())
     return document
 
@@ -40,11 +60,8 @@ def _trials(document: dict[str, Any]) -> list[tuple[str, str, str]]:
     return [(one["case"]["operator"], one["direction"], one["status"]) for one in document["records"]]
 
 
-def test_two_jobs_give_the_records_of_one_in_its_order_and_say_on_which_cpus(opperf: Opperf) -> None:
-    assert opperf(*RUN, "--processes", "2", "--output", "one.json").code == 0
-    done = opperf(*RUN, "--processes", "2", "--jobs", "2", "--output", "two.json")
-    assert done.code == 0, done.err
-    one, two = _document("one.json"), _document("two.json")
+def test_two_jobs_give_the_records_of_one_in_its_order_and_say_on_which_cpus(measured: Path) -> None:
+    one, two = _document(measured / "one.json"), _document(measured / "two.json")
     assert _trials(one) == _trials(two)
     cpus = [record["facts"]["jobs"]["cpus"] for record in two["records"]]
     assert all(len(each) == 1 for each in cpus)
@@ -53,44 +70,46 @@ def test_two_jobs_give_the_records_of_one_in_its_order_and_say_on_which_cpus(opp
     assert [record["metrics"]["time"]["processes"] for record in two["records"]] == [2] * 6
 
 
-@pytest.mark.parametrize("words", [RUN, ("compare", "add", "exp", "log", *PAIR)], ids=["run", "compare"])
-def test_show_prints_where_each_was_measured_and_beside_what(opperf: Opperf, words: tuple[str, ...]) -> None:
-    assert opperf(*words, "--jobs", "2", "--output", "two.json").code == 0
-    document = _document("two.json")
-    shown = opperf("show", "two.json", "--format", "csv").out.splitlines()
+@pytest.mark.parametrize("kind", ["run", "compare"])
+def test_show_prints_where_each_was_measured_and_beside_what(opperf: Opperf, kind: str, measured: Path) -> None:
+    file = measured / "two.json"
+    if kind == "compare":
+        file = Path("two.json")
+        assert opperf("compare", "add", "exp", "log", *PAIR, "--jobs", "2", "--output", file).code == 0
+    document = _document(file)
+    shown = opperf("show", file, "--format", "csv").out.splitlines()
     rows = list(csv.DictReader(shown))
     jobs = [one["facts"]["jobs"] for one in document.get("records") or document["comparisons"]]
     assert [row["job_cpus"] for row in rows] == [" ".join(map(str, one["cpus"])) for one in jobs]
     assert [row["job_beside"] for row in rows] == [", ".join(one["beside"]) for one in jobs]
-    assert "beside null" in opperf("show", "two.json", "--format", "md").out
+    assert "beside null" in opperf("show", file, "--format", "md").out
 
 
-def test_one_job_leaves_no_trace(opperf: Opperf) -> None:
-    assert opperf(*RUN, "--jobs", "1", "--output", "one.json").code == 0
-    document = _document("one.json")
+def test_one_job_leaves_no_trace(opperf: Opperf, measured: Path) -> None:
+    document = _document(measured / "one.json")
     assert "jobs" not in document["run"]["settings"]
     assert not any("jobs" in record["facts"] for record in document["records"])
-    assert "CPU" not in opperf("show", "one.json").out
+    assert "CPU" not in opperf("show", measured / "one.json").out
 
 
 def test_canaries_are_measured_once_for_each_machine(
     opperf: Opperf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = "measuring once how far 2 jobs disturb each other on this machine"
-    assert told in opperf(*RUN, "--jobs", "2").err
-    assert told not in opperf(*RUN, "--jobs", "2").err
+    assert told in opperf(*SHORT, "--jobs", "2").err
+    assert told not in opperf(*SHORT, "--jobs", "2").err
 
 
 def test_canaries_that_were_disturbed_are_not_kept(opperf: Opperf, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(canaries, "_turn", lambda canaries, seconds: Turn(0.01, 0.6))
     for _ in range(2):
-        told = opperf(*RUN, "--jobs", "2").err
+        told = opperf(*SHORT, "--jobs", "2").err
         assert "measuring once how far 2 jobs disturb each other on this machine" in told
         assert "other work runs on this machine, so this will be measured again" in told
 
 
 def test_a_crash_costs_its_own_trial_only(opperf: Opperf) -> None:
-    words = ("run", "null:crash", "null:steady", "add", "exp", *RUN[4:], "--direction", "forward")
+    words = ("run", "null:crash", "null:steady", "add", "exp", *FEWEST, "--direction", "forward")
     done = opperf(*words, "--jobs", "2", "--format", "json")
     assert [record["status"] for record in done.records] == ["failed", "ok", "ok", "ok"]
 

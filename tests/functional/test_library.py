@@ -15,10 +15,12 @@ import opperf
 from opperf.parent.reports import render
 
 
-@pytest.fixture
-def results() -> opperf.Results:
+@pytest.fixture(scope="module")
+def results(one_cache: Path) -> opperf.Results:
     """One trial that is measured, one that failed."""
-    return opperf.run(["add", "null:raise"], framework="null", size="small", direction="forward", runs=3)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPPERF_CACHE_DIR", str(one_cache))
+        return opperf.run(["add", "null:raise"], framework="null", size="small", direction="forward", runs=3)
 
 
 def test_results_are_a_sequence_of_records(results: opperf.Results) -> None:

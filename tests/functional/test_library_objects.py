@@ -129,7 +129,7 @@ def test_where_nothing_was_measured_there_is_a_page_and_no_picture() -> None:
 
 
 def test_a_replay_has_its_page_its_picture_and_its_place_in_a_database(here: Path) -> None:
-    run = opperf.run("null:steady", runs=5).run
+    run = measured("run").run
     trace = Trace("step", (TracedCase(run.records[0].trial.case, 3),))
     replay = opperf.Replay(ReplayDocument(trace, run))
     assert "null:steady" in replay.to_html()
@@ -149,14 +149,14 @@ def test_an_object_is_added_to_a_database_once(kind: str, here: Path) -> None:
 
 def test_the_database_is_the_usual_one_unless_it_is_named(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPPERF_DATABASE", "usual.db")
-    opperf.run("null:steady", runs=3).add_to()
+    measured("run").add_to()
     assert (here / "usual.db").exists()
     with pytest.raises(opperf.InputError, match="cannot read the address"):
-        opperf.run("null:steady", runs=3).add_to("postgresql://u:secret@h:port/d")
+        measured("run").add_to("postgresql://u:secret@h:port/d")
 
 
 def test_samples_are_kept_in_a_database_where_they_are_asked_for(here: Path) -> None:
-    results = opperf.run("null:steady", runs=5)
+    results = measured("run")
     for name, kept in (("with.db", True), ("without.db", False)):
         results.add_to(name, samples=kept)
         with archive(name) as store:
@@ -223,7 +223,7 @@ def test_results_are_compared_as_they_were_recorded(here: Path) -> None:
 
 
 def test_a_gate_passes_or_does_not() -> None:
-    assert opperf.gate("null:steady", base="null", new="null").passed
+    assert opperf.gate("null:steady", base="null", new="null", pairs=3).passed
     failed = measured("gate")
     assert isinstance(failed, opperf.Gate)
     assert (failed.passed, failed.exit_code, failed[0].kind) == (False, 1, "slower")

@@ -8,11 +8,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.functional.conftest import FEW, Done
 from tests.functional.conftest import invoke as opperf
 
 NOISE = ("noise", "add", "--framework", "null", "--repeats", "1")
@@ -26,19 +26,20 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache with the floor of `add`."""
+def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Done]:
+    """A cache with the floor of `add`, and what measured it."""
     folder = tmp_path_factory.mktemp("floor")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPPERF_CACHE_DIR", str(folder))
-        assert opperf(*NOISE).code == 0
-    return folder
+        done = opperf(*NOISE, "--format", "json")
+    assert done.code == 0, done.err
+    return folder, done
 
 
 @pytest.fixture
-def floor(measured: Path, cache: Path) -> Path:
+def floor(measured: tuple[Path, Done], cache: Path) -> Path:
     """The file with the floor of `add`, where each test may change it."""
-    shutil.copytree(measured / "noise", cache / "noise")
+    shutil.copytree(measured[0] / "noise", cache / "noise")
     (file,) = (cache / "noise").glob("*.json")
     return file
 
@@ -50,9 +51,8 @@ def kept(cache: Path) -> list[dict[str, Any]]:
     return floors
 
 
-def test_identical_code_has_a_floor_and_no_false_alarm(cache: Path) -> None:
-    done = opperf(*NOISE, "--format", "json")
-    assert done.code == 0, done.err
+def test_identical_code_has_a_floor_and_no_false_alarm(measured: tuple[Path, Done]) -> None:
+    cache, done = measured
     document = json.loads(done.out)
     assert document["false_alarms"] | {"interval": None} == {
         "alarms": 0, "comparisons": 1, "interval": None, "tolerance": 0.02,
@@ -64,7 +64,7 @@ def test_identical_code_has_a_floor_and_no_false_alarm(cache: Path) -> None:
 
 
 def test_an_operator_without_a_floor_is_named_with_the_reason(cache: Path) -> None:
-    done = opperf("noise", "add", "null:raise", "--framework", "null", "--repeats", "1")
+    done = opperf("noise", "add", "null:raise", *NOISE[2:], *FEW)
     assert done.code == 0, done.err
     assert "no floor for null:raise forward: this operator always raises" in done.out
     assert [floor["trial"]["case"]["operator"] for floor in kept(cache)] == ["add"]
@@ -97,7 +97,7 @@ def test_recorded_runs_are_judged_by_a_stored_floor(cache: Path, tmp_path: Path)
     before = json.loads(opperf("compare", old, new, "--format", "json").out)["comparisons"][0]
     assert before["verdict"] == "inconclusive"
     assert "15.0%" in before["reason"]
-    opperf("noise", "null:steady", "--framework", "null", "--repeats", "1")
+    opperf("noise", "null:steady", *NOISE[2:], *FEW)
     after = json.loads(opperf("compare", old, new, "--format", "json").out)["comparisons"][0]
     assert after["verdict"] == "slower"
     assert after["ratio"] == pytest.approx(1.10, rel=0.01)
@@ -133,7 +133,6 @@ def test_ctrl_c_keeps_the_floors_that_are_there(cache: Path) -> None:
         for line in process.stderr:
             if line.startswith("round 2 "):
                 break
-        time.sleep(0.2)
         os.kill(process.pid, signal.SIGINT)
         try:
             out, _ = process.communicate(timeout=60)
