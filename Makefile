@@ -26,7 +26,7 @@ picture: $(BIN)/.ready  ## measure again for the picture in README.md: about thr
 	$(BIN)/opperf compare add exp softmax sum matmul tanh sort cumsum --direction forward \
 		--base numpy==1.26.4 --new numpy==2.2.6 --plot docs/comparison.svg
 
-test: $(BIN)/.ready  ## what answers in minutes: units, every command on the null framework, each framework once
+test: $(BIN)/.ready  ## what answers in minutes, without a network: units, and every command on the null framework and NumPy
 	$(PYTEST) -m "not slow" $(QUICK)
 
 # Slow tests wait for what they start: one process more than there are cores keeps the cores busy.

@@ -41,7 +41,6 @@ LONGEST = (
     "processes/test_fleet.py",
     "conformance/test_keras.py",
     "processes/test_examples.py",
-    "functional/test_jobs.py",
 )
 
 
@@ -58,6 +57,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.relative_to(here).parts[0] not in QUICK:
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def alone(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Where only quick tests run there is no package index, and nothing that was built from one: they need neither."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not any(item.get_closest_marker("slow") for item in request.session.items):
+            for name in ("OPPERF_CACHE_DIR", "UV_CACHE_DIR"):
+                patch.setenv(name, str(tmp_path_factory.mktemp("empty")))
+            for name in ("PIP_FIND_LINKS", "UV_FIND_LINKS"):
+                patch.delenv(name, raising=False)
+            for name in ("PIP_NO_INDEX", "UV_OFFLINE"):
+                patch.setenv(name, "1")
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,7 @@
-"""Each real framework once, in its own environment, by the commands of its users; `tests/conformance` has the rest."""
+"""Each real framework once, by the commands of its users; `tests/conformance` has the rest.
+
+NumPy is here. The others have environments of their own, which a package index fills: those tests are slow.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,11 @@ from typing import Any, TypeAlias
 import pytest
 
 from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS
+from opperf.parent.workers.interpreters import imports_here
 
 MODELS = Path(__file__).parents[2] / "examples" / "models"
+#: As parameters of a test.
+FRAMEWORK = [pytest.param(name, marks=[] if imports_here(name) else pytest.mark.slow) for name in REAL_FRAMEWORKS]
 LENETS = [path.stem.removeprefix("lenet_") for path in sorted(MODELS.glob("lenet_*.py"))]
 #: An operator of LeNet as each framework's profiler calls it, and one as it is captured.
 PROFILED = {
@@ -58,7 +64,7 @@ def command(one_cache: Path) -> Command:
     return run
 
 
-@pytest.mark.parametrize("framework", REAL_FRAMEWORKS)
+@pytest.mark.parametrize("framework", FRAMEWORK)
 def test_an_operator_is_measured(framework: str, command: Command) -> None:
     words = ("run", "linear", "--framework", framework, "--size", "small", "--runs", "5")
     forward, backward = json.loads(command("opperf", *words, "--format", "json").stdout)["records"]
@@ -68,7 +74,7 @@ def test_an_operator_is_measured(framework: str, command: Command) -> None:
     assert backward["status"] == ("ok" if FRAMEWORKS[framework].gradients else "skipped")
 
 
-@pytest.mark.parametrize("framework", REAL_FRAMEWORKS)
+@pytest.mark.parametrize("framework", FRAMEWORK)
 def test_two_sides_are_compared(framework: str, command: Command) -> None:
     sides = ("--base", framework, "--new", framework)
     # With so wide a tolerance the first pairs tell enough: each more starts two processes.
@@ -78,6 +84,7 @@ def test_two_sides_are_compared(framework: str, command: Command) -> None:
     assert 0.2 < result["ratio"] < 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("framework", LENETS)
 def test_a_training_step_is_captured(framework: str, command: Command) -> None:
     script = MODELS / f"lenet_{framework}.py"
@@ -86,6 +93,7 @@ def test_a_training_step_is_captured(framework: str, command: Command) -> None:
     assert CAPTURED[framework] in {entry["case"]["operator"] for entry in cases}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("framework", LENETS)
 def test_a_script_is_profiled(framework: str, command: Command) -> None:
     done = command("opperf", "profile", "--format", "json", MODELS / f"lenet_{framework}.py")
@@ -94,6 +102,7 @@ def test_a_script_is_profiled(framework: str, command: Command) -> None:
     assert calls[PROFILED[framework]] >= 10, calls
 
 
+@pytest.mark.slow
 def test_a_config_of_param_is_measured_on_pytorch(here: Path, command: Command) -> None:
     tensor = {"type": "tensor", "dtype": "float", "shape": [8, 8]}
     product = {"input_data_generator": "PyTorch:DefaultDataGenerator", "config": [{"input": [{"args": [tensor] * 2}]}]}
@@ -102,6 +111,7 @@ def test_a_config_of_param_is_measured_on_pytorch(here: Path, command: Command) 
     assert "measure.time" in (here / "out.json").read_text()
 
 
+@pytest.mark.slow
 def test_a_row_of_mxnets_own_benchmark_is_measured(command: Command) -> None:
     words = ("--operator", "elemwise_add", "--warmup", "1", "--runs", "3", "-o", "out.json")
     command("opperf.compat.mxnet_opperf", *words)
@@ -109,6 +119,7 @@ def test_a_row_of_mxnets_own_benchmark_is_measured(command: Command) -> None:
     assert row["avg_time_forward_elemwise_add"] > 0
 
 
+@pytest.mark.slow
 def test_a_node_is_measured_in_onnx_runtime(command: Command) -> None:
     words = ("run", "onnxruntime:ai.onnx.Relu", "--input", "X=2x3", "--runs", "3", "--format", "json")
     (record,) = json.loads(command("opperf", *words).stdout)["records"]
