@@ -9,8 +9,9 @@ export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
 unexport PYTHONDONTWRITEBYTECODE
 
 # A file of tests stays in one process, with what it has started; the longest come first (tests/conftest.py).
-# `exec`, so that it is what `make` passes SIGTERM to, and no shell between.
-PYTEST := exec $(BIN)/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+# `exec`, so that it is what `make` passes SIGTERM to, and no shell between. Its slowest tests are told, so that a new one
+# is seen.
+PYTEST := exec $(BIN)/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --durations 10
 # The folders of `make test`. What is slow in them, and all others, is left to `make test-all` (tests/conftest.py).
 QUICK := tests/unit tests/functional tests/frameworks tests/docs
 COVERED ?= $(QUICK)

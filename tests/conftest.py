@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -98,8 +100,20 @@ def quick_null_children(request: pytest.FixtureRequest, null_children: NullChild
         yield
 
 
+#: How long a file of `make test` may take on two quiet cores before it is to be split, in seconds.
+LONG = 20
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how long the recipes for contributors took."""
+    """Say how long the recipes for contributors took, and which files of `make test` take too long."""
+    took: defaultdict[str, float] = defaultdict(float)
+    for report in chain.from_iterable(terminalreporter.stats.values()):
+        if isinstance(report, pytest.TestReport):
+            took[report.nodeid.partition("::")[0]] += report.duration
+    if terminalreporter.config.option.markexpr == "not slow":
+        for file, seconds in took.items():
+            if seconds > LONG:
+                terminalreporter.write_line(f"warning: {file} took {seconds:.0f} s, expected no more than {LONG} s")
     for report in terminalreporter.getreports("passed"):
         for name, value in report.user_properties:
             if name == "took":
