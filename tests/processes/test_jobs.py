@@ -6,12 +6,15 @@ import json
 import signal
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import psutil
 import pytest
 
+from opperf.parent.store.machine_file import EFFECTS
+from opperf.parent.workers import canaries, machine
 from opperf.parent.workers.topology import leases, usable_cores
 
 Run: TypeAlias = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -22,6 +25,18 @@ NAMES = ("null:hang", "add", "exp", "log", "sqrt")
 COMMAND = ("run", *NAMES, "--framework", "null", "--size", "small", "--direction", "forward", "--jobs", "2")
 
 pytestmark = pytest.mark.skipif(len(leases(usable_cores(), 1)) < 2, reason="two physical cores are needed")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def effects(one_cache: Path) -> None:
+    """Canaries have run for a few turns, and found that jobs do not disturb each other.
+
+    On a busy machine each command would measure it anew, and might let nothing run beside a trial that hangs.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(canaries, "TURNS", 3)
+        measured, _ = canaries.measure(leases(usable_cores(), 1)[:2])
+    EFFECTS.add(EFFECTS.path(one_cache, machine.facts()), [replace(effect, slowdown=0.0) for effect in measured])
 
 
 def test_a_signal_ends_the_children_of_all_jobs_and_each_trial_is_recorded_once(
