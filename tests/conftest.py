@@ -34,15 +34,17 @@ FORKING = ("functional", "docs")
 
 #: The files that take a minute or more, longest first: with one of them left at the end, the other cores would idle.
 LONGEST = (
-    "conformance/test_results.py",
-    "frameworks/test_each_framework.py",
     "processes/test_bisect.py",
+    "conformance/test_results.py",
     "recipes/test_recipes.py",
-    "processes/test_own_code.py",
-    "processes/test_autostart.py",
-    "processes/test_fleet.py",
+    "frameworks/test_each_framework.py",
     "conformance/test_keras.py",
-    "processes/test_examples.py",
+    "backends/test_function_registries.py",
+    "processes/test_own_code.py",
+    "processes/test_fleet.py",
+    "conformance/test_compiled.py",
+    "processes/test_native_loop.py",
+    "processes/test_capture_frameworks.py",
 )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from tests.conformance.conftest import Bench, Tensor
+from tests.conformance.conftest import UNOPTIMIZED, Bench, Tensor
 
 import opperf
 from opperf.child.worker.correctness import check
@@ -23,7 +23,7 @@ HOSTS = LAYER_LIBRARIES["keras"].hosts
 @pytest.fixture(scope="module")
 def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Bench]]:
     """Each framework that runs Keras, in an environment with it."""
-    benches = {name: Bench(name, tmp_path_factory.mktemp(name), libraries=("keras",)) for name in HOSTS}
+    benches = {name: Bench(name, tmp_path_factory.mktemp(name), UNOPTIMIZED, libraries=("keras",)) for name in HOSTS}
     yield benches
     for bench in benches.values():
         bench.close()
@@ -139,7 +139,8 @@ def test_one_command_measures_a_layer_on_every_framework_and_holds_the_results_a
 
 
 def test_a_layer_is_compared_between_frameworks() -> None:
-    few: Any = {"pairs": 3, "tolerance": "1000%"}  # each more starts two processes, and a verdict is not the point
+    # Each more starts two processes, and a verdict is not the point: what is the same is not confirmed by others.
+    few: Any = {"pairs": 3, "tolerance": "100000%"}
     (comparison,) = opperf.compare("keras:layers.Dense", base="torch", new="jax", **few, **DENSE)
     assert [side.implementation for side in (comparison.base, comparison.new)] == ["keras.layers.Dense"] * 2
     assert comparison.status == "ok"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.conformance.conftest import UNOPTIMIZED
 
 from opperf.domain.environment import EnvironmentSpec
 from opperf.parent.workers.interpreters import choose_environment, interpreter
@@ -52,9 +53,10 @@ def reads():
 def in_environment(framework: str, *words: object) -> Any:
     """Run a script in the environment of a framework, and return what it prints."""
     python = interpreter(choose_environment(EnvironmentSpec.parse("current"), framework), framework=framework)
+    hasty = {name.removeprefix("env."): value for name, value in UNOPTIMIZED.items()}
     done = subprocess.run(
         [str(python), *map(str, words)],
-        env={**os.environ, "PYTHONPATH": str(package_folder()), "JAX_PLATFORMS": "cpu"},
+        env={**os.environ, "PYTHONPATH": str(package_folder()), "JAX_PLATFORMS": "cpu", **hasty},
         capture_output=True,
         text=True,
         timeout=300,
