@@ -30,7 +30,9 @@ def written(suffix: str, *arguments: str) -> tuple[str, str]:
     done = compare(*arguments, "--output", str(file))
     assert done.code == 0, done.err
     assert "Traceback" not in done.err
-    return file.read_text(encoding="utf-8"), done.out
+    text = file.read_text(encoding="utf-8")
+    file.unlink()  # a test may compare more than once
+    return text, done.out
 
 
 def document(*arguments: str) -> list[dict[str, Any]]:
