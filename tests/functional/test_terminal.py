@@ -8,7 +8,6 @@ import json
 import os
 import pty
 import re
-import signal
 import struct
 import sys
 import termios
@@ -78,11 +77,9 @@ def _drain(reads: int, seen: list[bytes]) -> None:
 
 
 @pytest.fixture
-def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     """A terminal for commands."""
-    terminated = signal.getsignal(signal.SIGTERM)
-    yield Terminal(monkeypatch)
-    signal.signal(signal.SIGTERM, terminated)
+    return Terminal(monkeypatch)
 
 
 def table(lines: Sequence[str]) -> list[str]:
