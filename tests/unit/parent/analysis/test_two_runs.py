@@ -65,6 +65,17 @@ def test_a_change_clear_of_what_identical_code_moves_by_is_called() -> None:
     assert compared([150, 151, 152], [100, 101, 102]).verdict.verdict == "faster"
 
 
+def test_a_process_without_an_undisturbed_sample_counts_by_what_it_has() -> None:
+    old = recorded(100, 101, 102)
+    columns = [
+        Samples(tuple(replace(sample, clean=False) for sample in Samples.from_json(process).samples)).to_json()
+        for process in old.samples["time"]
+    ]
+    disturbed = replace(old, samples={**old.samples, "time": columns})
+    (result,) = compare_runs(run(disturbed), run(recorded(150, 151, 152)), RULE)
+    assert result.verdict.verdict == "slower"
+
+
 def test_a_clear_change_within_the_floor_is_inconclusive_and_asks_for_a_live_comparison() -> None:
     result = compared([100, 100.1, 100.2], [108, 108.1, 108.2])
     assert result.verdict.verdict == "inconclusive"

@@ -37,6 +37,10 @@ def test_noise_goes_on_to_the_next_look() -> None:
     assert sort_out({0: around(0.01, spread=0.03)}, 0, RULE) == (set(), set())
 
 
+def test_what_chance_explains_one_time_in_three_is_not_flagged() -> None:
+    assert sort_out({0: around(0.015, spread=0.02)}, 0, RULE) == (set(), set())
+
+
 def test_many_operators_make_a_weak_finding_unbelievable() -> None:
     weak = around(0.03, spread=0.012)
     alone, _ = sort_out({0: weak}, 0, RULE)
@@ -64,6 +68,10 @@ def test_a_large_change_needs_fewer_pairs_to_be_told_from_none(centre: float, pa
 
 def test_a_change_that_the_second_stage_does_not_see_is_the_same() -> None:
     assert confirm(around(0.05), around(0.001), RULE).verdict == "same"
+
+
+def test_a_change_of_just_the_tolerance_asks_for_twice_the_pairs() -> None:
+    assert settle([RULE.band] * 4, RULE).settle == "about 8 pairs instead of 4: `--settle --max-pairs 8`"
 
 
 def test_stages_that_disagree_settle_nothing() -> None:

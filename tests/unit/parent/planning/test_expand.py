@@ -18,6 +18,7 @@ from opperf.domain.message.requests import R, Request
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.suite import Suite, SuiteCase
 from opperf.domain.tensor import TensorSpec
+from opperf.parent.planning.cases import _own_words
 from opperf.parent.planning.expand import expand
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.suites import unmeasured
@@ -598,3 +599,15 @@ def test_layers_say_which_frameworks_run_them() -> None:
 def test_a_layer_by_its_path_in_one_framework_is_that_of_its_library() -> None:
     selection = Selection(("jax:keras.layers.Dense",), inputs=({"inputs": "32x128"},))
     assert trials(selection, Side("jax"))[0].case.operator == "keras:layers.Dense"
+
+
+def test_the_users_functions_give_the_words_of_the_operator_that_they_implement() -> None:
+    class Own(Answers):
+        def describe(self, side: Side, name: str | Code) -> Meaning:
+            return {
+                "code:mine:f": Meaning("f", "add", {"x": "lhs"}),
+                "code:mine:g": Meaning("g", "sum", {"y": "data"}),
+            }[str(name)]
+
+    selection = Selection(("add", Code("mine:f"), Code("mine:g")))
+    assert _own_words(selection, operator("add"), NUMPY, Own()) == {"x": "lhs"}

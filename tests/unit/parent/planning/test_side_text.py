@@ -62,3 +62,8 @@ def test_the_null_framework_takes_settings_of_its_own() -> None:
 def test_what_is_no_side_is_refused(text: str) -> None:
     with pytest.raises(InputError):
         read_side(text)
+
+
+def test_a_number_with_more_digits_than_python_reads_is_no_number_of_threads() -> None:
+    with pytest.raises(InputError, match="expected a whole number >= 1"):
+        read_side(f"torch;threads={'9' * 5000}")

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError
@@ -119,3 +120,15 @@ def test_no_folder_of_wheels_gives_no_option(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.delenv("UV_FIND_LINKS", raising=False)
     monkeypatch.setenv("PIP_FIND_LINKS", "")
     assert installer.find_links() == []
+
+
+def test_who_comes_second_says_so_and_waits_for_the_first(home: Path) -> None:
+    first, notes = FileLock(home / "numpy-1.lock"), []
+
+    def progress(text: str) -> None:
+        notes.append(text)
+        first.release()
+
+    first.acquire()
+    with environments._lock(home / "numpy-1", "numpy==1", progress):
+        assert notes == ["waiting for another process to build numpy==1 ..."]

@@ -32,6 +32,10 @@ def test_a_long_complaint_has_its_end_below_its_first_line() -> None:
     assert rest.splitlines()[-1].strip() == "RuntimeError: my setup is broken"
 
 
+def test_of_a_long_line_three_hundred_letters_are_told() -> None:
+    assert complaint(f"error: {'x' * 400}") == "x" * 300
+
+
 @pytest.mark.parametrize("text", ["", "\n", "hint: try again"])
 def test_an_installer_that_says_nothing_is_said_to(text: str) -> None:
     assert complaint(text) == "uv gave no reason"

@@ -79,6 +79,11 @@ def test_what_a_machine_does_not_tell_is_none(tmp_path: Path) -> None:
     assert set(result) == set(facts())
 
 
+def test_the_load_is_told_to_the_hundredth(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.getloadavg", lambda: (0.126, 1.239, 2.0))
+    assert facts(root)["load"] == [0.13, 1.24, 2.0]
+
+
 def test_facts_are_json(root: Path) -> None:
     result = facts(root)
     assert json.loads(json.dumps(result, allow_nan=False)) == result

@@ -41,6 +41,12 @@ def test_the_folder_holds_the_package_alone(cache: Path, source: Path) -> None:
     assert (folder / "opperf/__init__.py").read_bytes() == (source / "__init__.py").read_bytes()
 
 
+def test_a_folder_that_holds_only_folders_is_copied(cache: Path, source: Path) -> None:
+    (source / "a/b").mkdir(parents=True)
+    (source / "a/b/loop.c").write_text("")
+    assert "opperf/a/b/loop.c" in _files(package_folder(source))
+
+
 def test_the_same_content_gives_the_same_folder(cache: Path, source: Path) -> None:
     first = package_folder(source)
     os.utime(source / "__init__.py", (0, 0))

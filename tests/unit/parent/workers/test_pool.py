@@ -1,13 +1,20 @@
-"""Why no child of a side can be had, and what may help."""
+"""Why no child of a side can be had, and what may help; and how long the children of a pool live."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
+from opperf.catalog import operator
 from opperf.domain.errors import OperatorFailure
-from opperf.domain.plan import Side
+from opperf.domain.measurement import Measurement, Quantity, Sample, Samples
+from opperf.domain.message.replies import Instructions
+from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
-from opperf.parent.workers.pool import _start_failure
+from opperf.parent.workers import pool
+from opperf.parent.workers.pool import Pool, _start_failure
 
 
 @pytest.mark.parametrize("environment", ["current", "torch", "torch==2.6.0"])
@@ -30,3 +37,75 @@ def test_a_device_that_is_not_there_is_the_reason_and_no_environment_is_blamed()
     assert said.hint == (
         "measure on `--device cpu`, or give an environment whose numpy has `cuda:0`, as `--environment python=PATH`"
     )
+
+
+class Child:
+    """A child that notes how it is ended, and is asked nothing."""
+
+    alive, side = True, Side("null")
+
+    def __init__(self) -> None:
+        self.facts: dict[str, object] = {}
+        self.ends: list[str] = []
+
+    def greet(self) -> None:
+        pass
+
+    def close(self) -> None:
+        self.ends.append("closed")
+
+    def kill(self) -> None:
+        self.ends.append("killed")
+
+
+@pytest.fixture
+def children(monkeypatch: pytest.MonkeyPatch) -> list[Child]:
+    """The children that a pool starts, none of which is a process."""
+    started: list[Child] = []
+
+    def start(*_: object, **__: object) -> Any:
+        started.append(Child())
+        return started[-1], Path()
+
+    monkeypatch.setattr(pool, "start", start)
+    return started
+
+
+def test_a_child_may_leave_by_itself_when_all_is_done(children: list[Child]) -> None:
+    with Pool(Settings(), print) as own:
+        own.worker(Side("null"))
+    assert [child.ends for child in children] == [["closed"]]
+
+
+def test_a_child_is_killed_when_its_pool_is_left_by_an_error(children: list[Child]) -> None:
+    own = Pool(Settings(), print)
+    own.worker(Side("null"))
+    with pytest.raises(KeyboardInterrupt), own:
+        raise KeyboardInterrupt
+    assert [child.ends for child in children] == [["killed"]]
+
+
+def test_the_trials_of_a_side_are_counted_by_one_child_while_it_lives(monkeypatch: pytest.MonkeyPatch) -> None:
+    counters = []
+
+    class Counter:
+        alive = True
+
+        def __init__(self, *_: object) -> None:
+            counters.append(self)
+
+        def count(self, trial: Trial) -> Instructions:
+            return Instructions(100.0, 0.0, 1, 3, "avx2")
+
+        def close(self) -> None:
+            pass
+
+    monkeypatch.setattr(pool, "Counter", Counter)
+    own, trial = Pool(Settings(), print), Trial(operator("add").case("small"), Side("null"), "forward")
+    reply = Measurement({"time": Samples((Sample(1, 100, 100),))})
+    for _ in range(2):
+        assert own._with_instructions(trial, reply).metrics["instructions"] == Quantity(100.0, "callgrind")
+    assert len(counters) == 1
+    counters[0].alive = False
+    own._with_instructions(trial, reply)
+    assert len(counters) == 2

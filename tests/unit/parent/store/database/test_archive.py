@@ -27,6 +27,7 @@ from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import VARIABLE, Address, choose, connect
 from opperf.parent.store.database.documents import pack, unpack
 from opperf.parent.store.database.history import entries, histories
+from opperf.parent.store.database.listing import machines
 from opperf.parent.store.database.operator_history import operator_times
 from opperf.parent.store.database.overview import overview
 from opperf.parent.store.database.pruning import prune
@@ -241,6 +242,7 @@ def test_migrations_make_the_tables_of_this_opperf(tmp_path: Path) -> None:
                 [(column["name"], str(column["type"]), column["nullable"]) for column in told.get_columns(table)],
                 sorted(str(index["name"]) for index in told.get_indexes(table)),
                 told.get_foreign_keys(table),
+                sorted(each["column_names"] for each in told.get_unique_constraints(table)),
             )
             for table in told.get_table_names()
             if table != "alembic_version"
@@ -270,6 +272,10 @@ def test_a_database_that_the_first_opperf_wrote_has_all_that_it_had(tmp_path: Pa
     assert view is not None
     assert [(one.series.operator, one.verdict) for one in view.movers] == [("exp", "faster"), ("sum", "same")]
     assert view.movers[0].new_time == pytest.approx(3.44e-4, rel=0.01)
+    today = read_document(GOLD / "database_run.json")
+    assert isinstance(today, Run)
+    archive.add(replace(today, id="0123456789ab"))
+    assert len(machines(archive)) == 1
 
 
 def test_a_database_of_something_else_or_of_a_newer_opperf_is_refused(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from opperf.domain.tensor import TensorSpec
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.builds import builds
 from opperf.parent.store.database.connection import Address
+from opperf.parent.store.database.history import ratios
 from opperf.parent.store.database.listing import floors, machines, operators, runs, search
 from opperf.parent.store.database.operator_history import operator_ratios, operator_times
 from opperf.parent.store.database.overview import overview
@@ -97,6 +99,9 @@ def test_an_overview_may_be_of_other_builds_and_of_fewer_series(archive: Archive
     view = overview(archive, build="1.2", most=1)
     assert view is not None
     assert ([one.series.operator for one in view.movers], view.verdicts) == (["sum"], {"faster": 1, "slower": 1})
+    view = overview(archive, filters=Filters(since=datetime.fromisoformat(started(3))))
+    assert view is not None
+    assert len(view.movers) == 2
     with pytest.raises(InputError, match=r"no build `9\.9`"):
         overview(archive, build="9.9")
     with pytest.raises(InputError, match=r"no build `1\.3`"):
@@ -193,3 +198,12 @@ def test_a_search_goes_through_names_versions_and_labels(archive: Archive) -> No
     assert [(hit.kind, hit.text) for hit in search(archive, "xeon")] == [("machine", "Xeon, 2 cores")]
     assert [hit.key for hit in search(archive, "main")] == ["run7"]
     assert search(archive, "%") == search(archive, "  ") == []
+
+
+def test_ratios_of_builds_are_of_one_framework_whatever_else_its_sides_are(archive: Archive) -> None:
+    same = compare(CONV, "1.0", "1.1", 1.2)
+    threads = replace(same, new=replace(same.new, threads=2))
+    frameworks = replace(same, base=Side("torch", "torch==2.6.0"))
+    archive.add(night(5, threads, frameworks))
+    (found,) = ratios(archive, Filters(operator="conv2d"))
+    assert [(one.base, one.new) for one in found.ratios] == [("1.0", "1.1")]

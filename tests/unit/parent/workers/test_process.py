@@ -1,0 +1,35 @@
+"""What the parent keeps of a child's output, and what a child gets of the machine: no child is started."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opperf.domain.plan import Side
+from opperf.parent.workers import process
+from opperf.parent.workers.process import Output
+
+
+def test_the_last_twenty_lines_of_a_child_are_kept_whole() -> None:
+    lines = [f"{number:0100}" for number in range(30)]
+    reading, writing = os.pipe()
+    with open(writing, "w", encoding="utf-8") as file:
+        file.write("\n".join(lines))
+    assert Output(os.fdopen(reading, "rb")).tail(60) == "\n".join(lines[-20:])
+
+
+def test_children_that_live_at_a_time_share_four_fifths_of_the_free_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = []
+
+    def worker(*_: object, memory: int, **__: object) -> Any:
+        limits.append(memory)
+
+    monkeypatch.setattr(process, "available_memory", lambda: 1000)
+    monkeypatch.setattr(process, "package_folder", Path)
+    monkeypatch.setattr(process, "Worker", worker)
+    process.start(Side("null"), cpus=None, progress=print, greet=False)
+    process.start(Side("null"), cpus=None, progress=print, greet=False, sharing=2)
+    assert limits == [800, 400]
