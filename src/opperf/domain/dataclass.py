@@ -100,7 +100,10 @@ def _init(cls: Any, assignment: str = "self.{0} = {1}") -> Callable[..., None]:
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
     parameters = ", ".join(positional + keywords * (len(keywords) > 1))
-    exec(f"def __init__({parameters}):\n " + "\n ".join(lines or ["pass"]), scope)
+    text = f"def __init__({parameters}):\n " + "\n ".join(lines or ["pass"])
+    # A text that `exec` compiles itself would make Python forget that Ctrl-C ended the program, where a class is first
+    # used as it exits: the exit code would be 1.
+    exec(compile(text, f"<{cls.__qualname__}>", "exec"), scope)
     method: Callable[..., None] = scope["__init__"]
     method.__qualname__ = f"{cls.__qualname__}.__init__"
     method.__annotations__ = {field.name: field.type for field in fields(cls)}
