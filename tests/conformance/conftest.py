@@ -68,6 +68,11 @@ class Tensor:
         return self.raw.decode().split("\0")[:-1]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let a contributor look at one operator of a family."""
+    parser.addoption("--operator", metavar="NAME", help="compare the results of this operator alone")
+
+
 class Bench:
     """One backend in its worker, asked for whole things; `plugins` bring it, `libraries` are beside it."""
 

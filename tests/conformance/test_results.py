@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from itertools import product
 
@@ -83,6 +83,15 @@ def gradients_are_those_of_another_framework(framework: str, name: str, computed
                 assert same, f"{direction}: {framework} and {other[0]} differ"
 
 
+@pytest.fixture
+def operators(family: str, request: pytest.FixtureRequest) -> Sequence[Operator]:
+    """Return the operators of a family, or the only one that is asked for."""
+    whole: Sequence[Operator] = import_module(f"opperf.catalog.{family}").OPERATORS
+    name = request.config.getoption("--operator", None)
+    operators = [one for one in whole if name in (None, one.name)]
+    return operators or pytest.skip(f"`{name}` is of another family")
+
+
 FORWARD = (
     outputs_are_those_of_the_catalog,
     results_are_those_of_another_framework,
@@ -92,14 +101,18 @@ FORWARD = (
 
 @pytest.mark.parametrize("framework", [*REAL, *MODES, *LIBRARIES])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_operators_compute_what_others_compute(family: str, framework: str, computed: Computed) -> None:
-    rules = product(import_module(f"opperf.catalog.{family}").OPERATORS, FORWARD)
+def test_operators_compute_what_others_compute(
+    operators: Sequence[Operator], framework: str, computed: Computed
+) -> None:
+    rules = product(operators, FORWARD)
     check_each(rules, lambda one: one[1](framework, one[0].name, computed), told)
 
 
 @pytest.mark.parametrize("framework", [*WITH_GRADIENTS, *MODES])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_gradients_are_those_that_others_compute(family: str, framework: str, computed: Computed) -> None:
-    smooth = [one for one in import_module(f"opperf.catalog.{family}").OPERATORS if "backward" in one.directions]
+def test_gradients_are_those_that_others_compute(
+    operators: Sequence[Operator], framework: str, computed: Computed
+) -> None:
+    smooth = [one for one in operators if "backward" in one.directions]
     rules = product(smooth, [gradients_are_those_of_another_framework])
     check_each(rules, lambda one: one[1](framework, one[0].name, computed), told)

@@ -33,3 +33,10 @@ def early(path: Path) -> list[str]:
 
 def test_no_test_returns_where_it_should_skip() -> None:
     assert [place for path in sorted(TESTS.rglob("test_*.py")) for place in early(path)] == []
+
+
+def test_no_unit_is_slow() -> None:
+    # `make test-all` does not look for slow tests here.
+    assert [
+        path for path in (TESTS / "unit").rglob("*.py") if "mark." + "slow" in path.read_text(encoding="utf-8")
+    ] == []
