@@ -41,7 +41,7 @@ def look():
     kinds = sorted(os.readlink(f"/proc/self/fd/{one}").split(":")[0] for one in os.listdir("/proc/self/fd") if
                    os.path.exists(f"/proc/self/fd/{one}"))
     facts = {
-        "variables": dict(os.environ),
+        "variables": {name: text for name, text in os.environ.items() if not name.startswith("COVERAGE")},
         "folder": os.getcwd(),
         "path": sys.path,
         "words": [sys.argv[0], *sys.argv[3:]],
