@@ -83,13 +83,16 @@ def gradients_are_those_of_another_framework(framework: str, name: str, computed
                 assert same, f"{direction}: {framework} and {other[0]} differ"
 
 
-@pytest.fixture
-def operators(family: str, request: pytest.FixtureRequest) -> Sequence[Operator]:
-    """Return the operators of a family, or the only one that is asked for."""
-    whole: Sequence[Operator] = import_module(f"opperf.catalog.{family}").OPERATORS
-    name = request.config.getoption("--operator", None)
-    operators = [one for one in whole if name in (None, one.name)]
-    return operators or pytest.skip(f"`{name}` is of another family")
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Test the operators of each family, or the only one that is asked for."""
+    if "operators" in metafunc.fixturenames:
+        families = {family: import_module(f"opperf.catalog.{family}").OPERATORS for family in FAMILIES}
+        name = metafunc.config.getoption("--operator", None)
+        if name is not None:
+            if name not in catalog():
+                raise pytest.UsageError(f"--operator: no operator `{name}`")
+            families = {name: [catalog()[name]]}
+        metafunc.parametrize("operators", families.values(), ids=families)
 
 
 FORWARD = (
@@ -100,7 +103,6 @@ FORWARD = (
 
 
 @pytest.mark.parametrize("framework", [*REAL, *MODES, *LIBRARIES])
-@pytest.mark.parametrize("family", FAMILIES)
 def test_operators_compute_what_others_compute(
     operators: Sequence[Operator], framework: str, computed: Computed
 ) -> None:
@@ -109,7 +111,6 @@ def test_operators_compute_what_others_compute(
 
 
 @pytest.mark.parametrize("framework", [*WITH_GRADIENTS, *MODES])
-@pytest.mark.parametrize("family", FAMILIES)
 def test_gradients_are_those_that_others_compute(
     operators: Sequence[Operator], framework: str, computed: Computed
 ) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,15 @@ def here(one_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     return tmp_path / "here"
+
+
+@contextmanager
+def current(folder: Path, cache: Path) -> Iterator[Path]:
+    """Make a folder the current one, with a cache that is not the user's, for what several tests share."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPPERF_CACHE_DIR", str(cache))
+        patch.chdir(folder)
+        yield folder
 
 
 def invoke(*words: object) -> Done:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.functional.conftest import FEW, invoke
+from tests.functional.conftest import FEW, current, invoke
 
 PYTEST = {
     "machine_info": {"machine": "x86_64", "cpu": {"brand_raw": "EPYC", "count": 2}},
@@ -166,10 +166,7 @@ def test_everything_that_leaves_as_lines_comes_back(opperf: Any, here: Path) -> 
 @pytest.fixture(scope="module")
 def team(one_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a database of a run and a comparison."""
-    folder = tmp_path_factory.mktemp("team")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("OPPERF_CACHE_DIR", str(one_cache))
-        patch.chdir(folder)
+    with current(tmp_path_factory.mktemp("team"), one_cache) as folder:
         invoke("run", "null:steady", "null:raise", "--runs", 3, "--label", "repo=me/mine", "--output", "r.json")
         invoke("compare", "null:steady", "--base", "null", "--new", "null;slowdown=2", "--output", "c.json")
         assert invoke("history", "add", "r.json", "c.json", "--samples", "--database", "team.db").code == 0

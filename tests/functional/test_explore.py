@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.functional.conftest import Done, invoke
+from tests.functional.conftest import Done, current, invoke
 
 import opperf
 from opperf.domain.exploration import Exploration, Territory
@@ -47,10 +47,7 @@ def test_a_cliff_is_found_confirmed_and_shown_again_by_its_command() -> None:
 @pytest.fixture(scope="module")
 def found(one_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Done, Path]:
     """What a search of the narrow part printed, and the folder with its document and its suite."""
-    folder = tmp_path_factory.mktemp("found")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("OPPERF_CACHE_DIR", str(one_cache))
-        patch.chdir(folder)
+    with current(tmp_path_factory.mktemp("found"), one_cache) as folder:
         done = invoke(*EXPLORE, *NARROW, "--output", "found.json", "--save-suite", "cliffs.json")
     assert done.code == 0, done.err
     return done, folder

@@ -101,7 +101,8 @@ def _init(cls: Any, assignment: str = "self.{0} = {1}") -> Callable[..., None]:
         lines.append("self.__post_init__()")
     parameters = ", ".join(positional + keywords * (len(keywords) > 1))
     text = f"def __init__({parameters}):\n " + "\n ".join(lines or ["pass"])
-    # A text that `exec` compiles itself would make Python forget that Ctrl-C ended the program, where a class is first
+    # The text has names of fields alone, which are in the source; defaults and values go in as objects.
+    # One that `exec` compiles itself would make Python forget that Ctrl-C ended the program, where a class is first
     # used as it exits: the exit code would be 1.
     exec(compile(text, f"<{cls.__qualname__}>", "exec"), scope)
     method: Callable[..., None] = scope["__init__"]

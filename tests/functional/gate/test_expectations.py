@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.functional.conftest import invoke
+from tests.functional.conftest import current, invoke
 from tests.functional.gate.conftest import Opperf, interrupted_at, kinds
 
 from opperf.parent.workers.pool import Pool
@@ -18,10 +18,7 @@ JUDGE = ("gate", "--expected", "e.json", "--processes", "3", "--threshold", "10%
 @pytest.fixture(scope="module")
 def measured(one_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The text of a file of expectations, measured once."""
-    folder = tmp_path_factory.mktemp("expected")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("OPPERF_CACHE_DIR", str(one_cache))
-        patch.chdir(folder)
+    with current(tmp_path_factory.mktemp("expected"), one_cache) as folder:
         assert invoke(*RECORD).code == 0
     return (folder / "e.json").read_text()
 
