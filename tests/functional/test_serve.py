@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 import socket
 from collections.abc import Iterator
@@ -103,6 +104,80 @@ def test_every_page_also_answers_in_json_and_csv(path: str, client: TestClient) 
     for form, kind in (("json", "application/json"), ("csv", "text/csv; charset=utf-8")):
         answer = client.get(path + ("&" if "?" in path else "?") + f"format={form}")
         assert (answer.status_code, answer.headers["content-type"]) == (200, kind)
+
+
+def test_every_page_of_a_database_that_commands_made_opens(opperf: Any, here: Path) -> None:
+    pair = ("--base", "null", "--new", "null;slowdown=1.05", "--pairs", "3", "--direction", "forward")
+    for words in (
+        ("run", "add", "--framework", "null"),
+        ("compare", "add", *pair),
+        ("gate", "add", *pair),
+        ("noise", "add", "--framework", "null", "--pairs", "3", "--direction", "forward"),
+    ):
+        assert opperf(*words, "--database", here / "own.db").code in (0, 1)
+    with Archive(Address.of(str(here / "own.db"))) as store:
+        client = TestClient(application(store, hosts=["testserver"]))
+        left, opened = set(PAGES) - {path for path in PAGES if "{" in path}, set()
+        while left:
+            path = left.pop()
+            answer = client.get(path)
+            assert (path, answer.status_code) == (path, 200)
+            opened.add(path)
+            left |= {link for link in Tags(answer.text).links if link.startswith("/")} - opened
+    assert any(path.startswith("/machines/") for path in opened)
+
+
+def test_facts_of_any_type_that_are_stored_already_are_shown(opperf: Any, here: Path) -> None:
+    assert opperf("run", "add", "--framework", "null", "--database", here / "odd.db").code == 0
+    odd = {"load": "high", "turbo": [1], "memory_total": "64 GB", "cores_logical": "two", "swap_used": {}}
+    with Archive(Address.of(str(here / "odd.db"))) as store:
+        with store.engine.begin() as connection:
+            connection.exec_driver_sql("UPDATE machines SET facts = ?", (json.dumps(odd),))
+        answer = TestClient(application(store, hosts=["testserver"])).get("/machines/1")
+    assert (answer.status_code, "64 GB" in answer.text) == (200, True)
+
+
+@pytest.mark.parametrize(
+    ("place", "facts", "message"),
+    [
+        ("machine", {"memory_total": "64 GB"}, 'machine.memory_total: found "64 GB", expected a whole number >= 0'),
+        ("machine", {"gpus": 5}, "machine.gpus: found 5, expected a list"),
+        ("machine", "a fast one", 'machine: found "a fast one", expected an object'),
+        ("frameworks", [{"version": "1"}], "frameworks[0]: no `framework`, expected a string"),
+        (
+            "nodes",
+            {"n": {"machine": {"cores_logical": []}}},
+            "machine.cores_logical: found [], expected a whole number",
+        ),
+    ],
+)
+def test_facts_that_are_not_of_their_type_are_refused_with_their_place(
+    place: str, facts: object, message: str, opperf: Any, here: Path
+) -> None:
+    document = json.loads(opperf("run", "add", "--framework", "null", "--format", "json").out)
+    document["run"]["environment"][place] = facts
+    (here / "odd.json").write_text(json.dumps(document))
+    for command in (("history", "add", "odd.json", "--database", here / "odd.db"), ("show", "odd.json")):
+        done = opperf(*command)
+        assert done.code == 2
+        assert message in done.err
+
+
+def test_an_unexpected_error_has_the_headers_of_safety(store: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setitem(PAGES, "/runs", fail)
+    answer = TestClient(application(store, hosts=["testserver"]), raise_server_exceptions=False).get("/runs")
+    assert answer.status_code == 500
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize("path", ["//elsewhere.example/x", "///elsewhere.example", "/\\elsewhere.example"])
+def test_a_redirection_stays_on_this_host(path: str, store: Archive) -> None:
+    there = visitor(store, token=TOKEN).get(f"http://testserver{path}?token={TOKEN}").headers["location"]
+    assert there.startswith("/")
+    assert there[1:2] not in ("/", "\\")
 
 
 def test_every_link_of_a_page_leads_to_a_page(client: TestClient) -> None:

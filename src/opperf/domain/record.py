@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
-from typing import Annotated, TypeAlias, Union
+from typing import Annotated, Optional, TypeAlias, Union
 
 from opperf.domain.codec import Fields, check_version, decode, encode, read_as
 from opperf.domain.dataclass import dataclass
@@ -176,12 +176,57 @@ class Share(Fields):
 
 
 @dataclass(frozen=True)
-class _Environment:
-    """What a report reads of where a run was; there may be anything else."""
+class _Machine:
+    """The facts of a machine that something is derived from, by which machines are told apart, for one."""
 
-    machine: Mapping[str, object] | None = None
-    sides: Mapping[str, Mapping[str, object]] | None = None
-    frameworks: tuple[Mapping[str, object], ...] | None = None
+    cpu: Optional[str] = None
+    architecture: Optional[str] = None
+    cores_logical: Optional[Natural] = None
+    cores_physical: Optional[Natural] = None
+    cores_usable: Optional[Natural] = None
+    memory_total: Optional[Natural] = None
+    caches: Optional[tuple[Mapping[str, object], ...]] = None
+    gpus: Optional[tuple[Union[str, Mapping[str, object]], ...]] = None
+
+
+@dataclass(frozen=True)
+class _Build:
+    """The facts of a framework that something is derived from."""
+
+    framework: str
+    environment: Optional[str] = None
+    version: Optional[str] = None
+
+
+def _facts(cls: type, expected: str) -> Form:
+    """Return how facts are read whose known ones are those of a class; the others may be anything."""
+
+    def read(data: object, where: str) -> object:
+        decode(cls, data, where)
+        return data
+
+    return Form(expected, lambda facts: facts, read)
+
+
+_MachineFacts: TypeAlias = Annotated[Mapping[str, object], _facts(_Machine, "an object")]
+_BuildFacts: TypeAlias = Annotated[Mapping[str, object], _facts(_Build, "an object")]
+
+
+@dataclass(frozen=True)
+class _Node:
+    """What a node of a fleet says of its machine."""
+
+    machine: Optional[_MachineFacts] = None
+
+
+@dataclass(frozen=True)
+class _Environment:
+    """What is read of where a run was; there may be anything else."""
+
+    machine: Optional[_MachineFacts] = None
+    nodes: Optional[Mapping[str, Annotated[Mapping[str, object], _facts(_Node, "an object")]]] = None
+    sides: Optional[Mapping[str, Mapping[str, object]]] = None
+    frameworks: Optional[tuple[_BuildFacts, ...]] = None
 
 
 def _suite(environment: Mapping[str, object], where: str) -> Suite | None:

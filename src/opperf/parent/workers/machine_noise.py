@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import psutil
 
+from opperf.domain.codec import read_as
 from opperf.domain.dataclass import dataclass
+from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import JsonDict
 from opperf.domain.reason import Warning
 from opperf.parent.workers.machine import ROOT, ask, memory_facts, processor_facts
@@ -43,6 +46,28 @@ class Signs:
     hypervisor: bool | None = None
     stolen: float | None = None
     pauses: float | None = None
+
+    @classmethod
+    def of(cls, facts: Mapping[str, object]) -> Signs:
+        """Return the signs among the facts that a run has of its machine; one that is not of its type is unknown.
+
+        The load is a list there, of the averages over one, five and fifteen minutes.
+
+        >>> signs = Signs.of({"cores_logical": 2, "load": [3.5, 1.0, 0.5], "turbo": "on"})
+        >>> signs.cores, signs.load, signs.turbo
+        (2, 3.5, None)
+        """
+        load = facts.get("load")
+        own = {
+            **facts,
+            "cores": facts.get("cores_logical"),
+            "load": load[0] if isinstance(load, list) and load else load,
+        }
+        signs: JsonDict = {}
+        for name, hint in get_type_hints(cls).items():
+            with suppress(InputError):
+                signs[name] = read_as(hint, own.get(name), name)
+        return cls(**{"cores": 1, **signs})
 
 
 def noise(seconds: float = PROBE, root: Path = ROOT) -> list[Warning]:

@@ -80,7 +80,7 @@ MENU = {
 }
 
 
-def application(archive: Archive, *, hosts: Sequence[str], token: str | None = None) -> Starlette:
+def application(archive: Archive, *, hosts: Sequence[str], token: str | None = None) -> ASGIApp:
     """Return the application that answers for a database under the names of `hosts`."""
     filler = Environment(
         loader=FileSystemLoader(FOLDER),
@@ -98,12 +98,12 @@ def application(archive: Archive, *, hosts: Sequence[str], token: str | None = N
     routes = [Route(path, partial(_answer, archive, filler, page)) for path, page in PAGES.items()]
     routes += [Route(path, partial(_file, *file)) for path, file in files.items()]
     guards = [
-        Middleware(Headers),
         Middleware(TrustedHostMiddleware, allowed_hosts=[*hosts]),
         *([Middleware(Token, token=token)] if token else []),
         Middleware(GZipMiddleware),
     ]
-    return Starlette(routes=routes, middleware=guards)
+    # Around all of it, since what answers for an unexpected error stands before every guard.
+    return Headers(Starlette(routes=routes, middleware=guards))
 
 
 def _file(kind: str, text: str, _: Request) -> Response:
@@ -169,7 +169,8 @@ class Token:
         response: ASGIApp = PlainTextResponse("the token is missing: open /?token=TOKEN\n", 401)
         if _equals(request.query_params.get("token"), self._token):
             rest = [(name, text) for name, text in request.query_params.multi_items() if name != "token"]
-            there = RedirectResponse(f"{request.url.path}{'?' if rest else ''}{urlencode(rest)}", 303)
+            path = f"/{request.url.path.lstrip('/')}"  # with two slashes it would begin with the name of a host
+            there = RedirectResponse(f"{path}{'?' if rest else ''}{urlencode(rest)}", 303)
             there.set_cookie(COOKIE, self._mark, httponly=True, samesite="strict")
             response = there
         elif _equals(request.cookies.get(COOKIE), self._mark) or _equals(

@@ -222,8 +222,7 @@ def machine(archive: Archive, key: str, query: Query) -> View:
     own = next((one for one in machines(archive) if str(one.id) == key), None)
     if own is None:
         raise InputError(f"the database has no machine `{key}`", slug="missing")
-    signs = {name: own.facts[name] for name in Signs.__dataclass_fields__ if name in own.facts}
-    doubts = judge(Signs(**{"cores": own.facts.get("cores_logical") or 1, **signs}))
+    doubts = judge(Signs.of(own.facts))
     several = [one for one in entries(archive, most=MOST_ROWS) if one.machine == own.name]
     floors_here = floors(archive, own.id)
     none = Note("none was measured: `opperf noise ... --output FILE`, then `opperf history add FILE`")
@@ -234,7 +233,7 @@ def machine(archive: Archive, key: str, query: Query) -> View:
         Section("Runs", [table(RUNS, several, link=lambda one: path("runs", one.key))]),
     ]
     plain = {
-        name.replace("_", " "): format_bytes(float(value)) if name.startswith("memory") else str(value)
+        name.replace("_", " "): format_bytes(value) if name.startswith("memory") and type(value) is int else str(value)
         for name, value in own.facts.items()
         if isinstance(value, (str, int, float))
     }
