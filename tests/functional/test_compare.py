@@ -92,6 +92,11 @@ def test_a_side_that_crashes_has_failed_and_the_others_are_decided() -> None:
     assert "not measured" in result[0]["reason"]
 
 
+@pytest.mark.parametrize(("operators", "code"), [(["null:crash"], 3), (["null:crash", "null:steady"], 0)])
+def test_only_a_comparison_of_which_nothing_is_left_fails(operators: list[str], code: int, opperf: Any) -> None:
+    assert opperf("compare", *operators, "--base", "null", "--new", "null", *FEW).code == code
+
+
 def test_csv_has_one_row_for_each_comparison() -> None:
     rows = list(csv.DictReader(io.StringIO(written(".csv", *SLOWER)[0])))
     assert [row["verdict"] for row in rows] == ["slower"]

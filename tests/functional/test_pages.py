@@ -70,6 +70,11 @@ def test_page_and_picture_do_not_go_to_one_file(opperf: Opperf) -> None:
     assert (refused.code, "the page and the charts would both be written to `r`" in refused.err) == (2, True)
 
 
+def test_a_picture_is_not_named_after_another_kind_of_picture(opperf: Opperf, here: Path) -> None:
+    refused = opperf("run", "add", *QUICK, "--plot", "r.png")
+    assert (refused.code, "hint: write `r.svg`" in refused.err, [*here.iterdir()]) == (2, True, [])
+
+
 def test_where_nothing_was_measured_there_is_a_page_and_no_picture(opperf: Opperf, here: Path) -> None:
     done = opperf("run", "null:raise", *QUICK, "--html", "r.html", "--plot", "r.svg")
     assert done.code == 3

@@ -31,17 +31,18 @@ def doubts(samples: Samples, output_bytes: int) -> list[Warning]:
     return [*result, *_faults(clean_samples, output_bytes)]
 
 
-def thread_doubts(threads: int, count: float | None) -> list[Warning]:
-    """Return the warning for a framework that uses more threads than requested."""
-    if count is None or count <= MOST_OVER * threads:
+def thread_doubts(threads: int, count: float | None, cpus: int) -> list[Warning]:
+    """Return the warnings for a framework whose threads were seen: more than requested, or than there are CPUs."""
+    if count is None:
         return []
-    return [
-        Warning(
-            "threads_not_honoured",
-            f"{threads} thread(s) requested, but {count:.1f} CPUs seen at work in a matrix product",
-            "pin the process with `--cpus`",
-        )
-    ]
+    result = []
+    if count > MOST_OVER * threads:
+        text = f"{threads} thread(s) requested, but {count:.1f} CPUs seen at work in a matrix product"
+        result.append(Warning("threads_not_honoured", text, "pin the process with `--cpus`"))
+    if threads > cpus:
+        text = f"{threads} threads take turns on {cpus} CPU(s)"
+        result.append(Warning("too_many_threads", text, f"use `--threads {cpus}` at most"))
+    return result
 
 
 def _drift(times: Sequence[float]) -> list[Warning]:

@@ -24,7 +24,7 @@ from opperf.child.worker.code import Plugins, flop_count
 from opperf.child.worker.correctness import WrongResult, check, leeway
 from opperf.child.worker.directions import Ready, call_once, native_loop, ready
 from opperf.child.worker.names import Names, Peers
-from opperf.child.worker.process import Tracers, private_bytes
+from opperf.child.worker.process import Tracers, private_bytes, usable_cpus
 from opperf.child.worker.room import check_room
 from opperf.child.worker.workload import Workload
 from opperf.domain.backend import Backend, Bound, HostValue, Layout, NativeLoop, Unsupported, Work
@@ -95,7 +95,7 @@ class Jobs:
             requests.Iterate: self._workload.entries,
             requests.Generate: self._workload.descriptions,
         }
-        self._thread_doubts = thread_doubts(backend.side.threads, backend.threads_seen)
+        self._thread_doubts = thread_doubts(backend.side.threads, backend.threads_seen, usable_cpus())
 
     def work(self, trial: Trial, seed: int) -> Work:
         """Return what one call of a trial is, after it ran once; raises what the framework raises."""

@@ -42,6 +42,11 @@ def stay_on(cpus: Sequence[int]) -> None:
         os.sched_setaffinity(0, cpus)
 
 
+def usable_cpus() -> int:
+    """Return the number of CPUs that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def place_apart(layout: int) -> None:
     """Place what Python makes from here on otherwise for each layout: short strings, and the versions of types.
 

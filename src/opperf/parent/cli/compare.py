@@ -37,6 +37,8 @@ def compare(
 
     It measures interleaved pairs of fresh processes. Without sides, it compares two result files: `opperf compare
     old.json new.json`.
+
+    Exit codes: 0 something was compared, 2 bad input, 3 something failed and nothing was compared.
     """
     from opperf.domain.errors import way_out
     from opperf.parent import compare as comparing
@@ -63,3 +65,6 @@ def compare(
     keep(comparison_run, report)
     if cause is not None:
         raise way_out(cause)
+    kinds = {one.verdict.verdict for one in comparison_run.comparisons}
+    if "failed" in kinds and kinds <= {"failed", "skipped"}:
+        raise typer.Exit(3)

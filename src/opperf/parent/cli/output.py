@@ -126,6 +126,12 @@ def check_pages(html: Path | None, plot: Path | None, *, force: bool, inputs: It
     read = [*inputs]
     for place in (html, plot):
         check_report(place, MARK, force=force, inputs=read)
+    if plot is not None and plot.suffix.lower() not in ("", ".svg"):
+        raise InputError(
+            f"the charts are written as SVG, and `{plot}` is named otherwise",
+            hint=f"write `{plot.with_suffix('.svg')}`",
+            slug="output",
+        )
     if html is not None and html == plot:
         raise InputError(
             f"the page and the charts would both be written to `{html}`",

@@ -102,4 +102,9 @@ def test_faults_are_looked_at_where_every_sample_is_disturbed() -> None:
     [(1, None, False), (1, 1.0, False), (1, 1.3, False), (1, 1.9, True), (4, 4.2, False), (4, 8.0, True)],
 )
 def test_more_cpus_at_work_than_asked_for_are_doubted(asked: int, seen: float | None, doubted: bool) -> None:
-    assert ([doubt.slug for doubt in thread_doubts(asked, seen)] == ["threads_not_honoured"]) is doubted
+    assert ([doubt.slug for doubt in thread_doubts(asked, seen, 8)] == ["threads_not_honoured"]) is doubted
+
+
+@each(("asked", "seen", "doubted"), [(2, 2.0, False), (3, 2.0, True), (64, 2.0, True), (64, None, False)])
+def test_more_threads_than_cpus_are_doubted(asked: int, seen: float | None, doubted: bool) -> None:
+    assert ([doubt.slug for doubt in thread_doubts(asked, seen, 2)] == ["too_many_threads"]) is doubted
