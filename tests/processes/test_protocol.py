@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -11,10 +12,11 @@ import psutil
 import pytest
 
 from opperf.domain.errors import OperatorFailure, WorkerFailure
-from opperf.domain.message.replies import Meaning, Remainder
+from opperf.domain.message.replies import Failure, Meaning, Remainder
 from opperf.domain.message.requests import Describe, Measure, Release
 from opperf.domain.message.wire import PROTOCOL
 from opperf.domain.plan import Settings, Side
+from opperf.domain.reason import Reason
 from opperf.parent.workers import process
 from opperf.parent.workers.process import Worker
 
@@ -229,3 +231,15 @@ def test_the_allocator_is_left_alone_when_asked(worker: Start) -> None:
     child = worker(side=Side("null", allocator="default"))
     child.greet(SOON)
     assert child.facts["allocator"] == "default"
+
+
+@pytest.mark.parametrize("last", [True, False])
+def test_a_child_whose_device_is_lost_is_replaced_with_its_last_failure(
+    last: bool, worker: Start, fake_python: Python
+) -> None:
+    failure = {"id": 1, "failure": Failure(Reason("operator_error", "illegal address"), last=last).to_json()}
+    child = worker(fake_python(f"say(HELLO); hear(); say({json.dumps(failure) + chr(10)!r}); sleep()"))
+    child.greet(SOON)
+    with pytest.raises(OperatorFailure, match="illegal address"):
+        child.ask(Release(1), SOON)
+    assert _is_gone(child) is last

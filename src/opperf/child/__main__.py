@@ -13,6 +13,7 @@ import os
 import sys
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -48,17 +49,29 @@ def _serve(requests: BinaryIO, replies: BinaryIO, side: Side, limits: Limits) ->
     _send(replies, answer_line(0, hello, protocol=PROTOCOL))
     counters = NoCounters() if backend.name == "null" else ProcessCounters()
     jobs = Jobs(backend, counters, Path(limits.folder), limits.plugins)
+    on_device = side.device != "cpu"
     for line in requests:
         number, request = read_request(line)
         if isinstance(request, Quit):
             break
         try:
             answer = answer_line(number, jobs.answer(request))
+            if on_device:
+                backend.wait([])  # an error that a device reports late is this request's, not the next one's
         except Exception as error:  # an operator's failure is an answer; what it broke dies with the child
-            answer = answer_line(number, failure(error))
+            answer = answer_line(number, replace(failure(error), last=on_device and _is_dead(backend)))
             jobs.tracers.restore()
         _send(replies, answer)
     return 0
+
+
+def _is_dead(backend: Backend) -> bool:
+    """Whether the device is lost: after an illegal address, CUDA answers each later call with that error."""
+    try:
+        backend.wait([])
+    except Exception:
+        return True
+    return False
 
 
 def _start(side: Side, limits: Limits) -> tuple[Backend, Hello]:

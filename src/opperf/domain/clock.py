@@ -34,5 +34,8 @@ class DeviceTimer(Protocol):
     def start(self) -> None:
         """Mark the beginning in the device's queue."""
 
-    def stop(self) -> int:
-        """Mark the end, wait for it, and return the nanoseconds between."""
+    def stop(self) -> None:
+        """Mark the end in the device's queue, behind the calls and ahead of the host's wait for them."""
+
+    def elapsed(self) -> int:
+        """Return the nanoseconds between both marks, for which the host has waited."""

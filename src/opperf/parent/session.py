@@ -140,7 +140,7 @@ class Session:
 
     def _best_device(self, side: Side) -> str:
         try:
-            return self._pool.worker(side).devices[0]
+            return self._pool.looking_worker(side).devices[0]
         except OpperfError:  # its trials will fail, each with the reason
             return side.device
 

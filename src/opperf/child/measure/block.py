@@ -25,7 +25,7 @@ from typing import Any
 
 from opperf.child.measure.disturbance import Counters, clean
 from opperf.domain.backend import Backend, NativeLoop, Work
-from opperf.domain.clock import Clock
+from opperf.domain.clock import Clock, DeviceTimer
 from opperf.domain.measurement import Sample
 
 
@@ -221,10 +221,12 @@ class Block:
         self._backend.wait([])
         return arguments
 
-    def _time(self, calls: int, arguments: tuple[object, ...]) -> int:
+    def _time(self, calls: int, arguments: tuple[object, ...], timer: DeviceTimer | None = None) -> int:
         clock = self._clock
         start = clock.wall()
         outputs = self._loop(calls, self.work.function, *arguments, *self._values)
+        if timer is not None:
+            timer.stop()  # behind the wait, the device would have been idle for as long as the host takes to return
         self._backend.wait(outputs)
         return clock.wall() - start
 
@@ -233,10 +235,10 @@ class Block:
         cpu = self._clock.cpu()
         if self._timer is not None:
             self._timer.start()
-        wall_ns = self._time(calls, arguments)
-        device_ns = None if self._timer is None else self._timer.stop()
+        wall_ns = self._time(calls, arguments, self._timer)
         cpu_ns = self._clock.cpu() - cpu
         after = self._counters.read()
+        device_ns = None if self._timer is None else self._timer.elapsed()
         return Sample(
             calls=calls,
             wall_ns=wall_ns,

@@ -142,7 +142,7 @@ class Engine:
         if watch is not None:
             with _stage(seconds, "kernels", clock.wall):
                 device, more_facts, more_warnings = kernels.measure(
-                    watch, work, settings.runs or kernels.CALLS, self._backend.cache_sweep()
+                    watch, work, settings.runs or kernels.CALLS, self._backend.cache_sweep
                 )
             metrics |= device
         if settings.memory:
@@ -259,9 +259,9 @@ class Engine:
     def _latency(self, block: Block, time: Samples, calls: int, settings: Settings) -> Samples:
         """Time single calls; if a block is one call, its samples are reused."""
         if calls == 1:
-            return time
+            return _by_the_host(time)
         single = self._sample(block, 1, Count(settings.runs or LATENCY_CALLS))
-        return Samples(single, block.single_overhead_ns)
+        return _by_the_host(Samples(single, block.single_overhead_ns))
 
     def _memory(self, block: Block, ahead: int, last: Sample) -> Mapping[str, Quantity]:
         """Look at what one call takes, after some uncounted ones, unless they take long."""
@@ -270,6 +270,13 @@ class Engine:
                 block.run(ahead)
         memory = self._backend.memory(block.work)
         return {} if memory is None else memory.metrics()
+
+
+def _by_the_host(samples: Samples) -> Samples:
+    """Return samples that show the host's time: a program that waits does not see when the device was done."""
+    if samples.samples[0].device_ns is None:
+        return samples
+    return replace(samples, samples=tuple(replace(sample, device_ns=None) for sample in samples.samples))
 
 
 @cache

@@ -17,14 +17,21 @@ MOST_NAMES = 20
 
 
 def measure(
-    watch: KernelWatch, work: Work, calls: int, sweep: Callable[[], None] | None
+    watch: KernelWatch, work: Work, calls: int, make_sweep: Callable[[], Callable[[], None] | None]
 ) -> tuple[dict[str, Samples], dict[str, object], tuple[Warning, ...]]:
-    """Return the samples of `device`, and with a `sweep` of `device_cold`; facts that name the kernels; and doubts."""
+    """Return the samples of `device`, and with a sweep of `device_cold`; facts that name the kernels; and doubts.
+
+    Whatever goes wrong is a doubt: the samples of the other metrics are taken by then.
+    """
     try:
         hot = watch(work, calls)
+        sweep = make_sweep()
         cold = None if sweep is None else watch(work, calls, sweep)
     except Unsupported as unsupported:
         return {}, {}, (Warning(unsupported.slug, str(unsupported), unsupported.hint),)
+    except Exception as error:
+        text = f"the pass for kernels failed: {type(error).__name__}: {error}"
+        return {}, {}, (Warning("no_kernels_seen", text, "the other metrics do not need it"),)
     metrics = {"device": samples(hot)} if any(one.activities for one in hot) else {}
     if metrics and cold is not None:
         metrics["device_cold"] = samples(cold)

@@ -26,10 +26,14 @@ class Hello(Exact):
 
 @dataclass(frozen=True)
 class Failure(Exact):
-    """Why a request, or the start of a child, came to nothing. What a framework does not have is `skipped`."""
+    """Why a request, or the start of a child, came to nothing.
+
+    What a framework does not have is `skipped`. After the `last` one the child is of no use.
+    """
 
     reason: Reason
     skipped: bool = False
+    last: bool = False
 
 
 @dataclass(frozen=True)

@@ -57,11 +57,12 @@ def doctor(
         _measure(several, plugins)
     where = (several[0].device if several else "cpu", threads)
     rates = [rate for rate in stored_rates() if (rate.device, rate.threads) == where]
-    deliver(document(facts, doubts, where, rates, [*_visits(several, plugins)]), format)
+    visits = _visits(several, plugins, looks=not device and bool(facts["gpus"]))
+    deliver(document(facts, doubts, where, rates, [*visits]), format)
 
 
-def _visits(sides: Sequence[Side], plugins: Sequence[Path]) -> Iterator[Visit]:
-    """Yield what the child of each side says of its environment, or why it cannot be used."""
+def _visits(sides: Sequence[Side], plugins: Sequence[Path], *, looks: bool) -> Iterator[Visit]:
+    """Yield what the child of each side says of its environment, or why it cannot be used; it `looks` for GPUs."""
     from opperf.domain.errors import OpperfError
     from opperf.domain.plan import Settings
     from opperf.parent.cli.progress import Bar
@@ -71,7 +72,7 @@ def _visits(sides: Sequence[Side], plugins: Sequence[Path]) -> Iterator[Visit]:
     with Pool(Settings(), Bar().note, plugins) as pool:
         for side in sides:
             try:
-                worker = pool.worker(side)
+                worker = pool.looking_worker(side) if looks else pool.worker(side)
             except OpperfError as error:
                 yield Visit(side.framework, side.environment, error=str(error))
             else:

@@ -130,6 +130,16 @@ class Pool:
         self.facts.setdefault(side.process, Facts(side.framework, side.environment, str(python), worker.facts))
         return worker
 
+    def looking_worker(self, side: Side) -> Worker:
+        """Return a child that has looked for a GPU, or the side's own; raises what keeps both from starting.
+
+        A child on the CPU keeps JAX, TensorFlow and CuPy from looking.
+        """
+        try:
+            return self.worker(replace(side, device="cuda:0"))
+        except OpperfError:
+            return self.worker(side)
+
     def describe(self, side: Side, name: str | Code) -> Meaning:
         """Ask what the name of an implementation means, or code; raises when the environment is of no use."""
         return self._reply(side, requests.Describe(name), name, DESCRIBE_TIMEOUT)

@@ -186,6 +186,8 @@ class Worker:
             failure = Failure.from_json(answer.failure)
         except InputError as error:
             raise self._fail(f"invalid data on the child's pipe: {error.message}", "protocol") from error
+        if failure.last:
+            self.kill()
         raise OperatorFailure(failure.reason, skipped=failure.skipped)
 
     def _write(self, line: bytes, deadline: float) -> None:

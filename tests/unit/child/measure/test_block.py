@@ -11,7 +11,9 @@ import pytest
 from opperf.child.measure import block as module
 from opperf.child.measure.block import Block
 from opperf.child.measure.disturbance import NoCounters, Reading
+from opperf.child.measure.engine import Engine
 from opperf.domain.measurement import Samples
+from opperf.domain.plan import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -168,21 +170,6 @@ def test_a_sample_of_many_threads_is_judged_as_one(watched: type[Watched]) -> No
     assert Block(backend.work(1_000_000), backend, counters).sample(10).clean
 
 
-def test_a_sample_holds_what_the_device_says(backend: Watched) -> None:
-    class Timer:
-        def start(self) -> None:
-            backend.events.append("start")
-
-        def stop(self) -> int:
-            backend.events.append("stop")
-            return 77
-
-    backend.timer = Timer()
-    sample = Block(backend.work(100), backend, NoCounters()).sample(1)
-    assert sample.device_ns == 77
-    assert backend.events == ["start", "call", "wait", "stop"]
-
-
 def test_the_scope_is_that_of_the_work(backend: Watched) -> None:
     @contextmanager
     def scope() -> Iterator[None]:
@@ -194,3 +181,40 @@ def test_the_scope_is_that_of_the_work(backend: Watched) -> None:
     with block.scope():
         block.run(1)
     assert backend.events == ["open", "call", "wait", "closed"]
+
+
+class QueueTimer:
+    """A device that works through a queue: a call takes 20 us there, and marks stand in the queue with the calls."""
+
+    def __init__(self, backend: Watched) -> None:
+        self._backend = backend
+        self._marks: list[int] = []
+
+    def _mark(self) -> None:
+        self._marks.append(20_000 * self._backend.events.count("call"))
+        self._backend.events.append("mark")
+
+    start = stop = _mark
+
+    def elapsed(self) -> int:
+        end, begin = self._marks.pop(), self._marks.pop()
+        return end - begin
+
+
+def test_the_end_is_marked_behind_the_calls_and_ahead_of_the_wait(watched: type[Watched]) -> None:
+    backend = watched(wait_ns=10_000)
+    backend.timer = QueueTimer(backend)
+    block = Block(backend.work(5_000), backend, NoCounters())
+    backend.events.clear()
+    sample = block.sample(2)
+    assert backend.events == ["mark", "call", "call", "mark", "wait"]
+    assert (sample.device_ns, sample.wall_ns) == (40_000, 2 * 5_000 + 10_000)
+
+
+def test_latency_is_what_the_host_sees(watched: type[Watched]) -> None:
+    backend = watched(wait_ns=10_000)
+    backend.timer = QueueTimer(backend)
+    measured = Engine(backend, NoCounters()).measure(backend.work(5_000), Settings(runs=2), output_bytes=0)
+    latency = measured.samples("latency")
+    assert latency is not None
+    assert (measured.time.seconds(), latency.seconds()) == ([20e-6] * 2, [15e-6] * 2)

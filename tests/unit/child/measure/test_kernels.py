@@ -87,3 +87,19 @@ def test_the_evidence_counts_each_kernel_of_a_typical_call() -> None:
 
     result: list[dict[str, Any]] = evidence([call("mul", "sum", "sum"), call("mul", "sum", "sum")])
     assert [(one["name"], one["calls"], one["seconds"]) for one in result] == [("mul", 1.0, 1e-8), ("sum", 2.0, 2e-8)]
+
+
+@pytest.mark.parametrize("broken", ["kernel_watch", "cache_sweep"])
+def test_a_pass_for_kernels_that_breaks_leaves_what_was_measured_before(
+    broken: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> object:
+        raise RuntimeError("CUDA out of memory")
+
+    made = fail if broken == "cache_sweep" else lambda self: fail
+    monkeypatch.setattr(NullBackend, broken, made)
+    measured = measurement(kernels="0.6")
+    assert measured.time.seconds()[0] == pytest.approx(1e-4)
+    assert measured.samples("device") is None
+    (warning,) = [one for one in measured.warnings if one.slug == "no_kernels_seen"]
+    assert warning.message == "the pass for kernels failed: RuntimeError: CUDA out of memory"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from opperf.catalog import operator
-from opperf.domain.errors import OperatorFailure
+from opperf.domain.errors import OperatorFailure, WorkerFailure
 from opperf.domain.measurement import Measurement, Quantity, Sample, Samples
 from opperf.domain.message.replies import Instructions
 from opperf.domain.plan import Settings, Side, Trial
@@ -109,3 +109,21 @@ def test_the_trials_of_a_side_are_counted_by_one_child_while_it_lives(monkeypatc
     counters[0].alive = False
     own._with_instructions(trial, reply)
     assert len(counters) == 2
+
+
+@pytest.mark.parametrize(("has_gpu", "asked"), [(True, ["cuda:0"]), (False, ["cuda:0", "cpu"])])
+def test_a_gpu_is_looked_for_by_a_child_that_may_see_one(
+    has_gpu: bool, asked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    devices = []
+
+    def begin(side: Side, **_: object) -> tuple[Child, Path]:
+        devices.append(side.device)
+        if side.device != "cpu" and not has_gpu:
+            raise WorkerFailure("no such device", slug="no_device")
+        return Child(), Path("python")
+
+    monkeypatch.setattr(pool, "start", begin)
+    with Pool(Settings(), print) as one:
+        one.looking_worker(Side("null"))
+    assert devices == asked

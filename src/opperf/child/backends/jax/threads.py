@@ -20,3 +20,6 @@ def configure(side: Side) -> None:
     os.environ["JAX_ENABLE_COMPILATION_CACHE"] = "0"  # the time to compile is a metric
     if side.device == "cpu":
         os.environ["JAX_PLATFORMS"] = "cpu"  # no search for accelerators, which takes seconds and memory
+    else:
+        # JAX would take three quarters of the device at once; the other side of a comparison is a process there, too.
+        os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")

@@ -74,6 +74,8 @@ class TorchBackend(Backend):
         torch.set_num_threads(side.threads)
         keras.configure(self.name, side.device)
         self.device = torch.device(side.device)
+        if self.device.type == "cuda" and torch.cuda.is_available():
+            torch.cuda.set_device(self.device)  # own kernels and `device="cuda"` mean the current one
         square = torch.ones(384, 384)
         self.threads_seen: float | None = threads.count(lambda: torch.mm(square, square))
 
@@ -247,8 +249,11 @@ class TorchBackend(Backend):
         return CacheSweep.of(self.device) if self.device.type == "cuda" else None
 
     def free_memory(self) -> int | None:
-        """Return what is free on a CUDA device."""
-        return int(torch.cuda.mem_get_info(self.device)[0]) if self.device.type == "cuda" else None
+        """Return what is free on a CUDA device, with what PyTorch keeps of it for later tensors."""
+        if self.device.type != "cuda":
+            return None
+        kept: int = torch.cuda.memory_reserved(self.device) - torch.cuda.memory_allocated(self.device)
+        return int(torch.cuda.mem_get_info(self.device)[0]) + kept
 
     def memory(self, work: Work) -> Memory | None:
         """Return what one call allocates; of a CUDA graph, whose memory is its own, nothing."""
@@ -301,10 +306,12 @@ class EventTimer:
         """Record the first event."""
         self._begin.record(torch.cuda.current_stream(self._device))
 
-    def stop(self) -> int:
-        """Record the second, wait for it, and return the nanoseconds between."""
+    def stop(self) -> None:
+        """Record the second event."""
         self._end.record(torch.cuda.current_stream(self._device))
-        self._end.synchronize()
+
+    def elapsed(self) -> int:
+        """Return the nanoseconds between them."""
         milliseconds: float = self._begin.elapsed_time(self._end)
         return round(milliseconds * 1e6)
 
@@ -316,9 +323,10 @@ class CacheSweep:
         self.memory = torch.zeros(2 * cache_bytes, dtype=torch.uint8, device=device)
 
     @classmethod
-    def of(cls, device: Any) -> CacheSweep:
-        """Return the sweep of a CUDA device, which is asked for the size of its cache."""
-        return cls(device, torch.cuda.get_device_properties(device).L2_cache_size)
+    def of(cls, device: Any) -> CacheSweep | None:
+        """Return the sweep of a CUDA device; None where PyTorch (before 2.5) or the device tells no size."""
+        size = getattr(torch.cuda.get_device_properties(device), "L2_cache_size", 0)
+        return cls(device, size) if size else None
 
     def __call__(self) -> None:
         """Write all of the memory."""
