@@ -13,8 +13,6 @@ import pytest
 from opperf.parent import nightly
 from opperf.parent.compare import live
 from opperf.parent.nightly import pin
-from opperf.parent.store.database.archive import Archive
-from opperf.parent.store.database.connection import Address
 
 Opperf: TypeAlias = Callable[..., Any]
 
@@ -86,7 +84,7 @@ def test_a_build_that_is_in_the_database_is_not_measured_again(opperf: Opperf, c
 def test_a_new_anchor_needs_an_overlap_with_the_former_one(opperf: Opperf, configure: Callable[..., None]) -> None:
     configure(FIRST)
     opperf("nightly")
-    configure(FIRST, SECOND, anchor="null;version=2.0")
+    configure(ANCHOR, FIRST, SECOND, anchor="null;version=2.0")
     refused = opperf("nightly")
     assert refused.code == 2
     assert "no night of `null` was compared with the anchor `null;version=2.0`" in refused.err
@@ -95,6 +93,7 @@ def test_a_new_anchor_needs_an_overlap_with_the_former_one(opperf: Opperf, confi
     assert done.code == 0
     assert ("1.0", "2.0") in sides(done)
     assert {base for base, new in sides(done) if new == "1.1"} == {"1.0", "2.0"}
+    assert sides(done)[2] == ("1.1", "1.2")
     assert opperf("nightly").code == 0
 
 
@@ -102,6 +101,39 @@ def test_the_anchor_may_be_named_on_the_command_line(opperf: Opperf, configure: 
     configure(FIRST)
     done = opperf("nightly", "--anchor", SECOND, "--format", "json")
     assert sides(done) == [("1.2", "1.1")]
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_build_that_fills_a_gap_is_judged_by_the_one_before_it_and_the_one_behind_again(
+    listed: bool, opperf: Opperf, configure: Callable[..., None]
+) -> None:
+    """The later build is slower than all before: a regression of its own, not of the one that is added."""
+    third = "null;version=1.3;slowdown=1.1"
+    configure(FIRST, third)
+    assert opperf("nightly", "--format", "json").code == 1
+    configure(*((FIRST, SECOND, third) if listed else (SECOND,)))
+    done = opperf("nightly", "--format", "json")
+    if not listed:  # its options are no longer the user's
+        assert (done.code, done.out) == (2, "")
+        assert "the label `build` is `null;version=1.3;slowdown=1.1`" in done.err
+        return
+    assert done.code == 1
+    assert sides(done) == [("1.1", "1.2"), ("1.2", "1.3"), ("1.0", "1.2")]
+    assert [finding["kind"] for finding in json.loads(done.out)["gate"]["findings"]][:2] == ["same", "slower"]
+    assert f"{third} is judged again, by {SECOND} before it" in done.err
+    assert [row["rows"] for row in nights(opperf)] == [1, 2, 2, 1]
+    assert (opperf("nightly").code, len(nights(opperf))) == (0, 4)
+
+
+def test_a_gap_that_is_filled_by_several_builds_has_the_one_behind_judged_once(
+    opperf: Opperf, configure: Callable[..., None]
+) -> None:
+    configure("null;version=1.4")
+    opperf("nightly")
+    configure(FIRST, SECOND, "null;version=1.4")
+    done = opperf("nightly", "--format", "json")
+    assert done.code == 0
+    assert sides(done) == [("1.0", "1.1"), ("1.1", "1.2"), ("1.2", "1.4"), ("1.0", "1.2")]
 
 
 @pytest.mark.slow
@@ -122,20 +154,6 @@ def test_a_night_that_is_stopped_leaves_nothing_half(
     monkeypatch.setattr(nightly, "live", live)
     assert opperf("nightly").code == 0
     assert [row["rows"] for row in nights(opperf)] == [1, 2]
-
-
-def test_a_side_that_only_the_database_names_is_not_run_unless_it_is_a_public_release(
-    opperf: Opperf, configure: Callable[..., None], here: Path
-) -> None:
-    configure(FIRST)
-    opperf("nightly")
-    database = Archive(Address.of(str(here / "nights.db")))
-    with database.engine.begin() as connection:
-        connection.exec_driver_sql("UPDATE labels SET value = 'python=/tmp/evil;framework=null' WHERE name = 'build'")
-    configure(SECOND)
-    done = opperf("nightly", "--format", "json")
-    assert done.code == 0, done.err
-    assert sides(done) == [("1.0", "1.2")]
 
 
 def test_every_report_of_a_gate_is_written(opperf: Opperf, configure: Callable[..., None], here: Path) -> None:

@@ -31,6 +31,8 @@ _REQUIREMENT = re.compile(
     r"(?:@\s*(?P<url>\S+)|(?P<versions>[(<>=!~].*))?"
 )
 _VERSION = re.compile(r"\s*(===|==|~=|!=|<=|>=|<|>)\s*([A-Za-z0-9.*+!_-]+)\s*")
+# One version of a package: no other clause, no wildcard, no URL.
+_PIN = re.compile(rf"{_NAME}(\[[A-Za-z0-9._,-]+\])?==[A-Za-z0-9.+!_-]+")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:\S+")
 _HINT = "write a framework (`mxnet`), a requirement (`numpy==1.26.4`) or `python=PATH`"
 
@@ -119,13 +121,23 @@ class EnvironmentSpec:
 
     @property
     def is_public(self) -> bool:
-        """Whether it is opperf's own, or a framework as its index has it: what a file of results may ask for.
+        """Whether it is opperf's own, or one version of a package that a framework's project publishes.
 
-        An interpreter, a wheel and any other package are programs of somebody's, which the user names.
+        That is all that a file of results or a database may ask for. An interpreter, a wheel, any other package (one
+        called `numpy-fast` is nobody's flavour of NumPy) and a version left open are the user's to name.
+
+        >>> [EnvironmentSpec.parse(text).is_public for text in ("numpy", "numpy==2.2.6", "numpy>=2", "numpy-fast==2")]
+        [True, True, False, False]
         """
+        if self.kind == "python":
+            return False
+        own, *libraries = self.text.split(" + ")
+        pins = [text for text in libraries if text not in LAYER_LIBRARIES]
         if self.kind == "requirement":
-            return self.framework is not None and "@" not in self.text
-        return self.kind != "python"
+            pins.append(own)
+            if self.framework is None or requirement_name(self.requirements[0]) not in _published(self.framework):
+                return False
+        return all(_PIN.fullmatch(pin) for pin in pins)
 
     @property
     def newest_python(self) -> tuple[int, int] | None:
@@ -160,6 +172,12 @@ def requirement_name(requirement: str) -> str:
     """
     match = re.match(_NAME, requirement)
     return normalize(match[0]) if match else ""
+
+
+def _published(framework: str) -> set[str]:
+    """Return the packages that a framework's own project publishes."""
+    own = FRAMEWORKS[framework]
+    return {*own.distributions, *own.flavours, *filter(own.owns, map(requirement_name, own.preset))}
 
 
 def _extras(text: str | None) -> str:

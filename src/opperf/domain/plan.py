@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, fields, replace
 from typing import Annotated, Optional, TypeAlias, Union
 
 from opperf.domain.case import Case
 from opperf.domain.code import Code
-from opperf.domain.codec import Exact, Fields, read_as
+from opperf.domain.codec import Exact, Fields, decode, read_as
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.registry import Direction
@@ -90,6 +90,14 @@ class Side(Fields):
     allocator: Annotated[str, OneOf(ALLOCATORS)] = "fixed"
     settings: Mapping[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def from_json(cls, data: object, where: str = "") -> ReadSide:
+        """Read the JSON form, which nothing is started for; raises `InputError` that names the place."""
+        return decode(ReadSide, data, where or "side")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Side) and self.key == other.key
+
     def __hash__(self) -> int:
         return hash(self.key)
 
@@ -133,6 +141,18 @@ class Side(Fields):
         return {key[len(VARIABLE) :]: value for key, value in self.settings.items() if key.startswith(VARIABLE)}
 
 
+class ReadSide(Side):
+    """A side as a file or a database names it: it says where something was measured, and nothing is started for it.
+
+    It equals the side of the same words that a user names. Copies of it are read ones too, until somebody has held it
+    to what the user allows, and says so by `named`.
+    """
+
+    def named(self) -> Side:
+        """Return the side as one that may be started."""
+        return Side(**{one.name: getattr(self, one.name) for one in fields(self)})
+
+
 @dataclass(frozen=True)
 class Trial(Fields):
     """One case on one side in one direction.
@@ -150,6 +170,10 @@ class Trial(Fields):
     def key(self) -> tuple[object, ...]:
         """What makes two trials the same: case id, side and direction."""
         return (self.case.id, self.side.key, self.direction)
+
+    def named(self) -> Trial:
+        """Return the trial on a side that may be started: the caller has held it to what the user allows."""
+        return replace(self, side=self.side.named()) if isinstance(self.side, ReadSide) else self
 
 
 @dataclass(frozen=True)

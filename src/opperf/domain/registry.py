@@ -17,9 +17,9 @@ class Framework:
     """A framework as the parent knows it.
 
     `module` is what its import is called, `distributions` the packages that bring it, `preset` the requirements of the
-    environment that opperf builds when the name of the framework is given as an environment. `companions` are
-    installed beside any other requirement of it. `modes` are those that it has, `mode` is how its users run it when
-    they say nothing.
+    environment that opperf builds when the name of the framework is given as an environment. `flavours` are further
+    packages that its own project publishes. `companions` are installed beside any other requirement of it. `modes` are
+    those that it has, `mode` is how its users run it when they say nothing.
     `gradients` is False for one that has no automatic differentiation. `neutral` is False for one that a command which
     names no framework does not look for: it is measured by its own names alone, or is one of many array libraries.
     """
@@ -33,6 +33,7 @@ class Framework:
     modes: tuple[str, ...] = ("eager", "compiled")
     gradients: bool = True
     neutral: bool = True
+    flavours: tuple[str, ...] = ()
 
     def owns(self, distribution: str) -> bool:
         """Whether a distribution brings this framework; flavours such as `mxnet-mkl` count."""
@@ -99,7 +100,14 @@ FRAMEWORKS = {
             ("numpy", "expecttest"),
             modes=("eager", "compiled", "cuda_graph"),
         ),
-        Framework("mxnet", "mxnet", ("mxnet",), ("mxnet==1.9.1", "numpy<1.24"), ("numpy<1.24",)),
+        Framework(
+            "mxnet",
+            "mxnet",
+            ("mxnet",),
+            ("mxnet==1.9.1", "numpy<1.24"),
+            ("numpy<1.24",),
+            flavours=("mxnet-mkl", "mxnet-native", *(f"mxnet-cu{cuda}" for cuda in (92, 100, 101, 102, 110, 112, 117))),
+        ),
         Framework("jax", "jax", ("jax", "jaxlib"), ("jax==0.10.2",), mode="compiled"),
         # The package for CPUs; `--environment tensorflow[and-cuda]==2.21.0` has that for GPUs.
         Framework(
@@ -108,6 +116,7 @@ FRAMEWORKS = {
             ("tensorflow",),
             ("tensorflow-cpu==2.21.0",),
             modes=("eager", "compiled", "xla"),
+            flavours=("tensorflow-gpu",),
         ),
         Framework("numpy", "numpy", ("numpy",), ("numpy==2.4.6",), gradients=False),
         # A node is run as a model of its own, which `onnx` writes.
@@ -120,6 +129,7 @@ FRAMEWORKS = {
             mode="compiled",
             gradients=False,
             neutral=False,
+            flavours=("onnxruntime-gpu",),
         ),
         # The null framework has a virtual clock and scripted operators; it needs nothing but Python.
         Framework("null", "opperf", (), ()),

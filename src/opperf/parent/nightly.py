@@ -1,7 +1,8 @@
 """Judge nightly builds: compare each with a fixed anchor and with the previous build, and keep the ratios.
 
 Times of different nights differ by the machine; ratios of builds that were measured in turns do not. A build is judged
-by the one before it. Its ratio to the anchor says where it stands, and the two must agree:
+by the one before it in the order of builds, whenever that was measured; where it fills a gap, the one behind it is
+judged again. Its ratio to the anchor says where it stands, and the two must agree:
 r(anchor, build) = r(anchor, before) r(before, build).
 """
 
@@ -15,22 +16,19 @@ from dataclasses import field, replace
 from opperf.domain.comparison import Comparison, ComparisonRun
 from opperf.domain.dataclass import dataclass
 from opperf.domain.environment import EnvironmentSpec
-from opperf.domain.errors import InputError
 from opperf.domain.judgement import Judgement
 from opperf.parent.analysis.gate import judgement_of
 from opperf.parent.analysis.ratio_graph import Closure, Edge, RatioGraph
 from opperf.parent.compare import Judging, live
 from opperf.parent.gate import Gate, selection_of
+from opperf.parent.night_calendar import ANCHOR, BUILD, NAME, Calendar
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import read_side
 from opperf.parent.progress import Progress
 from opperf.parent.sources.gate_file import NightlyFile
 from opperf.parent.store.database.archive import Archive
-from opperf.parent.store.database.history import Entry, Ratios, entries, ratios
+from opperf.parent.store.database.history import Ratios, ratios
 from opperf.parent.workers.installer import newest
-
-#: The labels by which the runs of nights are known.
-NAME, BUILD, ANCHOR = "nightly", "build", "anchor"
 
 
 @dataclass(frozen=True)
@@ -78,24 +76,17 @@ def nightly(file: NightlyFile, store: Archive, order: Order, progress: Progress)
     Raises `InputError` for bad input, and for an anchor that no night before was compared with.
     """
     anchor = order.anchor or file.anchor
-    moved_from = _former_anchor(file, store, anchor, overlap=order.overlap)
-    selection = selection_of(file.gate, (), {}, others=False, note=progress.note)
-    nights: list[Night] = []
-    cause: BaseException | None = None
     with _index(file.index):
-        for text in file.builds:
-            build = pin(text, file.index)
-            former = [entry for entry in _former(file, store) if entry.labels.get(BUILD) != build]
-            if build == anchor:
-                progress.note(f"{build} is the anchor, so it is not measured separately")
-                continue
-            if not order.again and _is_there(file, store, build, anchor):
-                progress.note(f"{build} is in the database, so it is not measured again")
-                continue
-            before = _predecessor(file, former, anchor)
-            bases = list(dict.fromkeys(base for base in (before or anchor, anchor, moved_from) if base is not None))
-            pairs = [(base, build) for base in bases if base != build]
-            if moved_from is not None and not any(night.build == anchor for night in nights):
+        calendar = Calendar(file, store, anchor, [pin(text, file.index) for text in file.builds], progress)
+        moved_from = calendar.former_anchor(overlap=order.overlap)
+        selection = selection_of(file.gate, (), {}, others=False, note=progress.note)
+        nights: list[Night] = []
+        cause: BaseException | None = None
+        for build, is_again in calendar.plan(again=order.again):
+            before = calendar.predecessor(build)
+            bases = [before] if is_again else [before, anchor, moved_from]
+            pairs = [(base, build) for base in dict.fromkeys(bases) if base is not None and base != build]
+            if moved_from is not None and not is_again and not any(night.build == anchor for night in nights):
                 pairs.append((moved_from, anchor))
             night, cause = _night(file, selection, pairs, build, anchor, order, progress)
             if cause is not None:
@@ -151,45 +142,6 @@ def _night(
     whole = replace(first, environment={**first.environment, "sides": sides})
     comparisons = tuple(one for run in runs for one in run.comparisons)
     return Night(build, pairs[0][0], ComparisonRun(whole, comparisons), runs[0].comparisons), cause
-
-
-def _former(file: NightlyFile, store: Archive) -> list[Entry]:
-    """Return the nights that the database has, the latest first."""
-    return entries(store, label=(NAME, file.name))
-
-
-def _is_there(file: NightlyFile, store: Archive, build: str, anchor: str) -> bool:
-    """Whether a build was compared with an anchor; one at a path may be another by now."""
-    pairs = {(entry.labels.get(BUILD), entry.labels.get(ANCHOR)) for entry in _former(file, store)}
-    return not build.startswith("python=") and (build, anchor) in pairs
-
-
-def _former_anchor(file: NightlyFile, store: Archive, anchor: str, *, overlap: bool) -> str | None:
-    """Return the previous anchor, None without one.
-
-    Raises `InputError` where nothing would join the new anchor to the nights before.
-    """
-    former = _former(file, store)
-    if not former or any(anchor in (entry.labels.get(ANCHOR), entry.labels.get(BUILD)) for entry in former):
-        return None
-    if not overlap:
-        raise InputError(
-            f"no night of `{file.name}` was compared with the anchor `{anchor}`",
-            hint=f"add `--overlap` to compare the new anchor with the previous one, `{former[0].labels[ANCHOR]}`, once",
-            slug="anchor",
-        )
-    return former[0].labels[ANCHOR] if _is_runnable(file, former[0].labels[ANCHOR]) else None
-
-
-def _predecessor(file: NightlyFile, former: Sequence[Entry], anchor: str) -> str | None:
-    """Return the previous build, None if there is none or it cannot be measured again."""
-    builds = (entry.labels.get(BUILD) for entry in former)
-    return next((build for build in builds if build and build != anchor and _is_runnable(file, build)), None)
-
-
-def _is_runnable(file: NightlyFile, side: str) -> bool:
-    """Whether a side that the database names may be run: a public release, or what the file names itself."""
-    return side in (file.anchor, *file.builds) or EnvironmentSpec.parse(side.partition(";")[0]).is_public
 
 
 def _closures(store: Archive, steps: Sequence[Comparison]) -> Iterator[tuple[Ratios, Closure]]:

@@ -97,7 +97,7 @@ def test_an_unknown_device_is_refused(text: str) -> None:
 def test_an_array_library_has_an_environment_with_its_package(text: str, requirements: tuple[str, ...]) -> None:
     spec = EnvironmentSpec.parse(text)
     assert (spec.framework, spec.requirements) == (text.partition("==")[0], requirements)
-    assert spec.is_public
+    assert spec.is_public == ("*" not in text)
 
 
 def test_an_array_library_of_the_users_own_is_known_once_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

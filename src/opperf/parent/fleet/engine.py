@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Protocol, TypeAlias, Union
 
 from opperf.domain.codec import Exact
@@ -103,6 +103,13 @@ class Order(Exact):
     trials: tuple[Trial, ...] = ()
     bouts: tuple[Bout, ...] = ()
     judged: Judged | None = None
+
+    @classmethod
+    def from_json(cls, data: object, where: str = "") -> Order:
+        """Read an order. It comes from the user's own opperf, so its sides are ones that the user named."""
+        order = super().from_json(data, where)
+        bouts = (Bout(one.base.named(), one.new.named(), one.key.named()) for one in order.bouts)
+        return replace(order, trials=tuple(one.named() for one in order.trials), bouts=tuple(bouts))
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ class Selection:
     def measurable(self, trial: Trial, where: str) -> Trial:
         """Return a trial of a file, with code where the user names it; raises `InputError` where they do not.
 
-        Programs and variables of the environment are the user's to name too.
+        Programs and settings, variables of the environment among them, are the user's to name too.
         """
         side, environments = trial.side, [EnvironmentSpec.parse(text).text for text in self.environments]
         if not EnvironmentSpec.parse(side.environment).is_public and side.environment not in environments:
@@ -103,6 +103,10 @@ class Selection:
             )
         if side.variables:
             raise InputError(f"{where}: a file cannot set environment variables", slug="code_in_file")
+        if side.settings:
+            names = ", ".join(f"`{name}`" for name in side.settings)
+            raise InputError(f"{where}: a file cannot set options of a side, found {names}", slug="code_in_file")
+        trial = trial.named()
         name = own_name(trial.side.implementation)
         if name is None:
             return trial

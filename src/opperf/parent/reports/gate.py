@@ -11,6 +11,7 @@ from functools import partial
 
 from opperf.domain.comparison import ComparisonRun
 from opperf.domain.judgement import FAILURE, INCONCLUSIVE, KINDS, REGRESSION, Finding, Judgement
+from opperf.domain.plan import ReadSide
 from opperf.domain.units import format_bound, format_percent, format_ratios, format_seconds
 from opperf.parent.reports import comparison
 from opperf.parent.reports.comparison import legend, reasons, side_text
@@ -196,8 +197,12 @@ def _conditions(run: ComparisonRun, judgement: Judgement) -> list[Block]:
 
 
 def _commands(run: ComparisonRun, judgement: Judgement) -> list[str]:
-    """Return the gate's own command, and one for each regression that a command line can write."""
-    commands = [shlex.join(run.run.command)]
+    """Return the gate's own command, and one for each regression that a command line can write.
+
+    What a file says its command was may be any program, so it is not among those to repeat.
+    """
+    is_read = any(isinstance(one.new, ReadSide) for one in run.comparisons)
+    commands = [] if is_read else [shlex.join(run.run.command)]
     for finding in judgement.regressions[:MOST_COMMANDS]:
         if judgement.against == "expected":
             again = run_command(finding.comparison, run.run.settings.processes)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from opperf.domain.dataclass import dataclass
+from opperf.domain.registry import BUILT_IN
 from opperf.domain.units import format_interval, format_percent, format_seconds
 from opperf.parent.reports.document import Column, Document, Legend, Note, table
 from opperf.parent.reports.rerun import case_words
@@ -34,6 +35,8 @@ class NamedChange:
     change: Change
 
 
+#: What a version may be to stand in a command that is there to be pasted.
+VERSION = r"[A-Za-z0-9][A-Za-z0-9.+!_-]*"
 #: Commands that follow up a change, at most: those of the largest.
 MOST_CHECKS = 5
 #: What is said of changes in absolute times: `benchmarks/nights.py` counts 20 false ones in 1,000 builds.
@@ -92,8 +95,10 @@ def next_command(one: NamedChange) -> str | None:
     None where a command line cannot write it, and for times of another tool.
     """
     case, before, after = case_words(one.series.case), one.change.before, one.change.after
-    if case is None or one.anchor is None:
+    if case is None or one.anchor is None or one.series.framework not in BUILT_IN:
         return None
+    if not all(re.fullmatch(VERSION, version) for version in (before, after)):
+        return None  # it would stand in a side, which says more than a version
     where, framework = ["--direction", one.series.direction], one.series.framework
     if releases_between(before, after):
         words = ["bisect", *case, "--framework", framework, "--good", before, "--bad", after]

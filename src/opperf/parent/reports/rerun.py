@@ -1,7 +1,8 @@
 """The command that repeats one comparison.
 
 A command is given only where it makes exactly the same case: what the command line cannot write, it does not write
-nearly.
+nearly. It is there to be pasted, so what comes from a file or a database stands in it as a name or a public version:
+never as code, an interpreter, a wheel, a setting or an option.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from contextlib import suppress
 
 from opperf.catalog import SIZES, catalog, operator
 from opperf.domain.case import Argument, Case, DType, ListOf
+from opperf.domain.code import refusal
 from opperf.domain.comparison import Comparison
+from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError
-from opperf.domain.plan import HOW, Side
+from opperf.domain.plan import HOW, ReadSide, Side
 from opperf.domain.registry import BUILT_IN, FRAMEWORKS, full_name, split_implementation
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.sources.user_inputs import LITERAL_PREFIX, case_with
@@ -32,7 +35,7 @@ def compare_command(comparison: Comparison, tolerance: float) -> str | None:
 def run_command(comparison: Comparison, processes: int) -> str | None:
     """Return the `opperf run` command of a trial with an expectation, None where there is none."""
     case, side = case_words(comparison.case), comparison.new
-    if case is None or side.settings or side.framework not in BUILT_IN:
+    if case is None or side.settings or side.framework not in BUILT_IN or not _may_be_pasted(side):
         return None
     if side.implementation is not None and split_implementation(case[0])[0] is None:
         case = [f"{side.framework}:{side.implementation}", *case[1:]]
@@ -54,19 +57,29 @@ def side_word(side: Side) -> str | None:
     """
     if side.framework not in BUILT_IN:  # a plugin brought it, of which a side says nothing
         return None
+    if not _may_be_pasted(side):
+        return None
     own = side.environment in ("current", side.framework)
     name = None if side.implementation is None else f"{side.framework}:{side.implementation}"
     if name is not None and full_name(side.framework, str(side.implementation)) != name:
         name = None  # a layer that other frameworks have too: the operator says which
     place = name or (side.framework if own else side.environment)
-    if (name is not None and not own) or ";" in "".join((place, *side.settings.values())):
+    if name is not None and not own:
         return None
     words = [place]
     if place.startswith("python="):
         words.append(f"framework={side.framework}")
     words += [f"{name}={value}" for name, value in _unusual(side).items()]
     words += [f"{key}={value}" for key, value in sorted(side.settings.items())]
-    return ";".join(words)
+    return None if any(";" in word for word in words) else ";".join(words)
+
+
+def _may_be_pasted(side: Side) -> bool:
+    """Whether a side may stand in a command: the user named it, or it is a name or a version, and no more."""
+    if not isinstance(side, ReadSide):
+        return True
+    names = side.spelling is None or refusal(f"{side.framework}:{side.spelling}") is None
+    return names and not side.settings and ";" not in side.device and EnvironmentSpec.parse(side.environment).is_public
 
 
 def _unusual(side: Side) -> dict[str, object]:
@@ -83,7 +96,8 @@ def case_words(case: Case) -> list[str] | None:
     ['add', '--size', 'small', '--dtype', 'float64']
     """
     if case.operator not in catalog():
-        return None if case.inputs or case.attributes else [case.operator]
+        is_name = refusal(case.operator) is None and not case.operator.startswith("-")
+        return [case.operator] if is_name and not case.inputs and not case.attributes else None
     for dtype in dict.fromkeys(["float32", *(tensor.dtype for tensor in case.tensors())]):
         for spelling, words in _spellings(case):
             if spelling.with_dtype(dtype).id == case.id:

@@ -203,6 +203,8 @@ def _read(folder: Path) -> BuiltEnvironment | None:
         return None
     # It is a link to the Python that uv took, which may have been removed since.
     executable = folder / environment.executable
+    if ".." in Path(environment.executable).parts or not executable.is_relative_to(folder):
+        return None  # a mark names a Python of its own folder, and no other program
     return replace(environment, executable=str(executable)) if executable.exists() else None
 
 

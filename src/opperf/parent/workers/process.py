@@ -26,7 +26,7 @@ from opperf.domain.errors import InputError, OperatorFailure, WorkerFailure
 from opperf.domain.message.replies import Failure, Hello
 from opperf.domain.message.requests import Limits, Quit, R, Request, reply_type, verb
 from opperf.domain.message.wire import LONGEST, PROTOCOL, Answer, MessageError, read_answer, request_line
-from opperf.domain.plan import Side
+from opperf.domain.plan import ReadSide, Side
 from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.machine import available_memory
 from opperf.parent.workers.package import package_folder
@@ -360,9 +360,12 @@ def start(
     """Return a child that has said hello, and its Python; raises what keeps it from starting.
 
     `sharing` is the number of children that live at a time: they share the memory. A child serves every implementation
-    that its trials name, so its own side names none. `plugins` have the user's own iterators and generators. Who does
-    not `greet` here does so later: the child imports its framework meanwhile. `variables` and `under` are a `Worker`'s.
+    that its trials name, so its own side names none. Nothing is started for a side that data names. `plugins` have the
+    user's own iterators and generators. Who does not `greet` here does so later: the child imports its framework
+    meanwhile. `variables` and `under` are a `Worker`'s.
     """
+    if isinstance(side, ReadSide):
+        raise InputError("only a file names this side", hint="name it yourself", slug="code_in_file")
     spec = EnvironmentSpec.parse(side.environment)
     python = interpreter(spec, framework=side.framework, progress=progress)
     worker = Worker(

@@ -70,6 +70,13 @@ def test_an_environment_whose_python_is_gone_is_not_used(home: Path) -> None:
     assert environments.environments() == []
 
 
+def test_a_mark_that_names_a_python_elsewhere_is_no_mark(home: Path) -> None:
+    _built(home, "numpy-1")
+    for executable in (sys.executable, "../numpy-1/attempt-1/bin/python"):
+        _built(home, f"numpy-{len(list(home.iterdir())) + 1}", executable=executable)
+    assert [built.name for built in environments.environments()] == ["numpy-1"]
+
+
 @pytest.mark.parametrize("name", ["numpy-1", "numpy==1.26.4", " numpy == 1.26.4"])
 def test_an_environment_is_removed_by_either_name(home: Path, name: str) -> None:
     _built(home, "numpy-1")

@@ -1,0 +1,77 @@
+"""The order of builds: that of the user's list, else that of their versions, else that of their dates.
+
+When a build was measured says little: an old release may be added years after its successors. So a version counts
+where both builds have one. What has none (a commit, a day, a name) comes after what was there before it: before the day
+that it is called by, or else before it was first measured.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from packaging.version import InvalidVersion, Version
+
+from opperf.domain.dataclass import dataclass
+
+_DAY = re.compile(r"(?<!\d)20\d\d-\d\d-\d\d(?!\d)")
+
+
+@dataclass(frozen=True)
+class DatedBuild:
+    """A build: what it goes by, its version where that is known, and when it was first measured."""
+
+    name: str
+    version: str | None
+    first: datetime
+
+    @property
+    def release(self) -> Version | None:
+        """The version as releases are compared; None for what is no version. What stands behind `+` orders nothing."""
+        try:
+            return None if self.version is None else Version(Version(self.version).public)
+        except InvalidVersion:
+            return None
+
+    @property
+    def day(self) -> datetime:
+        """The day that it is called by, else when it was first measured."""
+        match = _DAY.search(self.version or "")
+        try:
+            return datetime.fromisoformat(f"{match[0]}T00:00:00+00:00") if match else self.first
+        except ValueError:
+            return self.first
+
+
+def arrange(builds: Iterable[DatedBuild], listed: Sequence[str] = ()) -> list[str]:
+    """Return the names of builds, the oldest first; those of a list are in its order, whatever else is known of them.
+
+    Builds that nothing tells apart stay in the order that they are given in.
+
+    >>> from datetime import timezone
+    >>> moments = [datetime(2026, 11, day, tzinfo=timezone.utc) for day in (1, 2, 3)]
+    >>> versions = ("2.4.6", "2.1.3", "4f2a9c")
+    >>> arrange(DatedBuild(version, version, moment) for version, moment in zip(versions, moments))
+    ['2.1.3', '2.4.6', '4f2a9c']
+    """
+    named = {build.name: build for build in builds}
+    sequence = [named[name] for name in dict.fromkeys(listed) if name in named]
+    others = [build for build in named.values() if build not in sequence]
+    releases = {build.name: build.release for build in named.values()}
+    versioned = sorted(
+        ((release, build.day, build) for build in others if (release := releases[build.name]) is not None),
+        key=lambda one: one[:2],
+    )
+    for release, _, build in versioned:
+        theirs = (releases[other.name] for other in reversed(sequence))
+        _insert(sequence, build, (one is not None and one <= release for one in theirs))
+    for build in sorted((build for build in others if releases[build.name] is None), key=lambda build: build.day):
+        _insert(sequence, build, (other.day <= build.day for other in reversed(sequence)))
+    return [build.name for build in sequence]
+
+
+def _insert(sequence: list[DatedBuild], build: DatedBuild, earlier: Iterable[bool]) -> None:
+    """Put a build behind the last of those that are before it, which is said of each, from the last to the first."""
+    behind = next((place for place, is_earlier in enumerate(earlier) if is_earlier), len(sequence))
+    sequence.insert(len(sequence) - behind, build)
