@@ -69,6 +69,7 @@ def become(request: dict[str, Any], descriptors: list[int]) -> None:
     """Give this process what a fresh one is started with, and tell the test process that it has started."""
     reads, writes, output, started = descriptors
     os.setsid()
+    die_with(request["parent"])
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["variables"])
@@ -84,6 +85,8 @@ def become(request: dict[str, Any], descriptors: list[int]) -> None:
 if __name__ == "__main__":
     sys.path[0] = os.getcwd()  # as `-m` has it
     preload()
+    from opperf.child.worker.supervision import die_with
+
     become(*fork_on_request(socket.socket(fileno=int(sys.argv[1]))))
     child = sys.modules["opperf.child.__main__"]
     child._leave(child.main(sys.argv[1:]))

@@ -10,6 +10,7 @@ import io
 import json
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from opperf.parent.workers.process import launch
+from opperf.parent.workers.supervision import launch
 
 FORKED_CHILD = Path(__file__).with_name("forked_child.py")
 PR_SET_CHILD_SUBREAPER = 36
@@ -38,6 +39,11 @@ class ForkedChild:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             self._code = os.waitstatus_to_exitcode(status) if pid else None
         return self._code
+
+    def terminate(self) -> None:
+        """End it at once, as its supervisor would: it has none."""
+        if self.poll() is None:
+            os.killpg(self.pid, signal.SIGKILL)
 
     def wait(self, timeout: float) -> int:
         if self.poll() is None:
@@ -59,10 +65,10 @@ class NullChildren(ExitStack):
     def launch(
         self, command: Sequence[str], folder: Path, variables: Mapping[str, str], pipes: Sequence[int]
     ) -> subprocess.Popen[bytes] | ForkedChild:
-        """Start a child as `opperf.parent.workers.process.launch` does, by a fork where it is of the null framework."""
-        if [*command[:3]] != [sys.executable, "-m", "opperf.child"] or json.loads(command[6])["framework"] != "null":
+        """Start a child as `supervision.launch` does, by a fork where it is of the null framework."""
+        if [*command[:3]] != [sys.executable, "-m", "opperf.child"] or json.loads(command[5])["framework"] != "null":
             return launch(command, folder, variables, pipes)
-        request = {"folder": str(folder), "variables": dict(variables), "words": command[5:]}
+        request = {"folder": str(folder), "variables": dict(variables), "words": command[5:], "parent": os.getpid()}
         output, prints = _pipe()
         started, starts = _pipe()
         with ExitStack() as failed:

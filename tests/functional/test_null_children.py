@@ -22,14 +22,14 @@ from opperf.domain.code import Code
 from opperf.domain.errors import OperatorFailure, WorkerFailure
 from opperf.domain.message.requests import Capture, Prepare
 from opperf.domain.plan import Side, Trial
-from opperf.parent.workers import process
+from opperf.parent.workers import process, supervision
 from opperf.parent.workers.package import package_folder
 from opperf.parent.workers.process import Worker
 
 #: How long a child may take here before it is called hung; one that hangs on purpose is waited for much shorter.
 DEADLINE, SHORT = 60.0, 0.5
 SIDE = Side("null", settings={"env.OWN": "here"})
-FRESH = process.launch
+FRESH = supervision.launch
 
 #: A function of the user's that writes down what its process has.
 LOOK = """
@@ -45,7 +45,6 @@ def look():
         "folder": os.getcwd(),
         "path": sys.path,
         "words": [sys.argv[0], *sys.argv[3:]],
-        "parent": os.getppid(),
         "leads": os.getpid() == os.getpgrp() == os.getsid(0),
         "descriptors": kinds,
         "streams": [(one.encoding, one.errors, one.line_buffering, one.isatty()) for one in streams],
@@ -103,7 +102,7 @@ def test_a_forked_child_has_what_a_fresh_one_has(
     forked = facts(here, **options)
     monkeypatch.setattr(process, "launch", FRESH)
     assert forked == facts(here, **options)
-    assert (forked["variables"]["OWN"], forked["parent"], forked["leads"]) == ("here", os.getpid(), True)
+    assert (forked["variables"]["OWN"], forked["leads"]) == ("here", True)
 
 
 def ending(script: str) -> tuple[object, ...]:

@@ -9,6 +9,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from opperf.domain.case import Case
 from opperf.domain.plan import Side, Trial
 from opperf.parent.workers.package import package_folder
 from opperf.parent.workers.process import Worker
+from opperf.parent.workers.supervision import SUPERVISION
 
 #: How long anything here may take before it is called hung. Seconds.
 DEADLINE = 60.0
@@ -85,14 +87,18 @@ def until() -> Callable[[Callable[[], Any]], Any]:
 
 @pytest.fixture
 def children_of() -> Callable[[int], list[psutil.Process]]:
-    """Find the children that a process started for its trials, also when it is no longer there itself."""
+    """Find the children that a process started for its trials, also when it is no longer there itself.
+
+    Each has a supervisor that names that process, and is found as its child; a supervisor without one counts too.
+    """
 
     def find(parent: int) -> list[psutil.Process]:
         result = []
         for process in psutil.process_iter(["cmdline"]):
             words = process.info["cmdline"] or []
-            if "opperf.child" in words and words[words.index("opperf.child") + 3 :][:1] == [str(parent)]:
-                result.append(process)
+            if words[3:5] == [str(SUPERVISION), str(parent)] and "opperf.child" in words:
+                with suppress(psutil.NoSuchProcess):  # it has ended meanwhile
+                    result += process.children() or [process]
         return result
 
     return find
@@ -135,10 +141,8 @@ def fake_python(tmp_path: Path) -> Callable[[str], Path]:
 
 _BODY = f"""
 import json, os, sys, time
-from opperf.child.worker.process import die_with
 from opperf.domain.message.wire import PROTOCOL
-requests, answers, parent = (int(word) for word in sys.argv[3:6])
-die_with(parent)
+requests, answers = (int(word) for word in sys.argv[3:5])
 HELLO = json.dumps({{"id": 0, "protocol": PROTOCOL, "result": {{"pid": 1, "facts": {{}}, "devices": ["cpu"]}}}}) + "\\n"
 
 def say(text):

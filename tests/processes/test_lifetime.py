@@ -26,6 +26,7 @@ from opperf.domain.message.requests import Describe, Prepare
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.parent.workers.duel import Duel, shared_cpus
 from opperf.parent.workers.process import Worker
+from opperf.parent.workers.supervision import SUPERVISION
 
 Start: TypeAlias = Callable[..., "subprocess.Popen[str]"]
 Find: TypeAlias = Callable[[int], list[psutil.Process]]
@@ -41,6 +42,7 @@ from pathlib import Path
 from opperf.domain.plan import Side
 from opperf.parent.workers.package import package_folder
 from opperf.parent.workers.process import Worker
+from opperf.parent.workers.supervision import SUPERVISION
 child = Worker(Path(sys.executable), package_folder(), Side("null"))
 child.greet()
 {then}
@@ -113,12 +115,9 @@ def test_a_child_that_waits_ends_with_its_killed_parent(then: str, start: Start,
     assert _kill_and_count(parent, children_of) == 0
 
 
-def test_a_child_whose_parent_is_gone_before_it_asks_the_kernel_leaves_by_itself(tmp_path: Path) -> None:
-    reads, writes = os.pipe()
-    words = [sys.executable, "-m", "opperf.child", str(reads), str(writes), "1", "{}", "{}"]
-    done = subprocess.run(words, pass_fds=(reads, writes), capture_output=True, text=True, timeout=60)
-    os.close(reads)
-    os.close(writes)
+def test_a_supervisor_whose_parent_is_gone_before_it_asks_the_kernel_starts_nothing() -> None:
+    words = [sys.executable, "-I", "-S", str(SUPERVISION), "1", "echo", "started"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
 
 
@@ -138,15 +137,18 @@ def test_no_child_is_left_after_a_run(start: Start, children_of: Find, until: Un
     assert not [pid for pid in seen if psutil.pid_exists(pid)]
 
 
+@pytest.mark.parametrize("session", [False, True], ids=["its session", "a session of its own"])
+@pytest.mark.parametrize("end", ["kill", "crash"])
 def test_what_a_child_has_started_ends_with_it(
-    worker: Callable[..., Worker], fake_python: Callable[[str], Path]
+    end: str, session: bool, worker: Callable[..., Worker], fake_python: Callable[[str], Path]
 ) -> None:
     python = fake_python(
-        """
+        f"""
         import subprocess
-        other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-        hello = {"pid": 1, "facts": {"pid": other.pid}, "devices": []}
-        say(json.dumps({"id": 0, "protocol": PROTOCOL, "result": hello}) + "\\n")
+        command = [sys.executable, "-c", "import time; time.sleep(600)"]
+        other = subprocess.Popen(command, start_new_session={session})
+        hello = {{"pid": os.getpid(), "facts": {{"pid": other.pid}}, "devices": []}}
+        say(json.dumps({{"id": 0, "protocol": PROTOCOL, "result": hello}}) + "\\n")
         sleep()
         """
     )
@@ -154,7 +156,10 @@ def test_what_a_child_has_started_ends_with_it(
     child.greet()
     grandchild = psutil.Process(read_as(int, child.facts["pid"], "pid"))
     assert _is_there(grandchild)
-    child.kill()
+    if end == "kill":
+        child.kill()
+    else:
+        os.kill(child.pid, signal.SIGSEGV)
     give_up = time.monotonic() + AT_ONCE
     while _is_there(grandchild) and time.monotonic() < give_up:
         time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""The entry point of a child: `python -m opperf.child READ_FD WRITE_FD PARENT_PID SIDE_JSON LIMITS_JSON`.
+"""The entry point of a child: `python -m opperf.child READ_FD WRITE_FD SIDE_JSON LIMITS_JSON`.
 
 It imports one framework, says hello, and answers requests until it is told to quit or the pipe closes. Stdout and
 stderr belong to the framework; the protocol has two pipes of its own.
@@ -17,7 +17,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from opperf.child.measure.disturbance import NoCounters, ProcessCounters
 from opperf.child.worker import process
+from opperf.child.worker.jobs import Jobs, failure
 from opperf.domain.message.replies import Hello
 from opperf.domain.message.requests import Limits, Quit
 from opperf.domain.message.wire import PROTOCOL, answer_line, read_request
@@ -29,18 +31,13 @@ if TYPE_CHECKING:
 
 def main(argv: list[str]) -> int:
     """Run one child; returns its exit code."""
-    read_fd, write_fd, parent = (int(word) for word in argv[:3])
-    process.die_with(parent)
-    side, limits = Side.from_json(json.loads(argv[3])), Limits.from_json(json.loads(argv[4]))
+    read_fd, write_fd = (int(word) for word in argv[:2])
+    side, limits = Side.from_json(json.loads(argv[2])), Limits.from_json(json.loads(argv[3]))
     with os.fdopen(read_fd, "rb") as requests, os.fdopen(write_fd, "wb") as replies:
         return _serve(requests, replies, side, limits)
 
 
 def _serve(requests: BinaryIO, replies: BinaryIO, side: Side, limits: Limits) -> int:
-    # What follows imports most of the child's code; dying with the parent must be settled before.
-    from opperf.child.measure.disturbance import NoCounters, ProcessCounters
-    from opperf.child.worker.jobs import Jobs, failure
-
     try:
         backend, hello = _start(side, limits)
     except Exception as error:  # a broken installation may raise anything, which is the answer

@@ -37,6 +37,19 @@ def test_releases_are_in_the_order_of_their_versions() -> None:
     assert names("numpy", "1.9.0", "numpy==1.26.4") == ["1.9.0", "1.10.0", "1.26.3", "1.26.4"]
 
 
+def test_the_index_is_asked_once_for_each_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def answer(package: str, *, pre: bool) -> list[str]:
+        asked.append(package)
+        return INDEX[package]
+
+    monkeypatch.setattr(module, "index_versions", answer)
+    names("numpy", "1.9.0", "1.26.4")
+    names("mxnet", "mxnet-mkl==1.5.1", "mxnet==1.9.1")
+    assert asked == ["numpy", "mxnet-mkl", "mxnet"]
+
+
 @pytest.mark.parametrize(
     ("good", "bad", "expected"),
     [

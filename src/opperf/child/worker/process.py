@@ -1,16 +1,15 @@
 """What a child does to its own process before and after the framework is imported.
 
-The order matters: it must die with its parent before anything can hang, fix the allocator before anything allocates,
-and take its CPUs before any framework counts them. The memory limit comes last, since frameworks ask for far more at
-import than they use: under an earlier limit of data MXNet hung, under one of address space it aborted and JAX crashed.
+The order matters: it must fix the allocator before anything allocates, and take its CPUs before any framework counts
+them. The memory limit comes last, since frameworks ask for far more at import than they use: under an earlier limit of
+data MXNet hung, under one of address space it aborted and JAX crashed. That the process ends with its parent is settled
+before it starts (`supervision.py`).
 """
 
 from __future__ import annotations
 
-import ctypes
 import os
 import resource
-import signal
 import sys
 import threading
 from collections.abc import Sequence
@@ -20,20 +19,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from _typeshed import ProfileFunction, TraceFunction
 
-PR_SET_PDEATHSIG = 1
 #: Lengths of strings, one of each size in which Python's allocator serves names; how many are made of each, and types.
 SHORT, STRINGS, TYPES = (4, 16, 32), 23, 17
 _strings: list[str] = []
 #: What sets each tracer, in the order in which they are set.
 NAMES = ("sys.settrace", "sys.setprofile", "threading.settrace", "threading.setprofile")
-
-
-def die_with(parent: int) -> None:
-    """Have the kernel kill this process when its parent dies, also in native code that holds the interpreter's lock."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:  # it died before the kernel was asked
-        os._exit(1)
 
 
 def stay_on(cpus: Sequence[int]) -> None:

@@ -8,6 +8,7 @@ import os
 import shlex
 import subprocess
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -16,16 +17,19 @@ from packaging.version import Version
 from opperf.domain.errors import EnvironmentFailure, InputError
 from opperf.domain.registry import FRAMEWORKS
 from opperf.parent.bisect.releases import CURRENT, PATIENCE, index_versions
-from opperf.parent.workers.environments import PYTHON
+from opperf.parent.workers.environments import PYTHON, build_once
 from opperf.parent.workers.installer import find_links, listen, surroundings, uv
 from opperf.parent.workers.package import cache_folder
+from opperf.parent.workers.supervision import carry_out
 
 #: How long a command that builds a commit may take.
 BUILD_PATIENCE = 3600.0
 #: Letters of a commit that name it.
 SHORT = 10
-#: The mark of an environment that stands whole.
-READY = "opperf-ready"
+#: The mark of a commit that cannot be built, and the lowest exit code by which a shell says that a command was killed.
+FAILED, KILLED = "opperf-failed", 128
+#: Which way of building a folder is of: those of the first may hold what a killed build had left.
+LAYOUT = 2
 
 
 class Builds(Protocol):
@@ -64,19 +68,24 @@ class Packages:
         if name == "good":
             return self._good
         packages = [f"{package}=={version}" for package, version in sorted(self._sets[name].items())]
-        key = hashlib.sha256("\n".join([self._good, *packages]).encode()).hexdigest()[:16]
-        folder = cache_folder() / "mixtures" / key
-        if not (folder / READY).exists():
+
+        def install(folder: Path) -> None:
             self._note(f"building {name}")
-            uv(CURRENT, "venv", "--allow-existing", "--python", _python_of(self._good), str(folder))
-            target = str(folder / "bin" / "python")
+            uv(CURRENT, "venv", "--python", _python_of(self._good), str(folder))
+            target = str(folder / PYTHON)
             uv(CURRENT, "pip", "install", "--no-deps", "--python", target, *find_links(), *packages)
-            (folder / READY).touch()
-        return f"python={folder}"
+
+        return f"python={build_once(_home('mixtures', self._good, *packages), name, self._note, install)}"
 
     def digest(self, name: str) -> str | None:
         """Return None: builds differ in a package."""
         return None
+
+
+def _home(kind: str, *key: object) -> Path:
+    """Return the folder for a build, by all that makes it another one."""
+    digest = hashlib.sha256("\n".join(map(str, (LAYOUT, *key))).encode()).hexdigest()
+    return cache_folder() / kind / digest[:16]
 
 
 def _python_of(side: str) -> str:
@@ -161,53 +170,40 @@ class Commits:
 
     def side(self, name: str) -> str:
         """Return the environment of a commit; builds it where it is not there."""
-        folder = self._folders.get(name) or self._environment(name)
-        self._folders[name] = folder
-        return f"python={folder / 'bin' / 'python'}"
+        if name not in self._folders:
+            home = _home("commits", self._repository, self._commits[name], self._command, self._requirement)
+            self._folders[name] = build_once(home, name, self._note, partial(self._build, name))
+        return f"python={self._folders[name] / PYTHON}"
 
-    def _environment(self, name: str) -> Path:
-        key = f"{self._repository} {self._commits[name]} {self._command} {self._requirement}"
-        folder = cache_folder() / "commits" / hashlib.sha256(key.encode()).hexdigest()[:16]
-        mark = folder / READY
-        if mark.exists():
-            return folder
-        if (folder / "opperf-failed").exists():
+    def _build(self, name: str, folder: Path) -> None:
+        """Build a commit into an empty folder, from a worktree of its own."""
+        if (folder.parent / FAILED).exists():
             raise EnvironmentFailure(f"{name} cannot be built: it failed before", slug="environment_build")
         self._note(f"building {self.say(name)}")
-        uv(CURRENT, "venv", "--seed", "--allow-existing", str(folder))
+        uv(CURRENT, "venv", "--seed", str(folder))
         if self._requirement is not None:
-            uv(CURRENT, "pip", "install", "--python", str(folder / "bin" / "python"), *find_links(), self._requirement)
+            uv(CURRENT, "pip", "install", "--python", str(folder / PYTHON), *find_links(), self._requirement)
+        _git(self._repository, "worktree", "prune")  # of builds that were killed
         tree = folder / "tree"
-        if not tree.exists():
-            _git(self._repository, "worktree", "add", "--detach", "--force", str(tree), self._commits[name])
+        _git(self._repository, "worktree", "add", "--detach", "--force", str(tree), self._commits[name])
         try:
             self._run(name, folder, tree)
         finally:
             _git(self._repository, "worktree", "remove", "--force", str(tree))
-        mark.touch()
-        return folder
 
     def _run(self, name: str, folder: Path, tree: Path) -> None:
         path = f"{folder / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}"
         environment = {**surroundings(), "PATH": path, "VIRTUAL_ENV": str(folder)}
         try:
-            process = subprocess.run(
-                self._command,
-                shell=True,  # the user's own command, as they would type it
-                cwd=tree,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=BUILD_PATIENCE,
-            )
+            # The user's own command, as they would type it.
+            process = carry_out(["/bin/sh", "-c", self._command], BUILD_PATIENCE, environment, tree)
         except subprocess.TimeoutExpired as late:
             raise EnvironmentFailure(
                 f"{name} was not built in {BUILD_PATIENCE:.0f} s", slug="environment_build"
             ) from late
         if process.returncode != 0:
-            (folder / "opperf-failed").touch()
+            if 0 < process.returncode < KILLED:  # one that was killed says nothing of the commit
+                (folder.parent / FAILED).touch()
             last = (process.stderr.strip() or process.stdout.strip() or "no output").splitlines()[-1]
             raise EnvironmentFailure(
                 f"{name} cannot be built: `{self._command}` exits with {process.returncode}: {last[:200]}",

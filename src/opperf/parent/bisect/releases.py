@@ -20,7 +20,7 @@ from packaging.version import InvalidVersion, Version
 from opperf.domain.environment import EnvironmentSpec, requirement_name
 from opperf.domain.errors import EnvironmentFailure, InputError
 from opperf.domain.registry import FRAMEWORKS
-from opperf.parent.workers.environments import create, version_text
+from opperf.parent.workers.environments import PYTHON, build_once, create, quiet, version_text
 from opperf.parent.workers.installer import find_links, listen, uv, uv_executable
 from opperf.parent.workers.package import cache_folder
 
@@ -119,8 +119,10 @@ def releases(framework: str, good: str, bad: str, *, pre: bool, note: Callable[[
     if ends[0] == ends[1] and packages[0] == packages[1]:
         raise InputError(f"`--good {good}` and `--bad {bad}` are the same release", hint="name an older good one")
     pre = pre or any(end.is_prerelease for end in ends)
-    series = [_series(package, end, pre=pre) for package, end in zip(packages, ends)]
-    between = [[version for version in versions if ends[0] <= version <= ends[1]] for versions in series]
+    series = {package: _series(package, pre=pre) for package in dict.fromkeys(packages)}  # each is asked for once
+    for package, end in zip(packages, ends):
+        _check_there(package, end, series[package])
+    between = [[version for version in series[package] if ends[0] <= version <= ends[1]] for package in packages]
     if packages[0] == packages[1]:
         return Releases({str(version): f"{packages[0]}=={version}" for version in between[0]}, note)
     common = max((version for version in between[0] if version in between[1]), default=max(between[0]))
@@ -136,15 +138,18 @@ def _version(text: str) -> Version:
         raise InputError(f"`{text}` is not a version", hint="write `1.26.4`, or `numpy==1.26.4`") from error
 
 
-def _series(package: str, end: Version, *, pre: bool) -> list[Version]:
-    """Return all releases of a package, the oldest first; raises `InputError` where one that is named is not there."""
-    versions = sorted({_version(text) for text in index_versions(package, pre=pre)})
+def _series(package: str, *, pre: bool) -> list[Version]:
+    """Return all releases of a package, the oldest first."""
+    return sorted({_version(text) for text in index_versions(package, pre=pre)})
+
+
+def _check_there(package: str, end: Version, versions: list[Version]) -> None:
+    """Raise `InputError` where a release that is named is not there."""
     if end not in versions:
         near = ", ".join(str(version) for version in versions[-8:])
         raise InputError(
             f"the package index has no {package} {end}", hint=f"its newest releases are {near}", slug="unknown_release"
         )
-    return versions
 
 
 def index_versions(package: str, *, pre: bool) -> list[str]:
@@ -165,8 +170,8 @@ def index_versions(package: str, *, pre: bool) -> list[str]:
 
 def _uv_python() -> str:
     """Return a Python that has pip, made once by uv."""
-    folder = cache_folder() / "pip"
-    python = folder / "bin" / "python"
-    if not python.exists():
+
+    def install(folder: Path) -> None:
         uv(CURRENT, "venv", "--seed", str(folder), *find_links())
-    return str(python)
+
+    return str(build_once(cache_folder() / "pip", "pip", quiet, install) / PYTHON)

@@ -2,8 +2,8 @@
 
 * An environment is what its mark says. `ready.json` is written last, in one step, and names the folder it speaks of;
   a folder without a mark is never used, and goes when the environment is next built.
-* Every attempt gets a folder of its own. uv may outlive an opperf that was killed, and go on writing: into a folder
-  that nothing will ever name.
+* Every attempt gets a folder of its own, so that none finds what another has left. uv ends with opperf, on Linux;
+  where it outlives it, it goes on writing into a folder that nothing will ever name.
 * A lock of the operating system lets one process build while the others wait; it is free the moment its holder is
   gone, however that died.
 """
@@ -40,6 +40,8 @@ from opperf.parent.workers.package import cache_folder, ensure_folder
 #: Told what is going on, a line at a time.
 Progress: TypeAlias = Callable[[str], None]
 _MARK = "ready.json"
+#: The mark of what is built for no spec; it names the folder.
+_WHOLE = "opperf-ready"
 
 
 @dataclass(frozen=True)
@@ -193,6 +195,24 @@ def _lock(folder: Path, text: str, progress: Progress) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def build_once(home: Path, text: str, progress: Progress, build: Callable[[Path], None]) -> Path:
+    """Return a folder that was built whole; builds it in a new one, which holds nothing that another has left."""
+    mark = ensure_folder(home) / _WHOLE
+    with _lock(home, text, progress):
+        if mark.exists():
+            return home / mark.read_text(encoding="utf-8")
+        for left in home.glob("attempt-*"):
+            shutil.rmtree(left, ignore_errors=True)
+        folder = Path(tempfile.mkdtemp(prefix="attempt-", dir=home))
+        try:
+            build(folder)
+            write_text(mark, folder.name)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+    return folder
 
 
 def _read(folder: Path) -> BuiltEnvironment | None:

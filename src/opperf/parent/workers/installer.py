@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 from opperf.domain.environment import EnvironmentSpec, requirement_name
 from opperf.domain.errors import EnvironmentFailure, near
 from opperf.domain.registry import FRAMEWORKS
+from opperf.parent.workers.supervision import carry_out
 
 #: How long an environment may take to build. Seconds: gigabytes of CUDA over a slow line take most of it.
 BUILD_LIMIT = 3600.0
@@ -33,7 +34,7 @@ _MISLEADING = ("VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME", "UV_PY
 def uv(spec: EnvironmentSpec, *arguments: str) -> str:
     """Run uv and return what it printed; raises `EnvironmentFailure` with its last words."""
     try:
-        process = listen([uv_executable(), "--quiet", "--color=never", *arguments], BUILD_LIMIT)
+        process = carry_out([uv_executable(), "--quiet", "--color=never", *arguments], BUILD_LIMIT, surroundings())
     except subprocess.TimeoutExpired as problem:
         raise EnvironmentFailure(
             f"environment `{spec.text}` was not built in {BUILD_LIMIT:.0f} s",

@@ -21,6 +21,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
+import psutil
+
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError, OperatorFailure, WorkerFailure
 from opperf.domain.message.replies import Failure, Hello
@@ -30,11 +32,10 @@ from opperf.domain.plan import ReadSide, Side
 from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.machine import available_memory
 from opperf.parent.workers.package import package_folder
+from opperf.parent.workers.supervision import GRACE, end, launch
 
 #: Importing a framework takes up to 30 s on a busy machine.
 START_TIMEOUT = 180.0
-#: What a child gets to leave by itself after `quit`, and to be reaped after a kill.
-GRACE = 2.0
 #: How much of a child's output is kept for the failure record.
 KEPT_LINES, KEPT_BYTES = 20, 64 * 1024
 NO_VARIABLES: Mapping[str, str] = {}
@@ -97,6 +98,7 @@ class Worker:
         self._process, self._requests, self._answers = self._spawn(
             package, limits, variables, child_variables(package, own_path=own_path, bytecode=bytecode)
         )
+        self._pid = self._process.pid
         if self._process.stdout is None:
             raise AssertionError("the child was started with a pipe for its output")
         self._output = Output(self._process.stdout)
@@ -117,7 +119,6 @@ class Worker:
                     "opperf.child",
                     str(child_reads),
                     str(child_writes),
-                    str(os.getpid()),
                     json.dumps(self.side.to_json()),
                     json.dumps(limits.to_json()),
                 ],
@@ -139,8 +140,8 @@ class Worker:
 
     @property
     def pid(self) -> int:
-        """The child's process id."""
-        return self._process.pid
+        """The child's process id; until its hello, that of the process which starts it."""
+        return self._pid
 
     @property
     def alive(self) -> bool:
@@ -158,6 +159,9 @@ class Worker:
             )
         hello = self._content(Hello, reply)
         self.facts, self.devices = hello.facts, hello.devices
+        with suppress(psutil.Error):  # a child's word alone is not what signals are sent by
+            if psutil.Process(hello.pid).ppid() == self._process.pid:
+                self._pid = hello.pid
 
     def ask(self, request: Request[R], timeout: float) -> R:
         """Send a request and return its reply.
@@ -279,31 +283,12 @@ class Worker:
 
     def kill(self) -> None:
         """End the child and all that it started, and give back its pipes."""
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, signal.SIGKILL)
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(GRACE)
+        end(self._process)
         for name in ("_requests", "_answers"):
             descriptor = getattr(self, name)
             if descriptor >= 0:
                 setattr(self, name, -1)
                 os.close(descriptor)
-
-
-def launch(
-    command: Sequence[str], folder: Path, variables: Mapping[str, str], pipes: Sequence[int]
-) -> subprocess.Popen[bytes]:
-    """Start a child's process, which gets these pipes, and one for all that it prints."""
-    return subprocess.Popen(
-        command,
-        cwd=folder,
-        env=variables,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        pass_fds=pipes,
-        start_new_session=True,
-    )
 
 
 def _pipe() -> tuple[int, int]:
