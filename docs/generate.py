@@ -59,7 +59,7 @@ RULES = {
     "child.measure.disturbance": ("MOST_WAITING", "MOST_SWITCHES"),
     "child.measure.doubts": ("DRIFT", "ENOUGH", "GAP", "FAULTS", "MOST_OVER"),
     "child.measure.host": ("MOST_STOLEN", "MMAP_THRESHOLD", "TRIM_THRESHOLD"),
-    "domain.measurement": ("ENOUGH_CLEAN", "LONG_CALL"),
+    "domain.measurement": ("ENOUGH_CLEAN", "LONG_CALL", "MOST_WAITS", "MOST_UNEXPLAINED", "SEVERAL_THREADS"),
     "parent.analysis.summary": ("ENOUGH_FOR_P99", "PROCESSES"),
     "parent.analysis.verdict": (
         "LOOKS",

@@ -139,7 +139,7 @@ class InProcess:
 
     def seconds(self, measurement: Measurement) -> list[float]:
         """Return the time of one call in each sample that counts, in seconds, shortest first."""
-        return sorted(CountedTimes.of([measurement.time], self.backend.side.threads).pooled)
+        return sorted(CountedTimes.of([measurement.time], self.backend.side).pooled)
 
 
 @cache

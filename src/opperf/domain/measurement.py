@@ -16,7 +16,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import JsonObject
 from opperf.domain.node import Node
-from opperf.domain.plan import Trial
+from opperf.domain.plan import Side, Trial
 from opperf.domain.reason import Reason, Status, Warning
 from opperf.domain.stats.order import median
 from opperf.domain.type_hint import Count, Natural, Unread, wrong
@@ -28,7 +28,7 @@ class Sample:
 
     Times are nanoseconds, as the clocks give them. `waiting_ns` is the time that the process's threads stood in the run
     queue, None where the kernel does not say. `device_ns` is the device's own clock, where there is one. `clean` is
-    the judgement of the rule in force.
+    the judgement of the rule in force. `switches` took the CPU away; at a `voluntary` one a thread gave it up, to wait.
     """
 
     calls: Count
@@ -39,12 +39,20 @@ class Sample:
     waiting_ns: int | None = None
     device_ns: int | None = None
     clean: bool = True
+    voluntary: int = 0
 
 
 #: This many clean samples are always enough; with fewer, half of all samples must be clean.
 ENOUGH_CLEAN = 10
 #: A call longer than this can hardly escape a busy neighbour; its CPU time says more than its wall time then.
 LONG_CALL = 2e-3
+#: CPU time is no call's time where a thread gave up the CPU in more than this share of the samples: such calls wait.
+#: In calls that compute it happens in hardly any sample, in calls that wait in almost every one.
+MOST_WAITS = 0.1
+#: Nor where even the quickest sample took this many times what its CPU time and its time in the run queue explain.
+MOST_UNEXPLAINED = 2.0
+#: Nor where the quickest sample has this many times more CPU time than wall time: the call has threads of its own.
+SEVERAL_THREADS = 1.1
 COLUMNS = tuple(Sample.__dataclass_fields__)
 _DEFAULTS = {name: field.default for name, field in Sample.__dataclass_fields__.items()}
 _LISTS = {name: GenericAlias(tuple, (hint, ...)) for name, hint in get_type_hints(Sample, include_extras=True).items()}
@@ -69,6 +77,19 @@ class Samples(Fields):
             if sample.clean or not clean_only
         ]
 
+    @property
+    def only_compute(self) -> bool:
+        """Whether the calls do nothing but compute in one thread, so that CPU time is the time that they need.
+
+        A call that waits for a timer, a lock, another thread or another process takes that time on any machine.
+        """
+        waited = sum(sample.voluntary > 0 for sample in self.samples)
+        if waited > MOST_WAITS * len(self.samples):
+            return False
+        quickest = min(self.samples, key=lambda sample: sample.wall_ns / sample.calls)
+        explained = quickest.cpu_ns + (quickest.waiting_ns or 0)
+        return quickest.cpu_ns / SEVERAL_THREADS <= quickest.wall_ns <= MOST_UNEXPLAINED * explained
+
     def _nanoseconds(self, sample: Sample) -> float:
         """Return the time of one call; a device's clock does not see what the harness costs."""
         if sample.device_ns is not None:
@@ -81,6 +102,8 @@ class Samples(Fields):
         for name in ("waiting_ns", "device_ns"):
             if all(value is None for value in columns[name]):
                 del columns[name]
+        if not any(columns["voluntary"]):
+            del columns["voluntary"]
         return {"overhead_ns": self.overhead_ns, **columns}
 
     @classmethod
@@ -110,13 +133,17 @@ def sample_columns(data: object, where: str) -> dict[str, tuple[int, ...]]:
 
 @dataclass(frozen=True)
 class CountedTimes:
-    """The times that count, by process, in seconds; how many were left out; how many count although disturbed."""
+    """The times that count, by process, in seconds; how many were left out; how many count although disturbed.
+
+    `waits`: CPU time would have stood in for them if their calls did nothing but compute.
+    """
 
     processes: Sequence[Sequence[float]]
     discarded: int
     calls: int
     clock: str = "wall"
     disturbed: int = 0
+    waits: bool = False
 
     @property
     def pooled(self) -> list[float]:
@@ -124,8 +151,11 @@ class CountedTimes:
         return [time for process in self.processes for time in process]
 
     @classmethod
-    def of(cls, samples_of_processes: Sequence[Samples], threads: int) -> CountedTimes:
-        """Choose among the samples of each process; disturbed ones are left out while enough clean ones remain."""
+    def of(cls, samples_of_processes: Sequence[Samples], side: Side) -> CountedTimes:
+        """Choose among the samples of each process; disturbed ones are left out while enough clean ones remain.
+
+        Without them CPU time stands in for long calls, where these only compute, in one thread of the CPU.
+        """
         clean = [samples.seconds() for samples in samples_of_processes]
         every = [samples.seconds(clean_only=False) for samples in samples_of_processes]
         calls = samples_of_processes[0].samples[0].calls
@@ -133,7 +163,8 @@ class CountedTimes:
         # Each process must keep at least one, or it would have no value.
         if all(clean) and (count >= ENOUGH_CLEAN * len(clean) or 2 * count >= of_all):
             return cls(clean, of_all - count, calls)
-        if threads == 1 and median([time for times in every for time in times]) > LONG_CALL:
+        long = side.is_one_cpu and median([time for times in every for time in times]) > LONG_CALL
+        if long and all(samples.only_compute for samples in samples_of_processes):
             return cls(
                 [samples.cpu_seconds(clean_only=False) for samples in samples_of_processes],
                 0,
@@ -141,7 +172,7 @@ class CountedTimes:
                 "cpu",
                 of_all - count,
             )
-        return cls(every, 0, calls, "wall", of_all - count)
+        return cls(every, 0, calls, "wall", of_all - count, waits=long)
 
     @classmethod
     def of_cpu(cls, samples_of_processes: Sequence[Samples]) -> CountedTimes:

@@ -126,6 +126,11 @@ class Side(Fields):
         )
 
     @property
+    def is_one_cpu(self) -> bool:
+        """Whether a call has one thread and no device beside it, so that CPU time can be the time that it takes."""
+        return (self.device, self.threads) == ("cpu", 1)
+
+    @property
     def is_reference(self) -> bool:
         """Whether this is where results are computed that others are checked against: NumPy, in float64."""
         return self.settings == REFERENCE

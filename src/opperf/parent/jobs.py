@@ -119,7 +119,7 @@ class Jobs:
     def _learn(self, outcome: Outcome) -> None:
         """Have those who measure side by side know what a call takes."""
         if outcome.measurement is not None:
-            times = CountedTimes.of([outcome.measurement.time], outcome.trial.side.threads).pooled
+            times = CountedTimes.of([outcome.measurement.time], outcome.trial.side).pooled
             self.together.learn(outcome.trial, median(times))
 
 

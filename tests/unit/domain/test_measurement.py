@@ -57,7 +57,7 @@ def test_samples_travel_in_columns() -> None:
 
 
 def test_columns_that_a_machine_does_not_have_are_left_out_and_others_are_kept() -> None:
-    waited = Samples((Sample(1, 2, 3, waiting_ns=0, device_ns=7),))
+    waited = Samples((Sample(1, 2, 3, waiting_ns=0, device_ns=7, voluntary=1),))
     assert set(waited.to_json()) == {"overhead_ns", *COLUMNS}
     assert Samples.from_json(waited.to_json()) == waited
 

@@ -79,6 +79,7 @@ def samples(draw: st.DrawFn) -> Samples:
         waiting_ns=COUNTS if waits else st.none(),
         device_ns=COUNTS if device else st.none(),
         clean=st.booleans(),
+        voluntary=COUNTS,
     )
     return Samples(tuple(draw(st.lists(one, min_size=1, max_size=4))), draw(FINITE))
 

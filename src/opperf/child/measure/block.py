@@ -247,6 +247,7 @@ class Block:
             faults=after.faults - before.faults,
             waiting_ns=None if before.waiting_ns is None else (after.waiting_ns or 0) - before.waiting_ns,
             device_ns=device_ns,
+            voluntary=after.voluntary - before.voluntary,
         )
 
 
@@ -265,4 +266,5 @@ def _sum(parts: list[Sample]) -> Sample:
         faults=sum(part.faults for part in parts),
         waiting_ns=total([part.waiting_ns for part in parts]),
         device_ns=total([part.device_ns for part in parts]),
+        voluntary=sum(part.voluntary for part in parts),
     )

@@ -24,11 +24,12 @@ MOST_SWITCHES = 0.25
 
 @dataclass(frozen=True)
 class Reading:
-    """The counters at one moment: involuntary switches, minor page faults, run-queue wait in nanoseconds."""
+    """The counters at one moment: involuntary switches, minor page faults, run-queue wait in ns, voluntary switches."""
 
     switches: int
     faults: int
     waiting_ns: int | None
+    voluntary: int = 0
 
 
 class Counters(Protocol):
@@ -82,7 +83,7 @@ class ProcessCounters:
                     # "time on the CPU, time in the run queue, time slices", both times in nanoseconds
                     waiting += int(os.pread(file, 96, 0).split()[1])
         usage = resource.getrusage(resource.RUSAGE_SELF)
-        return Reading(usage.ru_nivcsw, usage.ru_minflt, waiting)
+        return Reading(usage.ru_nivcsw, usage.ru_minflt, waiting, usage.ru_nvcsw)
 
 
 class NoCounters:

@@ -82,10 +82,11 @@ def _time(backend: Backend, function: Callable[[], object], counters: Counters) 
         len(samples) < MOST_CALLS and sum(sample.wall_ns for sample in samples) < ENOUGH_NS
     ):
         samples.append(block.sample(1))
-    threads = backend.side.threads
-    samples_kept = CountedTimes.of([Samples(tuple(samples))], threads)
+    samples_kept = CountedTimes.of([Samples(tuple(samples))], backend.side)
     version = str(backend.facts().get("version", ""))
-    return Program(median(samples_kept.pooled), len(samples), backend.name, version, threads, samples_kept.clock)
+    return Program(
+        median(samples_kept.pooled), len(samples), backend.name, version, backend.side.threads, samples_kept.clock
+    )
 
 
 def _suite(path: str, source: str, calls: Iterable[CapturedCall], program: Program) -> Suite:

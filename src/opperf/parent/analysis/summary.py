@@ -42,13 +42,13 @@ def record(trial: Trial, outcomes: Sequence[Outcome], settings: Settings, *, kee
         return Record(
             trial, "skipped", reason or Reason("not_run", "the trial was not reached"), facts=_version(outcomes)
         )
-    time = CountedTimes.of([measurement.time for measurement in measurements], trial.side.threads)
+    time = CountedTimes.of([measurement.time for measurement in measurements], trial.side)
     native = measurements[0].facts.get("clock") == NATIVE
     if native:
         time = replace(time, clock=NATIVE)
-    by_name = {
-        name: CountedTimes.of(samples, trial.side.threads) for name, samples in _sample(measurements).items()
-    } | {"time": time}
+    by_name = {name: CountedTimes.of(samples, trial.side) for name, samples in _sample(measurements).items()} | {
+        "time": time
+    }
     if not native:  # the native clock says nothing about CPU time
         by_name["cpu_time"] = CountedTimes.of_cpu([measurement.time for measurement in measurements])
     sync = str(measurements[0].facts.get("sync", "block"))
@@ -181,6 +181,8 @@ def _warnings(measurements: Sequence[Measurement], time: CountedTimes) -> tuple[
     by_slug = {warning.slug: warning for process in measurements for warning in process.warnings}
     if time.disturbed:
         stand_in = "CPU time replaces wall time" if time.clock == "cpu" else "all samples are used"
+        if time.waits:
+            stand_in += ", by wall time: the calls wait, or compute in several threads"
         by_slug["few_clean_samples"] = Warning(
             "few_clean_samples",
             f"the machine disturbed {time.disturbed} of the {len(time.pooled)} samples; {stand_in}",

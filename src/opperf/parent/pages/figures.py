@@ -325,7 +325,7 @@ def _distributions(records: Sequence[Record]) -> Iterator[Chart]:
     timed_records = [record for record in records if record.samples.get("time")]
     for record in timed_records[:MOST_SPREADS]:
         samples = [Samples.from_json(columns) for columns in record.samples["time"]]
-        processes = CountedTimes.of(samples, record.trial.side.threads).processes
+        processes = CountedTimes.of(samples, record.trial.side).processes
         time = record.time
         if time is not None and time.median > 0 and all(processes):
             trial = record.trial

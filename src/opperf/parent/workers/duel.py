@@ -11,7 +11,7 @@ import math
 import os
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -133,7 +133,7 @@ class Duel:
     def compare(self, base: Trial, new: Trial, patience: Patience | None = None) -> PairValue:
         """Measure one case on both sides by turns; raises `OperatorFailure` and `WorkerFailure`."""
         rounds = self._rounds(base, new, patience or Patience())
-        alone = all((trial.side.device, trial.side.threads) == ("cpu", 1) for trial in (base, new))
+        alone = all(trial.side.is_one_cpu for trial in (base, new))
         warnings, self._warnings = tuple(self._warnings), {}
         value = pair_value(rounds, cpu_may_stand_in=alone)
         return replace(value, warnings=warnings, clock=KERNELS if self._of_kernels else value.clock)
@@ -262,13 +262,22 @@ def pair_value(rounds: Sequence[Round], *, cpu_may_stand_in: bool = False) -> Pa
     speed changed. With minima over the whole pair, identical code spread several times as far.
 
     A call of one thread that takes over 2 ms hardly escapes a busy neighbour: without enough clean rounds, CPU time of
-    all samples stands in.
+    all samples stands in, unless the calls of either side wait.
     """
     value = _value([(one[0].seconds(), one[1].seconds()) for one in rounds], "wall")
     if value.log_ratio is None and cpu_may_stand_in and _long(rounds):
+        if not all(_whole(turns).only_compute for turns in zip(*rounds)):
+            return replace(
+                value, reason=f"{value.reason}, and CPU time cannot replace the wall time of calls that wait"
+            )
         every = [(one[0].cpu_seconds(clean_only=False), one[1].cpu_seconds(clean_only=False)) for one in rounds]
         return _value(every, "cpu")
     return value
+
+
+def _whole(turns: Iterable[Samples]) -> Samples:
+    """Return all samples that one side took in its turns."""
+    return Samples(tuple(sample for turn in turns for sample in turn.samples))
 
 
 def _long(rounds: Sequence[Round]) -> bool:

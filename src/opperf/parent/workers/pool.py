@@ -225,7 +225,7 @@ class Pool:
             if self._worker is worker and worker.alive and ask(requests.Release(handle)).size > MOST_HELD:
                 self.close()
         if settings.by_share:
-            time = CountedTimes.of([reply.time], trial.side.threads)
+            time = CountedTimes.of([reply.time], trial.side)
             self._whole[trial.side.process] = self._whole.get(trial.side.process, 0.0) + trial.count * median(
                 time.pooled
             )

@@ -131,10 +131,11 @@ class Scripted(NoCounters):
 
 
 def test_a_sample_holds_the_differences_of_the_counters(backend: Watched) -> None:
-    counters = Scripted(Reading(5, 100, 7_000), Reading(5, 130, 7_010))
+    counters = Scripted(Reading(5, 100, 7_000, 3), Reading(5, 130, 7_010, 5))
     sample = Block(backend.work(100), backend, counters).sample(10)
     assert (sample.calls, sample.wall_ns, sample.cpu_ns) == (10, 1500, 1500)
     assert (sample.switches, sample.faults, sample.waiting_ns, sample.clean) == (0, 30, 10, True)
+    assert sample.voluntary == 2
 
 
 def test_a_sample_with_a_switch_is_not_clean(backend: Watched) -> None:
@@ -145,9 +146,10 @@ def test_a_sample_with_a_switch_is_not_clean(backend: Watched) -> None:
 
 def test_what_disturbs_the_preparation_of_a_call_does_not_spoil_its_sample(backend: Watched) -> None:
     # Switched away during the sweep, not during the two calls.
-    counters = Scripted(Reading(0, 0, 0), Reading(0, 3, 10), Reading(7, 90, 5000), Reading(7, 94, 5020))
+    counters = Scripted(Reading(0, 0, 0), Reading(0, 3, 10, 1), Reading(7, 90, 5000, 4), Reading(7, 94, 5020, 6))
     sample = Block(backend.work(100), backend, counters, sweep=lambda: None).sample(2)
     assert (sample.switches, sample.faults, sample.waiting_ns, sample.clean) == (0, 7, 30, True)
+    assert sample.voluntary == 3
 
 
 def test_a_sample_of_calls_that_were_timed_alone_is_their_sum(backend: Watched) -> None:

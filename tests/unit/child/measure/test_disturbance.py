@@ -5,7 +5,12 @@ from __future__ import annotations
 import gc
 import mmap
 import os
+import select
+import subprocess
+import sys
 import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -59,6 +64,24 @@ def test_the_counters_never_fall(counters: ProcessCounters) -> None:
     assert after.switches >= before.switches
     assert after.faults >= before.faults
     assert (after.waiting_ns or 0) >= (before.waiting_ns or 0)
+
+
+@pytest.mark.parametrize("wait", ["timer", "pipe", "lock", "process"])
+def test_a_call_that_waits_gives_up_the_cpu_of_its_own_accord(wait: str, counters: ProcessCounters) -> None:
+    reading, writing = os.pipe()
+    lock = threading.Lock()
+    calls: dict[str, Callable[[], object]] = {
+        "timer": lambda: time.sleep(0.001),
+        "pipe": lambda: select.select([reading], [], [], 0.001),
+        "lock": lambda: lock.acquire(timeout=0.001),
+        "process": lambda: subprocess.run([sys.executable, "-c", ""], check=True),
+    }
+    with lock:
+        before = counters.read().voluntary
+        calls[wait]()
+        assert counters.read().voluntary > before
+    os.close(reading)
+    os.close(writing)
 
 
 def test_touching_fresh_pages_is_counted(counters: ProcessCounters) -> None:

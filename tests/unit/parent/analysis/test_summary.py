@@ -132,6 +132,39 @@ def test_cpu_time_stands_in_for_long_calls_that_were_all_disturbed() -> None:
     assert "CPU time replaces wall time" in next(w.message for w in result.warnings if w.slug == "few_clean_samples")
 
 
+@pytest.mark.parametrize(
+    ("wall", "cpu", "waiting", "voluntary"),
+    [
+        (22_000 * US, 2_000 * US, 0, 1),  # a timer, a pipe, a lock, a thread or a process
+        (22_000 * US, 2_000 * US, 0, 0),  # what gives no switch, and no machine explains
+        (22_000 * US, 2_000 * US, None, 0),  # the same where the kernel does not tell what time it was kept waiting
+        (10_000 * US, 19_000 * US, 500 * US, 0),  # threads of its own
+    ],
+)
+def test_cpu_time_does_not_stand_in_for_calls_that_wait(
+    wall: int, cpu: int, waiting: int | None, voluntary: int
+) -> None:
+    sample = Sample(1, wall, cpu, switches=1, waiting_ns=waiting, clean=False, voluntary=voluntary)
+    result = summarised(Samples((sample,) * 10))
+    assert (time_of(result).median, time_of(result).clock) == (about(wall / 1e9), "wall")
+    assert "the calls wait" in next(w.message for w in result.warnings if w.slug == "few_clean_samples")
+
+
+@pytest.mark.parametrize(("waiting", "waits"), [(36_000 * US, 0), (36_000 * US, 1), (None, 0)])
+def test_cpu_time_stands_in_for_calls_that_were_only_kept_waiting(waiting: int | None, waits: int) -> None:
+    quickest = Sample(1, 9_000 * US, 5_000 * US, switches=1, clean=False)
+    kept = Sample(1, 41_000 * US, 5_000 * US, switches=9, waiting_ns=waiting, clean=False)
+    once = Sample(1, 41_000 * US, 5_000 * US, waiting_ns=waiting, clean=False, voluntary=waits)
+    result = summarised(Samples((quickest, *(kept,) * 8, once)))
+    assert (time_of(result).median, time_of(result).clock) == (about(5e-3), "cpu")
+
+
+def test_cpu_time_does_not_stand_in_on_a_device() -> None:
+    trial = Trial(ADD, Side("null", device="cuda:0"), "forward")
+    result = summarised(samples([5_000 * US] * 10, dirty=10, cpu=4_000 * US), trial=trial)
+    assert (time_of(result).median, time_of(result).clock) == (about(5e-3), "wall")
+
+
 def test_cpu_time_does_not_stand_in_for_several_threads() -> None:
     trial = Trial(ADD, Side("null", threads=4), "forward")
     result = summarised(samples([9_000 * US] * 10, dirty=10, cpu=30_000 * US), trial=trial)

@@ -56,8 +56,9 @@ def test_what_the_place_in_memory_does_to_either_side_evens_out() -> None:
 
 
 def long_turn(wall_ms: int, cpu_ms: int) -> Samples:
-    """Return a turn of two disturbed samples of one call, whose CPU time is shorter than their wall time."""
-    return Samples((Sample(1, wall_ms * 1_000_000, cpu_ms * 1_000_000, clean=False),) * 2)
+    """Return a turn of two disturbed samples of one call, kept from the CPU for the rest of their wall time."""
+    wall, cpu = wall_ms * 1_000_000, cpu_ms * 1_000_000
+    return Samples((Sample(1, wall, cpu, waiting_ns=wall - cpu, clean=False),) * 2)
 
 
 def test_cpu_time_stands_in_for_long_calls_that_a_neighbour_always_disturbs() -> None:
@@ -71,6 +72,15 @@ def test_cpu_time_does_not_stand_in_for_short_calls_several_threads_or_devices()
     short = Samples((Sample(1, 40_000, 20_000, clean=False),) * 2)
     assert pair_value([(short, short)] * 6, cpu_may_stand_in=True).log_ratio is None
     assert pair_value([(long_turn(40, 20), long_turn(90, 21))] * 6).log_ratio is None
+
+
+@pytest.mark.parametrize("places", [(0,), (1,), (0, 1)])
+def test_cpu_time_does_not_stand_in_where_either_side_waits(places: tuple[int, ...]) -> None:
+    waiting = Samples((Sample(1, 22_000_000, 2_000_000, switches=1, clean=False, voluntary=1),) * 2)
+    pair = tuple(waiting if place in places else long_turn(40, 20) for place in (0, 1))
+    result = pair_value([(pair[0], pair[1])] * 6, cpu_may_stand_in=True)
+    assert (result.log_ratio, result.clock) == (None, "wall")
+    assert "calls that wait" in str(result.reason)
 
 
 def test_wall_time_decides_where_enough_rounds_were_left_alone() -> None:

@@ -86,7 +86,7 @@ def _lump(operator: str, records: Sequence[Record]) -> dict[str, Any]:
 def _seconds(record: Record) -> list[float]:
     """Return the samples that count, as the summary of the record has them."""
     samples = [Samples.from_json(process) for process in record.samples["time"]]
-    return sorted(CountedTimes.of(samples, record.trial.side.threads).pooled)
+    return sorted(CountedTimes.of(samples, record.trial.side).pooled)
 
 
 def _device(device: str) -> str:
