@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from statistics import geometric_mean
 
 from opperf.domain.comparison import Comparison, Explanations, PairValue, PeakMemory, Verdict
@@ -20,6 +20,7 @@ from opperf.domain.reason import Warning
 from opperf.domain.record import Run
 from opperf.domain.stats.order import median
 from opperf.parent.analysis.counts import vector_warnings
+from opperf.parent.analysis.verdict import LEAST_PAIRS
 from opperf.parent.workers import machine
 
 
@@ -69,7 +70,7 @@ class Contest:
     @property
     def decisive(self) -> list[PairValue]:
         """The pairs behind the verdict."""
-        return self.stage1 if self.first_only or len(self.ratios2) < 2 else self.stage2
+        return self.stage1 if self.first_only or len(self.ratios2) < LEAST_PAIRS else self.stage2
 
     @property
     def warnings(self) -> tuple[Warning, ...]:
@@ -102,21 +103,23 @@ def outcome(contest: Contest) -> Comparison:
     """Return the comparison that a contest ends with."""
     if contest.verdict is None:
         raise ValueError("the contest has no verdict yet")
-    decisive = contest.decisive
+    verdict, decisive = contest.verdict, contest.decisive
     values = [(pair.base, pair.new) for pair in decisive if pair.base is not None and pair.new is not None]
     base_count, new_count = _instructions(contest.counts)
     doubts = () if base_count is None else vector_warnings(contest.base, base_count)
     tails: dict[str, float] = {}
     base_time = new_time = None
-    if values:
-        base_time, new_time = _times(values, (contest.time or contest.verdict).ratio)
+    if len(values) >= LEAST_PAIRS:
+        base_time, new_time = _times(values, (contest.time or verdict).ratio)
         tails = {name: median([new[name] / base[name] for base, new in values]) for name in ("median", "p90")}
+    elif unusable := [pair.reason for pair in decisive if pair.reason is not None]:
+        verdict = replace(verdict, reason=f"{verdict.reason}; the last unusable pair had {unusable[-1]}")
     return Comparison(
         case=contest.key.case,
         direction=contest.key.direction,
         base=contest.base.side,
         new=contest.new.side,
-        verdict=contest.verdict,
+        verdict=verdict,
         base_time=base_time,
         new_time=new_time,
         tails=tails,

@@ -16,7 +16,7 @@ from opperf.domain.plan import Settings, Trial, check_most
 from opperf.domain.stats.order import median
 from opperf.domain.stats.significance import PairedTest
 from opperf.parent import request as requests
-from opperf.parent.analysis.verdict import Rule
+from opperf.parent.analysis.verdict import LEAST_PAIRS, Rule
 from opperf.parent.contest import Contest, header
 from opperf.parent.crew import facts_together
 from opperf.parent.planning.selection import Selection
@@ -133,10 +133,6 @@ def store(document: NoiseRun, note: Callable[[str], None]) -> None:
     path = FLOORS.path(cache_folder(), machine.facts())
     FLOORS.add(path, document.floors)
     note(f"{len(document.floors)} noise floor(s) saved in {path}")
-
-
-#: Pairs that a floor is made of at least.
-LEAST_PAIRS = 3
 
 
 def floor_of(

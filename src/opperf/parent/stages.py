@@ -21,6 +21,7 @@ from opperf.domain.floor import Floor, floor_key
 from opperf.domain.plan import INSTRUCTIONS, Settings, Trial
 from opperf.parent.analysis.counts import LAYOUTS, by_clock, by_counts, together
 from opperf.parent.analysis.verdict import (
+    LEAST_PAIRS,
     Progress,
     Rule,
     confirm,
@@ -144,7 +145,7 @@ class Comparing:
         for contest in ready:
             if contest.failure is not None:
                 continue
-            if len(contest.ratios1) >= 2:
+            if len(contest.ratios1) >= LEAST_PAIRS:
                 contest.time = by_clock(contest.ratios1, self._rule_of(contest))
             verdict = by_counts(contest.count_ratios, self._rule)
             contest.verdict = replace(verdict, reason=f"{together(verdict, contest.time)}; {verdict.reason}")

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from statistics import fmean
 
 import pytest
 from tests.each import check_each
 
 from opperf.domain.case import Case
-from opperf.domain.comparison import PairValue
+from opperf.domain.comparison import ComparisonRun, PairValue
 from opperf.domain.measurement import Sample, Samples
-from opperf.domain.plan import Side, Trial
+from opperf.domain.plan import Settings, Side, Trial
+from opperf.domain.record import Run
 from opperf.parent.analysis.verdict import Rule, confirm, settle
 from opperf.parent.contest import Contest, outcome
+from opperf.parent.reports import render
+from opperf.parent.reports.formats import names
 from opperf.parent.workers.duel import pair_value
 
 
@@ -68,3 +72,40 @@ def test_a_second_stage_without_a_ratio_leaves_the_times_of_the_first() -> None:
     assert result.base_time is not None
     assert result.new_time is not None
     assert result.new_time / result.base_time == pytest.approx(2, rel=0.2)
+
+
+SILENT = PairValue(None, None, None, 2, "2 rounds with undisturbed samples of both sides")
+
+
+@pytest.mark.parametrize("usable", [0, 1, 2])
+def test_below_three_usable_pairs_no_report_has_a_ratio_or_a_time(usable: int) -> None:
+    generator = random.Random(0)
+    result = outcome(contest([*(pair(generator, 100, 200) for _ in range(usable)), *[SILENT] * 10], []))
+    assert (result.verdict.verdict, result.verdict.ratio, result.verdict.interval) == ("inconclusive", None, None)
+    assert (result.base_time, result.new_time, dict(result.tails)) == (None, None, {})
+    assert result.verdict.pairs == usable
+    assert "there is no ratio below 3 usable pairs" in result.verdict.reason
+    assert result.verdict.reason.endswith("the last unusable pair had 2 rounds with undisturbed samples of both sides")
+    run = ComparisonRun(Run("1", "2026-11-26T00:00:00+00:00", (), Settings()), (result,))
+    for form in names():
+        text = " ".join(render(run, form).split())
+        assert "no ratio below 3 usable pairs" in text, form
+        assert not re.search(r"\d (us|ms|ns)\b", text), form
+
+
+def test_three_usable_pairs_have_a_ratio_and_times() -> None:
+    generator = random.Random(0)
+    result = outcome(contest([*(pair(generator, 100, 200) for _ in range(3)), *[SILENT] * 10], []))
+    assert result.verdict.ratio is not None
+    assert result.base_time is not None
+
+
+@pytest.mark.parametrize("usable", [0, 1, 2])
+def test_a_second_stage_of_too_few_pairs_leaves_the_estimate_of_the_first(usable: int) -> None:
+    generator = random.Random(0)
+    stages = [pair(generator, 100, 200) for _ in range(5)], [pair(generator, 100, 800) for _ in range(usable)]
+    result = outcome(contest(stages[0], [*stages[1], SILENT]))
+    assert (result.verdict.verdict, result.verdict.pairs) == ("inconclusive", 5)
+    assert result.verdict.ratio == pytest.approx(2, rel=0.2)
+    assert result.base_time is not None
+    assert result.new_time == pytest.approx(result.verdict.ratio * result.base_time)

@@ -117,7 +117,7 @@ def test_a_change_that_needs_a_second_stage_keeps_the_first_where_the_budget_end
 
 def test_the_budget_that_would_do_is_told_by_the_time_of_the_pairs_so_far(clock: Clock) -> None:
     said = compared(clock, iter([0.2, -0.2]), budget=2 * PAIR - 1)
-    assert said.verdict.reason == "the budget ran out after 2 pairs"
+    assert said.verdict.reason == "the budget ran out after 2 pairs; there is no ratio below 3 usable pairs"
     # Ten of the twelve pairs that are planned were not measured.
     assert said.verdict.settle == f"about {12 * PAIR:g} s: `--budget {12 * PAIR:g}`"
 

@@ -23,6 +23,8 @@ from opperf.domain.stats.significance import PairedTest, discoveries, t_quantile
 LOOKS = (1.0, 1.6, 2.4)
 GROWTH = 1.6
 FIRST_PAIRS = 5
+#: Fewer pairs say nothing: their interval is wide, or there is none, and one of them is as far off as any.
+LEAST_PAIRS = 3
 #: Pairs at most, where a comparison is to go on until it is settled.
 MOST_PAIRS = 64
 #: The share of false discoveries that Benjamini and Hochberg's rule lets through to stage 2, over all looks.
@@ -130,7 +132,7 @@ def sort_out(stage1: Mapping[int, Sequence[float]], look: int, rule: Rule) -> tu
 
     `stage1` holds the log-ratios of the operators that are still open. Every other one goes on to the next look.
     """
-    tests = {key: paired_test(ratios) for key, ratios in stage1.items() if len(ratios) >= 2}
+    tests = {key: paired_test(ratios) for key, ratios in stage1.items() if len(ratios) >= LEAST_PAIRS}
     share = spending(rule.looks)[look]
     places = discoveries([test.p_value() for test in tests.values()], DISCOVERY_RATE * share)
     flagged = {
@@ -162,7 +164,7 @@ def outright(stage1: Sequence[float], rule: Rule) -> Verdict | None:
 
 def settle(ratios: Sequence[float], rule: Rule) -> Verdict:
     """Return the verdict on an operator that stage 1 did not flag."""
-    if len(ratios) < 2:
+    if len(ratios) < LEAST_PAIRS:
         return cut_short(ratios, "too few pairs had enough undisturbed samples", _more(rule))
     test = paired_test(ratios)
     if _inside(test.interval(CONFIDENCE), rule.band):
@@ -175,7 +177,7 @@ def confirm(stage1: Sequence[float], stage2: Sequence[float], rule: Rule, share:
 
     `share` is what the look may spend of the error.
     """
-    if len(stage2) < 2:
+    if len(stage2) < LEAST_PAIRS:
         return cut_short(stage1, "too few pairs of the second stage were clean", _more(rule))
     first, test = paired_test(stage1), paired_test(stage2)
     interval = test.interval(1 - (1 - CONFIDENCE) * share)
@@ -194,10 +196,10 @@ def confirm(stage1: Sequence[float], stage2: Sequence[float], rule: Rule, share:
 
 
 def cut_short(ratios: Sequence[float], reason: str, settle: str | None) -> Verdict:
-    """Return the verdict on an operator whose pairs ended too early, with the estimate so far."""
-    if len(ratios) < 2:
-        ratio = math.exp(ratios[0]) if ratios else None
-        return Verdict("inconclusive", ratio, None, reason, len(ratios), settle)
+    """Return the verdict on an operator whose pairs ended too early, with the estimate so far where there is one."""
+    if len(ratios) < LEAST_PAIRS:
+        reason = f"{reason}; there is no ratio below {LEAST_PAIRS} usable pairs"
+        return Verdict("inconclusive", None, None, reason, len(ratios), settle)
     return _verdict("inconclusive", paired_test(ratios), ratios, reason, settle)
 
 

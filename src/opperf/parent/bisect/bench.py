@@ -13,7 +13,7 @@ from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.files.destination import explain_errors
 from opperf.domain.files.text_file import read_bytes
 from opperf.domain.plan import INSTRUCTIONS, Settings
-from opperf.parent.analysis.verdict import Rule, paired_test
+from opperf.parent.analysis.verdict import LEAST_PAIRS, Rule, paired_test
 from opperf.parent.bisect.answers import Candidates, Subject
 from opperf.parent.bisect.builds import Builds
 from opperf.parent.calibration import stored_floors
@@ -147,7 +147,7 @@ class Bench:
                 subject.observations.append((base, new, math.log(peaks[1] / peaks[0]), 1e-3, 1))
         else:
             ratios = contest.count_ratios or [*contest.ratios1, *contest.ratios2]
-            if len(ratios) >= 2:
+            if len(ratios) >= LEAST_PAIRS:
                 test = paired_test(ratios)
                 # Few pairs know their own spread badly: the variance of Student's t.
                 wider = math.sqrt(test.freedom / (test.freedom - 2)) if test.freedom > 2 else 2.0
