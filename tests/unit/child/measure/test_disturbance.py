@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import mmap
 import os
+import resource
 import select
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tests.each import each
@@ -82,6 +84,16 @@ def test_a_call_that_waits_gives_up_the_cpu_of_its_own_accord(wait: str, counter
         assert counters.read().voluntary > before
     os.close(reading)
     os.close(writing)
+
+
+def test_a_process_that_a_call_waited_for_is_disturbed_with_it(
+    counters: ProcessCounters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = {resource.RUSAGE_SELF: SimpleNamespace(ru_nivcsw=3, ru_nvcsw=5, ru_minflt=7)}
+    usage[resource.RUSAGE_CHILDREN] = SimpleNamespace(ru_nivcsw=20, ru_nvcsw=50, ru_minflt=70)
+    monkeypatch.setattr(resource, "getrusage", usage.__getitem__)
+    reading = counters.read()
+    assert (reading.switches, reading.voluntary, reading.faults) == (23, 5, 7)
 
 
 def test_touching_fresh_pages_is_counted(counters: ProcessCounters) -> None:
