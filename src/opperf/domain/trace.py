@@ -36,11 +36,20 @@ class Between:
 
 
 @dataclass(frozen=True)
+class Device:
+    """How long a device worked while a trace of times was recorded, and how much of that the calls launched."""
+
+    seconds: float
+    of_calls: float
+
+
+@dataclass(frozen=True)
 class Trace:
     """The operators of one or several trace files, in the order in which each first ran.
 
     Recorded times are by the `clock` of the `host`, or of a `device`: then they are those of the work on it. `joined`
-    says which of the calls the trace of times has. `between` is known where that has all of them, once.
+    says which of the calls the trace of times has. `between` is known where that has all of them, once; `device` where
+    that has work on a device.
     """
 
     source: str
@@ -49,6 +58,7 @@ class Trace:
     clock: str = "host"
     joined: str | None = None
     between: Between | None = None
+    device: Device | None = None
 
     @property
     def has_recorded(self) -> bool:
@@ -103,6 +113,8 @@ class Coverage(TypedDict):
     between: float | None
     span: float | None
     clock: str | None
+    device: float | None
+    device_of_calls: float | None
     standalone: float
     ratio: float | None
 
@@ -138,7 +150,7 @@ class Replay:
         again = _sum(entry.traced.recorded for entry in both)
         alone = _sum(entry.total for entry in both)
         calls = sum(entry.traced.count for entry in timed_calls)
-        left_out, between = self.trace.left_out, self.trace.between
+        left_out, between, device = self.trace.left_out, self.trace.between, self.trace.device
         return {
             "calls": sum(counts),
             "measured_calls": calls,
@@ -151,6 +163,8 @@ class Replay:
             "between": None if between is None else between.seconds,
             "span": None if between is None else between.span,
             "clock": None if total_before is None else self.trace.clock,
+            "device": None if device is None else device.seconds,
+            "device_of_calls": None if device is None else device.of_calls,
             "standalone": self.total,
             "ratio": alone / again if alone is not None and again else None,
         }

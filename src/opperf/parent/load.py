@@ -24,7 +24,7 @@ from opperf.domain.profile.chrome import from_trace
 from opperf.domain.profile.event import Profile
 from opperf.domain.record import SCHEMA_VERSION, Run
 from opperf.domain.suite import LeftOut, Suite
-from opperf.domain.trace import Between, Replay, Trace, TracedCase
+from opperf.domain.trace import Between, Device, Replay, Trace, TracedCase
 from opperf.domain.type_hint import Count, Natural
 from opperf.parent.analysis.summary import record
 from opperf.parent.sources.execution_trace.reading import read_traces
@@ -162,6 +162,8 @@ class _Coverage(Fields):
     clock: str | None = None
     between: float | None = None
     span: float | None = None
+    device: float | None = None
+    device_of_calls: float | None = None
 
 
 def _replay(data: JsonObject, where: str) -> Replay:
@@ -176,6 +178,7 @@ def _replay(data: JsonObject, where: str) -> Replay:
         fields.clock or "host",
         None,
         None if fields.between is None or fields.span is None else Between(fields.between, fields.span),
+        None if fields.device is None else Device(fields.device, fields.device_of_calls or 0.0),
     )
     return Replay(trace, run)
 

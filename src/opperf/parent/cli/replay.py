@@ -62,7 +62,7 @@ def replay(
     from opperf.parent.cli.places import take_output
     from opperf.parent.cli.progress import Bar
     from opperf.parent.reports.formats import check_format
-    from opperf.parent.reports.replay import document, left_out
+    from opperf.parent.reports.replay import device_text, document, left_out
     from opperf.parent.run import drop_journal
 
     options_of_run = run_options(keeping, report)
@@ -77,6 +77,9 @@ def replay(
     trace = replaying.read_trace(traces, kineto, subgraph, iterations)
     if trace.joined is not None:
         typer.echo(f"{kineto}: found {trace.joined}", err=True)
+    if keeping.dry_run or trace.clock == "host":  # else the report says it
+        for line in device_text(trace):
+            typer.echo(line, err=True)
     if save_suite is not None:
         write_suite(trace.suite(), save_suite)
     if keeping.dry_run:

@@ -107,7 +107,7 @@ def summary(replay: Replay) -> list[str]:
     lines += [
         _missing(name, *counts, coverage["recorded"]) for name, counts in _unmeasured(replay).items() if counts[0]
     ]
-    return [*lines, _idle_text(replay.trace), *left_out(replay.trace)]
+    return [*lines, _idle_text(replay.trace), *device_text(replay.trace), *left_out(replay.trace)]
 
 
 def _unmeasured(replay: Replay) -> dict[str, tuple[int, float | None]]:
@@ -139,6 +139,17 @@ def _idle_text(trace: Trace) -> str:
     if not trace.has_recorded:
         return "between operators: unknown, like the times inside the program; `--kineto` reads both"
     return "between operators: unknown for part of a trace, or where calls could not be matched one to one"
+
+
+def device_text(trace: Trace) -> list[str]:
+    """Say how much of the work on a device the calls launched, or that the times are not those of the device."""
+    device = trace.device
+    if device is None:
+        return []
+    whole = f"{format_seconds(device.seconds)} of work on a device are in the Kineto trace"
+    if trace.clock == "host":
+        return [f"on the device: {whole}, and no call of an operator launched any of it: recorded times are the host's"]
+    return [f"on the device: {whole}, of which these calls launched {_percent(device.of_calls / device.seconds)}"]
 
 
 def left_out(trace: Trace) -> list[str]:

@@ -181,6 +181,13 @@ def nodes(path: Path) -> Iterator[Node]:
             ) from error
 
 
+def process(path: Path) -> int | None:
+    """Return the process that wrote a trace; None where the trace does not say."""
+    with open_trace(path) as file:
+        found = next(ijson.items(file, "pid", use_float=True), None)
+    return found if isinstance(found, int) else None
+
+
 def check(path: Path) -> None:
     """Raise `InputError` for a file that is not a trace of a known schema; reads no further than it must."""
     keys: list[str] = []

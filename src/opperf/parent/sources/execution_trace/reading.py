@@ -18,9 +18,10 @@ from opperf.domain.code import check_name
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, near
 from opperf.domain.suite import LeftOut
-from opperf.domain.trace import Between, Trace, TracedCase
+from opperf.domain.trace import Between, Device, Trace, TracedCase
 from opperf.parent.sources.execution_trace.argument import Elements, Parameter, Unknown, arguments, signature
-from opperf.parent.sources.execution_trace.kineto import Durations, Recording, join
+from opperf.parent.sources.execution_trace.durations import Durations, join
+from opperf.parent.sources.execution_trace.kineto import Recording
 from opperf.parent.sources.execution_trace.node import Node, check, nodes
 
 STEP = "ProfilerStep#"
@@ -201,7 +202,7 @@ def read_traces(
     match_result, clock = Match(), "host" if kineto is None else kineto.clock
     spans = Spans(whole=subgraph is None and clock == "host")  # the rest of a device's time is not between operators
     for path in paths:
-        durations = None if kineto is None else join(kineto, nodes(path))
+        durations = None if kineto is None else join(kineto, path)
         tree = Tree.of(path, subgraph, durations)
         labels |= tree.labels
         counts.append(len(tree.steps))
@@ -225,8 +226,15 @@ def read_traces(
         left_out=tuple(LeftOut(name, count.count, why, count.recorded) for (name, why), count in left_out.items()),
         clock=clock,
         joined=None if kineto is None else str(match_result),
+        device=None if kineto is None or not kineto.device else _device(kineto, (*cases.values(), *left_out.values())),
         between=spans.idle(),
     )
+
+
+def _device(kineto: Recording, tallies: Iterable[Tally]) -> Device:
+    """Return the time of a device, and how much of it is that of calls."""
+    of_calls = sum(tally.recorded or 0.0 for tally in tallies)
+    return Device(kineto.device, of_calls if kineto.clock == "device" else 0.0)
 
 
 def _record(node: Node, durations: Durations | None, on_device: Mapping[int, float], clock: str) -> float | None:
