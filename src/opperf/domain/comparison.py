@@ -105,7 +105,8 @@ class Comparison(Fields):
     its suite. `base_time` and `new_time` are of the pairs that the ratio is of: the one over the other is the ratio.
     The versions are those of the frameworks on both sides. `node` is the machine that measured both, where that was
     one of a fleet. `facts` has `jobs` where several measured: the CPUs of the pairs, their class of work and what
-    ran beside them.
+    ran beside them. The faults are the page faults of a timed call on either side, one number for each of its
+    processes in both stages.
     """
 
     case: Case
@@ -130,9 +131,11 @@ class Comparison(Fields):
     time: Verdict | None = None
     base_instructions: float | None = None
     new_instructions: float | None = None
+    base_faults: tuple[float, ...] = ()
+    new_faults: tuple[float, ...] = ()
 
     flat = ("verdict",)
-    sparse = ("node", "facts", "time", "base_instructions", "new_instructions")
+    sparse = ("node", "facts", "time", "base_instructions", "new_instructions", "base_faults", "new_faults")
 
     def __post_init__(self) -> None:
         """Raise `InputError` for what a file leaves out of a part."""

@@ -20,6 +20,7 @@ from opperf.domain.reason import Warning
 from opperf.domain.record import Run
 from opperf.domain.stats.order import median
 from opperf.parent.analysis.counts import vector_warnings
+from opperf.parent.analysis.modes import Doubt, doubt, fault_warnings
 from opperf.parent.analysis.verdict import LEAST_PAIRS
 from opperf.parent.workers import machine
 
@@ -75,7 +76,13 @@ class Contest:
     @property
     def warnings(self) -> tuple[Warning, ...]:
         """What was seen of either side, each once."""
-        return tuple(dict.fromkeys(one for pair in (*self.stage1, *self.stage2) for one in pair.warnings))
+        pairs = (*self.stage1, *self.stage2)
+        return tuple(dict.fromkeys([*(one for pair in pairs for one in pair.warnings), *fault_warnings(pairs)]))
+
+    def doubt(self, change: float) -> Doubt | None:
+        """Return why its pairs make no change beyond a log-ratio certain, None where nothing speaks against it."""
+        peaks = [quantity.value for one in self.memory if (quantity := one.quantity("memory_peak"))]
+        return doubt((*self.stage1, *self.stage2), self.base, self.new, change, max(peaks, default=None))
 
     def fail(self, error: OpperfError, turn: int) -> None:
         """Keep why it cannot be measured; `turn` is the side that said so."""
@@ -136,7 +143,14 @@ def outcome(contest: Contest) -> Comparison:
         time=contest.time,
         base_instructions=base_count,
         new_instructions=new_count,
+        base_faults=_faults([pair.base for pair in (*contest.stage1, *contest.stage2)]),
+        new_faults=_faults([pair.new for pair in (*contest.stage1, *contest.stage2)]),
     )
+
+
+def _faults(sides: Sequence[Mapping[str, float] | None]) -> tuple[float, ...]:
+    """Return the page faults of a call in each process of a side."""
+    return tuple(one["faults"] for one in sides if one is not None and "faults" in one)
 
 
 def _clock(pairs: Sequence[PairValue]) -> str:

@@ -20,6 +20,7 @@ from opperf.domain.errors import OpperfError
 from opperf.domain.floor import Floor, floor_key
 from opperf.domain.plan import INSTRUCTIONS, Settings, Trial
 from opperf.parent.analysis.counts import LAYOUTS, by_clock, by_counts, together
+from opperf.parent.analysis.modes import hold
 from opperf.parent.analysis.verdict import (
     LEAST_PAIRS,
     Progress,
@@ -126,6 +127,8 @@ class Comparing:
             for contest in contests:
                 if contest.verdict is None:
                     contest.verdict = self._open(contest, budget)
+                elif not contest.counts:
+                    contest.verdict = hold(contest.verdict, contest.doubt(self._rule_of(contest).change))
 
     def _count(self, contests: list[Contest]) -> None:
         """Count each contest in a few layouts of memory, then time it at one look: counts decide."""
@@ -164,7 +167,7 @@ class Comparing:
             for i in same:
                 undecided[i].verdict = settle(undecided[i].ratios1, self._rule_of(undecided[i]))
             for i in sorted(standing_out):
-                undecided[i].verdict = outright(undecided[i].ratios1, self._rule_of(undecided[i]))
+                undecided[i].verdict = self._outright(undecided[i])
                 outliers += [undecided[i]] if undecided[i].verdict is None else []
             undecided = [contest for i, contest in enumerate(undecided) if i not in standing_out | same]
             if not undecided or self.spent():
@@ -174,6 +177,11 @@ class Comparing:
         for contest in outliers:
             contest.planned = len(contest.stage1) + self._rule_of(contest).second_looks(contest.ratios1)[-1]
         return outliers
+
+    def _outright(self, contest: Contest) -> Verdict | None:
+        """Return the verdict of one stage; a doubt calls for another, whose processes may meet another mode."""
+        rule = self._rule_of(contest)
+        return outright(contest.ratios1, rule) if contest.doubt(rule.change) is None else None
 
     def _plan(self, contest: Contest, look: int) -> int:
         """Return the pairs of a contest at a look; one that starts with more of them may have fewer looks."""

@@ -39,6 +39,8 @@ ENOUGH_FOR_ONE = 5
 #: From this number of pairs on, this share at either end is left out of the mean: pairs of identical code have a few
 #: that lie five times as far off as the others.
 TRIMMED_FROM, TRIM = 8, 0.2
+#: An interval that spans more than this factor, and more than the change itself, is no answer.
+WIDEST = 2.0
 
 
 @dataclass(frozen=True)
@@ -154,8 +156,9 @@ def outright(stage1: Sequence[float], rule: Rule) -> Verdict | None:
         return None
     test = paired_test(stage1)
     sign = math.copysign(1.0, test.mean)
-    nearer = min(sign * end for end in test.interval(ONE_STAGE))
-    if min(nearer, *(sign * ratio for ratio in stage1)) <= rule.change:
+    interval = test.interval(ONE_STAGE)
+    nearer = min(sign * end for end in interval)
+    if min(nearer, *(sign * ratio for ratio in stage1)) <= rule.change or _too_wide(interval, test.mean):
         return None
     reason = f"one stage was enough: all {len(stage1)} pairs and their {ONE_STAGE:.1%} interval are beyond"
     word = "slower" if test.mean > 0 else "faster"
@@ -183,13 +186,18 @@ def confirm(stage1: Sequence[float], stage2: Sequence[float], rule: Rule, share:
     interval = test.interval(1 - (1 - CONFIDENCE) * share)
     if _inside(interval, rule.band):
         return _verdict("same", test, stage2, "the second stage did not confirm the first")
-    agree = first.mean * test.mean > 0
+    earlier = first.interval(CONFIDENCE)
+    apart = max(interval[0] - earlier[1], earlier[0] - interval[1])
+    agree = first.mean * test.mean > 0 and apart <= rule.band
     clear = interval[0] > 0 or interval[1] < 0
+    if agree and _too_wide(interval, test.mean):
+        return _inconclusive(test, stage2, f"the interval spans a factor of {_factor(interval):.2g}", rule)
     if agree and clear and abs(test.mean) > rule.change:
         word = "slower" if test.mean > 0 else "faster"
         return _verdict(word, test, stage2, "both stages agree")
     if not agree:
-        return _inconclusive(test, stage2, "the two stages disagree", rule)
+        ratios = f"{math.exp(first.mean):.3f} and {math.exp(test.mean):.3f}"
+        return _inconclusive(test, stage2, f"the two stages disagree: {ratios}", rule)
     if not clear:
         return _inconclusive(test, stage2, "the second stage does not rule out no change", rule)
     return _inconclusive(test, stage2, _not_beyond(rule), rule)
@@ -216,6 +224,16 @@ def _share(band: float) -> str:
 
 def _inside(interval: tuple[float, float], band: float) -> bool:
     return -band < interval[0] and interval[1] < band
+
+
+def _factor(interval: tuple[float, float]) -> float:
+    """Return the factor that an interval of log-ratios spans."""
+    return math.exp(interval[1] - interval[0])
+
+
+def _too_wide(interval: tuple[float, float], mean: float) -> bool:
+    """Whether an interval of log-ratios says little more than which way a change goes."""
+    return interval[1] - interval[0] > max(math.log(WIDEST), abs(mean))
 
 
 def _verdict(

@@ -151,7 +151,10 @@ class Bench:
                 test = paired_test(ratios)
                 # Few pairs know their own spread badly: the variance of Student's t.
                 wider = math.sqrt(test.freedom / (test.freedom - 2)) if test.freedom > 2 else 2.0
-                subject.observations.append((base, new, test.mean, test.error * wider, len(ratios)))
+                # What modes of a build may account for is known no better than that.
+                doubt = None if contest.count_ratios else contest.doubt(self._rule.change)
+                error = max(test.error * wider, 0.0 if doubt is None else doubt.apart)
+                subject.observations.append((base, new, test.mean, error, len(ratios)))
         if contest.failure is not None and subject.answer is None:
             if new in self._candidates.ends or base not in self._candidates.ends:
                 subject.answer = replace(subject.plain(*self._candidates.ends), kind="failed", reason=contest.failure)

@@ -271,8 +271,16 @@ def pair_value(rounds: Sequence[Round], *, cpu_may_stand_in: bool = False) -> Pa
                 value, reason=f"{value.reason}, and CPU time cannot replace the wall time of calls that wait"
             )
         every = [(one[0].cpu_seconds(clean_only=False), one[1].cpu_seconds(clean_only=False)) for one in rounds]
-        return _value(every, "cpu")
-    return value
+        value = _value(every, "cpu")
+    if value.base is None or value.new is None:
+        return value
+    base, new = ({"faults": _faults(turns)} for turns in zip(*rounds))
+    return replace(value, base={**value.base, **base}, new={**value.new, **new})
+
+
+def _faults(turns: Sequence[Samples]) -> float:
+    """Return the page faults of a call, in the middle of the samples of a side."""
+    return median([sample.faults / sample.calls for turn in turns for sample in turn.samples])
 
 
 def _whole(turns: Iterable[Samples]) -> Samples:

@@ -76,7 +76,24 @@ def test_a_change_of_just_the_tolerance_asks_for_twice_the_pairs() -> None:
 
 def test_stages_that_disagree_settle_nothing() -> None:
     verdict = confirm(around(0.05), around(-0.05), RULE)
-    assert (verdict.verdict, verdict.reason) == ("inconclusive", "the two stages disagree")
+    assert (verdict.verdict, verdict.reason) == ("inconclusive", "the two stages disagree: 1.051 and 0.951")
+
+
+def test_stages_whose_intervals_lie_apart_do_not_agree() -> None:
+    verdict = confirm([-0.24, -0.27, -0.26, -0.74, -0.25], [-1.11, -1.27, -1.20, -1.19, -1.22], RULE)
+    assert (verdict.verdict, verdict.reason) == ("inconclusive", "the two stages disagree: 0.703 and 0.302")
+
+
+def test_stages_that_lie_apart_by_less_than_the_tolerance_agree() -> None:
+    assert confirm(around(0.050, spread=0.0001), around(0.062, spread=0.0001), RULE).verdict == "slower"
+
+
+def test_an_interval_that_says_little_more_than_the_direction_is_no_answer() -> None:
+    verdict = confirm(around(-1.0, spread=0.3), around(-1.2, spread=0.45), RULE)
+    assert verdict.interval is not None
+    assert verdict.interval[1] < 1
+    assert (verdict.verdict, verdict.reason) == ("inconclusive", "the interval spans a factor of 5.9")
+    assert outright([-1.0, -1.2, -1.1, -2.0, -3.0], RULE) is None
 
 
 def test_a_change_within_the_tolerance_is_not_called_slower() -> None:
