@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from opperf.domain.backend import Unsupported
+from opperf.domain.files.destination import ensure_private
 
 #: The variable that names a compiler, and the commands that are tried without it, by the ending of the file.
 COMPILERS = {".c": ("CC", ("cc", "gcc", "clang")), ".cpp": ("CXX", ("c++", "g++", "clang++"))}
@@ -54,7 +55,7 @@ def _compiler(source: Path) -> list[str]:
 
 def _compile(command: Sequence[str], library: Path) -> None:
     """Compile into a file of its own first: another process may do the same, and none must see half of one."""
-    library.parent.mkdir(parents=True, exist_ok=True)
+    ensure_private(library.parent)
     with tempfile.TemporaryDirectory(dir=library.parent, prefix="building-") as scratch:
         output = Path(scratch) / library.name
         try:

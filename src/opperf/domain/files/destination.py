@@ -46,6 +46,18 @@ def scratch_file(beside: Path) -> Iterator[tuple[int, Path]]:
         os.close(descriptor)
 
 
+def ensure_private(folder: Path) -> None:
+    """Make a folder, and those that it lies in, for this user alone, whatever the umask: what is in it may be run.
+
+    What is there already stays as it is.
+    """
+    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    for one in reversed(missing):
+        with suppress(FileExistsError):  # another process was faster
+            one.mkdir(mode=0o700)
+    folder.mkdir(exist_ok=True)  # raises for a file
+
+
 class ScratchFolder:
     """A folder of a `kind`, by default where the system keeps what is temporary; `close` removes it."""
 

@@ -18,6 +18,8 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from opperf.domain.files.destination import ensure_private
+
 #: The libraries that measuring needs beside the standard one; each is imported by its own name.
 PACKAGES = ("filelock", "platformdirs", "psutil", "uv")
 
@@ -44,7 +46,7 @@ def _home() -> Path:
 
 def _install(requirements: Sequence[str], folder: Path) -> None:
     """Fill a folder; it appears whole or not at all, and the loser of a race discards its copy."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    ensure_private(folder.parent)
     filling = tempfile.mkdtemp(prefix="filling-", dir=folder.parent)
     try:
         command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-input", "--target", filling, *requirements]

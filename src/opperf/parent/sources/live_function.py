@@ -20,7 +20,7 @@ from types import CodeType, FunctionType, ModuleType
 
 from opperf.domain.code import MARK
 from opperf.domain.errors import InputError
-from opperf.domain.files.destination import write_text
+from opperf.domain.files.destination import ensure_private, write_text
 
 MAIN = "__main__"
 #: The name of a file whose function was not written in one.
@@ -56,7 +56,7 @@ def write_source(text: str, stem: str, folder: Path) -> Path:
     """Return the file of a text of Python, the same one for the same text."""
     path = folder / "functions" / hashlib.sha256(text.encode()).hexdigest()[:16] / f"{stem}.py"
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
+        ensure_private(path.parent)
         write_text(path, text)
     return path
 

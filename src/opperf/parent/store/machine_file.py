@@ -11,7 +11,7 @@ from typing import Generic, Protocol, TypeVar
 from opperf.domain.company import Effect
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
-from opperf.domain.files.destination import explain_errors, prove, write_text
+from opperf.domain.files.destination import ensure_private, explain_errors, prove, write_text
 from opperf.domain.files.text_file import read_json
 from opperf.domain.floor import Floor
 from opperf.domain.peaks import Rate
@@ -73,7 +73,7 @@ class MachineFile(Generic[E]):
     def prove(self, path: Path) -> None:
         """Raise where entries could not be added: for a file that cannot be written, or read."""
         with explain_errors(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            ensure_private(path.parent)
         prove(path)
         self.read(path)
 
@@ -83,7 +83,7 @@ class MachineFile(Generic[E]):
 
         try:
             with explain_errors(path):
-                path.parent.mkdir(parents=True, exist_ok=True)
+                ensure_private(path.parent)
             with FileLock(f"{path}.lock", timeout=PATIENCE):
                 by_key = {**self.read(path), **{entry.key: entry for entry in entries}}
                 document = {"schema_version": SCHEMA_VERSION, self.name: [entry.to_json() for entry in by_key.values()]}

@@ -26,6 +26,7 @@ from pathlib import Path
 import platformdirs
 
 from opperf.domain.errors import EnvironmentFailure
+from opperf.domain.files.destination import ensure_private
 
 #: Copies that no command has asked for in this long are removed when a new one is made. Seconds.
 KEEP_FOR = 30 * 24 * 3600.0
@@ -44,7 +45,7 @@ def cache_folder() -> Path:
 def ensure_folder(folder: Path) -> Path:
     """Return the folder, made where it was missing; raises `EnvironmentFailure` when the cache cannot be written."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        ensure_private(folder)
     except OSError as problem:
         raise EnvironmentFailure(
             f"cannot make the cache folder `{folder}`: {problem.strerror}",

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from opperf.domain.errors import EnvironmentFailure
+from opperf.parent.sources.live_function import write_source
+from opperf.parent.store.machine_file import FLOORS
 from opperf.parent.workers import package
-from opperf.parent.workers.package import autostart_folder, cache_folder, package_folder
+from opperf.parent.workers.package import autostart_folder, cache_folder, ensure_folder, package_folder
 
 
 @pytest.fixture
@@ -110,3 +112,25 @@ def test_the_cache_folder_is_absolute(monkeypatch: pytest.MonkeyPatch) -> None:
     assert cache_folder() == Path.cwd() / "here"
     monkeypatch.delenv("OPPERF_CACHE_DIR")
     assert cache_folder().is_absolute()
+
+
+def test_the_cache_is_its_users_own_whatever_the_umask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPPERF_CACHE_DIR", str(tmp_path / "new" / "cache"))
+    before = os.umask(0)
+    try:
+        package_folder()
+        ensure_folder(cache_folder() / "loops")
+        write_source("def f(): pass", "f", cache_folder())
+        FLOORS.add(cache_folder() / "machine" / "floors.json", [])
+    finally:
+        os.umask(before)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "new").rglob("*") if path.is_dir()}
+    assert {"cache", "package", "loops", "functions", "machine"} <= modes.keys()
+    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o700
+    assert modes["cache"] == 0o700
+
+
+def test_a_cache_folder_that_is_there_keeps_its_permissions(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    ensure_folder(tmp_path / "loops")
+    assert (tmp_path.stat().st_mode & 0o777, (tmp_path / "loops").stat().st_mode & 0o777) == (0o755, 0o700)
