@@ -143,7 +143,7 @@ def simulate(nodes: int, trials: int, failing: float, seed: int) -> dict[str, An
     durations = array("d", (level * generator.lognormvariate(0, SPREAD) for _ in range(trials)))
     tasks = [Task(TRIAL, SIDES[place * len(SIDES) // trials]) for place in range(trials)]
     engine = Simulation(nodes, durations, tasks, failing, seed)
-    scheduler = Scheduler(engine, engine.clock)
+    scheduler = Scheduler(engine, engine.clock, lambda places, text: text)
     counts = bytearray(trials)
     pieces = 0
     began = time.process_time()

@@ -6,16 +6,17 @@ import json
 import socket
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, TypeGuard
 
 import pytest
+from tests.each import check_each
 
 from opperf.domain.node import Node
 from opperf.parent.fleet import dispatch
-from opperf.parent.fleet.engine import Engine, InProcess, Joined
+from opperf.parent.fleet.engine import Done, Engine, Event, InProcess, Joined
 from opperf.parent.fleet.node import Hands
 
 Opperf = Callable[..., Any]
@@ -28,18 +29,80 @@ def machine(cpu: str) -> dict[str, Any]:
     return {"cpu": cpu, "cores_logical": 8, "memory_total": 1 << 34}
 
 
+Lie: TypeAlias = Callable[[str], str]
+
+
+class Lying(InProcess):
+    """Nodes of which `n0` answers with a lie, made of the truth."""
+
+    def __init__(self, nodes: dict[str, Joined], hands: Hands, lie: Lie) -> None:
+        super().__init__(nodes, hands)
+        self._lie = lie
+        self._tickets: set[int] = set()
+
+    def submit(self, ticket: int, node: str, order: str) -> None:
+        super().submit(ticket, node, order)
+        if node == "n0":
+            self._tickets.add(ticket)
+
+    def events(self, seconds: float) -> Sequence[Event]:
+        return [
+            Done(event.ticket, self._lie(event.text)) if self._is_lie(event) else event
+            for event in super().events(seconds)
+        ]
+
+    def _is_lie(self, event: Event) -> TypeGuard[Done]:
+        return isinstance(event, Done) and event.ticket in self._tickets
+
+
+def changing(change: Callable[[dict[str, Any]], object]) -> Lie:
+    """Return the lie that changes something of an answer."""
+
+    def lie(text: str) -> str:
+        answer = json.loads(text)
+        change(answer)
+        return json.dumps(answer)
+
+    return lie
+
+
+#: What a node may answer instead of the truth.
+LIES = {
+    "nothing": changing(lambda answer: answer.update(outcomes=[], comparisons=[])),
+    "less": changing(lambda answer: [answer[name].pop() for name in ("outcomes", "comparisons") if answer[name]]),
+    "all twice": changing(lambda answer: [answer[name].extend(answer[name]) for name in ("outcomes", "comparisons")]),
+    "of another direction": changing(
+        lambda answer: [
+            (one.get("trial") or one).update(direction="backward") for one in answer["outcomes"] + answer["comparisons"]
+        ]
+    ),
+    "of another side": changing(
+        lambda answer: [
+            (one["trial"]["side"] if "trial" in one else one["new"]).update(threads=7)
+            for one in answer["outcomes"] + answer["comparisons"]
+        ]
+    ),
+    "another shape": changing(lambda answer: answer.update(outcomes=7)),
+    "a word too much": changing(lambda answer: answer.update(run="this")),
+    "a list": lambda text: "[]",
+    "no JSON": lambda text: text[:-1],
+    "no text": lambda text: "\ud800",
+    "too deep": lambda text: "[" * 100_000,
+}
+
+
 @pytest.fixture
 def fleet(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., InProcess]]:
     """Have `--fleet` mean nodes of these CPUs, some of which die."""
 
     all_hands: list[Hands] = []
 
-    def begin(*cpus: str, deaths: dict[str, int] | None = None) -> InProcess:
+    def begin(*cpus: str, deaths: dict[str, int] | None = None, lie: Lie | None = None) -> InProcess:
         nodes = {
             f"n{place}": Joined(Node(f"n{place}", f"{cpu}, 8 cores"), machine(cpu)) for place, cpu in enumerate(cpus)
         }
         all_hands.append(Hands())
-        engine = InProcess(nodes, all_hands[-1], deaths)
+        engine = InProcess(nodes, all_hands[-1], deaths) if lie is None else Lying(nodes, all_hands[-1], lie)
 
         def named(text: str) -> Engine:
             return engine
@@ -85,6 +148,36 @@ def test_what_a_dead_node_had_is_measured_by_another(
     assert done.code == 0, done.err
     assert set(places(here / "run.json").values()) == {1}
     assert {name for _, name in places(here / "run.json")} == {"n1"}
+
+
+def test_what_a_lying_node_had_is_measured_by_another(
+    opperf: Opperf, fleet: Callable[..., InProcess], here: Path
+) -> None:
+    def check(name: str) -> None:
+        fleet("old", "old", lie=LIES[name])
+        done = opperf(*RUN, *ON, "--output", f"{name}.json")
+        assert done.code == 0, done.err
+        assert "n0 answered wrongly, and its work goes elsewhere: " in done.err
+        assert set(places(here / f"{name}.json").values()) == {1}
+        assert len(places(here / f"{name}.json")) == TRIALS
+        assert {node for _, node in places(here / f"{name}.json")} == {"n1"}
+        assert {one["status"] for one in document(here / f"{name}.json")["records"]} == {"ok"}
+
+    check_each(LIES, check)
+
+
+def test_a_comparison_that_a_lying_node_had_is_made_by_another(
+    opperf: Opperf, fleet: Callable[..., InProcess], here: Path
+) -> None:
+    words = ("compare", "null:steady", "--base", "null", "--new", "null;slowdown=1.5", "--pairs", "3", "--fleet", "ray")
+
+    def check(name: str) -> None:
+        fleet("old", "old", lie=LIES[name])
+        done = opperf(*words, "--output", f"{name}.json")
+        assert done.code == 0, done.err
+        assert [one["node"]["name"] for one in document(here / f"{name}.json")["comparisons"]] == ["n1"]
+
+    check_each(["all twice", "of another side"], check)
 
 
 def test_replicas_are_records_of_their_own(opperf: Opperf, fleet: Callable[..., InProcess], here: Path) -> None:

@@ -37,7 +37,9 @@ def kind_of(machine: JsonObject) -> str:
 
 
 def _gpus(machine: JsonObject) -> list[str]:
-    return [str(gpu.get("name") if isinstance(gpu, Mapping) else gpu) for gpu in machine.get("gpus") or ()]
+    gpus = machine.get("gpus")
+    gpus = gpus if isinstance(gpus, Sequence) else ()
+    return [str(gpu.get("name") if isinstance(gpu, Mapping) else gpu) for gpu in gpus]
 
 
 @dataclass(frozen=True)

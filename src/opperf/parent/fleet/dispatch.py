@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -12,9 +13,10 @@ from types import TracebackType
 from opperf.domain.comparison import Comparison, Verdict
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
+from opperf.domain.files.json_text import NotJSON, value_of
 from opperf.domain.measurement import Outcome
 from opperf.domain.node import Node, Where
-from opperf.domain.plan import MOST, Settings, Trial
+from opperf.domain.plan import MOST, Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.contest import Contest, outcome
@@ -98,10 +100,10 @@ class Fleet:
 
         starts = WORTH * PROCESS_START * settings.processes if settings.processes > 1 else LEAST_SECONDS
         for result in self._results(tasks, order, least_seconds=starts):
-            if result.node is None:
+            if result.answer is None:
                 yield [one for place in result.tasks for one in _lose(trials[place], settings, result.reason)]
             else:
-                yield [replace(one, node=result.node) for one in self._answer(result).outcomes]
+                yield [replace(one, node=result.node) for one in result.answer.outcomes]
 
     def comparisons(
         self, contests: Sequence[Contest], settings: Settings, rule: Rule, *, explain: bool = False
@@ -116,12 +118,12 @@ class Fleet:
             return Order(self._remaining_settings(settings, began), bouts=bouts, judged=judged)
 
         for result in self._results(tasks, order, least_seconds=rule.pairs * PAIR_START):
-            if result.node is None:
+            if result.answer is None:
                 for place in result.tasks:
                     contests[place].failure = result.reason
                     yield _failed_comparison(contests[place], result.reason)
                 continue
-            for comparison in self._answer(result).comparisons:
+            for comparison in result.answer.comparisons:
                 yield replace(comparison, node=result.node)
 
     def _remaining_settings(self, settings: Settings, began: float) -> Settings:
@@ -132,7 +134,7 @@ class Fleet:
 
     def _results(
         self, tasks: Sequence[Task], order: Callable[[Sequence[int]], Order], **bounds: float
-    ) -> Iterator[Result]:
+    ) -> Iterator[Result[Answer]]:
         where = Where.parse(self._wish.where)
 
         def usable(arrival: Joined) -> bool:
@@ -144,6 +146,7 @@ class Fleet:
         scheduler = Scheduler(
             self._engine,
             self._clock,
+            lambda places, text: _read(text, order(places)),
             replicate=self._wish.replicate,
             wants=usable,
             note=self._progress.note,
@@ -154,17 +157,14 @@ class Fleet:
                 arrival = scheduler.joined[result.node.name]
                 facts = {"kind": result.node.kind, "machine": arrival.machine, "noise": list(arrival.noise)}
                 self.nodes[result.node.name] = facts
+            if result.answer is not None:
+                for framework in result.answer.frameworks:
+                    self.frameworks[json.dumps(framework, sort_keys=True)] = framework
+                self.sides.update(result.answer.sides)
             yield result
             self._tell(scheduler)
 
-    def _answer(self, result: Result) -> Answer:
-        answer = Answer.from_json(json.loads(result.text), "a node's answer")
-        for facts in answer.frameworks:
-            self.frameworks[json.dumps(facts, sort_keys=True)] = facts
-        self.sides.update(answer.sides)
-        return answer
-
-    def _tell(self, scheduler: Scheduler) -> None:
+    def _tell(self, scheduler: Scheduler[Answer]) -> None:
         now = self._clock()
         if now - self._last_line < LINE_EVERY:
             return
@@ -174,6 +174,44 @@ class Fleet:
         about = f"about {scheduler.left:.0f} s left"
         nodes = f"{scheduler.nodes} node{'' if scheduler.nodes == 1 else 's'}"
         self._progress.note(f"{nodes}, {about}; done: {', '.join(counts[:MOST_NAMES])}{more}")
+
+
+def _read(text: str, order: Order) -> Answer:
+    """Return a node's answer; raises `InputError` unless it is for all of an order, each once, and for nothing else.
+
+    What it is of is the order's own, whatever the node has sent along.
+    """
+    try:
+        answer = Answer.from_json(value_of(text.encode(errors="replace")), "its answer")
+    except NotJSON as error:
+        raise InputError(f"its answer is not JSON: {error}", slug="bad_answer") from error
+    trials = {trial.key: trial for trial in order.trials}
+    bouts = {_bout_key(bout.key, bout.base.side, bout.new.side): bout for bout in order.bouts}
+    expected = Counter(
+        [(*trial.key, process) for trial in order.trials for process in range(order.settings.processes)]
+        + [_bout_key(bout.key, bout.base.side, bout.new.side) for bout in order.bouts]
+    )
+    received = Counter(
+        [(*one.trial.key, one.process) for one in answer.outcomes]
+        + [_bout_key(one, one.base, one.new) for one in answer.comparisons]
+    )
+    if received != expected:
+        missing, more = (expected - received).total(), (received - expected).total()
+        raise InputError(
+            f"of {expected.total()} results its answer lacks {missing}, and it has {more} that nobody asked for",
+            slug="bad_answer",
+        )
+    return replace(
+        answer,
+        outcomes=tuple(replace(one, trial=trials[one.trial.key]) for one in answer.outcomes),
+        comparisons=tuple(
+            replace(one, count=bouts[_bout_key(one, one.base, one.new)].key.count) for one in answer.comparisons
+        ),
+    )
+
+
+def _bout_key(of: Trial | Comparison, base: Side, new: Side) -> tuple[object, ...]:
+    return (of.case.id, of.direction, base.key, new.key)
 
 
 def _lose(trial: Trial, settings: Settings, reason: str | None) -> Sequence[Outcome]:

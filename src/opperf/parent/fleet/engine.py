@@ -18,9 +18,10 @@ from typing import Protocol, TypeAlias, Union
 from opperf.domain.codec import Exact
 from opperf.domain.comparison import Comparison
 from opperf.domain.dataclass import dataclass
-from opperf.domain.files.json_text import JsonObject
+from opperf.domain.errors import InputError
+from opperf.domain.files.json_text import JsonObject, NotJSON, value_of
 from opperf.domain.measurement import Outcome
-from opperf.domain.node import Node
+from opperf.domain.node import Node, kind_of
 from opperf.domain.plan import Settings, Trial
 
 
@@ -31,6 +32,27 @@ class Joined:
     node: Node
     machine: JsonObject = field(default_factory=dict)
     noise: Sequence[object] = ()
+
+
+@dataclass(frozen=True)
+class Introduction(Exact):
+    """What a node says of itself before it gets work: its machine, and what makes it noisy; with Slurm its host too."""
+
+    machine: JsonObject
+    noise: tuple[JsonObject, ...] = ()
+    host: str = ""
+
+    def joined(self, name: str) -> Joined:
+        """Return the node by its name in the fleet."""
+        return Joined(Node(name, kind_of(self.machine)), self.machine, self.noise)
+
+
+def introduced(text: str) -> Introduction:
+    """Read how a node introduces itself; raises `InputError` for anything else."""
+    try:
+        return Introduction.from_json(value_of(text.encode(errors="replace")), "its introduction")
+    except NotJSON as error:
+        raise InputError(f"its introduction is not JSON: {error}", slug="bad_answer") from error
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ children die with that thread. Ray kills actors when their driver ends, however 
 
 from __future__ import annotations
 
-import json
 import os
 import queue
 import socket
@@ -20,9 +19,8 @@ from typing import Any
 import opperf
 from opperf.domain.errors import HarnessError, InputError
 from opperf.domain.files.json_text import JsonDict
-from opperf.domain.node import Node, kind_of
 from opperf.parent.fleet.bootstrap import prepare, requirements
-from opperf.parent.fleet.engine import Broken, Done, Event, Joined, Left
+from opperf.parent.fleet.engine import Broken, Done, Event, Joined, Left, introduced
 
 #: How often nodes that came are looked for, in seconds.
 LOOK_EVERY = 5.0
@@ -147,17 +145,16 @@ class RayEngine:
     # These two are called by a thread of Ray's, and only write down what they are told.
 
     def _on_introduction(self, name: str, actor: object, future: Future[str]) -> None:
-        error = future.exception()
-        if error is None:
-            facts = json.loads(future.result())
-            self._messages.put((actor, Joined(Node(name, kind_of(facts["machine"])), facts["machine"], facts["noise"])))
-        else:
-            self._messages.put((actor, Left(name, _first_line(error))))
+        try:
+            event: Event = introduced(str(future.result())).joined(name)
+        except Exception as error:  # of Ray, of the actor, or of what it has answered
+            event = Left(name, _first_line(error))
+        self._messages.put((actor, event))
 
     def _on_end(self, ticket: int, name: str, actor: object, future: Future[str]) -> None:
         error = future.exception()
         if error is None:
-            self._messages.put((actor, Done(ticket, future.result())))
+            self._messages.put((actor, Done(ticket, str(future.result()))))
         elif isinstance(error, self._ray.exceptions.RayTaskError):
             self._messages.put((actor, Broken(ticket, _last_line(error))))
         else:

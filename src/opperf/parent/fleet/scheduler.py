@@ -4,6 +4,7 @@
   (1987), 1425-1439), and are smaller for slow nodes, so that all end together; a node keeps to the group of its last
   piece, whose child is warm.
 * A piece that takes far longer than it should is given to an idle node as well; the first outcome counts.
+* An answer that is not of its piece is a failure of its node, and the piece is lost as with one that died.
 * What is lost with its node is cut anew. A task that was lost twice is a piece of its own, so that one which kills
   nodes is found; it is given up after `MOST_LOSSES` losses.
 * With replicas, the nodes of each kind are parted into lanes, and each lane does all of the work: no machine does a
@@ -19,9 +20,10 @@ import math
 from collections import deque
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import field
+from typing import Generic, TypeVar
 
 from opperf.domain.dataclass import dataclass
-from opperf.domain.errors import HarnessError
+from opperf.domain.errors import HarnessError, InputError
 from opperf.domain.node import Node
 from opperf.parent.fleet.engine import Broken, Done, Engine, Event, Joined, Left
 
@@ -44,6 +46,8 @@ NODE_WAIT = 300.0
 #: The longest wait for an event, in seconds: Ctrl-C is heard between waits.
 LONGEST_WAIT = 1.0
 
+A = TypeVar("A")
+
 
 @dataclass(frozen=True)
 class Task:
@@ -58,12 +62,12 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Result:
-    """What became of some tasks, by their places: the `text` that `node` answered, or why they were given up."""
+class Result(Generic[A]):
+    """What became of some tasks, by their places: what `node` answered, or why they were given up."""
 
     tasks: Sequence[int]
     node: Node | None
-    text: str
+    answer: A | None
     reason: str | None = None
 
 
@@ -113,20 +117,25 @@ class _Lane:
     overdue: list[tuple[float, int, _Piece]] = field(default_factory=list)
 
 
-class Scheduler:
-    """Hands tasks to the nodes of an engine; `done` counts those of each node, `joined` has what nodes said."""
+class Scheduler(Generic[A]):
+    """Hands tasks to the nodes of an engine; `done` counts those of each node, `joined` has what nodes said.
+
+    `read` makes of the places of a piece's tasks and of what a node has answered what is yielded; it raises
+    `InputError` for an answer that is not of just these.
+    """
 
     def __init__(
         self,
         engine: Engine,
         clock: Callable[[], float],
+        read: Callable[[Sequence[int], str], A],
         *,
         replicate: int | None = None,
         wants: Callable[[Joined], bool] = lambda joined: True,
         note: Callable[[str], None] = lambda text: None,
         least_seconds: float = LEAST_SECONDS,
     ) -> None:
-        self._engine, self._clock, self._replicate = engine, clock, replicate
+        self._engine, self._clock, self._read, self._replicate = engine, clock, read, replicate
         self._wants, self._note = wants, note
         self._bounds = least_seconds, max(least_seconds, MOST_SECONDS)
         self._places: dict[str, _Place] = {}
@@ -152,7 +161,7 @@ class Scheduler:
         running = max((piece.seconds for piece, _, _ in self._running.values()), default=0.0)
         return pace * (waiting + running / 2)
 
-    def run(self, tasks: Sequence[Task], order: Callable[[Sequence[int]], str]) -> Iterator[Result]:
+    def run(self, tasks: Sequence[Task], order: Callable[[Sequence[int]], str]) -> Iterator[Result[A]]:
         """Yield what becomes of the tasks, each once in each lane; raises `HarnessError` where no node is left.
 
         `order` makes of the places of some tasks what a node is told.
@@ -283,7 +292,7 @@ class Scheduler:
         due = min((lane.overdue[0][0] for lane in self._lanes if lane.idle and lane.overdue), default=math.inf)
         return max(0.0, min(LONGEST_WAIT, due - self._clock()))
 
-    def _take(self, event: Event, tasks: Sequence[Task]) -> Iterator[Result]:
+    def _take(self, event: Event, tasks: Sequence[Task]) -> Iterator[Result[A]]:
         if isinstance(event, Joined):
             if self._wants(event):
                 self._join(event)
@@ -294,11 +303,18 @@ class Scheduler:
         elif event.ticket in self._running:
             yield from self._end(event, tasks)
 
-    def _end(self, event: Done | Broken, tasks: Sequence[Task]) -> Iterator[Result]:
+    def _end(self, event: Done | Broken, tasks: Sequence[Task]) -> Iterator[Result[A]]:
         """Take a piece off its node, which gets another; yield its outcome unless that has come from elsewhere."""
         piece, place, began = self._running.pop(event.ticket)
         place.ticket = None
         piece.copies -= 1
+        answer = None
+        if isinstance(event, Done) and not piece.done:
+            try:
+                answer = self._read(piece.tasks, event.text)
+            except InputError as error:
+                event = Broken(event.ticket, error.message)
+                self._note(f"{place.node.name} answered wrongly, and its work goes elsewhere: {error.message}")
         if isinstance(event, Broken):
             place.broken += 1
             if place.broken >= MOST_BROKEN:
@@ -319,9 +335,9 @@ class Scheduler:
         place.actual, place.expected = place.actual + seconds, place.expected + piece.seconds
         self._actual, self._expected = self._actual + seconds, self._expected + piece.seconds
         self.done[place.node.name] += len(piece.tasks)
-        yield Result(piece.tasks, place.node, event.text)
+        yield Result(piece.tasks, place.node, answer)
 
-    def _leave(self, place: _Place, reason: str, tasks: Sequence[Task]) -> Iterator[Result]:
+    def _leave(self, place: _Place, reason: str, tasks: Sequence[Task]) -> Iterator[Result[A]]:
         place.lane.nodes -= 1
         self._note(f"lost {place.node.name}: {reason}")
         if place.ticket is not None:
@@ -329,7 +345,7 @@ class Scheduler:
             piece.copies -= 1
             yield from self._lose(piece, f"lost {place.node.name}: {reason}", tasks)
 
-    def _lose(self, piece: _Piece, reason: str, tasks: Sequence[Task]) -> Iterator[Result]:
+    def _lose(self, piece: _Piece, reason: str, tasks: Sequence[Task]) -> Iterator[Result[A]]:
         """Give back what is lost; yield what is given up."""
         if piece.done or piece.copies:
             return
@@ -343,7 +359,7 @@ class Scheduler:
                 lane.seconds += tasks[place].seconds
             else:
                 lane.open -= 1
-                yield Result([place], None, "", f"lost {losses} times; the last time, {reason}")
+                yield Result([place], None, None, f"lost {losses} times; the last time, {reason}")
         if not queue:
             del lane.queues[piece.group]
 

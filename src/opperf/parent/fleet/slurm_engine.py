@@ -20,8 +20,7 @@ from pathlib import Path
 
 from opperf.domain.errors import HarnessError, InputError
 from opperf.domain.files.json_text import JsonDict
-from opperf.domain.node import Node, kind_of
-from opperf.parent.fleet.engine import Broken, Done, Event, Joined, Left
+from opperf.parent.fleet.engine import Broken, Done, Event, Joined, Left, introduced
 from opperf.parent.workers.package import cache_folder, ensure_folder
 
 #: How often each side looks for files, in seconds: shared file systems show them about so late.
@@ -152,24 +151,27 @@ class SlurmEngine:
         for path in sorted((self._home / "out").iterdir()):
             if path.suffix not in (".joined", ".done", ".broken"):
                 continue
-            text = path.read_text(encoding="utf-8")
+            text = path.read_text(encoding="utf-8", errors="replace")
             path.unlink()
-            if path.suffix == ".joined":
-                events.append(self._join(path.stem, json.loads(text)))
-            elif path.suffix == ".done":
-                events.append(Done(int(path.stem), text))
-            else:
-                events.append(Broken(int(path.stem), text))
+            if path.suffix == ".joined" and path.stem in self._jobs:
+                events += self._join(path.stem, text)
+            elif path.suffix != ".joined" and path.stem.isdecimal():
+                events.append((Done if path.suffix == ".done" else Broken)(int(path.stem), text))
         return events
 
-    def _join(self, job: str, facts: JsonDict) -> Joined:
-        """Name the node of a job after its host; several jobs of one host are numbered."""
-        name, number = f"node-{facts['host']}", 1
+    def _join(self, job: str, text: str) -> list[Event]:
+        """Name the node of a job after its host; several jobs of one host are numbered. A job of none is cancelled."""
+        try:
+            node = introduced(text)
+        except InputError:
+            self._jobs.pop(job).cancel()
+            return []
+        name, number = f"node-{node.host}", 1
         while name in self._nodes.values():
             number += 1
-            name = f"node-{facts['host']}.{number}"
+            name = f"node-{node.host}.{number}"
         self._nodes[job] = name
-        return Joined(Node(name, kind_of(facts["machine"])), facts["machine"], facts["noise"])
+        return [node.joined(name)]
 
     def _read_ends(self) -> list[Event]:
         """Return the nodes whose jobs have ended by themselves; they are submitted again."""

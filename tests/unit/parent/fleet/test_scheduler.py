@@ -1,13 +1,17 @@
 import heapq
 import json
 from collections import Counter
+from collections.abc import Sequence
+from typing import TypeAlias
 
 import pytest
 
-from opperf.domain.errors import HarnessError
+from opperf.domain.errors import HarnessError, InputError
 from opperf.domain.node import Node
 from opperf.parent.fleet.engine import Done, Event, InProcess, Joined, Left
 from opperf.parent.fleet.scheduler import Result, Scheduler, Task
+
+Places: TypeAlias = list[int]
 
 
 class Echo:
@@ -27,20 +31,27 @@ def nodes(*kinds: str) -> dict[str, Joined]:
     return {name: Joined(Node(name, kind)) for name, kind in zip(names, kinds)}
 
 
-def results(engine: InProcess, tasks: int | list[Task], *, replicate: int | None = None) -> list[Result]:
+def checked(places: Sequence[int], text: str) -> Places:
+    """Return an answer; raises for one that is not of these tasks."""
+    if json.loads(text) != list(places):
+        raise InputError("it is of other tasks")
+    return list(places)
+
+
+def results(engine: InProcess, tasks: int | list[Task], *, replicate: int | None = None) -> list[Result[Places]]:
     work = [Task(1.0)] * tasks if isinstance(tasks, int) else tasks
     clock = iter(range(10**9)).__next__
-    return list(Scheduler(engine, lambda: float(clock()), replicate=replicate).run(work, json.dumps))
+    return list(Scheduler(engine, lambda: float(clock()), checked, replicate=replicate).run(work, json.dumps))
 
 
-def counts(several: list[Result]) -> Counter[int]:
+def counts(several: list[Result[Places]]) -> Counter[int]:
     return Counter(task for result in several for task in result.tasks)
 
 
 def test_each_task_is_done_once_and_the_answer_is_of_its_tasks() -> None:
     several = results(InProcess(nodes("a", "a", "a"), Echo()), 100)
     assert counts(several) == Counter(range(100))
-    assert all(json.loads(result.text) == list(result.tasks) for result in several)
+    assert all(result.answer == list(result.tasks) for result in several)
     assert {result.node.name for result in several if result.node} == {"n0", "n1", "n2"}
 
 
@@ -70,7 +81,7 @@ def test_a_node_begins_with_a_short_piece_and_pieces_shrink_as_work_does() -> No
     work = [Task(1.0)] * 400
     several = [
         (result.node.name, len(result.tasks))
-        for result in Scheduler(engine, lambda: engine.now).run(work, json.dumps)
+        for result in Scheduler(engine, lambda: engine.now, checked).run(work, json.dumps)
         if result.node
     ]
     sizes = [size for name, size in several if name == "n1"]
@@ -88,7 +99,7 @@ def test_little_work_is_for_all_nodes() -> None:
 def test_a_slow_node_gets_small_pieces() -> None:
     engine = Timed(2)
     largest: dict[str, int] = {}
-    for result in Scheduler(engine, lambda: engine.now).run([Task(1.0)] * 400, json.dumps):
+    for result in Scheduler(engine, lambda: engine.now, checked).run([Task(1.0)] * 400, json.dumps):
         name = result.node.name if result.node else ""
         largest[name] = max(largest.get(name, 0), len(result.tasks))
     assert largest["n0"] < largest["n1"] / 3
@@ -126,6 +137,37 @@ def test_a_task_that_breaks_every_node_is_found_and_given_up() -> None:
     assert given_up[0].reason is not None
     assert "cannot" in given_up[0].reason
     assert counts(several) == Counter(range(64))
+
+
+class Lies(InProcess):
+    """Nodes of which `n0` answers something else."""
+
+    def __init__(self, lie: str, *names: str) -> None:
+        super().__init__(nodes(*names), Echo())
+        self._lie, self._tickets = lie, set[int]()
+
+    def submit(self, ticket: int, node: str, order: str) -> None:
+        super().submit(ticket, node, order)
+        if node == "n0":
+            self._tickets.add(ticket)
+
+    def events(self, seconds: float) -> list[Event]:
+        return [
+            Done(event.ticket, self._lie) if isinstance(event, Done) and event.ticket in self._tickets else event
+            for event in super().events(seconds)
+        ]
+
+
+@pytest.mark.parametrize("lie", ["[]", "[7, 7]", "[1000]"])
+def test_an_answer_of_other_tasks_is_a_failure_of_its_node_and_the_tasks_go_to_others(lie: str) -> None:
+    several = results(Lies(lie, "a", "a"), 100)
+    assert counts(several) == Counter(range(100))
+    assert {result.node.name for result in several if result.node} == {"n1"}
+
+
+def test_where_every_node_lies_there_is_no_result() -> None:
+    with pytest.raises(HarnessError, match="no node is left"):
+        results(Lies("[]", "a"), 3)
 
 
 class Kills(InProcess):
