@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 
 torch.manual_seed(0)
 layer = nn.TransformerEncoder(nn.TransformerEncoderLayer(32, 4, 64, batch_first=True), 2, enable_nested_tensor=False)
@@ -90,3 +91,29 @@ def nested_tensors() -> None:
     rows = [torch.randn(2, 4), torch.randn(3, 4)]
     doubled = torch.nested.nested_tensor(rows) * 2
     torch.relu(doubled.unbind()[0])
+
+
+class Checkpointed(nn.Module):  # type: ignore[misc]
+    """Frees what its activation returns, and computes it again in the backward."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.up, self.act, self.down = nn.Linear(8, 16), nn.GELU(), nn.Linear(16, 8)
+
+    def body(self, data: torch.Tensor) -> torch.Tensor:
+        """Return what is computed twice."""
+        return self.down(self.act(self.up(data)))
+
+    def forward(self, data: torch.Tensor, reentrant: bool) -> torch.Tensor:
+        """Compute it twice, in either of the ways that PyTorch has."""
+        return checkpoint(self.body, data, use_reentrant=reentrant)
+
+
+checkpointed = Checkpointed()
+
+
+def recomputing() -> None:
+    """Train by one batch in both ways, of different sizes."""
+    for reentrant, size in ((False, 2), (True, 3)):
+        checkpointed(torch.rand(size, 8, requires_grad=True), reentrant).sum().backward()
+    checkpoint(torch.exp, torch.rand(2, 3, requires_grad=True), use_reentrant=False).sum().backward()

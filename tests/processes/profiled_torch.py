@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 from torch._C._profiler import _RecordFunctionFast
+from torch.utils.checkpoint import checkpoint
 
 from opperf import profiler
 from opperf.child.backends.torch.watcher import Watcher
@@ -142,6 +143,32 @@ result["backward is"] = sorted({event.backward for event in of(events, "convolut
 begins = {event.begin: event.name for event in events}
 result["flow"] = [[begins[event.forward], event.name] for event in events if event.forward is not None]
 result["outside"] = sorted({event.module for event in of(events, "_log_softmax")})
+
+
+class Checkpointed(torch.nn.Module):  # type: ignore[misc]
+    """Frees what its activation returns, and computes it again in the backward."""
+
+    def __init__(self, reentrant: bool) -> None:
+        super().__init__()
+        self.reentrant = reentrant
+        self.up, self.act, self.down = torch.nn.Linear(8, 16), torch.nn.GELU(), torch.nn.Linear(16, 8)
+
+    def body(self, x: torch.Tensor) -> torch.Tensor:
+        return self.down(self.act(self.up(x)) + 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return checkpoint(self.body, x, use_reentrant=self.reentrant)
+
+
+def checkpointed(reentrant: bool) -> list[list[Any]]:
+    """Return the module and the phase of each call of some operators."""
+    network, data = Checkpointed(reentrant), torch.randn(4, 8, requires_grad=True)
+    spans = seen(lambda: network(data).sum().backward(), modules=True)
+    names = ("aten::gelu", "aten::gelu_backward", "aten::add", "recomputation")
+    return [[event.name, event.module, event.phase] for event in spans if event.name in names]
+
+
+result["checkpointed"] = [checkpointed(False), checkpointed(True)]
 
 
 class Broken(torch.nn.Module):  # type: ignore[misc]

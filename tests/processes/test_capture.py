@@ -61,6 +61,22 @@ def test_a_training_step_is_captured_and_every_operator_of_it_runs(
     assert {record["origin"] for record in records} == origins
 
 
+def test_what_checkpointing_recomputes_belongs_to_its_own_module(command: Command, tmp_path: Path) -> None:
+    suite = tmp_path / "suite.json"
+    done = command("capture", f"{HERE}/captured_models.py:recomputing", "--framework", "torch", "--output", suite)
+    assert done.returncode == 0, done.stderr
+    cases = json.loads(suite.read_text())["cases"]
+    for operator, origin in (
+        ("gelu", "Checkpointed.act, Checkpointed.act recomputed"),
+        ("gelu_backward", "Checkpointed.act backward"),
+    ):
+        name = f"torch:aten::{operator}.default"
+        places = [(entry["count"], entry["origin"]) for entry in cases if entry["case"]["operator"] == name]
+        assert places == [(origin.count("Checkpointed"), origin)] * 2
+    (outside,) = [entry["origin"] for entry in cases if entry["case"]["operator"] == "torch:aten::exp.default"]
+    assert outside == "recomputing, recomputing recomputed"
+
+
 def totals(cases: list[dict[str, Any]]) -> dict[str, int]:
     """Return how often each operator was called."""
     result: dict[str, int] = {}

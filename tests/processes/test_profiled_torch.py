@@ -93,6 +93,18 @@ def test_operators_belong_to_the_module_that_called_them_forward_and_backward(re
     assert result["outside"] == [""]
 
 
+def test_what_checkpointing_recomputes_belongs_to_its_own_module_in_a_phase_of_its_own(result: dict[str, Any]) -> None:
+    expected = [
+        ["aten::gelu", "Checkpointed.act", ""],
+        ["aten::add", "Checkpointed", ""],
+        ["recomputation", "Checkpointed", "recomputed"],
+        ["aten::gelu", "Checkpointed.act", "recomputed"],
+        ["aten::add", "Checkpointed", "recomputed"],
+        ["aten::gelu_backward", "Checkpointed.act", "backward"],
+    ]
+    assert result["checkpointed"] == [expected, expected]
+
+
 def test_a_node_of_the_graph_knows_the_operator_that_it_is_the_gradient_of(result: dict[str, Any]) -> None:
     assert result["flow"][:4] == [
         ["aten::nll_loss_forward", "NllLossBackward0"],

@@ -105,8 +105,8 @@ class CapturedCall:
     """One operator that a program called: its case, or `why` there is none, and the module that called it.
 
     `module` is empty for a call outside of every module. `backward` says that a gradient was computed; by an operator
-    of its own, or else in the `direction` "backward" of the one whose gradient it is. `count` is how often it is called
-    in this place: as often as the loop around it turns.
+    of its own, or else in the `direction` "backward" of the one whose gradient it is. `recomputed` says that a backward
+    ran a forward again. `count` is how often it is called in this place: as often as the loop around it turns.
     """
 
     name: str
@@ -116,6 +116,7 @@ class CapturedCall:
     backward: bool = False
     direction: str = "forward"
     count: int = 1
+    recomputed: bool = False
 
 
 class NativeLoop(Protocol):

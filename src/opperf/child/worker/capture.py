@@ -104,7 +104,8 @@ def _suite(path: str, source: str, calls: Iterable[CapturedCall], program: Progr
         if call.case is not None:
             key = restrict(call.case), call.direction
             counts[key] += call.count
-            place = f"{call.module or function}{' backward' if call.backward else ''}"
+            phase = " backward" if call.backward else " recomputed" if call.recomputed else ""
+            place = f"{call.module or function}{phase}"
             origins.setdefault(key, {})[place] = None
         else:
             left_out[call.name, call.why] += call.count

@@ -47,7 +47,11 @@ def shapes_text(shapes: Sequence[Sequence[int]]) -> str:
 
 
 #: The note on a row for each of its flags.
-NOTES = {"backward": "backward", "fused": "fused", "long_calls": "few long calls", "disturbed": "disturbed"}
+NOTES = {
+    **{phase: phase for phase in ("backward", "recomputed", "fused")},
+    "long_calls": "few long calls",
+    "disturbed": "disturbed",
+}
 
 COLUMNS = (
     Column("calls", lambda row: row.calls, str),

@@ -16,6 +16,10 @@ from opperf.domain.dataclass import dataclass
 KINDS = ("operator", "kernel", "module", "step", "api", "task")
 
 
+#: The name of a task around what a backward runs again.
+RECOMPUTATION = "recomputation"
+
+
 @dataclass(frozen=True)
 class Event:
     """One span.
@@ -25,7 +29,7 @@ class Event:
     (`LeNet.conv1`), the `stack` of Python lines (innermost first), bytes `allocated` within it and the most that were
     held at once (`peak`), floating-point operations (`flops`), nanoseconds on a `device`. `fused` says that the
     framework merged several operators in it. Of one that ran backward, `forward` is when the call began that it
-    computes the gradient of.
+    computes the gradient of. `recomputed` says that it ran a forward for the second time, within a backward.
     """
 
     name: str
@@ -44,11 +48,17 @@ class Event:
     flops: int | None = None
     device: int | None = None
     forward: int | None = None
+    recomputed: bool = False
 
     @property
     def end(self) -> int:
         """When it was over."""
         return self.begin + self.duration
+
+    @property
+    def phase(self) -> str:
+        """What of a training step it is part of, in the words of reports; empty for a forward."""
+        return "backward" if self.backward else "recomputed" if self.recomputed else ""
 
 
 @dataclass(frozen=True)
@@ -92,6 +102,10 @@ class Profile:
     def of_kind(self, *kinds: str) -> tuple[Event, ...]:
         """Return the spans of some kinds, in order."""
         return tuple(event for event in self.events if event.kind in kinds)
+
+    def recomputations(self) -> tuple[Event, ...]:
+        """Return the spans in which a backward ran a forward again; Python's part of it is no operator's time."""
+        return tuple(event for event in self.events if event.recomputed and event.name == RECOMPUTATION)
 
 
 def merge(profiles: Iterable[Profile]) -> Profile:
@@ -162,17 +176,18 @@ def parents(events: Sequence[Event]) -> list[int | None]:
     return result
 
 
-def own_times(events: Sequence[Event]) -> list[int]:
-    """Return for each span its nanoseconds without those of the spans right within it.
+def own_times(events: Sequence[Event], apart: Sequence[Event] = ()) -> list[int]:
+    """Return for each span its nanoseconds without those of the spans right within it, nor of those that stand `apart`.
 
     >>> own_times([Event("a", "operator", 0, 10, 1, "main"), Event("b", "operator", 2, 3, 1, "main")])
     [7, 3]
     """
-    own = [event.duration for event in events]
-    for place, parent in enumerate(parents(events)):
+    spans = [*events, *apart]
+    own = [event.duration for event in spans]
+    for place, parent in enumerate(parents(spans)):
         if parent is not None:
-            own[parent] -= events[place].duration
-    return [max(0, time) for time in own]
+            own[parent] -= spans[place].duration
+    return [max(0, time) for time in own[: len(events)]]
 
 
 def lanes(events: Sequence[Event]) -> list[tuple[int, int]]:

@@ -9,14 +9,14 @@ from itertools import pairwise
 from statistics import median
 
 from opperf.domain.dataclass import dataclass
-from opperf.domain.profile.event import Event, Profile, in_time, parents
+from opperf.domain.profile.event import RECOMPUTATION, Event, Profile, in_time, parents
 
 #: Spans of PyTorch that last a step each, where a program runs its profiler with a schedule.
 STEP = re.compile(r"ProfilerStep[#*]")
 #: What a step of training ends with, in PyTorch.
 OPTIMIZER = re.compile(r"Optimizer\.step#")
 #: Spans that repeat within a step, too.
-WITHIN = re.compile(r"Optimizer\.|autograd::|ProfilerStep")
+WITHIN = re.compile(rf"Optimizer\.|autograd::|ProfilerStep|{RECOMPUTATION}")
 #: Fewer spans of a name are no loop.
 LEAST = 3
 
@@ -101,10 +101,7 @@ def _first_begin(beside: Sequence[Event], ends: Sequence[Event]) -> int:
 
 def _of_loop(events: Sequence[Event], above: Sequence[int | None]) -> list[Event]:
     """Return a step from each beginning of the outermost span that repeats to the next one."""
-    keys = [
-        (event.thread, event.name) if event.kind in ("module", "task") and not WITHIN.match(event.name) else None
-        for event in events
-    ]
+    keys = [(event.thread, event.name) if _may_be_a_step(event) else None for event in events]
     calls = Counter(keys)
     often = [key is not None and calls[key] >= LEAST for key in keys]
     outermost: dict[tuple[str, str] | None, list[Event]] = defaultdict(list)
@@ -119,6 +116,10 @@ def _of_loop(events: Sequence[Event], above: Sequence[int | None]) -> list[Event
     length = int(median(after - before for before, after in pairwise(begins))) if len(begins) > 1 else 0
     last = max(longest[-1].end, min(begins[-1] + length, max(event.end for event in events)))
     return [_step(place, event, *ends) for place, (event, ends) in enumerate(zip(longest, pairwise([*begins, last])))]
+
+
+def _may_be_a_step(event: Event) -> bool:
+    return event.kind in ("module", "task") and not event.recomputed and not WITHIN.match(event.name)
 
 
 def _enclosing_spans(place: int, above: Sequence[int | None]) -> Iterator[int]:

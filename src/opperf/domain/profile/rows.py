@@ -115,6 +115,7 @@ class Row:
     shapes: tuple[tuple[int, ...], ...] = ()
     module: str = ""
     backward: bool = False
+    recomputed: bool = False
     fused: bool = False
     allocated: int | None = None
     peak: int | None = None
@@ -140,7 +141,7 @@ def rows(profile: Profile, by: str = "name") -> tuple[Row, ...]:
     keys = [_key(event, by) for event in events]
     above = parents(events)
     groups: dict[tuple[object, ...], list[tuple[Event, int, bool]]] = defaultdict(list)
-    for place, own in enumerate(own_times(events)):
+    for place, own in enumerate(own_times(events, profile.recomputations() if GROUPINGS[by] == "operator" else ())):
         groups[keys[place]].append((events[place], own, _is_outermost(place, above, keys)))
     whole = sum(own for calls in groups.values() for _, own, _ in calls)
     result = [_row(calls, by, whole) for calls in groups.values()]
@@ -172,7 +173,7 @@ def _with_waiting(
 
 def _key(event: Event, by: str) -> tuple[object, ...]:
     if by in NESTED:
-        return event.module if by == "module" else _lines(event), event.backward
+        return event.module if by == "module" else _lines(event), event.backward, event.recomputed
     return (event.name, event.shapes) if by == "shape" else (event.name,)
 
 
@@ -205,6 +206,7 @@ def _row(calls: Sequence[tuple[Event, int, bool]], by: str, whole: int) -> Row:
         shapes=first.shapes if by == "shape" else (),
         module=_common_value(event.module for event in events),
         backward=all(event.backward for event in events),
+        recomputed=all(event.recomputed for event in events),
         fused=any(event.fused for event in events),
         allocated=_join(sum, (event.allocated for event in outermost)),
         peak=_join(max, (event.peak for event in events)),
@@ -318,6 +320,6 @@ def changes(before: Profile, after: Profile, by: str = "name") -> tuple[Change, 
     return tuple(sorted(result, key=lambda change: (-abs(change.difference), change.name)))
 
 
-def _change_key(row: Row, by: str) -> tuple[str, tuple[tuple[int, ...], ...], bool]:
-    # Modules have a row for the forward and one for the backward.
-    return row.name, row.shapes, by == "module" and row.backward
+def _change_key(row: Row, by: str) -> tuple[str, tuple[tuple[int, ...], ...], bool, bool]:
+    # Modules have a row for the forward, one for what is recomputed, and one for the backward.
+    return row.name, row.shapes, by == "module" and row.backward, by == "module" and row.recomputed

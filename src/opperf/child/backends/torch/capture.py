@@ -9,6 +9,7 @@ which is the same in forward and backward.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -18,7 +19,7 @@ import torch
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
 from opperf.child.backends.torch.functions import Watch, parameters
-from opperf.child.backends.torch.modules import Modules
+from opperf.child.backends.torch.modules import Modules, backward_node
 from opperf.child.backends.torch.specs import NoDescription, called_with, case_of, spec, tensors
 from opperf.domain.backend import CapturedCall
 from opperf.domain.case import Argument, Case, Device, tensors_of
@@ -54,23 +55,35 @@ class Recorder:
         self.calls: list[CapturedCall] = []
         self.modules = Modules()
         self._made_in: dict[int, str] = {}
-        self._nodes = torch.autograd._get_sequence_nr()
+        self._nodes = {threading.get_ident(): torch.autograd._get_sequence_nr()}
 
     def __call__(self, path: str, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """Take one call, before it runs: it may change its inputs."""
         if path.startswith(LABELS) or _only_watched(path):
             return
         case, why = _case(path, func, args, kwargs)
-        node = torch._C._current_autograd_node()
-        if node is None:
-            # Nodes of the graph are made right before their operator is called, those of in-place ones several at once.
-            nodes = torch.autograd._get_sequence_nr()
-            self._made_in.update(dict.fromkeys(range(self._nodes, nodes), self.modules.here))
-            self._nodes = nodes
-            module = self.modules.here
-        else:
+        node, module = backward_node(), self.modules.here
+        again = node is not None and (bool(module) or _recomputes())
+        if node is not None and not again:
             module = self._made_in.get(node._sequence_nr(), "")
-        self.calls.append(CapturedCall(path, case, why, module, backward=node is not None))
+        self._note_nodes(module)
+        self.calls.append(
+            CapturedCall(path, case, why, module, backward=node is not None and not again, recomputed=again)
+        )
+
+    def _note_nodes(self, module: str) -> None:
+        """Note where nodes of the graph are made: right before their operator is called, several by one in place."""
+        thread, nodes = threading.get_ident(), torch.autograd._get_sequence_nr()
+        self._made_in.update(dict.fromkeys(range(self._nodes.get(thread, nodes), nodes), module))
+        self._nodes[thread] = nodes
+
+
+def _recomputes() -> bool:
+    """Whether what a node of a backward calls is a forward once more: a backward itself makes no graph.
+
+    One that makes a graph for a second derivative keeps its own.
+    """
+    return torch.is_grad_enabled() and not torch._C._autograd._get_current_graph_task_keep_graph()
 
 
 def _only_watched(path: str) -> bool:

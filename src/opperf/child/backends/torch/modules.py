@@ -19,15 +19,54 @@ RANGE = "opperf module: "
 COMPILED = "_orig_mod"
 #: What `torch.compile` says to whoever has hooks on all modules: it calls those once more, for what is around a module.
 TWICE = "Using `torch.compile\\(module\\)` when there are global hooks"
+#: How many modules that a program called are remembered, for those that a backward calls again.
+MOST_RECENT = 1000
+
+
+def backward_node() -> Any:
+    """Return the node of the graph that a backward is computing in this thread; None outside of a backward."""
+    return torch._C._current_autograd_node()
+
+
+class Paths:
+    """The paths of modules below those that a program calls, whatever thread calls them."""
+
+    def __init__(self) -> None:
+        self._below: WeakKeyDictionary[torch.nn.Module, Mapping[torch.nn.Module, str]] = WeakKeyDictionary()
+        self._recent: dict[int, Mapping[torch.nn.Module, str]] = {}
+
+    def below(self, top: torch.nn.Module) -> Mapping[torch.nn.Module, str]:
+        """Return the paths below a module that is called; cached: walking a large model takes longer than a call."""
+        if top not in self._below:
+            name = type(getattr(top, COMPILED, top)).__name__
+            self._below[top] = WeakKeyDictionary(
+                {
+                    one: f"{name}.{path.removeprefix(COMPILED).lstrip('.')}".rstrip(".")
+                    for path, one in top.named_modules()
+                }
+            )
+        self._recent.pop(id(top), None)
+        self._recent[id(top)] = self._below[top]
+        if len(self._recent) > MOST_RECENT:
+            self._recent.pop(next(iter(self._recent)), None)
+        return self._below[top]
+
+    def again(self, module: torch.nn.Module) -> Mapping[torch.nn.Module, str]:
+        """Return the paths below the module within which one was called the last time."""
+        recent = reversed(list(self._recent.values()))
+        return next((paths for paths in recent if module in paths), None) or self.below(module)
 
 
 class Modules:
-    """The modules that are being called, by their paths below the one that was called first."""
+    """The modules that are being called, by their paths below the one that was called first.
 
-    def __init__(self) -> None:
+    A backward that recomputes calls modules by themselves, which keep the paths that they had.
+    """
+
+    def __init__(self, paths: Paths | None = None) -> None:
         self._inside: list[str] = []
         self._names: Mapping[torch.nn.Module, str] = {}
-        self._names_below: WeakKeyDictionary[torch.nn.Module, Mapping[torch.nn.Module, str]] = WeakKeyDictionary()
+        self._paths = paths or Paths()
 
     @property
     def here(self) -> str:
@@ -37,31 +76,19 @@ class Modules:
     def enter(self, module: torch.nn.Module, inputs: Any) -> None:
         """Note that a module is called."""
         if not self._inside:
-            self._names = self._below(module)
+            self._names = self._paths.again(module) if backward_node() is not None else self._paths.below(module)
         self._inside.append(self._names.get(module, f"{self.here}.{type(module).__name__}".lstrip(".")))
 
     def leave(self, module: torch.nn.Module, inputs: Any, output: Any) -> None:
         """Note that a module returns or raises."""
         self._inside.pop()
 
-    def _below(self, top: torch.nn.Module) -> Mapping[torch.nn.Module, str]:
-        """Return the paths below a module; cached, because walking a large model takes longer than a call."""
-        if top not in self._names_below:
-            name = type(getattr(top, COMPILED, top)).__name__
-            self._names_below[top] = WeakKeyDictionary(
-                {
-                    one: f"{name}.{path.removeprefix(COMPILED).lstrip('.')}".rstrip(".")
-                    for path, one in top.named_modules()
-                }
-            )
-        return self._names_below[top]
-
 
 class _Here(threading.local):
     """Where one thread is: its modules, and the ranges of them that are open."""
 
-    def __init__(self) -> None:
-        self.modules = Modules()
+    def __init__(self, paths: Paths) -> None:
+        self.modules = Modules(paths)
         self.open: list[tuple[torch.nn.Module, Any]] = []
 
 
@@ -71,7 +98,7 @@ class Ranges:
     def __init__(self) -> None:
         warnings.filterwarnings("ignore", TWICE)  # the hooks are opperf's, not the script's
         self.calls = 0
-        self._here = _Here()
+        self._here = _Here(Paths())
         self._hooks = ExitStack()
         self._hooks.callback(register_module_forward_pre_hook(self._enter).remove)
         self._hooks.callback(register_module_forward_hook(self._leave, always_call=True).remove)

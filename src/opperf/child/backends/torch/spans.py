@@ -4,6 +4,7 @@
   PyTorch's own table.
 * An operator of a backward belongs to the module whose operator made its node of the graph: autograd numbers the nodes
   of a thread, and the profiler tells the number of forward and backward.
+* An operator that a backward runs again belongs to the module that is called again (`recomputation`).
 * Memory and device time of a call are those within it, the calls inside of it included.
 * Ranges that somebody names (`record_function`, an optimizer's step), the engine's own work and the phases of the
   compiler are tasks.
@@ -26,6 +27,7 @@ from torch.autograd import DeviceType
 
 from opperf.child.backends.python_stacks import Stacks
 from opperf.child.backends.torch.modules import RANGE
+from opperf.child.backends.torch.recomputation import Again, recomputations
 from opperf.domain.profile.event import Event, Profile, Reading, parents
 from opperf.domain.profile.watching import Watching
 
@@ -58,10 +60,13 @@ def profile_of(results: Any, watching: Watching, thread: Callable[[int], str], s
     spans, kernels, changes = _sort(results.events())
     events = [_event(one, watching, thread, stacks) for one in spans]
     above = parents(events)
-    backward = _inherit(above, [_of_backward(one, event) for one, event in zip(spans, events)])
-    modules = _inherit(above, [event.name if event.kind == "module" else None for event in events])
+    is_node = [one.scope() == BACKWARD or event.name.startswith(ENGINE) for one, event in zip(spans, events)]
+    again, around = recomputations(events, above, is_node)
+    backward = _inherit(above, [True if node else None if one is None else False for node, one in zip(is_node, again)])
+    modules = _modules(events, above, again)
     nodes = _makers(spans, events, above, backward)
-    makers = _inherit(above, nodes)
+    # What runs again was called here, and not by the operator whose gradient is computed.
+    makers = _inherit(above, [place if one is not None else nodes[place] for place, one in enumerate(again)])
     launchers = _launch(spans, kernels)
     device = _on_device(above, launchers, kernels)
     memory = _memory(spans, events, above, changes, watching)
@@ -74,6 +79,7 @@ def profile_of(results: Any, watching: Watching, thread: Callable[[int], str], s
                 module=modules[source] or "",
                 stack=events[source].stack,
                 backward=bool(backward[place]),
+                recomputed=again[place] is not None,
                 allocated=memory[place][0],
                 peak=memory[place][1],
                 device=device.get(place),
@@ -83,7 +89,7 @@ def profile_of(results: Any, watching: Watching, thread: Callable[[int], str], s
         )
     on_device = [_kernel(one, None if place is None else notes[place]) for one, place in zip(kernels, launchers)]
     readings = _readings(changes, results.trace_start_ns()) if watching.memory else []
-    return Profile((*_show(notes, above, watching), *on_device), tuple(readings))
+    return Profile((*_show(notes, above, watching), *around, *on_device), tuple(readings))
 
 
 def _sort(raw_spans: Iterable[Any]) -> tuple[list[Any], list[Any], list[Any]]:
@@ -165,8 +171,14 @@ def _inherit(above: Sequence[int | None], own: Sequence[Any]) -> list[Any]:
     return result
 
 
-def _of_backward(one: Any, event: Event) -> bool | None:
-    return True if one.scope() == BACKWARD or event.name.startswith(ENGINE) else None
+def _modules(events: Sequence[Event], above: Sequence[int | None], again: Sequence[Again | None]) -> list[str | None]:
+    """Return the module around each span; what a node runs again outside of modules is of the one around them."""
+    result: list[str | None] = []
+    for event, outer, one in zip(events, above, again):
+        is_first = one is not None and (outer is None or again[outer] is not one)
+        own = event.name if event.kind == "module" else one.module if one is not None and is_first else None
+        result.append(result[outer] if own is None and outer is not None else own)
+    return result
 
 
 def _makers(
@@ -218,6 +230,7 @@ def _kernel(one: Any, caller: Event | None) -> Event:
         f"{device}:{one.device_index()} stream {one.device_resource_id()}",
         module="" if caller is None else caller.module,
         backward=caller is not None and caller.backward,
+        recomputed=caller is not None and caller.recomputed,
         fused=bool(FUSED.search(one.name())),
         device=one.duration_ns(),
     )

@@ -26,9 +26,9 @@ def frames(profile: Profile) -> dict[str, list[object]]:
     if not any(event.stack for event in operators):
         return {}
     times: Counter[tuple[str, ...]] = Counter()
-    for event, own in zip(operators, own_times(operators)):
+    for event, own in zip(operators, own_times(operators, profile.recomputations())):
         lines = event.stack[::-1] or ("(no stack)",)
-        path = (*lines, f"{event.name}, backward" if event.backward else event.name)
+        path = (*lines, ", ".join(filter(None, (event.name, event.phase))))
         times[path] += own
     names, outer, took = ["all operators"], [-1], [0]
     leaves: set[int] = set()

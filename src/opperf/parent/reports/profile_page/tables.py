@@ -63,7 +63,8 @@ def _bars(several: Sequence[Row], by: str) -> dict[str, object]:
 
 
 def _name(row: Row, by: str) -> str:
-    words = (row.name, shapes_text(row.shapes) if by == "shape" else "", "backward" if row.backward else "")
+    phase = "backward" if row.backward else "recomputed" if row.recomputed else ""
+    words = (row.name, shapes_text(row.shapes) if by == "shape" else "", phase)
     return " ".join(word for word in words if word)
 
 

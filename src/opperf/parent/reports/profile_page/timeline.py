@@ -114,19 +114,19 @@ def drawing(profile: Profile, windows: Sequence[Window]) -> dict[str, object]:
 
 
 #: The description of a span, which it is likely to share with others.
-What: TypeAlias = tuple[str, str, str, tuple[tuple[int, ...], ...], bool, bool]
+What: TypeAlias = tuple[str, str, str, tuple[tuple[int, ...], ...], str, bool]
 
 
 def _identity(event: Event) -> What:
-    return event.kind, event.name, event.module, event.shapes, event.backward, event.fused
+    return event.kind, event.name, event.module, event.shapes, event.phase, event.fused
 
 
 def _lines_below(
-    kind: str, name: str, module: str, shapes: tuple[tuple[int, ...], ...], backward: bool, fused: bool
+    kind: str, name: str, module: str, shapes: tuple[tuple[int, ...], ...], phase: str, fused: bool
 ) -> str:
     """Return the lines that stand below a span's name when it is pointed at."""
     lines = [
-        f"{kind}{', backward' if backward else ''}{', fused' if fused else ''}",
+        ", ".join(filter(None, (kind, phase, "fused" if fused else ""))),
         *([plain_text(module)] if module else []),
         *([plain_text(shapes_text(shapes))] if shapes else []),
     ]
