@@ -64,6 +64,14 @@ TORCH = (
     call("torch:aten::pow.Tensor_Scalar", self=SQUARE, exponent=0.5),
     call("torch:aten::pow.Tensor_Scalar", self=SQUARE, exponent=3),
     call("torch:aten::pow.Tensor_Tensor", self=SQUARE, exponent=SQUARE),
+    call("torch:aten::pow.Tensor_Tensor", self=whole(8, 8), exponent=whole(8, 8)),
+    call("torch:aten::ldexp.Tensor", self=SQUARE, other=whole(8, 8)),
+    call("torch:aten::exp", self=whole(8, 8)),
+    call("torch:aten::bincount", self=whole(16)),
+    call("torch:aten::one_hot", self=whole(6)),
+    *(call(f"torch:aten::{name}.Tensor", self=whole(8, 8), other=whole(8, 8)) for name in (
+        "bitwise_left_shift", "bitwise_right_shift", "__lshift__", "__rshift__",
+    )),
     call("torch:aten::float_power.Tensor_Scalar", self=SQUARE, exponent=0.5),
     call("torch:aten::_foreach_pow.Scalar", self=several(SQUARE), exponent=0.5),
     call("torch:aten::addcdiv", self=SQUARE, tensor1=SQUARE, tensor2=SQUARE),
@@ -320,6 +328,8 @@ NUMPY = (
     *(call(f"numpy:numpy.{name}", x1=SQUARE, x2=SQUARE) for name in (
         "power", "float_power", "divide", "true_divide", "floor_divide", "remainder", "mod", "fmod", "divmod",
     )),
+    call("numpy:numpy.power", x1=whole(8, 8), x2=whole(8, 8)),
+    call("numpy:numpy.bincount", x=whole(16)),
     call("numpy:numpy.take", a=TABLE, indices=whole(6), attributes={"axis": 1}),
     call("numpy:numpy.take_along_axis", arr=TABLE, indices=whole(3, 4), axis=0),
     call("numpy:numpy.unravel_index", indices=whole(6), attributes={"shape": (3, 4)}),
@@ -384,6 +394,9 @@ JAX = (
     )),
     *(call(f"jax:jax.scipy.special.{name}", x=SQUARE) for name in ("logit", "ndtri", "entr", "gammaln")),
     *(call(f"jax:{name}", x=SQUARE, y=SQUARE) for name in ("lax.pow", "lax.div", "lax.rem")),
+    *(call(f"jax:lax.{name}", x=whole(8, 8), y=whole(8, 8)) for name in (
+        "shift_left", "shift_right_logical", "shift_right_arithmetic",
+    )),
     call("jax:lax.igamma", a=SQUARE, x=SQUARE),
     call("jax:lax.igammac", a=SQUARE, x=SQUARE),
     call("jax:lax.random_gamma_grad", a=SQUARE, x=SQUARE),
@@ -486,10 +499,16 @@ _JAGGED: Mapping[str, Mapping[str, Any]] = {
 FBGEMM = tuple(call(f"torch:fbgemm::{name}", **inputs) for name, inputs in _JAGGED.items())
 
 TENSORFLOW = (
+    call(
+        "tensorflow:tf.raw_ops.DenseCountSparseOutput",
+        values=whole(16),
+        weights=(0,),
+        attributes={"binary_output": False},
+    ),
     call("tensorflow:tf.raw_ops.RealDiv", x=SQUARE, y=SQUARE),
     *(
         call(f"tensorflow:tf.raw_ops.{name}", x=whole(8, 8), y=whole(8, 8))
-        for name in ("FloorDiv", "FloorMod", "TruncateDiv", "TruncateMod")
+        for name in ("FloorDiv", "FloorMod", "TruncateDiv", "TruncateMod", "LeftShift", "RightShift")
     ),
 )
 

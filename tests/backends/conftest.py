@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.conformance.conftest import UNOPTIMIZED
 
+from opperf.catalog.valid_values import restrict
 from opperf.domain.case import Case
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import OperatorFailure, WorkerFailure
@@ -58,7 +59,7 @@ class Children:
     def outcomes(self, path: str) -> dict[tuple[str, str], str]:
         """Say what becomes of an operator at the small size: forward, and where that runs backward."""
         (example,) = self.ask(Discover(path, "small")).examples
-        case = example.case
+        case = restrict(example.case)
         smooth = any(tensor.is_float and tensor.requires_grad is not False for tensor in case.tensors())
         result = {(path, "forward"): self.outcome(case, path, "forward")}
         if result[path, "forward"] == "ok" and smooth:

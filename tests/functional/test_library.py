@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import opperf
+from opperf.domain.tensor import TensorSpec
 from opperf.parent.reports import render
 
 
@@ -78,6 +79,14 @@ def test_inputs_are_a_case_each() -> None:
 def test_inputs_of_one_case_need_no_list() -> None:
     results = opperf.run("add", framework="null", direction="forward", runs=3, inputs={"lhs": (5,), "rhs": (5,)})
     assert [record.trial.case.tensor("rhs").shape for record in results] == [(5,)]
+
+
+def test_each_input_gets_its_own_values() -> None:
+    words = {"data": "9x4:sorted", "indices": TensorSpec((5,), "int64", range=(0, 9))}
+    (record,) = opperf.run("take", framework="null", inputs=words, direction="forward", runs=3)
+    (other,) = opperf.run("take", framework="null", values="data=sorted", direction="forward", runs=3)
+    assert record.trial.case.tensor("indices") == words["indices"]
+    assert [one.trial.case.tensor("data").values for one in (record, other)] == ["sorted", "sorted"]
 
 
 def test_the_words_of_the_command_are_arguments() -> None:

@@ -367,6 +367,52 @@ def test_each_distribution_of_values_is_a_case_of_its_own(measure: Measure) -> N
     ]  # fmt: skip
 
 
+def test_each_input_gets_its_own_type_values_and_range(measure: Measure) -> None:
+    (record,) = measure(
+        "take", *ONE[2:], "--input", "data=9x4:float64:reversed", "--input", "indices=5:sorted:range=2..7"
+    )
+    assert record["case"]["inputs"] == {
+        "data": {"shape": [9, 4], "dtype": "float64", "values": "reversed"},
+        "indices": {"shape": [5], "dtype": "int64", "values": "sorted", "range": [2.0, 7.0]},
+    }
+
+
+def test_values_by_name_leave_the_other_inputs_alone(opperf: Opperf) -> None:
+    (row,) = _planned(opperf, "take", *ONE[2:4], "--values", "indices=sorted")
+    assert re.search(r"data=\S+:sorted", row[-1]) is None
+    assert re.search(r"indices=\S+:sorted:range=", row[-1])
+
+
+def test_values_of_all_inputs_say_which_these_are_and_unknown_names_are_refused(opperf: Opperf) -> None:
+    done = opperf("run", "take", *ONE, "--framework", "null", "--values", "sorted")
+    assert "note: `--values sorted` applies to data and indices of `take`" in done.err
+    wrong = opperf("run", "take", *ONE, "--framework", "null", "--values", "index=sorted")
+    assert wrong.code == 2
+    assert "there is no input `index`" in wrong.err
+
+
+def test_values_by_name_are_those_of_a_suites_cases_that_have_the_input(measure: Measure, here: Path) -> None:
+    entries = tuple(SuiteCase(operator(name).case("small")) for name in ("take", "sort"))
+    path = here / "suite.json"
+    path.write_text(json.dumps(Suite("two", "test", entries).to_json()))
+    records = measure("--suite", path, *ONE[2:], "--values", "uniform", "--values", "indices=sorted")
+    assert [
+        (record["case"]["operator"], {name: own.get("values") for name, own in record["case"]["inputs"].items()})
+        for record in records
+    ] == [
+        ("take", {"data": None, "indices": None}),
+        ("take", {"data": None, "indices": "sorted"}),
+        ("sort", {"data": None}),
+    ]
+    assert [record["count"] for record in records] == [1, 1, 1]
+
+
+def test_a_table_says_between_which_bounds_whole_numbers_lie(opperf: Opperf) -> None:
+    for dtype, bounds in (("int64", "-2^31..2^31"), ("uint8", "0..256")):
+        done = opperf("run", "sort", *ONE, "--framework", "null", "--dtype", dtype)
+        assert f":{dtype}:range={bounds} " in done.out
+
+
 def test_an_unknown_distribution_is_refused_before_anything_runs(opperf: Opperf) -> None:
     done = opperf("run", "sort", "--framework", "null", "--values", "gaussian")
     assert done.code == 2

@@ -14,15 +14,17 @@ from itertools import chain
 from typing import Protocol, TypeAlias
 
 from opperf.catalog.extent import At, Extent
-from opperf.domain.case import POSITIVE, Case, tensors_of
+from opperf.domain.case import Case, tensors_of
 from opperf.domain.dataclass import dataclass
-from opperf.domain.tensor import FLOATS, MOST_LITERAL, SPARSE, SPD, TensorSpec
+from opperf.domain.tensor import FLOATS, MOST_LITERAL, SPARSE, SPD, TensorSpec, full_range, is_whole
 
 Range: TypeAlias = tuple[float, float]
 
 INFINITE = math.inf
 #: Truth values in whole numbers, and those of probabilities.
 BINARY = (0.0, 2.0)
+#: Whole numbers above zero, as far as their type has them.
+POSITIVE = (1.0, INFINITE)
 
 
 class Domain(Protocol):
@@ -36,8 +38,8 @@ class Domain(Protocol):
 class Between:
     """Numbers within bounds: `usual` are drawn where nothing is said, those `inside` are taken as they are said.
 
-    `whole` is what whole numbers lie between, None where the usual ones of theirs will do; `zero` says whether the
-    operator takes one, as a divisor of whole numbers is none.
+    `whole` is what whole numbers lie between, within their type, None where all of those will do; `zero` says whether
+    the operator takes one, as a divisor of whole numbers is none.
     """
 
     usual: Range
@@ -49,15 +51,36 @@ class Between:
         """Return the tensor with its range, or one inside."""
         if tensor.dtype == "bool" or tensor.dtype.startswith("complex"):
             return tensor
-        usual = self.usual if tensor.is_float else self.whole
+        usual = self.usual if tensor.is_float else self._whole(tensor.dtype)
         if usual is None or (tensor.range is not None and self._holds(tensor.range, fractions=tensor.is_float)):
             return tensor
         return replace(tensor, range=usual)
+
+    def _whole(self, dtype: str) -> Range | None:
+        """Return the bounds of whole numbers of a type."""
+        if self.whole is None or not is_whole(dtype):
+            return self.whole
+        least, most = full_range(dtype)
+        return max(self.whole[0], least), min(self.whole[1], most)
 
     def _holds(self, bounds: Range, *, fractions: bool) -> bool:
         """Whether numbers between these bounds, the upper one left out, are inside."""
         low, high = bounds[0], bounds[1] if fractions else bounds[1] - 1
         return self.inside[0] <= low <= high <= self.inside[1] and (self.zero or fractions or not low <= 0 <= high)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """What whole numbers lie between, where real ones may be any: exponents, or what a small power still holds."""
+
+    bounds: Range
+
+    def draw(self, tensor: TensorSpec, case: Case) -> TensorSpec:
+        """Return the tensor with its bounds, where it is of whole numbers and says none."""
+        if not is_whole(tensor.dtype) or tensor.range is not None:
+            return tensor
+        low, high = max(self.bounds[0], full_range(tensor.dtype)[0]), self.bounds[1]
+        return replace(tensor, range=(low, high))
 
 
 @dataclass(frozen=True)

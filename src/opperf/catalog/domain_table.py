@@ -14,6 +14,7 @@ from opperf.catalog.domain import (  # fmt: skip
     BINARY,
     FAR_FROM_ZERO,
     INFINITE,
+    POSITIVE,
     Always,
     Base,
     Below,
@@ -29,8 +30,9 @@ from opperf.catalog.domain import (  # fmt: skip
     Order,
     Parts,
     Rising,
+    Whole,
 )
-from opperf.catalog.extent import At, Classes, Either, Elements, Leading, Least, Number, Product, Size
+from opperf.catalog.extent import At, Bits, Classes, Either, Elements, Leading, Least, Number, Product, Size
 from opperf.domain.dataclass import dataclass
 
 
@@ -56,8 +58,10 @@ def _row(operators: str, argument: At, domain: Domain | IndexList | Levels) -> R
 FIRST, SECOND, THIRD = At(0), At(1), At(2)
 WITHIN_ONE = Between((-0.9, 0.9), (-1.0, 1.0), BINARY)
 SHARE = Between((0.1, 0.9), (0.0, 1.0), BINARY)
-GAMMA = Between((0.5, 5.0), (0.0, INFINITE))
-SPREAD = Between((0.5, 1.5), (0.0, INFINITE))
+GAMMA = Between((0.5, 5.0), (0.0, INFINITE), (1.0, 100.0))
+SPREAD = Between((0.5, 1.5), (0.0, INFINITE), POSITIVE)
+#: Exponents of whole numbers, whose powers a double holds.
+EXPONENT = Whole((0.0, 10.0))
 STEPS = Between((1.0, 10.0), (1.0, INFINITE), (1.0, 10.0))
 #: Weights of embeddings, indices into them, where bags begin, and to which bag each index belongs.
 WEIGHT, INDICES, OFFSETS, BAGS = At(0, ("weight",)), At(1, ("indices",)), At(2, ("offsets",)), At(3, ("offset2bag",))
@@ -67,15 +71,16 @@ AXIS = At(None, ("axis", "dim"))
 
 FRACTIONS = (
     _row("sqrt rsqrt log log2 log10 rcbrt cbrt entr", FIRST, ABOVE_ZERO),
-    _row("log1p", FIRST, Between((-0.5, 1.0), (-1.0, INFINITE))),
+    _row("log1p", FIRST, Between((-0.5, 1.0), (-1.0, INFINITE), POSITIVE)),
+    _row("exp exp2 expm1 sinh cosh softplus", FIRST, Whole((-10.0, 10.0))),
     _row(
         "asin acos atanh arcsin arccos arctanh erfinv erf_inv", FIRST, WITHIN_ONE
     ),
-    _row("acosh arccosh", FIRST, Between((1.1, 3.0), (1.0, INFINITE), (1.0, 10.0))),
+    _row("acosh arccosh", FIRST, Between((1.1, 3.0), (1.0, INFINITE), POSITIVE)),
     _row("logit ndtri", FIRST, SHARE),
     _row("erfcinv", FIRST, Between((0.1, 1.9), (0.0, 2.0), BINARY)),
     _row("lgamma gammaln digamma psi gamma loggamma", FIRST, GAMMA),
-    _row("mvlgamma multigammaln", FIRST, Between((20.0, 30.0), (20.0, INFINITE))),
+    _row("mvlgamma multigammaln", FIRST, Between((20.0, 30.0), (20.0, INFINITE), (20.0, 100.0))),
     _row(
         "bessel_y0 bessel_y1 modified_bessel_k0 modified_bessel_k1 scaled_modified_bessel_k0 scaled_modified_bessel_k1",
         FIRST, ABOVE_ZERO,
@@ -90,10 +95,16 @@ FRACTIONS = (
     _row("zeta", FIRST, Between((1.5, 3.0), (1.0, INFINITE), (2.0, 10.0))),
     _row("zeta", SECOND, ABOVE_ZERO),
     _row("xlogy", SECOND, ABOVE_ZERO),
-    _row("xlog1py", SECOND, Between((-0.5, 1.0), (-1.0, INFINITE))),
+    _row("xlog1py", SECOND, Between((-0.5, 1.0), (-1.0, INFINITE), POSITIVE)),
     _row(
         "pow power float_power power_scalar", FIRST,
         Base(At(1, ("exponent", "scalar", "operand1", "rhs", "x2")), ABOVE_ZERO),
+    ),
+    _row("pow power float_power ldexp", At(1, ("exponent", "operand1", "rhs", "x2", "other")), EXPONENT),
+    _row(
+        "left_shift right_shift shift_left shift_right_logical shift_right_arithmetic bitwise_left_shift "
+        "bitwise_right_shift lshift rshift leftshift rightshift",
+        SECOND, Below(Bits(FIRST)),
     ),
     _row(
         "div divide true_divide floor_divide remainder fmod mod rem divmod realdiv floordiv floormod truncatediv "
@@ -228,8 +239,11 @@ INDEXED = (
     _row("gather_nd", At(1, ("indices",)), Below(Least(SELF), floating=True)),
     _row("scatter_nd", At(1, ("indices",)), Below(Least(At(None, ("shape",))), floating=True)),
     _row("unravel_index", FIRST, Below(Product(At(1, ("shape",))))),
-    _row("one_hot", FIRST, Below(Number(At(1, ("num_classes", "depth"))))),
-    _row("bincount", FIRST, Below(Number(At(None, ("count",))))),
+    _row("one_hot", FIRST, Below(Either((Number(At(1, ("num_classes", "depth"))), Constant(16))))),
+    _row(
+        "bincount densecountsparseoutput", FIRST,
+        Below(Either((Number(At(None, ("count", "minlength"))), Elements(FIRST)))),
+    ),
     _row("moe_scatter", SECOND, Below(Number(At(None, ("count",))))),
     _row("segment_sum segment_mean segment_max", At(1, ("segments",)), Below(Number(At(None, ("count",))))),
     _row("max_unpool2d max_unpool3d", At(1, ("indices",)), Below(Product(At(2, ("output_size",))))),

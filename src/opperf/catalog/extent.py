@@ -7,7 +7,7 @@ from typing import Protocol
 
 from opperf.domain.case import Argument, Case, tensors_of
 from opperf.domain.dataclass import dataclass
-from opperf.domain.tensor import TensorSpec
+from opperf.domain.tensor import ITEM_SIZES, TensorSpec
 
 
 @dataclass(frozen=True)
@@ -107,6 +107,18 @@ class Elements:
         if tensor is None:
             return None
         return math.prod(tensor.shape if self.last is None else tensor.shape[-self.last :])
+
+
+@dataclass(frozen=True)
+class Bits:
+    """How many bits the elements of a tensor have beside a sign: it cannot be shifted by more."""
+
+    tensor: At
+
+    def of(self, case: Case) -> int | None:
+        """Return the number."""
+        tensor = self.tensor.tensor(case)
+        return None if tensor is None else 8 * ITEM_SIZES[tensor.dtype] - 1
 
 
 @dataclass(frozen=True)

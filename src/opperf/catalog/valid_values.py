@@ -12,10 +12,12 @@ from opperf.catalog.domain_table import FRACTIONS, ROWS, STEADY, Row
 from opperf.domain.case import Argument, Case, ListOf, map_tensors
 from opperf.domain.code import is_code
 from opperf.domain.registry import split_implementation
-from opperf.domain.tensor import TensorSpec
+from opperf.domain.tensor import SPARSE, TensorSpec, full_range, is_whole
 
 #: How names of functions begin that have other parameters, or parameters in another order, than the operator.
 FUNCTIONAL = "functional."
+#: Distributions that lie between bounds.
+DRAWN = ("uniform", "normal", "sorted", "reversed")
 #: What frameworks put before the name of an operator that computes the same.
 PREFIXES = ("_foreach_", "special_", "linalg_", "_npi_", "_npx_", "_np_", "broadcast_", "elemwise_", "_contrib_")
 
@@ -50,14 +52,16 @@ def base_name(operator: str) -> str:
 def restrict(case: Case) -> Case:
     """Return a case each of whose arguments holds values that the operator is defined for, as far as the table knows.
 
+    Whole numbers of which neither the case nor the table says anything get the bounds of their type: a handful of
+    values would make sorting, hashing and branches faster than they are, and no table would say so.
+
     >>> restrict(Case("torch:aten::sqrt", {"self": TensorSpec((2,))})).inputs["self"].range
     (0.1, 2.0)
     >>> restrict(Case("torch:aten::pow", {"self": TensorSpec((2,))}, {"exponent": 2})).inputs["self"].range is None
     True
     """
-    if is_code(case.operator):
-        return case
-    for row in _rows().get(base_name(case.operator), ()):
+    rows = () if is_code(case.operator) else _rows().get(base_name(case.operator), ())
+    for row in rows:
         name = row.argument.name(case)
         if name is not None:
             values = {name: _draw(row.domain, case[name], case)}
@@ -65,7 +69,19 @@ def restrict(case: Case) -> Case:
                 case = replace(case, inputs={**case.inputs, **values})
             else:
                 case = replace(case, attributes={**case.attributes, **values})
-    return case
+    return replace(
+        case,
+        inputs={name: map_tensors(value, _say_bounds) for name, value in case.inputs.items()},
+        attributes={name: map_tensors(value, _say_bounds) for name, value in case.attributes.items()},
+    )
+
+
+def _say_bounds(tensor: TensorSpec) -> TensorSpec:
+    """Return a tensor of whole numbers that are drawn from bounds with those of its type, where it has none."""
+    bounded = tensor.values in DRAWN or tensor.values.startswith(SPARSE)
+    if not (bounded and is_whole(tensor.dtype) and tensor.range is None and tensor.elements):
+        return tensor
+    return replace(tensor, range=full_range(tensor.dtype))
 
 
 def overwritten(case: Case) -> tuple[str, ...]:

@@ -18,12 +18,21 @@ from typing import Annotated, TypeAlias, Union
 from opperf.domain.codec import Fields, decode
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, at_place
-from opperf.domain.tensor import FLOATS, INTEGER_DISTRIBUTIONS, SPARSE, SPD, TensorSpec, parse_dtype
+from opperf.domain.tensor import (
+    FLOATS,
+    INTEGER_DISTRIBUTIONS,
+    SPARSE,
+    SPD,
+    UNIFORM,
+    TensorSpec,
+    full_range,
+    is_whole,
+    parse_dtype,
+    positive_range,
+)
 from opperf.domain.type_hint import Form
 
 ID_PREFIX = "c1-"
-#: The bounds of whole numbers where an operator asks for positive ones.
-POSITIVE = (1.0, 10.0)
 
 
 @dataclass(frozen=True)
@@ -222,8 +231,12 @@ class Case(Fields):
         """
 
         def change(tensor: TensorSpec) -> TensorSpec:
-            if tensor.dtype != of or not (tensor.is_float or tensor.range in (None, POSITIVE)):
+            if tensor.dtype != of:
                 return tensor
+            if is_whole(of) and tensor.range is not None:
+                if tensor.range not in (full_range(of), positive_range(of)):
+                    return tensor
+                tensor = replace(tensor, range=None if tensor.range[0] <= 0 else (0.5, 2.0))
             if tensor.literal is not None:
                 with suppress(InputError):
                     return replace(tensor, dtype=dtype)
@@ -232,7 +245,8 @@ class Case(Fields):
                 return replace(tensor, dtype=dtype, values="uniform")
             if dtype in FLOATS or tensor.range is None:
                 return replace(tensor, dtype=dtype)
-            return replace(tensor, dtype=dtype, range=POSITIVE if tensor.range[0] > 0 else None)
+            positive = is_whole(dtype) and tensor.range[0] > 0
+            return replace(tensor, dtype=dtype, range=positive_range(dtype) if positive else None)
 
         def attribute(value: Argument) -> Argument:
             return DType(dtype) if value == DType(of) else map_tensors(value, change)
@@ -243,21 +257,27 @@ class Case(Fields):
             attributes={name: attribute(value) for name, value in self.attributes.items()},
         )
 
-    def with_values(self, values: str) -> Case:
+    def with_values(self, values: str, by_name: Mapping[str, str] | None = None) -> Case:
         """Return this case with every uniform input in another distribution; whole numbers keep theirs if it has none.
 
         An input of mostly zeros, which an operator of sparse matrices has, takes another share of zeros and no more.
-        `values` is what `parse_distribution` returns.
+        Those in `by_name` take their own, whatever they had. Distributions are what `parse_distribution` returns.
         """
-        kind = "sparse:SHARE" if values.startswith(SPARSE) else values
+        own = by_name or {}
 
-        def change(tensor: TensorSpec) -> TensorSpec:
-            if tensor.values.startswith(SPARSE) and values.startswith(SPARSE):
-                return replace(tensor, values=values)
-            fits = tensor.is_float or kind in INTEGER_DISTRIBUTIONS
-            return replace(tensor, values=values) if fits and tensor.values == "uniform" else tensor
+        def changed(name: str, value: Argument) -> Argument:
+            distribution = own.get(name, values)
+            kind = "sparse:SHARE" if distribution.startswith(SPARSE) else distribution
 
-        return replace(self, inputs={name: map_tensors(value, change) for name, value in self.inputs.items()})
+            def change(tensor: TensorSpec) -> TensorSpec:
+                still_open = tensor.values == UNIFORM or tensor.values[: len(SPARSE)] == SPARSE == kind[: len(SPARSE)]
+                fits = tensor.is_float or kind in INTEGER_DISTRIBUTIONS
+                free = still_open or (name in own and tensor.literal is None)
+                return replace(tensor, values=distribution) if fits and free else tensor
+
+            return map_tensors(value, change)
+
+        return replace(self, inputs={name: changed(name, value) for name, value in self.inputs.items()})
 
     def to_json(self) -> dict[str, object]:
         """Return the JSON form, with the id."""

@@ -55,6 +55,7 @@ PACKED = {**dict.fromkeys(("float16", "complex32"), "e"), **dict.fromkeys(("bflo
 DISTRIBUTIONS = ("uniform", "normal", "constant", "zeros", "ones", "sorted", "reversed", "denormal", "sparse:SHARE")
 #: Those that whole numbers and booleans have too.
 INTEGER_DISTRIBUTIONS = ("uniform", "constant", "zeros", "ones", "sorted", "reversed", "sparse:SHARE")
+UNIFORM = "uniform"
 SPARSE = "sparse:"
 #: Symmetric positive definite matrices in the last two dimensions; an operator asks for them, no command line.
 SPD = "spd"
@@ -65,9 +66,12 @@ MOST_LITERAL = 65_536
 MOST_DIMENSIONS = 64
 #: What the JSON form of a tensor may say.
 KEYS = ("shape", "dtype", "strides", "values", "range", "requires_grad")
-#: The default bounds of uniform values.
+#: The bounds of uniform values of a tensor that says none. A plan says those of whole numbers (`full_range`): without a
+#: word they are ten values, as records of earlier versions have them.
 FLOAT_RANGE = (-1.0, 1.0)
 INTEGER_RANGE = (0, 10)
+#: Whole numbers of 64 bits take no more than these: a sum of a billion still fits, and so they do in JAX's 32 bits.
+MOST_BITS = 32
 
 #: Other spellings of element types, and their meaning.
 DTYPE_ALIASES = {
@@ -190,9 +194,33 @@ def _float(value: float, dtype: str) -> float:
     raise InputError(f"found {text}, which {dtype} cannot hold", slug="bad_values")
 
 
-def _bounds(dtype: str) -> tuple[int, int]:
-    bits = 8 * ITEM_SIZES[dtype]
+def _bounds(dtype: str, most_bits: int = 64) -> tuple[int, int]:
+    bits = min(8 * ITEM_SIZES[dtype], most_bits)
     return (0, (1 << bits) - 1) if dtype.startswith("u") else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+
+
+def is_whole(dtype: str) -> bool:
+    """Whether elements of a type are whole numbers."""
+    return dtype not in FLOATS and dtype not in ("bool", STRING)
+
+
+def full_range(dtype: str) -> tuple[float, float]:
+    """Return the bounds of whole numbers of which nothing is said: all of their type, of 64 bits as many as of 32.
+
+    >>> full_range("int64"), full_range("uint8")
+    ((-2147483648.0, 2147483648.0), (0.0, 256.0))
+    """
+    least, most = _bounds(dtype, MOST_BITS)
+    return float(least), most + 1.0
+
+
+def positive_range(dtype: str) -> tuple[float, float]:
+    """Return those above zero.
+
+    >>> positive_range("int8")
+    (1.0, 128.0)
+    """
+    return 1.0, full_range(dtype)[1]
 
 
 def zero_share(values: str) -> float:
@@ -206,9 +234,10 @@ class TensorSpec(Fields):
 
     `values` is `uniform` over `[low, high)` of `range`; `normal`; `constant`, the middle of the range; `zeros`; `ones`;
     `sorted` or `reversed` over the range; `denormal`; `sparse:SHARE`, uniform with that share of zeros; or `spd`,
-    symmetric positive definite matrices in the last two dimensions. Without a range, floating types take [-1, 1),
-    integers [0, 10) and booleans either value. Strings are whole numbers in digits. `literal` gives each value instead,
-    in row-major order; `values` is then `literal`. `strides` are in elements; None is row-major.
+    symmetric positive definite matrices in the last two dimensions. Without a range, floating types take [-1, 1) and
+    booleans either value; a plan gives whole numbers those of their type (`full_range`), and where none did they are
+    in [0, 10). Strings are whole numbers in digits. `literal` gives each value instead, in row-major order; `values` is
+    then `literal`. `strides` are in elements; None is row-major.
 
     >>> TensorSpec((2, 3)).nbytes
     24
@@ -247,9 +276,11 @@ class TensorSpec(Fields):
             self._check_square()
         else:
             object.__setattr__(self, "values", parse_distribution(self.values))
-        if self.range is not None:  # said or not, written as whole numbers or not, it is the same tensor and case
+        if self.range is not None:
             bounds = float(self.range[0]), float(self.range[1])
-            object.__setattr__(self, "range", None if bounds == self.default_range else bounds)
+            # Said or not, the default is the same tensor and case; of whole numbers a plan says another than that.
+            default = bounds == self.default_range and not is_whole(self.dtype)
+            object.__setattr__(self, "range", None if default else bounds)
 
     def _check_square(self) -> None:
         if len(self.shape) < 2 or self.shape[-1] != self.shape[-2] or not self.is_float:

@@ -35,6 +35,7 @@ from opperf.parent.planning.expand import expand
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import frameworks, sides
 from opperf.parent.planning.suites import unmeasured
+from opperf.parent.planning.values import notes
 from opperf.parent.progress import Progress, Silent
 from opperf.parent.store.documents import Earlier, earlier_work
 from opperf.parent.store.journal import JournalWriter, journal_of
@@ -111,7 +112,8 @@ class Session:
         """Return the trials; raises `InputError` for bad input."""
         sides = self.sides()
         plan = self.plan_of(self._selection, sides)
-        for note in unmeasured(self._selection, {side.framework for side in sides}):
+        own = unmeasured(self._selection, {side.framework for side in sides})
+        for note in (*own, *notes(self._selection.values, (trial.case for trial in plan.trials))):
             self._progress.note(f"note: {note}")
         return plan
 

@@ -41,6 +41,7 @@ from opperf.parent.planning.implementations import comparison_selection, trial_o
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import SideText
 from opperf.parent.planning.suites import unmeasured
+from opperf.parent.planning.values import notes
 from opperf.parent.workers.duel import Duel, Patience
 from opperf.parent.workers.instructions import CountingDuel, check
 from opperf.parent.workers.interpreters import settled_side
@@ -91,7 +92,8 @@ class Comparing:
             if not selection.directions:
                 selection = replace(selection, directions=("forward",))
             plan = expand(selection, self.settings, [plain], pool, registered=False)
-        for note in unmeasured(selection, {plain.framework}):
+        own = unmeasured(selection, {plain.framework})
+        for note in (*own, *notes(selection.values, (trial.case for trial in plan.trials))):
             self._note(f"note: {note}")
         pairs = [
             (trial_on(trial, sides[0]), trial_on(trial, other), trial) for other in sides[1:] for trial in plan.trials

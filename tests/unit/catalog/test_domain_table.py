@@ -93,10 +93,49 @@ def test_only_a_fractional_power_asks_for_a_positive_base(exponent: object, boun
 
 def test_whole_numbers_are_not_divided_by_zero() -> None:
     divisor = TensorSpec((2,), "int64", range=(-3.0, 5.0))
-    assert restrict(call("torch:aten::remainder", self=whole(2), other=divisor)).tensor("other").range == (
-        1.0,
-        10.0,
-    )
+    case = restrict(call("torch:aten::remainder", self=whole(2), other=divisor))
+    assert case.tensor("other").range == (1.0, float(1 << 31))
+    small = restrict(call("torch:aten::remainder", self=whole(2), other=TensorSpec((2,), "int8")))
+    assert small.tensor("other").range == (1.0, 128.0)
+
+
+@each(
+    ("dtype", "bounds"),
+    [("int64", (-(2**31), 2**31)), ("int32", (-(2**31), 2**31)), ("uint64", (0, 2**32)), ("int16", (-32768, 32768)),
+     ("uint8", (0, 256)), ("bool", None), ("string", None), ("float32", None)],
+)  # fmt: skip
+def test_whole_numbers_of_which_nothing_is_said_have_those_of_their_type(dtype: str, bounds: object) -> None:
+    for name in ("sort", "torch:aten::sort", "mxnet:nd.sort", "my_module:function"):
+        assert restrict(Case(name, {"data": TensorSpec((9,), dtype)})).tensor("data").range == bounds
+
+
+def test_ten_values_remain_where_a_case_says_so_and_are_another_case_than_all() -> None:
+    said, unsaid = (Case("sort", {"data": TensorSpec((9,), "int64", range=r)}) for r in ((0, 10), None))
+    assert restrict(said) == said
+    assert len({said.id, unsaid.id, restrict(unsaid).id}) == 3
+    assert Case.from_json(restrict(unsaid).to_json()) == restrict(unsaid)
+
+
+def test_a_record_of_an_earlier_version_keeps_its_case_and_id() -> None:
+    stored = {"operator": "sort", "inputs": {"data": {"shape": [9], "dtype": "int64"}}, "attributes": {}}
+    assert Case.from_json(stored).id == "c1-183a798294d5dbab"
+
+
+@each("name", ["zeros", "ones", "constant"])
+def test_values_that_are_all_alike_need_no_bounds(name: str) -> None:
+    case = Case("sort", {"data": TensorSpec((9,), "int64", values=name)})
+    assert restrict(case) == case
+
+
+def test_shifts_and_exponents_and_counts_of_whole_numbers_are_small() -> None:
+    def second(name: str, dtype: str) -> object:
+        two = Case(name, {"self": TensorSpec((2,), dtype), "other": TensorSpec((2,), dtype)})
+        return restrict(two).tensor("other").range
+
+    assert second("torch:aten::bitwise_left_shift.Tensor", "int8") == (0.0, 7.0)
+    assert second("torch:aten::__rshift__.Tensor", "int64") == (0.0, 63.0)
+    assert second("power", "int32") == (0.0, 10.0)
+    assert restrict(call("torch:aten::bincount", self=whole(40))).tensor("self").range == (0.0, 40.0)
 
 
 def test_matrices_to_be_factored_are_positive_definite_and_others_are_left() -> None:

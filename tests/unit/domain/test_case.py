@@ -237,7 +237,14 @@ def test_whole_numbers_take_their_own_range() -> None:
 
 def test_whole_numbers_stay_positive_where_the_operator_asked_for_that() -> None:
     case = Case("log", {"data": TensorSpec((2,), range=(0.5, 2.0))})
-    assert case.with_dtype("int32").tensor("data").range == (1.0, 10.0)
+    assert case.with_dtype("int32").tensor("data").range == (1.0, float(1 << 31))
+    assert case.with_dtype("uint8").with_dtype("int8", of="uint8").tensor("data").range == (1.0, 128.0)
+
+
+def test_whole_numbers_of_a_whole_type_become_real_ones_and_indices_do_not() -> None:
+    case = Case("f", {"a": TensorSpec((2,), "int8", range=(-128, 128)), "b": TensorSpec((2,), "int8", range=(0, 4))})
+    assert case.with_dtype("float32", of="int8")["a"] == TensorSpec((2,))
+    assert case.with_dtype("float32", of="int8")["b"] == case["b"]
 
 
 def test_float32_changes_nothing() -> None:

@@ -55,10 +55,8 @@ Category = Annotated[
 Config = Annotated[
     Optional[list[Path]], Option(metavar="FILE", help="Measure the cases of a PARAM benchmark config. Repeatable.")
 ]
-Input = Annotated[
-    Words,
-    Option("--input", metavar="[NAME=]SHAPE", help="Shape of one input, or of all inputs. Repeat a name to add cases."),
-]
+INPUT = "Shape of an input, or of all; type and values may follow: `ids=9:int64:range=0..64`. Repeat for more cases."
+Input = Annotated[Words, Option("--input", metavar="[NAME=]SHAPE", help=INPUT)]
 Framework = Annotated[
     Words,
     Option(
@@ -140,8 +138,9 @@ class What:
     values: Annotated[
         Words,
         Option(
-            metavar="V",
-            help="Values of inputs: uniform, normal, constant, zeros, ones, sorted, reversed, denormal, sparse:0.9.",
+            metavar="[NAME=]V",
+            help="Values of all inputs, or of one (`weight=denormal`): uniform, normal, constant, zeros, ones, sorted, "
+            "reversed, denormal, sparse:0.9.",
             autocompletion=completion.values,
         ),
     ] = None

@@ -12,6 +12,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from opperf.catalog import Operator, catalog
+from opperf.catalog.valid_values import restrict
 from opperf.domain.case import Case
 from opperf.domain.comparison import Explanations
 from opperf.domain.dataclass import dataclass
@@ -195,7 +196,7 @@ class Expedition:
             case = Case(case.operator, EXAMPLE, case.attributes)
             self._progress.note(f"`{case.operator}` declares no inputs: exploring data=256x1024")
         definition = catalog().get(case.operator)
-        plain = definition is not None and definition.case("common").with_dtype(_dtype(case)) == case
+        plain = definition is not None and restrict(definition.case("common").with_dtype(_dtype(case))) == case
         return Space(case, definition, by_default=plain)
 
     def _prepare(self, space: Space, bench: Bench) -> bool:

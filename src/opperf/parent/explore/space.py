@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from opperf.catalog import Operator
+from opperf.catalog.valid_values import restrict
 from opperf.domain.case import Case, map_tensors
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
@@ -133,7 +134,7 @@ class Space:
             # What follows a dimension (a range of indices, a padded shape) follows the first place that has it.
             first = {self._template.values(place): size for place, size in reversed(sizes.items())}
             values_of_axes = {values: first[values] for values in self._template.variables}
-            base = self._template.case(values_of_axes, self._template.common).with_dtype(self._dtype)
+            base = restrict(self._template.case(values_of_axes, self._template.common).with_dtype(self._dtype))
         case = self._check(with_numbers(base, {**dict(numbers(base)), **sizes}))
         return case if case is None or point.layout == CONTIGUOUS else _laid_out(case, point.layout)
 

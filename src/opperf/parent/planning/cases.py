@@ -19,8 +19,9 @@ from opperf.domain.message.replies import Discovery, Meaning
 from opperf.domain.message.requests import R, Request
 from opperf.domain.plan import Side
 from opperf.domain.registry import BUILD_PREFIX
-from opperf.domain.tensor import parse_distribution, parse_dtype
+from opperf.domain.tensor import parse_dtype
 from opperf.parent.planning.selection import Selection
+from opperf.parent.planning.values import choices
 from opperf.parent.sources.random_cases import large_case, random_cases
 from opperf.parent.sources.shapes_file import Row
 from opperf.parent.sources.user_inputs import EVERY, case_with, foreign_case, in_one_shape, split_row
@@ -129,8 +130,7 @@ def vary(selection: Selection, case: Case) -> Iterator[Case]:
     """Yield a case in every requested element type and distribution of values."""
     for dtype in dict.fromkeys(map(parse_dtype, selection.dtypes or ("float32",))):
         variant = restrict(case.with_dtype(dtype))
-        for values in dict.fromkeys(map(parse_distribution, selection.values or ("uniform",))):
-            yield variant.with_values(values)
+        yield from dict.fromkeys(choice.of(variant) for choice in choices(selection.values))
 
 
 def _size(selection: Selection, definition: Operator) -> Iterator[tuple[Case, str]]:

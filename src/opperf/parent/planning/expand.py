@@ -20,11 +20,12 @@ from opperf.domain.code import Code
 from opperf.domain.errors import InputError, OpperfError, check_known, unknown
 from opperf.domain.plan import Plan, Settings, Side, Trial, check_most
 from opperf.domain.registry import MADE_BY, full_name, hosts_of, runs_on, split_implementation
-from opperf.domain.tensor import parse_distribution, parse_dtype
+from opperf.domain.tensor import parse_dtype
 from opperf.parent.planning.cases import ChildAnswers, OperatorChoice, cases, vary
 from opperf.parent.planning.implementations import as_implemented, own_meaning
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.suites import check_suite, entries, merge, not_in_suite, suite_name
+from opperf.parent.planning.values import check_inputs, choices
 
 #: Called with a framework, how many of its own operators have been asked for their cases, and their number.
 Progress: TypeAlias = Callable[[str, int, int], None]
@@ -74,6 +75,7 @@ def expand(
         raise not_in_suite(selection, min(missing))
     if not trials:
         raise _nothing(selection, sides)
+    check_inputs(selection.values, (trial.case for trial in trials))
     return Plan(tuple({trial.key: trial for trial in trials}.values()), settings, tuple(trials))
 
 
@@ -123,8 +125,7 @@ def _check(selection: Selection) -> None:
         raise InputError(
             "`--input` and `--shapes` cannot be used together", hint="put all shapes into the file, or leave it out"
         )
-    for name in selection.values:
-        parse_distribution(name)
+    choices(selection.values)
     for name in (name for name in selection.operators if isinstance(name, str)):
         if split_implementation(name)[0] is None:
             operator(name)

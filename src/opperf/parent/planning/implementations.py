@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from opperf.catalog import operator
+from opperf.catalog.valid_values import restrict
 from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.errors import InputError
@@ -107,7 +108,7 @@ def _implement(text: SideText, answers: Describes) -> str | None:
 
 def trial_on(trial: Trial, text: SideText) -> Trial:
     """Return a trial on a side; a dtype of the side's overrides the case's."""
-    case = trial.case if text.dtype is None else trial.case.with_dtype(text.dtype)
+    case = trial.case if text.dtype is None else restrict(trial.case.with_dtype(text.dtype))
     everywhere = split_implementation(trial.case.operator)[0] in LAYER_LIBRARIES
     shared = everywhere or text.side.framework == trial.side.framework
     implementation = text.side.implementation or (trial.side.implementation if shared else None)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from opperf.catalog import SIZES, catalog, operator
+from opperf.catalog.valid_values import restrict
 from opperf.domain.case import Argument, Case, DType, ListOf
 from opperf.domain.code import refusal
 from opperf.domain.comparison import Comparison
@@ -100,7 +101,7 @@ def case_words(case: Case) -> list[str] | None:
         return [case.operator] if is_name and not case.inputs and not case.attributes else None
     for dtype in dict.fromkeys(["float32", *(tensor.dtype for tensor in case.tensors())]):
         for spelling, words in _spellings(case):
-            if spelling.with_dtype(dtype).id == case.id:
+            if restrict(spelling.with_dtype(dtype)).id == case.id:
                 return [case.operator, *words, *(["--dtype", dtype] if dtype != "float32" else [])]
     return None
 

@@ -15,6 +15,7 @@ from opperf.domain.code import own_name
 from opperf.domain.plan import Side, Trial
 from opperf.domain.registry import MADE_OF
 from opperf.domain.tensor import TensorSpec
+from opperf.domain.tensor_text import tensor_text
 
 if TYPE_CHECKING:
     from opperf.domain.comparison import Comparison
@@ -159,7 +160,7 @@ def case_text(case: Case) -> str:
 def argument_text(argument: Argument) -> str:
     """Write one argument without spaces and without default values."""
     if isinstance(argument, TensorSpec):
-        return _tensor(argument)
+        return tensor_text(argument)
     if isinstance(argument, ListOf):
         return _items(argument.items, "[", "]")
     if isinstance(argument, tuple):
@@ -186,21 +187,6 @@ def trial_text(trial: Trial) -> str:
     unusual = [text for text, usual_values in usual if text not in usual_values]
     words = [subject(trial.case, side), side.framework, *unusual, trial.direction, case_text(trial.case)]
     return " ".join(word for word in words if word)
-
-
-def _tensor(tensor: TensorSpec) -> str:
-    parts = ["x".join(str(size) for size in tensor.shape) if tensor.shape else "scalar"]
-    if tensor.dtype != "float32":
-        parts.append(tensor.dtype)
-    if tensor.strides is not None:
-        parts.append(f"strides={','.join(str(stride) for stride in tensor.strides)}")
-    if tensor.values != "uniform":
-        parts.append(tensor.values)
-    if tensor.range is not None:
-        parts.append(f"range={tensor.range[0]:g}..{tensor.range[1]:g}")
-    if tensor.requires_grad is not None:
-        parts.append(f"requires_grad={tensor.requires_grad}")
-    return ":".join(parts)
 
 
 def _items(items: tuple[Argument, ...], opening: str, closing: str) -> str:

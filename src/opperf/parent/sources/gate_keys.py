@@ -14,8 +14,9 @@ from opperf.domain.errors import InputError, check_known
 from opperf.domain.judgement import POLICIES
 from opperf.domain.plan import INSTRUCTIONS, MODES
 from opperf.domain.registry import framework, parse_device, split_implementation
-from opperf.domain.tensor import parse_distribution, parse_dtype
+from opperf.domain.tensor import parse_dtype
 from opperf.domain.units import parse_duration, parse_jobs, parse_percent
+from opperf.domain.value_choice import ValueChoice
 
 #: The fewest pairs and processes that a gate may judge by.
 LEAST = 3
@@ -174,7 +175,7 @@ KEYS: Mapping[str, tuple[str, Reader]] = {
     "sizes": ("sizes", names(name_of("size", lambda: (*SIZES, INT64)))),
     "dtypes": ("dtypes", names(parse_dtype)),
     "directions": ("directions", names(name_of("direction", lambda: DIRECTIONS))),
-    "values": ("values", names(parse_distribution)),
+    "values": ("values", names(ValueChoice.parse)),
     "random": ("random", _whole(1)),
     "inputs": ("inputs", _inputs),
     "attributes": ("attributes", _arguments),

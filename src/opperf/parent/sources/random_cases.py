@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from opperf.catalog import SIZES, Operator
 from opperf.domain.case import Argument, Case, ListOf, map_tensors
 from opperf.domain.errors import InputError
-from opperf.domain.tensor import ITEM_SIZES, TensorSpec
+from opperf.domain.tensor import ITEM_SIZES, TensorSpec, full_range, is_whole, positive_range
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -244,8 +244,8 @@ def numbers(case: Case) -> Iterator[tuple[Place, int]]:
 def _numbers_in(argument: Argument, place: Place) -> Iterator[tuple[Place, int]]:
     if isinstance(argument, TensorSpec):
         yield from (((*place, "shape", i), size) for i, size in enumerate(argument.shape))
-        if argument.range is not None and not argument.is_float:
-            yield (*place, "range"), int(argument.range[1])
+        if _is_bounded(argument):
+            yield (*place, "range"), int(argument.range[1] if argument.range else 0)
     elif isinstance(argument, ListOf):
         for i, item in enumerate(argument.items):
             yield from _numbers_in(item, (*place, i))
@@ -254,6 +254,13 @@ def _numbers_in(argument: Argument, place: Place) -> Iterator[tuple[Place, int]]
             yield from _numbers_in(item, (*place, i))
     elif isinstance(argument, int) and not isinstance(argument, bool):
         yield place, argument
+
+
+def _is_bounded(tensor: TensorSpec) -> bool:
+    """Whether whole numbers lie between bounds that may follow a size, as indices do: those of a type never do."""
+    if tensor.range is None or not is_whole(tensor.dtype):
+        return False
+    return tensor.range not in (full_range(tensor.dtype), positive_range(tensor.dtype))
 
 
 def with_numbers(case: Case, numbers: Mapping[Place, int]) -> Case:
@@ -270,7 +277,7 @@ def _put(argument: Argument, place: Place, numbers: Mapping[Place, int]) -> Argu
     if isinstance(argument, TensorSpec):
         places = [(*place, "shape", i) for i in range(len(argument.shape))]
         bounds = argument.range
-        if bounds is not None and not argument.is_float:
+        if bounds is not None and _is_bounded(argument):
             end = (*place, "range")
             bounds = (bounds[0], float(numbers[end]))
         return replace(argument, shape=tuple(numbers[dimension] for dimension in places), range=bounds)

@@ -15,14 +15,13 @@ from opperf.catalog import Operator
 from opperf.domain.case import Argument, Case, DType, ListOf
 from opperf.domain.errors import InputError, unknown
 from opperf.domain.tensor import LITERAL, STRING, TensorSpec, parse_dtype, shape_and_elements
+from opperf.domain.tensor_text import SHAPE_HINT, is_tensor_text, read_tensor, shape_in
 from opperf.parent.sources.random_cases import Template, fits
 
 #: The name of a shape that every input has: `--input 64x64`.
 EVERY = "*"
 #: Before values that are given one by one: without it `[1,2,3]` is a shape.
 LITERAL_PREFIX = f"{LITERAL}:"
-SHAPE_HINT = "write 1024x1024, (1024,1024) or () for a scalar"
-_SIZES = re.compile(r"\d+(\s*[x,×]\s*\d+)*\s*,?")  # noqa: RUF001 - people paste the sign
 #: Spellings of numbers that neither JSON nor Python can write.
 _NUMBERS = frozenset({"inf", "-inf", "nan"})
 _EXAMPLES = {"--input": "lhs=1024x1024", "--attribute": "axis=1", "--label": "branch=main"}
@@ -49,7 +48,7 @@ def pairs(texts: Sequence[str], option: str) -> dict[str, str]:
 
 
 def _pair(word: str, option: str) -> tuple[str, str]:
-    if option == "--input" and "=" not in word and _shape_in(word) is not None:
+    if option == "--input" and "=" not in word and shape_in(word) is not None:
         return EVERY, word.strip()
     name, equals, value = word.partition("=")
     if not equals or not name.strip():
@@ -90,20 +89,10 @@ def shape(text: str, where: str) -> tuple[int, ...]:
     >>> shape("1024x1024", "lhs"), shape("(3, 4)", "lhs"), shape("7", "lhs"), shape("()", "lhs")
     ((1024, 1024), (3, 4), (7,), ())
     """
-    sizes = _shape_in(text)
+    sizes = shape_in(text)
     if sizes is None:
         raise InputError(f"{where}: `{text}` is not a shape", hint=SHAPE_HINT, slug="bad_shape")
     return sizes
-
-
-def _shape_in(text: str) -> tuple[int, ...] | None:
-    """Return the shape that a text describes; None if it is not a shape."""
-    plain = text.strip()
-    in_brackets = plain[:1] + plain[-1:] in ("()", "[]")
-    sizes = plain[1:-1].strip() if in_brackets else plain
-    if not (_SIZES.fullmatch(sizes) or (in_brackets and not sizes)):
-        return None
-    return tuple(int(size) for size in re.findall(r"\d+", sizes))
 
 
 def case_with(definition: Operator, values: Mapping[str, object], size: str = "common") -> Case:
@@ -180,8 +169,8 @@ def split_row(values: Mapping[str, object]) -> tuple[dict[str, object], dict[str
 def _is_tensor(value: object) -> bool:
     if isinstance(value, str):
         plain = value.strip()
-        is_shape = _shape_in(plain) is not None and not plain.isdecimal() and plain[0] != "("
-        return is_shape or plain.startswith(LITERAL_PREFIX)
+        is_shape = shape_in(plain) is not None and not plain.isdecimal() and plain[0] != "("
+        return is_shape or is_tensor_text(plain) or plain.startswith(LITERAL_PREFIX)
     return isinstance(value, (list, Mapping, TensorSpec, ListOf))
 
 
@@ -206,8 +195,11 @@ def _tensor(value: object, default: Argument, name: str) -> Argument:
         items = re.split(r"[;+]", value) if isinstance(value, str) else value if isinstance(value, list) else [value]
         first = default.items[0] if isinstance(default, ListOf) else default
         return ListOf(tuple(_tensor(item, first, name) for item in items))
-    sizes = shape(value, f"input `{name}`") if isinstance(value, str) else _sizes(value, name)
-    return replace(default, shape=sizes, strides=None) if isinstance(default, TensorSpec) else TensorSpec(sizes)
+    own = default if isinstance(default, TensorSpec) else None
+    if isinstance(value, str):
+        return read_tensor(value, own, f"input `{name}`")
+    sizes = _sizes(value, name)
+    return TensorSpec(sizes) if own is None else replace(own, shape=sizes, strides=None)
 
 
 def _tensor_spec(text: str, default: Argument, name: str) -> TensorSpec:
