@@ -84,8 +84,8 @@ def _level(operator: str, number: int) -> float:
 
 def _comparisons(number: int, started: str, rand: random.Random, operators: tuple[str, ...]) -> ComparisonRun:
     several = []
-    for framework, anchor in (("torch", "2.12.0"), ("numpy", "2.3.0")):
-        build = f"{anchor[:-1]}dev{number:02}"
+    for framework, anchor, series in (("torch", "2.11.0", "2.12"), ("numpy", "2.2.0", "2.3")):
+        build = f"{series}.dev{number:02}"
         for operator in operators:
             ratio, error = _level(operator, number) * math.exp(rand.gauss(0, 0.004)), 0.004
             interval = (ratio * math.exp(-2 * error), ratio * math.exp(2 * error))

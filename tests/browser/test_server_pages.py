@@ -90,14 +90,14 @@ def test_a_build_tells_its_ratio_where_one_points_at_it(visit: Visit) -> None:
     expect(tip).to_be_hidden()
     visit.page.locator("figure svg:visible").first.locator("[data-tip]").last.hover()
     expect(tip).to_contain_text("2.12.dev29")
-    expect(tip).to_contain_text("of 2.12.0")
+    expect(tip).to_contain_text("of 2.11.0")
 
 
 def test_the_builds_of_a_chart_are_gone_through_by_arrow_keys(visit: Visit) -> None:
     visit.go("/operators/matmul?framework=torch")
     visit.page.locator("figure svg:visible").first.focus()
     visit.page.keyboard.press("ArrowRight")
-    expect(visit.page.locator("#tip")).to_contain_text("1.000 [1.000, 1.000] of 2.12.0")
+    expect(visit.page.locator("#tip")).to_contain_text("1.000 [1.000, 1.000] of 2.11.0")
     visit.page.keyboard.press("ArrowRight")
     expect(visit.page.locator("#tip")).to_contain_text("2.12.dev00")
 

@@ -15,6 +15,11 @@ from opperf.domain.comparison import Comparison, ComparisonRun, Verdict
 from opperf.domain.plan import Settings, Side
 from opperf.domain.record import Run
 from opperf.domain.tensor import TensorSpec
+from opperf.parent.history import archive
+from opperf.parent.pages.server.operator_charts import ratio_charts
+from opperf.parent.store.database.builds import build_orders, builds
+from opperf.parent.store.database.operator_history import operator_ratios
+from opperf.parent.store.database.overview import overview
 
 SUM, EXP = (Case(name, {"data": TensorSpec((32, 32))}) for name in ("sum", "exp"))
 
@@ -113,6 +118,21 @@ def test_where_releases_may_lie_between_two_builds_the_command_finds_the_one(opp
     assert f"find the release: `{slower}`" in out
     faster = "opperf bisect exp --size small --framework numpy --good 1.4.1 --bad 2.0.0 --direction forward"
     assert f"find the release: `{faster}`" in out
+
+
+def test_builds_that_are_added_in_another_order_show_the_same_changes(opperf: Any, here: Path) -> None:
+    versions = {"1.4": 1.052, "1.3": 1.05, "1.2": 1.002, "1.1": 1.0}
+    several = [night(i, compared(EXP, "1.0", *one)) for i, one in enumerate(versions.items(), 1)]
+    opperf("history", "add", *write(here, *several), "--database", "team.db")
+    (change,) = rows(opperf("history", "changes", "--database", "team.db", "--format", "json"))
+    assert (change["before"], change["after"], change["status"]) == ("1.2", "1.3", "confirmed")
+    with archive("team.db") as store:
+        assert [build.version for build in builds(store)] == ["1.4", "1.3", "1.2", "1.1", "1.0"]
+        board = overview(store)
+        assert board is not None
+        assert (board.build, board.anchor) == ("1.4", "1.0")
+        (chart,) = ratio_charts(operator_ratios(store, "exp"), build_orders(store))
+    assert (chart.builds, [step.after for step in chart.steps]) == (["1.0", "1.1", "1.2", "1.3", "1.4"], [3])
 
 
 def test_a_change_that_one_build_shows_is_to_be_confirmed(opperf: Any, nights: list[Path]) -> None:

@@ -12,7 +12,9 @@ import pytest
 
 from opperf.parent import nightly
 from opperf.parent.compare import live
+from opperf.parent.history import archive
 from opperf.parent.nightly import pin
+from opperf.parent.store.database.builds import build_orders
 
 Opperf: TypeAlias = Callable[..., Any]
 
@@ -123,6 +125,16 @@ def test_a_build_that_fills_a_gap_is_judged_by_the_one_before_it_and_the_one_beh
     assert f"{third} is judged again, by {SECOND} before it" in done.err
     assert [row["rows"] for row in nights(opperf)] == [1, 2, 2, 1]
     assert (opperf("nightly").code, len(nights(opperf))) == (0, 4)
+
+
+def test_the_order_of_the_list_is_that_of_the_pages_too(opperf: Opperf, configure: Callable[..., None]) -> None:
+    """A release of an older series, out after the first of a newer one."""
+    configure("null;version=2.1.4", "null;version=2.2.0", "null;version=2.1.5")
+    done = opperf("nightly", "--format", "json")
+    assert sides(done)[:3] == [("1.0", "2.1.4"), ("2.1.4", "2.2.0"), ("2.2.0", "2.1.5")]
+    assert "order=null 2.2.0 < 2.1.5" in nights(opperf)[2]["labels"]
+    with archive("nights.db") as store:
+        assert build_orders(store) == {"null": ["1.0", "2.1.4", "2.2.0", "2.1.5"]}
 
 
 def test_a_gap_that_is_filled_by_several_builds_has_the_one_behind_judged_once(

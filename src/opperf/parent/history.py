@@ -21,6 +21,7 @@ from opperf.parent.load import GateDocument, read_document
 from opperf.parent.reports.history import NamedChange
 from opperf.parent.sources.gate_file import find_database
 from opperf.parent.store.database.archive import Addition, Archive
+from opperf.parent.store.database.builds import build_orders
 from opperf.parent.store.database.connection import Address, choose
 from opperf.parent.store.database.history import History, ratios
 from opperf.parent.store.database.operator_history import imported_times
@@ -96,13 +97,14 @@ def named_changes(
     result: list[NamedChange] = []
     count = ratio_count = 0
     whole = True
+    orders = build_orders(archive)
     for series in ratios(archive, filters):
         whole = most is None or ratio_count < most
         if not whole:
             break
         count, ratio_count = count + 1, ratio_count + len(series.ratios)
         edges = [Edge(one.base, one.new, one.estimate) for one in series.ratios]
-        anchor, builds = points(edges)
+        anchor, builds = points(edges, orders.get(series.framework, ()))
         starts: dict[str, datetime] = {}
         for one in series.ratios:
             starts.setdefault(one.new, one.started)
@@ -119,7 +121,7 @@ def imported_changes(
 ) -> Search:
     """Return the changes in the absolute times that other tools measured."""
     result: list[NamedChange] = []
-    every = imported_times(archive, filters)
+    every, orders = imported_times(archive, filters), build_orders(archive)
     for times in every:
         several: dict[str, list[float]] = {}
         starts: dict[str, int] = {}
@@ -130,7 +132,9 @@ def imported_changes(
         series = times.series
         where = (series.direction, series.framework, series.side, series.machine_name)
         history = History(Case.from_json(series.case, "case"), *where, ())
-        builds = absolute(list(several), [median(values) for values in several.values()])
+        order = orders.get(series.framework, ())
+        names = [*dict.fromkeys((*filter(several.__contains__, order), *several))]
+        builds = absolute(names, [median(several[name]) for name in names])
         result += [
             NamedChange(history, None, change)
             for change in changes(builds, tolerance=tolerance)

@@ -151,6 +151,10 @@ class Calendar:
                 return side
         return self._anchor
 
+    def lists(self, *builds: str) -> bool:
+        """Whether the file lists all of these builds, and so says how they follow each other."""
+        return len(self._sides) > 1 and all(build in self._sides for build in builds)
+
     def _successor(self, build: str, waiting: Collection[str]) -> str | None:
         """Return the build behind one that fills a gap, unless it is yet to be measured; None for the last one."""
         sequence = self._sequence()

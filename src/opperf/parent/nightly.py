@@ -27,6 +27,7 @@ from opperf.parent.planning.side_text import read_side
 from opperf.parent.progress import Progress
 from opperf.parent.sources.gate_file import NightlyFile
 from opperf.parent.store.database.archive import Archive
+from opperf.parent.store.database.build_order import BEFORE, ORDER
 from opperf.parent.store.database.history import Ratios, ratios
 from opperf.parent.workers.installer import newest
 
@@ -88,7 +89,8 @@ def nightly(file: NightlyFile, store: Archive, order: Order, progress: Progress)
             pairs = [(base, build) for base in dict.fromkeys(bases) if base is not None and base != build]
             if moved_from is not None and not is_again and not any(night.build == anchor for night in nights):
                 pairs.append((moved_from, anchor))
-            night, cause = _night(file, selection, pairs, build, anchor, order, progress)
+            listed = calendar.lists(before, build)
+            night, cause = _night(file, selection, pairs, build, anchor, order, progress, listed=listed)
             if cause is not None:
                 break
             store.add(night.run, kind="nightly")
@@ -123,8 +125,10 @@ def _night(
     anchor: str,
     order: Order,
     progress: Progress,
+    *,
+    listed: bool,
 ) -> tuple[Night, BaseException | None]:
-    """Compare each pair of builds; the first is what the night is judged by."""
+    """Compare each pair of builds; the first is what the night is judged by. A label says where that is `listed`."""
     labels = {**order.labels, NAME: file.name, BUILD: build, ANCHOR: anchor}
     rule = file.gate
     judging = Judging(rule.tolerance, rule.pairs, rule.settle, rule.max_pairs, labels=labels, command=order.command)
@@ -139,9 +143,18 @@ def _night(
             break
     sides = {name: facts for run in runs for name, facts in run.run.environment["sides"].items()}
     first = runs[0].run
-    whole = replace(first, environment={**first.environment, "sides": sides})
+    step = next(filter(None, map(_step, runs[0].comparisons)), None) if listed else None
+    own = {} if step is None else {ORDER: step}
+    whole = replace(first, environment={**first.environment, "sides": sides}, labels={**first.labels, **own})
     comparisons = tuple(one for run in runs for one in run.comparisons)
     return Night(build, pairs[0][0], ComparisonRun(whole, comparisons), runs[0].comparisons), cause
+
+
+def _step(one: Comparison) -> str | None:
+    """Write which version stands before which in the user's list."""
+    if not one.base_version or not one.new_version or one.base_version == one.new_version:
+        return None
+    return f"{one.new.framework} {one.base_version} {BEFORE} {one.new_version}"
 
 
 def _closures(store: Archive, steps: Sequence[Comparison]) -> Iterator[tuple[Ratios, Closure]]:

@@ -75,8 +75,8 @@ def changes(points: Sequence[Point], *, tolerance: float = 0.02, penalty: float 
     ]
 
 
-def points(edges: Sequence[Edge]) -> tuple[str, list[Point]]:
-    """Return the anchor of comparisons, and the builds that were compared with it, in the order of `edges`.
+def points(edges: Sequence[Edge], order: Sequence[str]) -> tuple[str, list[Point]]:
+    """Return the anchor of comparisons, and the builds that were compared with it, in the order of builds.
 
     The anchor is the build that most others were compared with, the first of those. A build that was not compared with
     it has its level by way of others (`RatioGraph`); one that no comparison joins to the anchor is left out.
@@ -91,8 +91,12 @@ def points(edges: Sequence[Edge]) -> tuple[str, list[Point]]:
     def estimate(base: str, new: str) -> Estimate | None:
         return RatioGraph(pairs.get((base, new), [])).estimate(base, new)
 
-    series = [Point(anchor, Estimate(0.0, LEAST_ERROR))] if edges[0].base == anchor else []
-    for build in dict.fromkeys(edge.new for edge in edges if edge.new != anchor):
+    series: list[Point] = []
+    there = dict.fromkeys((anchor, *(edge.new for edge in edges)))
+    for build in dict.fromkeys((*filter(there.__contains__, order), *there)):
+        if build == anchor:
+            series.append(Point(anchor, Estimate(0.0, LEAST_ERROR)))
+            continue
         level = estimate(anchor, build) or graph.estimate(anchor, build)
         if level is None:
             continue

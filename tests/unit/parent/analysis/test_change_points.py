@@ -110,7 +110,7 @@ def edge(base: str, new: str, ratio: float) -> Edge:
 
 
 def test_the_anchor_is_what_most_builds_were_compared_with() -> None:
-    anchor, series_ = points([edge("1.0", "1.1", 1.1), edge("1.0", "1.2", 1.2), edge("1.1", "1.2", 1.09)])
+    anchor, series_ = points([edge("1.0", "1.1", 1.1), edge("1.0", "1.2", 1.2), edge("1.1", "1.2", 1.09)], ())
     assert anchor == "1.0"
     assert [point.build for point in series_] == ["1.0", "1.1", "1.2"]
     assert [round(math.exp(point.level.log_ratio), 6) for point in series_] == [1.0, 1.1, 1.2]
@@ -120,6 +120,16 @@ def test_the_anchor_is_what_most_builds_were_compared_with() -> None:
 
 
 def test_a_build_that_was_not_compared_with_the_anchor_has_its_level_by_others() -> None:
-    _, series_ = points([edge("1.0", "1.1", 1.1), edge("1.0", "1.2", 1.2), edge("1.2", "1.3", 1.1), edge("8", "9", 2)])
+    _, series_ = points(
+        [edge("1.0", "1.1", 1.1), edge("1.0", "1.2", 1.2), edge("1.2", "1.3", 1.1), edge("8", "9", 2)], ()
+    )
     assert [point.build for point in series_] == ["1.0", "1.1", "1.2", "1.3"]  # nothing joins 9 to them
     assert math.exp(series_[-1].level.log_ratio) == pytest.approx(1.32)
+
+
+def test_builds_stand_in_their_order_and_not_in_that_of_their_comparisons() -> None:
+    edges = [edge("1.1", "1.3", 1.3), edge("1.1", "1.2", 1.2), edge("1.1", "1.0", 0.9), edge("1.2", "1.3", 1.1)]
+    anchor, series_ = points(edges, ["1.0", "1.1", "1.2", "1.3", "1.4"])
+    assert anchor == "1.1"
+    assert [point.build for point in series_] == ["1.0", "1.1", "1.2", "1.3"]
+    assert [point.step is not None for point in series_] == [False, False, False, True]

@@ -31,7 +31,7 @@ def compared(*ratios: float, framework: str = "numpy") -> Ratios:
 
 
 def test_a_change_is_drawn_between_the_builds_that_it_lies_between() -> None:
-    (chart,) = ratio_charts([compared(1.0, 1.0, 1.0, 1.08, 1.08, 1.08)])
+    (chart,) = ratio_charts([compared(1.0, 1.0, 1.0, 1.08, 1.08, 1.08)], {})
     (step,) = chart.steps
     assert (chart.builds[step.after - 1], chart.builds[step.after], step.level) == ("1.3", "1.4", "slower")
     drawing = chart.draw(WIDE).element
@@ -44,23 +44,23 @@ def test_a_change_is_drawn_between_the_builds_that_it_lies_between() -> None:
 
 
 def test_a_build_that_no_other_confirms_is_marked() -> None:
-    (chart,) = ratio_charts([compared(1.0, 1.0, 1.0, 1.0, 1.2)])
+    (chart,) = ratio_charts([compared(1.0, 1.0, 1.0, 1.0, 1.2)], {})
     assert [step.text[-1] for step in chart.steps] == ["?"]
 
 
 def test_frameworks_against_each_other_are_no_history_of_builds() -> None:
-    assert [*ratio_charts([compared(1.0, 1.0, framework="torch")])] == []
+    assert [*ratio_charts([compared(1.0, 1.0, framework="torch")], {})] == []
 
 
 def test_of_many_builds_the_latest_are_drawn() -> None:
-    (chart,) = ratio_charts([compared(*(1.0,) * (2 * MOST_BUILDS))])
+    (chart,) = ratio_charts([compared(*(1.0,) * (2 * MOST_BUILDS))], {})
     assert (len(chart.builds), chart.builds[-1]) == (MOST_BUILDS, f"1.{2 * MOST_BUILDS}")
     # The anchor is a build, too.
     assert f"The latest {MOST_BUILDS} of {2 * MOST_BUILDS + 1}." in chart.caption
 
 
 def test_the_names_of_builds_do_not_lie_on_each_other() -> None:
-    (chart,) = ratio_charts([compared(*(1.0,) * 40)])
+    (chart,) = ratio_charts([compared(*(1.0,) * 40)], {})
     for width in (WIDE, NARROW):
         drawing = chart.draw(width)
         names = [one for one in drawing.element.iter("text") if float(one.attrib["y"]) > drawing.height - 15]

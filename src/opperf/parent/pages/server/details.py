@@ -39,6 +39,7 @@ from opperf.parent.reports.document import Block, Column, Document, Note, Sectio
 from opperf.parent.reports.history import RUNS, WEAKER, next_command
 from opperf.parent.reports.text import case_text
 from opperf.parent.store.database.archive import Archive, Stored
+from opperf.parent.store.database.builds import build_orders
 from opperf.parent.store.database.headings import headings
 from opperf.parent.store.database.history import entries, moment
 from opperf.parent.store.database.listing import Floor, floors, machines
@@ -76,7 +77,11 @@ def operator(archive: Archive, name: str, query: Query) -> View:
     more = (
         [Note(f"{len(rows) - MOST_ROWS} earlier ones are in the JSON of their runs.")] if len(rows) > MOST_ROWS else []
     )
-    figures: list[Chart] = [*ratio_charts(ratios), *latest_charts(times, metric), *time_charts(times, metric)]
+    figures: list[Chart] = [
+        *ratio_charts(ratios, build_orders(archive)),
+        *latest_charts(times, metric),
+        *time_charts(times, metric),
+    ]
     changes = _changes(archive, replace(filters, operator=name), text)
     return View(Document(name, [*changes, listing, *more]), figures, choices)
 

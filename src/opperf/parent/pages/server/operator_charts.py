@@ -48,8 +48,11 @@ def describe(series: Series) -> str:
     return " ".join([*([series.direction] if series.direction != "forward" else []), inputs(series)])
 
 
-def ratio_charts(several: Sequence[Ratios]) -> Iterator[History]:
-    """Yield the ratios of builds to their anchor for each series, with the changes in them."""
+def ratio_charts(several: Sequence[Ratios], orders: Mapping[str, Sequence[str]]) -> Iterator[History]:
+    """Yield the ratios of builds to their anchor for each series, with the changes in them.
+
+    `orders` are the builds of each framework in their order.
+    """
     count = 0
     for one in several:
         edges = [
@@ -59,11 +62,11 @@ def ratio_charts(several: Sequence[Ratios]) -> Iterator[History]:
         ]
         if edges and one.base.framework == one.series.framework and count < MOST:
             count += 1
-            yield _ratios(one.series, edges)
+            yield _ratios(one.series, edges, orders.get(one.series.framework, ()))
 
 
-def _ratios(series: Series, edges: Sequence[Edge]) -> History:
-    anchor, every = points(edges)
+def _ratios(series: Series, edges: Sequence[Edge], order: Sequence[str]) -> History:
+    anchor, every = points(edges, order)
     builds = every[-MOST_BUILDS:]
     places = {point.build: place for place, point in enumerate(builds)}
     moments = []

@@ -8,13 +8,15 @@ that it is called by, or else before it was first measured.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from packaging.version import InvalidVersion, Version
 
 from opperf.domain.dataclass import dataclass
 
+#: The label of a night whose build stands behind another in the user's list: `order=numpy 2.1.9 < 2.0.3`.
+ORDER, BEFORE = "order", "<"
 _DAY = re.compile(r"(?<!\d)20\d\d-\d\d-\d\d(?!\d)")
 
 
@@ -69,6 +71,24 @@ def arrange(builds: Iterable[DatedBuild], listed: Sequence[str] = ()) -> list[st
     for build in sorted((build for build in others if releases[build.name] is None), key=lambda build: build.day):
         _insert(sequence, build, (other.day <= build.day for other in reversed(sequence)))
     return [build.name for build in sequence]
+
+
+def follow(before: Mapping[str, str]) -> list[str]:
+    """Return the names of a list of which is known which name stands before which.
+
+    >>> follow({"2.0.3": "2.1.9", "2.2.0": "2.0.3"})
+    ['2.1.9', '2.0.3', '2.2.0']
+    """
+    behind: dict[str, list[str]] = {}
+    for name, other in before.items():
+        behind.setdefault(other, []).append(name)
+    sequence: dict[str, None] = {}
+    waiting = [name for name in reversed(behind) if name not in before]
+    while waiting:
+        name = waiting.pop()
+        sequence[name] = None
+        waiting += reversed(behind.get(name, []))
+    return list(sequence)
 
 
 def _insert(sequence: list[DatedBuild], build: DatedBuild, earlier: Iterable[bool]) -> None:

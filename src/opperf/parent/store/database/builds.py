@@ -1,8 +1,8 @@
-"""The builds in a database: which versions of a framework were measured, and which were compared with which."""
+"""The builds in a database: which versions of a framework there are, in which order, and which were compared."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -12,6 +12,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
+from opperf.parent.store.database.build_order import BEFORE, ORDER, DatedBuild, arrange, follow
 from opperf.parent.store.database.connection import reading
 from opperf.parent.store.database.history import moment
 
@@ -31,9 +32,17 @@ class Build:
 
 
 def builds(archive: Archive, *, framework: str | None = None) -> list[Build]:
-    """Return the builds that were measured or compared, latest first seen first."""
+    """Return the builds that were measured or compared: framework by framework, the latest build first."""
     with reading(archive.engine, archive.address) as connection:
         return [row.build for row in read_builds(connection, framework)]
+
+
+def build_orders(archive: Archive) -> Mapping[str, Sequence[str]]:
+    """Return the versions of each framework, the oldest first."""
+    orders: dict[str, list[str]] = {}
+    for build in reversed(builds(archive)):
+        orders.setdefault(build.framework, []).append(build.version)
+    return orders
 
 
 @dataclass(frozen=True)
@@ -56,7 +65,7 @@ class Pair:
 
 
 def read_builds(connection: Connection, framework: str | None) -> list[BuildRows]:
-    """Return the builds, latest first seen first: a base counts as seen, too."""
+    """Return the builds, the latest first: a base counts, too. The framework with the build seen last comes first."""
     table, tallies, own = schema.environments, schema.tallies, schema.runs
     rows_by_build: dict[tuple[str, str], BuildRows] = {}
     alone = tallies.c.base_environment_id.is_(None)
@@ -94,7 +103,29 @@ def read_builds(connection: Connection, framework: str | None) -> list[BuildRows
         build = one.build
         return build.first, one.parts != {"base"}, build.last, build.framework, build.version
 
-    return sorted(rows_by_build.values(), key=age, reverse=True)
+    frameworks: dict[str, list[BuildRows]] = {}
+    for one in sorted(rows_by_build.values(), key=age):
+        # The framework whose build was seen last is the last one.
+        frameworks[one.build.framework] = [*frameworks.pop(one.build.framework, ()), one]
+    lists = _listed(connection)
+    ordered: list[BuildRows] = []
+    for name, several in frameworks.items():
+        dated = [DatedBuild(one.build.version, one.build.version, one.build.first) for one in several]
+        ordered += [rows_by_build[name, version] for version in arrange(dated, lists.get(name, ()))]
+    return ordered[::-1]
+
+
+def _listed(connection: Connection) -> dict[str, list[str]]:
+    """Return the versions of each framework that nights had from a list, in its order; the latest night counts."""
+    labels = schema.labels.c
+    query = select(labels.value).join(schema.runs).where(labels.name == ORDER).order_by(schema.runs.c.started)
+    before: dict[str, dict[str, str]] = {}
+    for value in connection.scalars(query):
+        framework, _, versions = value.partition(" ")
+        first, is_pair, second = versions.partition(f" {BEFORE} ")
+        if is_pair:
+            before.setdefault(framework, {})[second] = first
+    return {framework: follow(pairs) for framework, pairs in before.items()}
 
 
 def read_pairs(connection: Connection) -> list[Pair]:
