@@ -225,7 +225,7 @@ def test_no_child_is_started_for_a_side_that_was_read() -> None:
         process.start(side, cpus=None, progress=print)
 
 
-READ = (
+READ: tuple[dict[str, Any], ...] = (
     {"environment": "python=./planted"},
     {"environment": "torch @ file:///planted.whl"},
     {"environment": "numpy-fast==2.0"},
