@@ -7,7 +7,6 @@ it stands whole.
 
 from __future__ import annotations
 
-import sys
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -39,6 +38,7 @@ from opperf.parent.planning.values import notes
 from opperf.parent.progress import Progress, Silent
 from opperf.parent.store.documents import Earlier, earlier_work
 from opperf.parent.store.journal import JournalWriter, journal_of
+from opperf.parent.store.passwords import own_command
 from opperf.parent.workers import machine
 from opperf.parent.workers.instructions import check
 from opperf.parent.workers.interpreters import importable, settled_side
@@ -313,7 +313,7 @@ def _header(plan: Plan, options: Options, history: Earlier) -> Run:
     return Run(
         id=earlier.id if earlier else uuid.uuid4().hex[:12],
         started=earlier.started if earlier else datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        command=tuple(options.command or sys.argv),
+        command=tuple(options.command or own_command()),
         settings=plan.settings,
         labels={**(earlier.labels if earlier else {}), **options.labels},
         environment={"machine": machine.facts(), **({"nodes": nodes} if nodes else {})},

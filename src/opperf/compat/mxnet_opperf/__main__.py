@@ -173,11 +173,12 @@ def _measure(
     from opperf.compat.mxnet_opperf.command.plan import plan_rows, whole
     from opperf.parent.cli.progress import Bar
     from opperf.parent.session import Interrupted, Options, Session
+    from opperf.parent.store.passwords import own_command
 
     bar = Bar()
     with Session(selection, settings, bar) as session:
         plans = list(plan_rows(session, selection, choice))
-        how = Options(output=output, resume=output if resume else None, command=tuple(sys.argv))
+        how = Options(output=output, resume=output if resume else None, command=own_command())
         try:
             return plans, session.run(whole(plans, settings), how), None
         except Interrupted as stopped:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from functools import wraps
@@ -21,7 +20,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.files.json_text import JsonDict
 from opperf.parent.cli import completion
 from opperf.parent.reports.formats import join_words, names
-from opperf.parent.store.passwords import hide_passwords
+from opperf.parent.store.passwords import own_command
 
 if TYPE_CHECKING:
     from opperf.parent.compare import Judging as Rules
@@ -381,7 +380,7 @@ def labels(report: Report) -> dict[str, str]:
 
 def command() -> tuple[str, ...]:
     """Return the command line, as reports have it: without passwords."""
-    return ("opperf", *map(hide_passwords, sys.argv[1:]))
+    return ("opperf", *own_command()[1:])
 
 
 def with_values(words: Sequence[str]) -> list[str]:

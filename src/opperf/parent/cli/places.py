@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -12,7 +11,7 @@ import typer
 
 from opperf.domain.errors import HarnessError, InputError
 from opperf.domain.files.destination import explain_errors, is_regular
-from opperf.parent.store.passwords import hide_passwords
+from opperf.parent.store.passwords import own_command
 
 #: The mark of a report stands within this many bytes from the start.
 MARK_WITHIN = 100
@@ -54,8 +53,7 @@ def take_output(
     """Hold the place of a result until the command ends; raises what `take` raises."""
     from opperf.parent.store.output_lock import take
 
-    words = [hide_passwords(word) for word in sys.argv[1:]]
-    lock = take(output, ("opperf", *words), force=force, inputs=inputs, resume=resume, resumes=resumes)
+    lock = take(output, ("opperf", *own_command()[1:]), force=force, inputs=inputs, resume=resume, resumes=resumes)
     if lock is not None:
         _locks.callback(lock.close)
 

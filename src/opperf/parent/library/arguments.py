@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
@@ -16,6 +15,7 @@ from opperf.parent.results import Replay, Results, Suite
 from opperf.parent.session import Options
 from opperf.parent.sources.live_function import code_text
 from opperf.parent.store.output_lock import take
+from opperf.parent.store.passwords import own_command
 from opperf.parent.workers.package import cache_folder
 
 
@@ -78,7 +78,7 @@ def keep(
 
 def hold(options: Options, *, force: bool) -> AbstractContextManager[object]:
     """Hold the place of the result against others; raises `InputError`."""
-    lock = take(options.output, sys.argv, force=force, resume=options.resume, resumes=True)
+    lock = take(options.output, own_command(), force=force, resume=options.resume, resumes=True)
     return nullcontext() if lock is None else closing(lock)
 
 

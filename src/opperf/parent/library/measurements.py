@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +26,7 @@ from opperf.parent.library.options import (
     with_options,
 )
 from opperf.parent.results import Comparisons, Gate, Noise, Results
+from opperf.parent.store.passwords import own_command
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -122,7 +122,7 @@ def compare(
     """
     subjects = [one for several in operators for one in as_list(several)]
     fleet_wishes = wishes(fleet, where, replicate)
-    judging = comparing.Judging(tolerance, pairs, settle, max_pairs, explain, labels or {}, sys.argv, fleet_wishes)
+    judging = comparing.Judging(tolerance, pairs, settle, max_pairs, explain, labels or {}, own_command(), fleet_wishes)
     if len(subjects) == 2 and all(isinstance(one, Results) for one in subjects):
         old, late = (one.run for one in subjects if isinstance(one, Results))
         return Comparisons(comparing.of_runs(old, late, judging.rule()))
@@ -184,7 +184,7 @@ def gate(
         options.get("explain", False),
         options.get("check", True),
         options.get("labels") or {},
-        sys.argv,
+        own_command(),
         fleet=wishes(*(request.pop(name, None) for name in ("fleet", "where", "replicate"))),
     )
     names = names_of([one for several in operators for one in as_list(several)])
@@ -220,7 +220,7 @@ def noise(
         pairs=pairs,
         tolerance=tolerance,
         labels=labels or {},
-        command=sys.argv,
+        command=own_command(),
     )
     studying.store(document, news.note)
     if cause is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from opperf.parent.explore import explore as exploring
 from opperf.parent.library.arguments import names_of, progress_of, read
 from opperf.parent.library.options import BisectOptions, ExploreOptions, Operator, with_options
 from opperf.parent.results import Bisection, Exploration
+from opperf.parent.store.passwords import own_command
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -47,7 +47,7 @@ def explore(
         looks=looks,
         explain=explain,
         labels=labels or {},
-        command=sys.argv,
+        command=own_command(),
     )
     result, cause = exploring.explore(names_of(operators), read(options), order, progress_of(progress))
     if cause is not None:
@@ -87,7 +87,7 @@ def bisect(
         pairs=pairs,
         explain=explain,
         labels=labels or {},
-        command=sys.argv,
+        command=own_command(),
     )
     result, cause = bisecting.bisect(
         names_of(operators), {**read(options), "clock": requests.comparing_clock(clock)}, order, progress_of(progress)

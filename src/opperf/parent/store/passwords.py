@@ -1,17 +1,72 @@
-"""Passwords in the addresses of databases, kept out of everything that is printed, stored or sent."""
+"""Passwords in URLs, kept out of everything that is printed, stored or sent.
+
+SQLAlchemy's own parser says what is a password, so that what it connects with and what is hidden are the same. Where it
+finds an `@` behind the password, as of a password that is not encoded, all before the last one is hidden.
+"""
 
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Iterable
 
-#: The user's part of an address with a password in it.
-_USER = re.compile(r"(?<=://)([^\s/@:]*):[^\s/@]*(?:@[^\s/@]*)*@")
+#: Where a URL begins in a word of a command line, such as `--database=postgresql://...`.
+_SCHEME = re.compile(r"[A-Za-z][\w+.-]*://")
+#: Parameters of a query that are secrets, and schemes of URLs whose user may be a token.
+_SECRET = re.compile(r"pass(?!file)|pwd|secret|token|credential|signature", re.IGNORECASE)
+_WEB = re.compile(r"(?:\w+\+)?https?", re.IGNORECASE)
+HIDDEN = "***"
+
+
+def own_command() -> tuple[str, ...]:
+    """Return the command line of this process, without passwords."""
+    return tuple(map(hide_passwords, sys.argv))
 
 
 def hide_passwords(text: str) -> str:
-    """Return a text without the passwords of the addresses in it.
+    """Return a word without the passwords of the URLs in it; the last of them ends with the word.
 
-    >>> hide_passwords("opperf run --database postgresql://ann:p:w@db/perf")
-    'opperf run --database postgresql://ann:***@db/perf'
+    >>> hide_passwords("--database=postgresql://ann:p w/@x@db/perf")
+    '--database=postgresql://ann:***@db/perf'
+    >>> hide_passwords("postgresql://ann@db/perf?sslmode=require&password=secret")
+    'postgresql://ann@db/perf?sslmode=require&password=***'
+    >>> hide_passwords("torch @ https://TOKEN@wheels.example/torch.whl")
+    'torch @ https://***@wheels.example/torch.whl'
     """
-    return _USER.sub(r"\1:***@", text)
+    match = _SCHEME.search(text)
+    if match is None or not re.search("[@?]", text[match.end() :]):
+        return text
+    return text[: match.start()] + _hide(match[0], text[match.end() :])
+
+
+def secrets(query: Iterable[str]) -> list[str]:
+    """Return the names of the parameters of a query that are secrets."""
+    return [name for name in query if _SECRET.search(name)]
+
+
+def _hide(scheme: str, rest: str) -> str:
+    """Hide the user's part of a URL, then the secrets of its query."""
+    from sqlalchemy.engine import make_url  # only a command that names a URL pays for it
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        url = make_url(scheme + rest)
+        has_user, has_password = url.username is not None, url.password is not None
+    except (ArgumentError, ValueError):  # a port that is no number
+        has_user = has_password = "@" in rest
+    user = ""
+    if has_password or (has_user and _WEB.fullmatch(scheme.removesuffix("://"))):
+        name, colon, _ = rest.partition(":")
+        user = f"{name}:{HIDDEN}@" if colon and "@" not in name else f"{HIDDEN}@"
+        rest = rest.rpartition("@")[2]
+    try:
+        plain = make_url(scheme + rest)
+        names = secrets(plain.query)
+    except (ArgumentError, ValueError):
+        place, mark, _ = rest.partition("?")  # no parser reads it
+        return f"{scheme}{user}{place}{mark}{HIDDEN if mark else ''}"
+    if names:
+        own = plain.set(query={**plain.query, **dict.fromkeys(names, HIDDEN)})
+        place = own.render_as_string(hide_password=False).replace("%2A%2A%2A", HIDDEN)
+        rest = place.removeprefix(scheme)
+    return f"{scheme}{user}{hide_passwords(rest)}"

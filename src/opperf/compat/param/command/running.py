@@ -12,7 +12,6 @@ import json
 import os
 import platform
 import socket
-import sys
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -37,6 +36,7 @@ from opperf.parent.planning.selection import Selection
 from opperf.parent.progress import Silent
 from opperf.parent.reports.text import one_line
 from opperf.parent.session import Interrupted, Options, Session
+from opperf.parent.store.passwords import own_command
 from opperf.parent.workers import machine
 
 #: The most seconds that an operator may take in all; PARAM has no limit, and a hung one would hang the run.
@@ -110,7 +110,7 @@ class Running:
             self._lines.add(header(self._options, self._config))
             self._watch(path, self._lines)
             try:
-                run = session.run(plan, Options(command=tuple(sys.argv)))
+                run = session.run(plan, Options(command=own_command()))
             except Interrupted as interrupted:
                 run, cause = interrupted.run, interrupted.cause
             finally:
@@ -131,7 +131,7 @@ class Running:
             print(one_line(case.run_id), flush=True)
         lines.add({"finish_time": _timestamp()})
         lines.close()
-        return Run(uuid.uuid4().hex[:12], _timestamp(), tuple(sys.argv), self._settings)
+        return Run(uuid.uuid4().hex[:12], _timestamp(), own_command(), self._settings)
 
     def _watch(self, path: Path, lines: Lines) -> None:
         """Have the tools look at the cases, before anything is timed; each batch is a line."""

@@ -19,7 +19,7 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, Oper
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import HarnessError, InputError
-from opperf.parent.store.passwords import hide_passwords
+from opperf.parent.store.passwords import HIDDEN, hide_passwords, secrets
 
 if TYPE_CHECKING:
     from sqlalchemy.engine.interfaces import DBAPIConnection
@@ -59,6 +59,9 @@ class Address:
             url = make_url(text)
         except (ArgumentError, ValueError):
             raise InputError(f"cannot read the address `{hide_passwords(text)}`", hint=HINT, slug="database") from None
+        if "@" in (url.host or ""):
+            hint = "write `@` in a password as `%40`"
+            raise InputError(f"cannot read the address `{hide_passwords(text)}`", hint=hint, slug="database")
         if url.get_backend_name() not in DRIVERS:
             message = f"no database of the kind `{url.get_backend_name()}`"
             raise InputError(message, hint=f"known: {', '.join(DRIVERS)}", slug="database")
@@ -74,9 +77,17 @@ class Address:
     def __str__(self) -> str:
         if self.file is not None:
             return str(self.file)
-        return self.url.set(drivername="postgresql").render_as_string(hide_password=True)
+        return hide_passwords(self.url.set(drivername="postgresql").render_as_string(hide_password=False))
 
     __repr__ = __str__
+
+    def hide(self, text: str) -> str:
+        """Return a text, such as a driver's message, without the passwords of this address."""
+        values = [self.url.password, *(self.url.query[name] for name in secrets(self.url.query))]
+        words = [word for value in values for word in ([value] if isinstance(value, str) else value or ())]
+        for word in sorted(filter(None, words), key=len, reverse=True):
+            text = text.replace(word, HIDDEN)
+        return hide_passwords(text)
 
 
 HINT = "write a file, or `postgresql://USER@HOST/NAME`"
@@ -131,7 +142,7 @@ def _failures(address: Address) -> Iterator[None]:
         raise InputError(f"no driver for `{address}`", hint=hint, slug="database") from error
     except (OperationalError, DatabaseError, OSError) as error:
         text = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
-        raise HarnessError(f"the database `{address}`: {hide_passwords(text)}", slug="database") from error
+        raise HarnessError(f"the database `{address}`: {address.hide(text)}", slug="database") from error
 
 
 def _engine(address: Address) -> Engine:

@@ -306,6 +306,7 @@ def test_what_is_no_database_is_refused_by_name(tmp_path: Path) -> None:
         ("sqlite://", "an SQLite database in memory would be lost"),
         (" ", "the database address is empty"),
         ("postgresql://u:secret@h:port/d", "cannot read the address `postgresql://u:\\*\\*\\*@h:port/d`"),
+        ("postgresql://u:1@secret@h/d", "cannot read the address `postgresql://u:\\*\\*\\*@h/d`"),
     ],
 )
 def test_an_address_that_cannot_be_meant_is_refused_without_its_password(words: str, message: str) -> None:
@@ -314,12 +315,13 @@ def test_an_address_that_cannot_be_meant_is_refused_without_its_password(words: 
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("password", ["secret", "s:e@cret", "%40secret"])
+@pytest.mark.parametrize("password", ["secret", "s:e@cret", "%40secret", "s/ecret", "s ecret", "s?ecret", "s#e/c@ret"])
 def test_a_password_is_never_shown_or_stored(password: str, archive: Archive) -> None:
     url = f"postgresql://ann:{password}@127.0.0.1:1/perf"
     address = Address.of(url) if "@" not in password else None
-    for shown in (str(address), repr(address), hide_passwords(f"opperf run --database {url} --x")):
+    for shown in (str(address), repr(address), hide_passwords(url), hide_passwords(f"--database={url}")):
         assert password not in shown
+        assert "cret" not in shown
     if address is not None:
         with pytest.raises(HarnessError) as caught:
             connect(address)
