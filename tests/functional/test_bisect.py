@@ -257,6 +257,23 @@ def test_a_journal_that_is_read_and_written_again_stays_as_it_is(tmp_path: Path)
     assert journal.read_text() == lines
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("null", "5", "{}", "[]", '["c1-x forward v0 v1", 0.1, 0.1]', '[["a"], 0.1, 0.1, 2]', "[" * 5000),
+        *(f'["c1-x forward v0 v1", {numbers}]' for numbers in ("1e300, 0.1, 2", "0.1, 1e300, 2", "0.1, 0.1, 1e300")),
+        *(f'["c1-x forward v0 v1", {numbers}]' for numbers in ("NaN, 0.1, 2", "0.1, -1, 2", "0.1, 0.1, 0")),
+        *(f'["c1-x forward v0 v1", {numbers}]' for numbers in ('"1", 0.1, 2', "9" * 5000 + ", 0.1, 2", "true, 0, 2")),
+    ],
+)
+def test_a_journal_of_any_other_content_is_one_message(line: str, tmp_path: Path) -> None:
+    journal = tmp_path / "b.json.journal"
+    journal.write_text(f"{line}\n\n")
+    with pytest.raises(InputError, match="line 1") as refusal:
+        search(Slowdowns(steps()), order=Order("v0", "v15", resume=journal))
+    assert refusal.value.slug == "bad_journal"
+
+
 @pytest.mark.usefixtures("exact")
 def test_the_journal_of_another_search_is_one_message(tmp_path: Path) -> None:
     journal = tmp_path / "b.json.journal"

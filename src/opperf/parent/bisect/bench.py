@@ -7,12 +7,16 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated, TypeAlias
 
 from opperf.domain.bisection import LeftOut
+from opperf.domain.codec import read_as
 from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.files.destination import explain_errors
+from opperf.domain.files.json_text import NotJSON, value_of
 from opperf.domain.files.text_file import read_bytes
 from opperf.domain.plan import INSTRUCTIONS, Settings
+from opperf.domain.type_hint import Amount, AtLeast
 from opperf.parent.analysis.verdict import LEAST_PAIRS, Rule, paired_test
 from opperf.parent.bisect.answers import Candidates, Subject
 from opperf.parent.bisect.builds import Builds
@@ -22,6 +26,13 @@ from opperf.parent.contest import Contest, outcome
 from opperf.parent.planning.implementations import trial_on
 from opperf.parent.planning.selection import Selection
 from opperf.parent.stages import Comparing
+
+#: The largest log-ratio of two builds, and error of one, that a journal may state: a factor of 22,000.
+LARGEST = 10.0
+#: The most pairs of processes behind one comparison.
+MOST_PAIRS = 1_000_000
+#: A line of a journal: what was compared, the log-ratio, its standard error, and the number of pairs.
+_Entry: TypeAlias = tuple[str, float, Amount, Annotated[float, AtLeast(1)]]
 
 
 class Journal:
@@ -177,17 +188,20 @@ def _line(entry: tuple[str, Sequence[tuple[float, float, float]]]) -> str:
 def _read(path: Path) -> dict[str, list[tuple[float, float, float]]]:
     """Read a journal, whose last line may be torn; raises `InputError` for anything else."""
     answers: dict[str, list[tuple[float, float, float]]] = {}
-    lines = read_bytes(path).decode(errors="replace").split("\n")
+    lines = read_bytes(path).split(b"\n")
     for number, line in enumerate(lines, 1):
+        if not line:
+            continue
+        where = f"{path}: line {number}"
         try:
-            key, log_ratio, error, pairs = json.loads(line) if line else ("", 0, 0, 0)
-            values = float(log_ratio), float(error), float(pairs)
-        except (ValueError, TypeError) as problem:
+            key, log_ratio, error, pairs = read_as(_Entry, value_of(line), where)
+        except (NotJSON, InputError) as problem:
             if number == len(lines):
                 break
-            raise InputError(
-                f"{path}: line {number}: not a journal of `opperf bisect`", slug="bad_journal"
-            ) from problem
-        if line:
-            answers.setdefault(str(key), []).append(values)
+            text = f"{where}: not a journal of `opperf bisect`" if isinstance(problem, NotJSON) else problem
+            raise InputError(str(text), slug="bad_journal") from problem
+        if not (abs(log_ratio) <= LARGEST and error <= LARGEST and pairs <= MOST_PAIRS):
+            expected = f"a log-ratio and an error of at most {LARGEST:g}, and at most {MOST_PAIRS:,} pairs"
+            raise InputError(f"{where}: expected {expected}", slug="bad_journal")
+        answers.setdefault(key, []).append((log_ratio, error, pairs))
     return answers
