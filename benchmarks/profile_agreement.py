@@ -131,7 +131,7 @@ def alone(framework: str, case: Case, folder: Path) -> float:
     opperf("run", "--suite", suite, *asked, "--output", result, "--force")
     (record,) = read_run(result).records
     assert record.time is not None
-    return record.time.median
+    return record.time.value
 
 
 def in_profile(framework: str, case: Case, folder: Path, allocator: str) -> tuple[float, float]:

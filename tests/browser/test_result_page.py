@@ -9,7 +9,10 @@ import pytest
 from playwright.sync_api import Browser
 from tests.nights import archive
 
-from opperf.parent.pages.figures import Result, charts
+from opperf.domain.comparison import ComparisonRun
+from opperf.domain.record import Run
+from opperf.parent.load import read_value
+from opperf.parent.pages.figures import charts
 from opperf.parent.pages.result_page import page
 from opperf.parent.reports import report_of
 
@@ -19,11 +22,11 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """A function that writes the page of a run of the nights, by its id."""
     folder = tmp_path_factory.mktemp("frozen")
     with archive(folder / "nights.db", nights=1) as store:
-        results = {key: store.document(key) for key in ("run-00", "night-00")}
+        results = {key: read_value(store.document_json(key), key) for key in ("run-00", "night-00")}
 
     def write(key: str) -> Path:
-        result: Result | None = results[key]
-        assert result is not None
+        result = results[key]
+        assert isinstance(result, (Run, ComparisonRun))
         path = folder / f"{key}.html"
         path.write_text(page(result, report_of(result), charts(result)), encoding="utf-8")
         return path

@@ -10,7 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select, update
+from starlette.testclient import TestClient
 from tests.functional.conftest import FEW, current, invoke
+
+from opperf.parent.exchange import EXPORTS
+from opperf.parent.pages.server.app import PAGES, application
+from opperf.parent.store.database import schema
+from opperf.parent.store.database.archive import Archive
+from opperf.parent.store.database.connection import Address
+from opperf.parent.store.database.documents import pack, unpack
 
 PYTEST = {
     "machine_info": {"machine": "x86_64", "cpu": {"brand_raw": "EPYC", "count": 2}},
@@ -82,8 +91,8 @@ def bring(opperf: Any, *words: object) -> Any:
 
 def test_times_of_pytest_benchmark_are_imported_once_and_labelled_absolute(opperf: Any, here: Path) -> None:
     write(here / "p.json", PYTEST)
-    assert "1 added, 0 there already" in bring(opperf, "p.json").err
-    assert "0 added, 1 there already" in bring(opperf, "p.json").err
+    assert "1 added with 1 row, 0 there already" in bring(opperf, "p.json").err
+    assert "0 added with 0 rows, 1 there already" in bring(opperf, "p.json").err
     (row,) = show(opperf, "test_x.py::test_sum")
     assert (row["time_s"], row["framework"], row["version"], row["case"]) == (
         *(2e-6, "pytest-benchmark", "0123456789ab", "n=10"),
@@ -281,3 +290,78 @@ def test_a_folder_without_results_is_refused(opperf: Any, here: Path) -> None:
 def test_a_format_that_is_not_known_is_refused(opperf: Any, exported: Path) -> None:
     done = opperf("history", "export", "--format", "xml", "--output", "x", "--database", "team.db")
     assert (done.code, "no format `xml`" in done.err, os.path.exists("x")) == (2, True, False)
+
+
+#: Midnight of the last day of all, a day's length further west: no calendar has it in UTC.
+NEVER = "9999-12-31T23:59:59-23:59"
+
+
+@pytest.fixture
+def marked(opperf: Any, exported: Path) -> Path:
+    """The address of a database that has, from earlier, a run of a moment that cannot be shown."""
+    write(exported / "p.json", PYTEST)
+    bring(opperf, "p.json")
+    with Archive(Address.of(str(exported / "team.db"))) as store, store.engine.begin() as connection:
+        run = schema.runs.c
+        key, packed = connection.execute(select(run.key, run.document).where(run.kind == "imported")).one()
+        document = unpack(packed, key)
+        document["run"]["started"] = NEVER
+        values = {"key": "odd", "started": 253402386839, "document": pack(document)}
+        connection.execute(update(schema.runs).where(run.key == key).values(values))
+        connection.execute(update(schema.records).where(schema.records.c.time == 2e-6).values(started=253402386839))
+    return exported / "team.db"
+
+
+@pytest.mark.parametrize("change", [{"datetime": NEVER}, {"datetime": "0001-01-01T00:00:00"}])
+def test_a_run_that_could_not_be_shown_is_not_stored(change: dict[str, str], opperf: Any, here: Path) -> None:
+    write(here / "p.json", PYTEST | change)
+    done = opperf("history", "import", "p.json", "--database", "team.db")
+    assert (done.code, done.out) == (2, "")
+    assert "p.json.datetime: found" in done.err
+    assert not (here / "team.db").exists()
+
+
+def test_a_file_of_opperf_with_an_impossible_moment_is_refused(opperf: Any, exported: Path) -> None:
+    document = json.loads((exported / "r.json").read_text())
+    document["run"]["started"] = NEVER
+    write(exported / "odd.json", document)
+    done = opperf("history", "add", "odd.json", "--database", "team.db")
+    assert (done.code, "run.started: found" in done.err) == (2, True)
+
+
+def test_one_run_that_cannot_be_shown_costs_its_own_row_only(marked: Path, opperf: Any, here: Path) -> None:
+    place = ("--database", marked)
+    listed = opperf("history", "list", *place)
+    assert (listed.code, listed.out.count("odd"), "`opperf history remove odd`" in listed.out) == (0, 3, True)
+    assert opperf("history", "show", "test_x.py::test_sum", *place).code == 0
+    assert opperf("history", "changes", *place).code == 0
+    for name in EXPORTS:
+        done = opperf("history", "export", "--format", name, "--output", here / name, *place)
+        assert (done.code, "2 runs" in done.err or name == "asv") == (0, True)
+        assert "left out run odd" in done.err
+        assert "`opperf history remove odd`" in done.err
+    with Archive(Address.of(str(marked))) as store:
+        client = TestClient(application(store, hosts=["testserver"]))
+        for path in (*(path for path in PAGES if "{" not in path), "/operators/test_x.py::test_sum", "/machines/1"):
+            assert (path, client.get(path).status_code) == (path, 200)
+        assert "opperf history remove odd" in client.get("/suites").text
+        assert client.get("/runs/odd").status_code == 400
+    assert opperf("history", "remove", "odd", *place).code == 0
+    assert "odd" not in opperf("history", "list", *place).out
+
+
+@pytest.mark.usefixtures("exported")
+def test_an_export_says_what_its_format_has_no_place_for(opperf: Any, here: Path) -> None:
+    opperf("noise", "null:steady", "--repeats", 1, *FEW, "--output", "n.json")
+    opperf("history", "add", "n.json", "--database", "team.db")
+    done = opperf("history", "export", "--format", "asv", "--output", "asv", "--database", "team.db")
+    assert "wrote asv: 1 run\n" in done.err
+    assert "left out 1 comparisons, since it has no place for ratios" in done.err
+    assert "left out 1 noise floors" in done.err
+    done = opperf("history", "export", "--format", "pytorch-v3", "--output", "v3", "--database", "team.db")
+    assert "wrote v3: 2 runs\n" in done.err
+    assert "left out 1 trials without a measurement" in done.err
+    for _ in range(2):
+        opperf("run", "null:steady", "--runs", 3, "--database", "team.db")
+    done = opperf("history", "export", "--format", "asv", "--output", "asv", "--database", "team.db")
+    assert "left out 2 earlier results of the same build" in done.err

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from opperf.domain.case import Case
 from opperf.domain.comparison import Comparison, ComparisonRun, Verdict
@@ -17,7 +18,10 @@ from opperf.domain.record import Run
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.history import archive
 from opperf.parent.pages.server.operator_charts import ratio_charts
+from opperf.parent.store.database import documents, schema
+from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.builds import build_orders, builds
+from opperf.parent.store.database.connection import Address
 from opperf.parent.store.database.operator_history import operator_ratios
 from opperf.parent.store.database.overview import overview
 
@@ -242,3 +246,44 @@ def test_a_regression_is_told_though_no_database_took_it(opperf: Any) -> None:
 def test_an_address_that_means_nothing_is_refused_before_anything_runs(opperf: Any) -> None:
     done = opperf("run", "null:steady", "--database", "mysql://db/perf")
     assert (done.code, done.out) == (2, "")
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("remove", "9" * 30), 2),
+        (("remove", "\udcff"), 2),
+        (("remove", *map(str, range(40_000))), 2),
+        (("show", "9" * 30), 2),
+        (("show", "\udcff"), 2),
+        (("show", "exp", "--framework", "\udcff"), 2),
+        (("changes", "\udcff"), 2),
+        (("list", "--top", "9" * 30), 2),
+        (("list", "--since", "9999-12-31T23:59:59-23:59"), 2),
+        (("prune", "--older-than", "9" * 30, "--dry-run"), 0),
+        (("prune", "--keep", "9" * 30, "--dry-run"), 2),
+        (("changes", "--tolerance", "9" * 400), 2),
+    ],
+)
+def test_an_argument_of_any_size_is_answered_in_one_message(
+    words: tuple[str, ...], code: int, nights: list[Path], opperf: Any
+) -> None:
+    opperf("history", "add", *nights, "--database", "team.db")
+    done = opperf("history", *words, "--database", "team.db")
+    assert (done.code, done.err.count("error: ")) == (code, code // 2)
+    assert "unexpected" not in done.err
+
+
+def test_a_document_that_unpacks_to_more_than_the_memory_holds_costs_its_own_run(
+    nights: list[Path], opperf: Any, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opperf("history", "add", *nights, "--database", "team.db")
+    monkeypatch.setattr(documents, "LARGEST", 2000)
+    with Archive(Address.of(str(here / "team.db"))) as store, store.engine.begin() as connection:
+        for key, document in (("night1", documents.pack({"a": "a" * 100_000})), ("night2", b"no document")):
+            query = update(schema.runs).where(schema.runs.c.key == key)
+            connection.execute(query.values(document=document))
+    done = opperf("history", "export", "--output", "all.jsonl", "--database", "team.db")
+    assert (done.code, "2 runs" in done.err) == (0, True)
+    assert "left out run night1: run night1: its document has over 2,000 bytes" in done.err
+    assert "left out run night2: run night2: its document is damaged" in done.err

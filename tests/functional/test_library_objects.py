@@ -144,7 +144,7 @@ def test_an_object_is_added_to_a_database_once(kind: str, here: Path) -> None:
     assert report.add_to("team.db") == report.add_to("team.db") == report.run.id
     with archive("team.db") as store:
         assert [entry.key for entry in entries(store)] == [report.run.id]
-        assert store.document(report.run.id) is not None
+        assert store.document_json(report.run.id) is not None
 
 
 def test_the_database_is_the_usual_one_unless_it_is_named(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,7 @@ from opperf.domain.measurement import Quantity
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.record import Record, Run, Statistics, Value
 from opperf.domain.tensor import TensorSpec
+from opperf.parent.load import read_value
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import Address, connect
@@ -96,7 +97,7 @@ def test_pages_ask_either_system_alike(address: str) -> None:
         assert operator_ratios(archive, "sum")[0].builds == ("1.1", "1.2")
         assert operator_times(archive, "sum")[0].memory == (4096,)
         assert [hit.key for hit in search(archive, "NIGHT")] == ["night2", "night1"]
-        assert archive.document("night2") == night(2, "1.2", 1.2)
+        assert read_value(archive.document_json("night2"), "night2") == night(2, "1.2", 1.2)
 
 
 def test_a_database_of_the_first_schema_goes_on_as_it_was(address: str) -> None:
@@ -121,7 +122,7 @@ def test_a_database_of_the_first_schema_goes_on_as_it_was(address: str) -> None:
             connection.exec_driver_sql(line)
     engine.dispose()
     with Archive(old) as archive:
-        assert archive.document("night1") == night(1, "1.1", 1.1)
+        assert read_value(archive.document_json("night1"), "night1") == night(1, "1.1", 1.1)
         assert archive.run("run-1.1") == measure("1.1")
         (times,) = operator_times(archive, "sum")
         assert (times.memory, times.compile_times) == ((4096,), (0.5,))

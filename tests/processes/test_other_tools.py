@@ -181,14 +181,14 @@ def test_asv_reads_what_is_exported_for_it_and_it_comes_back(tools: Path, measur
     with Archive(Address.of(str(tmp_path / "results.db"))) as archive:
         archive.add(mine, kind="imported")
         export_results(archive, "asv", tmp_path / "out")
-    expected = sorted(record.time.median for record in mine.records if record.time is not None)
+    expected = sorted(record.time.value for record in mine.records if record.time is not None)
     results = tmp_path / "out" / "results"
     ((commits),) = asv_reads(results, tools).values()
     ((_, values),) = commits.items()
     assert sorted(one for row in values.values() for one in row if one is not None) == expected
     again = only_run(results)
     assert again == only_run(tmp_path / "out")
-    assert sorted(record.time.median for record in again.records if record.time is not None) == expected
+    assert sorted(record.time.value for record in again.records if record.time is not None) == expected
     intervals = [record.time.interval for record in again.records if record.time is not None]
     assert sorted(map(str, intervals)) == sorted(
         str(record.time.interval) for record in mine.records if record.time is not None

@@ -16,6 +16,7 @@ from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import JsonObject
 from opperf.domain.measurement import Quantity, sample_columns
 from opperf.domain.metric import METRICS
+from opperf.domain.moment import Moment
 from opperf.domain.node import Node
 from opperf.domain.peaks import Limit
 from opperf.domain.plan import Settings, Trial
@@ -35,22 +36,24 @@ class Statistics(Fields):
     are summarised, `disturbed` those of them that the machine disturbed, which count where too few clean ones remained,
     and `discarded` those left out because it did. `clock` is `wall`, or `cpu` where
     too few undisturbed samples remained.
+
+    Another tool may state fewer of them; what it does not state is None, and one of mean and median it must.
     """
 
-    mean: Amount
-    median: Amount
-    p90: Amount
-    p99: Amount
-    min: Amount
-    max: Amount
-    stdev: Amount
+    mean: Amount | None
+    median: Amount | None
+    p90: Amount | None
+    p99: Amount | None
+    min: Amount | None
+    max: Amount | None
+    stdev: Amount | None
     interval: tuple[float, float] | None
     interval_reason: str | None
     precision: float | None
-    samples: Natural
-    calls_per_sample: Natural
-    discarded: Natural
-    processes: Natural
+    samples: Natural | None
+    calls_per_sample: Natural | None
+    discarded: Natural | None
+    processes: Natural | None
     sync: str | None = None
     cache: str | None = None
     clock: str = "wall"
@@ -58,13 +61,19 @@ class Statistics(Fields):
 
     beside = ("p50",)
 
-    @property
-    def value(self) -> float:
-        """The number that represents the samples: the median."""
-        return self.median
+    def __post_init__(self) -> None:
+        if self.median is None and self.mean is None:
+            raise InputError("median and mean are null, expected one of them at least", slug="bad_value")
 
     @property
-    def p50(self) -> float:
+    def value(self) -> float:
+        """The number that represents the samples: the median, or the mean where it alone is known."""
+        value = self.mean if self.median is None else self.median
+        assert value is not None
+        return value
+
+    @property
+    def p50(self) -> float | None:
         """The median, by its name among percentiles; files have it under both."""
         return self.median
 
@@ -131,7 +140,7 @@ class Record(Fields):
     @property
     def total(self) -> float | None:
         """Standalone time of all calls of the case: the median of one, times their number."""
-        return None if self.time is None else self.time.median * self.trial.count
+        return None if self.time is None else self.time.value * self.trial.count
 
     @classmethod
     def from_json(cls, data: object, where: str = "record") -> Record:
@@ -241,7 +250,7 @@ class Run(Fields):
     """The records of one command. `environment` holds the facts of the machine and of every framework."""
 
     id: str
-    started: str
+    started: Moment
     command: tuple[str, ...]
     settings: Settings
     labels: Mapping[str, str] = field(default_factory=dict)

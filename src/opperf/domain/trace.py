@@ -96,7 +96,7 @@ class ReplayedCase:
     def total(self) -> float | None:
         """Standalone time of all calls: the median of one, times their number."""
         time = None if self.record is None else self.record.time
-        return None if time is None else time.median * self.traced.count
+        return None if time is None else time.value * self.traced.count
 
 
 class Coverage(TypedDict):

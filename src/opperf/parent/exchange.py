@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TypeAlias, Union, get_args
+from typing import get_args
 
 from opperf.domain.comparison import ComparisonRun
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, unknown
 from opperf.domain.files.destination import write_parts
-from opperf.domain.files.json_text import NotJSON, value_of
+from opperf.domain.files.json_text import JsonDict, NotJSON, value_of
 from opperf.domain.files.text_file import distinct, read_bytes
 from opperf.domain.floor import NoiseRun
 from opperf.domain.record import Run
 from opperf.parent.history import archive as open_archive
 from opperf.parent.load import read_value
 from opperf.parent.reports.exports import asv, bencher, csv, pytorch_v3
-from opperf.parent.store.database.archive import Addition, Archive, Kind
+from opperf.parent.store.database.archive import Addition, Archive, Kind, Stored
+from opperf.parent.store.database.headings import Unreadable
 from opperf.parent.store.database.history import entries
 from opperf.parent.store.imports import asv as asv_folder
+from opperf.parent.store.imports.absolute_times import Foreign
 from opperf.parent.store.imports.benchmark_json import google_run, pytest_run
 from opperf.parent.store.imports.operator_json import is_mxnet, mxnet_run, param_run
 
-Measured: TypeAlias = Union[Run, ComparisonRun]
 #: The version of another tool's results, where neither its file nor the user names one.
 UNKNOWN_VERSION = "unknown"
 
@@ -34,32 +37,117 @@ UNKNOWN_VERSION = "unknown"
 class Import:
     """A run from a file, and its kind; opperf's own files keep theirs."""
 
-    document: Run | ComparisonRun | NoiseRun
+    document: Stored
     kind: Kind = "imported"
+    #: What of the file has no place in it, counted by reason.
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, foreign: Foreign) -> Import:
+        """Return what another tool's run is."""
+        return cls(foreign.run, left_out=foreign.left_out)
 
 
-def export_results(archive: Archive, format: str, output: Path, *, since: datetime | None = None) -> int:
-    """Write the runs of a database, oldest first; return how many runs.
+@dataclass(frozen=True)
+class Export:
+    """What was written: the runs of which the file holds something; what it has no place for, counted by reason."""
+
+    runs: int
+    left_out: Mapping[str, int]
+    unreadable: Sequence[Unreadable]
+
+
+def export_results(archive: Archive, format: str, output: Path, *, since: datetime | None = None) -> Export:
+    """Write the runs of a database, oldest first.
 
     Raises `InputError` for a format that is not known, or a place that cannot be written to.
     """
     if format not in EXPORTS:
         raise unknown("format", format, EXPORTS, hint=f"known: {', '.join(EXPORTS)}")
-    keys = [entry.key for entry in reversed(entries(archive, since=since))]
-    EXPORTS[format](archive, keys, output)
-    return len(keys)
+    write, takes = EXPORTS[format]
+    documents = _Documents(archive, [entry.key for entry in reversed(entries(archive, since=since))], takes)
+    documents.left_out.update(write(documents, output) or {})
+    return Export(documents.runs, documents.left_out, documents.unreadable)
 
 
-def import_results(
-    paths: Sequence[Path], database: str | None = None, *, version: str | None = None
-) -> tuple[str, list[Addition]]:
-    """Add what other tools measured, or `opperf history export` wrote as lines; return the address of the database.
+@dataclass(frozen=True)
+class _Takes:
+    """The rows that a format has a place for."""
+
+    comparisons: bool = True
+    floors: bool = False
+    failures: bool = True
+
+    def lacks(self, document: Stored) -> Iterator[str]:
+        """Yield why a row is left out, for each that is."""
+        if isinstance(document, NoiseRun) and not self.floors:
+            yield from ("noise floors",) * len(document.floors)
+        if isinstance(document, ComparisonRun):
+            for one in document.comparisons:
+                if not self.comparisons:
+                    yield "comparisons, since it has no place for ratios"
+                elif one.verdict.ratio is None and not self.failures:
+                    yield "comparisons without a ratio"
+        if isinstance(document, Run) and not self.failures:
+            yield from ("trials without a measurement" for record in document.records if not record.metrics)
+
+
+class _Documents:
+    """The documents of a database, read one after the other, with a count of what became of them."""
+
+    def __init__(self, archive: Archive, keys: Sequence[str], takes: _Takes) -> None:
+        self._archive, self._keys, self._takes = archive, keys, takes
+        self.runs = 0
+        self.left_out: Counter[str] = Counter()
+        self.unreadable: list[Unreadable] = []
+
+    def __iter__(self) -> Iterator[tuple[JsonDict, Stored]]:
+        for key in self._keys:
+            try:
+                data = self._archive.document_json(key)
+                document = None if data is None else _own_import(data, f"run {key}").document
+            except InputError as error:
+                self.unreadable.append(Unreadable(key, error.message))
+                continue
+            if data is None or document is None:  # it was removed meanwhile
+                continue
+            reasons = [*self._takes.lacks(document)]
+            self.left_out.update(reasons)
+            self.runs += not reasons or len(reasons) < _row_count(document)
+            yield data, document
+
+    def measured(self) -> Iterator[Run | ComparisonRun]:
+        """Yield those that hold measurements."""
+        return (document for _, document in self if not isinstance(document, NoiseRun))
+
+
+def _row_count(document: Stored) -> int:
+    if isinstance(document, NoiseRun):
+        return len(document.floors)
+    return len(document.records if isinstance(document, Run) else document.comparisons)
+
+
+@dataclass(frozen=True)
+class Imported:
+    """The address of a database, what was added to it, and what of the files was not, counted by reason."""
+
+    address: str
+    additions: Sequence[Addition]
+    left_out: Mapping[str, int]
+
+
+def import_results(paths: Sequence[Path], database: str | None = None, *, version: str | None = None) -> Imported:
+    """Add what other tools measured, or `opperf history export` wrote as lines.
 
     Where one of the files cannot be read, nothing is added. `version` is the build, for files that do not say.
     """
     imports = [one for path in paths for one in read_imports(path, version)]
+    left_out: Counter[str] = Counter()
+    for one in imports:
+        left_out.update(one.left_out)
     with open_archive(database, create=True) as store:
-        return str(store.address), [store.add(one.document, samples=True, kind=one.kind) for one in imports]
+        additions = [store.add(one.document, samples=True, kind=one.kind) for one in imports]
+        return Imported(str(store.address), additions, left_out)
 
 
 def read_imports(path: Path, version: str | None = None) -> Iterator[Import]:
@@ -69,7 +157,7 @@ def read_imports(path: Path, version: str | None = None) -> Iterator[Import]:
     if not path.is_dir():
         yield from _read_file(path, version or UNKNOWN_VERSION)
     elif results is not None:
-        yield from map(Import, asv_folder.read_folder(results))
+        yield from map(Import.of, asv_folder.read_folder(results))
     else:
         files = sorted(path.rglob("*.json"))
         if not files:
@@ -86,16 +174,16 @@ def _read_file(path: Path, version: str) -> Iterator[Import]:
     first = values[0] if values else None
     keys = set(first) if isinstance(first, dict) else set()
     if "run_options" in keys or "sys_info" in keys:
-        yield Import(param_run(values, where, version=version, started=start))
+        yield Import.of(param_run(values, where, version=version, started=start))
     elif {"schema_version", "run"} <= keys:
         for number, value in enumerate(values, 1):
             yield _own_import(value, f"{where}: line {number}" if len(values) > 1 else where)
     elif {"benchmarks", "machine_info"} <= keys:
-        yield Import(pytest_run(first, where))
+        yield Import.of(pytest_run(first, where))
     elif {"benchmarks", "context"} <= keys:
-        yield Import(google_run(first, where, version=version))
+        yield Import.of(google_run(first, where, version=version))
     elif is_mxnet(first):
-        yield Import(mxnet_run(first, where, version=version, started=start))
+        yield Import.of(mxnet_run(first, where, version=version, started=start))
     else:
         hint = "it reads asv's folder, JSON of pytest-benchmark and others, and PARAM's output lines"
         raise InputError(f"{where}: opperf cannot read results in this format", hint=hint, slug="input")
@@ -128,31 +216,23 @@ def _own_import(value: object, where: str) -> Import:
     return Import(document, kind) if kind else Import(document, "run")
 
 
-def _documents(archive: Archive, keys: Iterable[str]) -> Iterator[Measured]:
-    for key in keys:
-        document = archive.document(key)
-        if document is not None:
-            yield document
+def _jsonl(documents: _Documents, output: Path) -> None:
+    write_parts(output, (f"{json.dumps(data)}\n".encode() for data, _ in documents))
 
 
-def _jsonl(archive: Archive, keys: Iterable[str], output: Path) -> None:
-    lines = (json.dumps(document) for key in keys if (document := archive.document_json(key)) is not None)
-    write_parts(output, (f"{line}\n".encode() for line in lines))
-
-
-def _csv(archive: Archive, keys: Iterable[str], output: Path) -> None:
+def _csv(documents: _Documents, output: Path) -> None:
     def parts() -> Iterator[bytes]:
         yield csv.heading().encode()
-        for document in _documents(archive, keys):
+        for document in documents.measured():
             yield from (line.encode() for line in csv.lines(document))
 
     write_parts(output, parts())
 
 
-def _pytorch_v3(archive: Archive, keys: Iterable[str], output: Path) -> None:
+def _pytorch_v3(documents: _Documents, output: Path) -> None:
     def parts() -> Iterator[bytes]:
         separator = "[\n"
-        for document in _documents(archive, keys):
+        for document in documents.measured():
             for record in pytorch_v3.records(document):
                 yield f"{separator}{json.dumps(record)}".encode()
                 separator = ",\n"
@@ -161,18 +241,22 @@ def _pytorch_v3(archive: Archive, keys: Iterable[str], output: Path) -> None:
     write_parts(output, parts())
 
 
-def _asv(archive: Archive, keys: Iterable[str], output: Path) -> None:
-    asv.write(output, (document for document in _documents(archive, keys) if isinstance(document, Run)))
+def _asv(documents: _Documents, output: Path) -> Mapping[str, int]:
+    replaced = asv.write(output, (document for document in documents.measured() if isinstance(document, Run)))
+    return {"earlier results of the same build": replaced} if replaced else {}
 
 
-def _bencher(archive: Archive, keys: Iterable[str], output: Path) -> None:
-    write_parts(output, (json.dumps(bencher.metrics(_documents(archive, keys)), indent=1).encode(), b"\n"))
+def _bencher(documents: _Documents, output: Path) -> Mapping[str, int]:
+    measures, replaced = bencher.metrics(documents.measured())
+    write_parts(output, (json.dumps(measures, indent=1).encode(), b"\n"))
+    return {"earlier results of the same case": replaced} if replaced else {}
 
 
-EXPORTS: dict[str, Callable[[Archive, Iterable[str], Path], None]] = {
-    "jsonl": _jsonl,
-    "csv": _csv,
-    "pytorch-v3": _pytorch_v3,
-    "asv": _asv,
-    "bencher": _bencher,
+#: How each format is written, which returns what it left out itself; and what it has a place for.
+EXPORTS: dict[str, tuple[Callable[[_Documents, Path], Mapping[str, int] | None], _Takes]] = {
+    "jsonl": (_jsonl, _Takes(floors=True)),
+    "csv": (_csv, _Takes()),
+    "pytorch-v3": (_pytorch_v3, _Takes(failures=False)),
+    "asv": (_asv, _Takes(comparisons=False)),
+    "bencher": (_bencher, _Takes(failures=False)),
 }

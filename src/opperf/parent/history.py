@@ -13,6 +13,7 @@ from opperf.domain.comparison import ComparisonRun
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.floor import NoiseRun
+from opperf.domain.moment import FIRST, parse_moment
 from opperf.domain.record import Run
 from opperf.domain.trace import Replay
 from opperf.parent.analysis.change_points import absolute, changes, points
@@ -155,8 +156,14 @@ def prune(archive: Archive, *, older: int | None, keep: int | None, samples: boo
     if older is None and keep is None and not samples:
         hint = "add `--older-than DAYS` or `--keep N`, or `--samples`"
         raise InputError("no rule says which runs to remove", hint=hint, slug="input")
-    before = None if older is None else datetime.now(timezone.utc) - timedelta(days=older)
+    before = None if older is None else _days_ago(older)
     return prune_archive(archive, before=before, keep=keep or 0, samples=samples, dry=dry)
+
+
+def _days_ago(days: int) -> datetime:
+    """Return a moment that lies so many days back, or the first that a run may have."""
+    now = datetime.now(timezone.utc)
+    return FIRST if days > (now - FIRST).days else now - timedelta(days=days)
 
 
 def day(text: str | None) -> datetime | None:
@@ -168,7 +175,7 @@ def day(text: str | None) -> datetime | None:
     if text is None:
         return None
     try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise InputError(f"`{text}` is not a date", hint="write for example `2026-11-23`", slug="input") from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
+        return parse_moment(text)
+    except (ValueError, OverflowError):
+        hint = "write for example `2026-11-23`"
+        raise InputError(f"`{text}` is not a date of the years 1900 to 2999", hint=hint, slug="input") from None

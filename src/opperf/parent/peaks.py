@@ -70,7 +70,8 @@ def rates_of(record: Record, moment: str) -> Iterator[Rate]:
     case, side = record.trial.case, record.trial.side
     kind, metric = (PRODUCT, "flops") if case.operator == "matmul" else (MOVE, "bytes")
     count = record.metrics.get(metric)
-    if record.time is None or record.time.min <= 0 or not isinstance(count, Quantity):
+    least = None if record.time is None else record.time.min
+    if not least or not isinstance(count, Quantity):
         return
     tensor = next(case.tensors())
     yield Rate(
@@ -78,7 +79,7 @@ def rates_of(record: Record, moment: str) -> Iterator[Rate]:
         operator=case.operator,
         dtype=tensor.dtype,
         size=int(count.value) if kind == MOVE else tensor.shape[0],
-        rate=count.value / record.time.min,
+        rate=count.value / least,
         framework=side.framework,
         device=side.device,
         threads=side.threads,

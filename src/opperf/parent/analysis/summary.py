@@ -223,9 +223,9 @@ def limit_of(record: Record, peaks: Peaks) -> Limit | None:
 
 def doubts(record: Record, limit: Limit) -> tuple[Warning, ...]:
     """Return a warning for a record that is faster than the limits of its machine."""
-    if record.time is None or not 0 < record.time.median < limit.seconds:
+    if record.time is None or not 0 < record.time.value < limit.seconds:
         return ()
-    share = limit.seconds / record.time.median
+    share = limit.seconds / record.time.value
     text = (
         f"{share:.0%} of the machine's {limit.bound} limit, which cannot be exceeded: the limit was measured on a "
         "busier machine, or the operator does less work than counted, for example because a closer cache holds its data"

@@ -168,7 +168,8 @@ def process_logs(record: Record) -> list[float]:
         return []
     series = record.samples.get("time")
     if not series:
-        return [math.log(record.time.min)] if record.time.min > 0 else []
+        shortest = record.time.value if record.time.min is None else record.time.min  # another tool may state none
+        return [math.log(shortest)] if shortest > 0 else []
     runs = [Samples.from_json(columns) for columns in series]
     least = [min(samples.seconds() or samples.seconds(clean_only=False)) for samples in runs]
     return [math.log(value) for value in least if value > 0]

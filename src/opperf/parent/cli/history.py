@@ -196,8 +196,12 @@ def export_database(
 
     begin = day(since)
     with archive(database) as store:
-        count = export_results(store, to, output, since=begin)
-    tell(f"wrote {output}: {count} {'run' if count == 1 else 'runs'}")
+        export = export_results(store, to, output, since=begin)
+    tell(f"wrote {output}: {export.runs} {'run' if export.runs == 1 else 'runs'}")
+    for reason, count in export.left_out.items():
+        tell(f"left out {count} {reason}")
+    for one in export.unreadable:
+        tell(str(one))
 
 
 @app.command("import")
@@ -217,7 +221,11 @@ def import_files(
     from opperf.parent.cli.output import tell
     from opperf.parent.exchange import import_results
 
-    address, additions = import_results(paths, database, version=version)
-    new = sum(one.outcome == "added" for one in additions)
-    tell(f"{new} added, {len(additions) - new} there already")
-    tell(f"database: {address}")
+    done = import_results(paths, database, version=version)
+    new = [one for one in done.additions if one.outcome == "added"]
+    rows = sum(one.rows for one in new)
+    old = len(done.additions) - len(new)
+    tell(f"{len(new)} added with {rows} row{'' if rows == 1 else 's'}, {old} there already")
+    for reason, count in done.left_out.items():
+        tell(f"left out {count} {reason}")
+    tell(f"database: {done.address}")

@@ -225,15 +225,22 @@ def _times(records: Sequence[Record]) -> Iterator[Chart]:
         if time is None:
             continue
         direction = "" if trial.direction == "forward" else f"{trial.direction} "
-        tip = [f"median {format_seconds(time.median)}", f"fastest {format_seconds(time.min)}"]
-        tip += [f"90 % within {format_seconds(time.p90)}", f"{time.samples} samples, {time.processes} process(es)"]
+        known = {
+            "mean" if time.median is None else "median": format_seconds(time.value),
+            "fastest": format_seconds(time.min),
+            "90 % within": format_seconds(time.p90),
+            "samples:": time.samples,
+            "processes:": time.processes,
+        }
+        tip = [f"{word} {number}" for word, number in known.items() if number not in (None, "")]
+        width = None if time.min is None or time.p90 is None else (time.min, time.p90)
         rows.append(
             Row(
                 subject(trial.case, trial.side),
                 f"{direction}{case_text(trial.case)}",
-                time.median,
-                time.interval or (time.min, time.p90),
-                f"{format_seconds(time.median)} {format_interval(time.interval)}".rstrip(),
+                time.value,
+                time.interval or width,
+                f"{format_seconds(time.value)} {format_interval(time.interval)}".rstrip(),
                 color(sides.index(_side(record))),
                 tip="\n".join([*tip, *(warning.message for warning in record.warnings)]),
             )
@@ -255,10 +262,10 @@ def _sizes(records: Sequence[Record]) -> Iterator[Chart]:
     for record in records:
         time, trial = record.time, record.trial
         size = trial.case.input_bytes
-        if time is not None and size and time.median > 0:
+        if time is not None and size and time.value > 0:
             text = case_text(trial.case)
-            tip = f"{text}\n{format_bytes(size)}, {format_seconds(time.median)}"
-            point = Point(size, time.median, "", tip, time.interval)
+            tip = f"{text}\n{format_bytes(size)}, {format_seconds(time.value)}"
+            point = Point(size, time.value, "", tip, time.interval)
             operators[subject(trial.case, trial.side), trial.direction][_side(record)].append(point)
     several = {
         what: sides
@@ -284,16 +291,16 @@ def _roofline(records: Sequence[Record]) -> Iterator[Chart]:
         limit, time = record.details.roofline, record.time
         if limit is None or time is None or not isinstance(flops, Quantity) or not isinstance(nbytes, Quantity):
             continue
-        if not flops.value or not nbytes.value or not limit.seconds or not time.median:
+        if not flops.value or not nbytes.value or not limit.seconds or not time.value:
             continue
-        rate = flops.value / time.median
+        rate = flops.value / time.value
         if limit.bound == "memory":
             widths.add(nbytes.value / limit.seconds)
         else:
             peaks.add(flops.value / limit.seconds)
         operator = subject(record.trial.case, record.trial.side)
         tip = f"{operator} {case_text(record.trial.case)}\n{format_flop_rate(rate)}, "
-        tip += f"{format_percent(limit.seconds / time.median)} of the limit by {limit.bound}"
+        tip += f"{format_percent(limit.seconds / time.value)} of the limit by {limit.bound}"
         sides[_side(record)].append(
             Point(flops.value / nbytes.value, rate, operator, tip, limit=flops.value / limit.seconds)
         )
@@ -327,10 +334,10 @@ def _distributions(records: Sequence[Record]) -> Iterator[Chart]:
         samples = [Samples.from_json(columns) for columns in record.samples["time"]]
         processes = CountedTimes.of(samples, record.trial.side).processes
         time = record.time
-        if time is not None and time.median > 0 and all(processes):
+        if time is not None and time.value > 0 and all(processes):
             trial = record.trial
             detail = f"{_side(record)} {trial.direction} {case_text(trial.case)}"
-            spreads.append(Spread(subject(trial.case, trial.side), detail, processes, time.median))
+            spreads.append(Spread(subject(trial.case, trial.side), detail, processes, time.value))
     if spreads:
         yield Distributions(
             "Samples of each process",

@@ -169,17 +169,17 @@ def of_suite(part: str) -> Callable[[Record], float | None]:
 def roofline(record: Record) -> float | None:
     """Return the least time that the machine's limits allow over the median time, as a share."""
     limit = record.details.roofline
-    if limit is None or record.time is None or not record.time.median:
+    if limit is None or record.time is None or not record.time.value:
         return None
-    return limit.seconds / record.time.median
+    return limit.seconds / record.time.value
 
 
 def sample_counts(record: Record) -> str:
     """Write how many samples the summary is made of, of how many taken, and how many count although disturbed."""
     time = record.time
-    if time is None:
+    if time is None or time.samples is None:
         return ""
-    text = f"{time.samples}/{time.samples + time.discarded}"
+    text = str(time.samples) if time.discarded is None else f"{time.samples}/{time.samples + time.discarded}"
     return f"{text}, {time.disturbed} disturbed" if time.disturbed else text
 
 
@@ -237,7 +237,8 @@ _BEFORE: tuple[Column, ...] = (
     Column("inputs", "inputs", lambda record: case_text(record.trial.case), least=14, lines=6),
     Column("origin", None, lambda record: record.trial.origin),
     Column("status", None, lambda record: record.status),
-    of_part(_TIME, "median", "time"),
+    Column(None, "time", lambda record: record.time and record.time.value, _TIME.unit.show, "right"),
+    of_part(_TIME, "median"),
     Column(None, "spread", spread, align="right", rank=13),
     Column("noise_floor", "floor", floor, units.format_percent, "right", rank=0),
     of_part(_TIME, "p90", "p90", rank=2),

@@ -49,6 +49,11 @@ WEAKER = (
 def runs(entries: Sequence[Entry]) -> Document:
     """Return the report of the runs in a database, latest first."""
     notes = [] if entries else [Note("the database has no runs; `opperf history add FILE` adds one")]
+    notes += [
+        Note(f"run {one.key}: {one.doubt}; `opperf history remove {one.key}` removes it")
+        for one in entries
+        if one.doubt
+    ]
     return Document("opperf history list", [table(RUNS, entries), *notes])
 
 

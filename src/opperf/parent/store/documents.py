@@ -85,7 +85,7 @@ def _is_open(record: Record, settings: Settings) -> bool:
     """Whether a record stands for a trial that was not reached, or not in every process, and is to be measured now."""
     if record.reason is not None:
         return record.reason.slug in ("budget", "not_run")
-    return record.time is not None and record.time.processes < settings.processes
+    return record.time is not None and (record.time.processes or 0) < settings.processes
 
 
 def _same_settings(then: Settings, now: Settings, path: Path) -> None:

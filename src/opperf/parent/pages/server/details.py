@@ -13,6 +13,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import JsonDict, JsonObject
 from opperf.domain.floor import NoiseRun
+from opperf.domain.moment import shown_moment
 from opperf.domain.record import Run
 from opperf.domain.units import format_bytes, format_percent, format_ratios, format_seconds
 from opperf.parent.analysis.verdict import Rule
@@ -41,8 +42,9 @@ from opperf.parent.reports.text import case_text
 from opperf.parent.store.database.archive import Archive, Stored
 from opperf.parent.store.database.builds import build_orders
 from opperf.parent.store.database.headings import headings
-from opperf.parent.store.database.history import entries, moment
+from opperf.parent.store.database.history import entries
 from opperf.parent.store.database.listing import Floor, floors, machines
+from opperf.parent.store.database.listing import operators as listed_operators
 from opperf.parent.store.database.operator_history import Times, operator_ratios, operator_times
 from opperf.parent.store.database.series import Filters
 from opperf.parent.workers.machine_noise import Signs, judge
@@ -56,6 +58,8 @@ def operator(archive: Archive, name: str, query: Query) -> View:
     filters, by_machine, since = filters_of(archive, query)
     times, ratio_series = operator_times(archive, name, filters), operator_ratios(archive, name, filters)
     if not times and not ratio_series:
+        if any(one.operator == name for one in listed_operators(archive, filters)):
+            return View(Document(name, [Note("Only noise floors of it are here: the page of its machine has them.")]))
         raise InputError(f"the database has no measurement of `{name}` for this selection", slug="missing")
     every = [*(one.series for one in times), *(one.series for one in ratio_series)]
     choices = (
@@ -135,7 +139,8 @@ def _result(data: JsonObject, key: str) -> Stored:
 
 def two_runs(archive: Archive, query: Query) -> View:
     """Return two runs side by side, or the latest runs of two builds."""
-    recent = [one.run for one in headings(archive) if one.kind == "run"]
+    every, unreadable = headings(archive)
+    recent = [one.run for one in every if one.kind == "run"]
     builds: dict[str, str] = {}
     for header in recent:
         for one in header.frameworks:
@@ -143,7 +148,8 @@ def two_runs(archive: Archive, query: Query) -> View:
     names = [*builds, *(header.id for header in recent[:100])]
     choices = tuple(Choice(side, names, query.get(side, ""), usual="choose") for side in ("base", "new"))
     if not all(choice.value for choice in choices):
-        return View(Document("Two runs or builds", [Note("Choose two runs, or two builds.")]), choices=choices)
+        notes = [Note("Choose two runs, or two builds."), *(Note(str(one)) for one in unreadable)]
+        return View(Document("Two runs or builds", notes), choices=choices)
     keys = [builds.get(choice.value, choice.value) for choice in choices]
     base, new = (_result(_document(archive, key), key) for key in keys)
     if not isinstance(base, Run) or not isinstance(new, Run):
@@ -161,20 +167,23 @@ def two_runs(archive: Archive, query: Query) -> View:
 def suites(archive: Archive, query: Query) -> View:
     """Return the suites that were measured."""
     names: dict[str, int] = {}
-    for one in headings(archive):
+    every, unreadable = headings(archive)
+    for one in every:
         if one.run.suite is not None:
             names[one.run.suite.name] = names.get(one.run.suite.name, 0) + 1
     columns: tuple[Column[tuple[str, int]], ...] = (
         Column("suite", "suite", lambda row: row[0]),
         Column("runs", "runs", lambda row: row[1], align="right"),
     )
-    none = [] if names else [Note("no run of a suite; `opperf capture` makes one of a model")]
-    return View(Document("Suites", [table(columns, names.items(), link=lambda row: path("suites", row[0])), *none]))
+    notes = [] if names else [Note("no run of a suite; `opperf capture` makes one of a model")]
+    notes += [Note(str(one)) for one in unreadable]
+    return View(Document("Suites", [table(columns, names.items(), link=lambda row: path("suites", row[0])), *notes]))
 
 
 def suite(archive: Archive, name: str, query: Query) -> View:
     """Return what all calls of a suite took, run by run, and the shares of its operators in the latest."""
-    keys = [one.run.id for one in headings(archive) if one.run.suite is not None and one.run.suite.name == name]
+    every, _ = headings(archive)
+    keys = [one.run.id for one in every if one.run.suite is not None and one.run.suite.name == name]
     several = [one for key in reversed(keys[:MOST_RUNS]) if (one := archive.run(key)) is not None]
     if not several:
         raise InputError(f"the database has no run of the suite `{name}`", slug="missing")
@@ -281,7 +290,7 @@ SERIES_COLUMNS: tuple[Column[SeriesRow], ...] = (
     Column(
         "started",
         "measured",
-        lambda row: moment(row.of("started")).isoformat(),
+        lambda row: shown_moment(row.of("started")).isoformat(),
         lambda text: text[:16].replace("T", " "),
     ),
     Column("side", "side", lambda row: side_words(row.times.series)),

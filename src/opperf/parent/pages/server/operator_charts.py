@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
 
 from opperf.domain.case import Case
+from opperf.domain.moment import shown_moment
 from opperf.domain.stats.significance import Estimate
 from opperf.domain.units import format_bytes, format_interval, format_percent, format_ratios, format_seconds
 from opperf.parent.analysis.change_points import changes, points
@@ -15,7 +15,6 @@ from opperf.parent.pages.charts.drawing import color
 from opperf.parent.pages.charts.history import History, Line, Moment, Step
 from opperf.parent.pages.charts.intervals import Intervals, Row
 from opperf.parent.reports.text import case_text
-from opperf.parent.store.database.history import moment
 from opperf.parent.store.database.operator_history import Ratios, Times
 from opperf.parent.store.database.series import Series
 
@@ -117,7 +116,7 @@ def latest_charts(times: Sequence[Times], metric: str) -> Iterator[Intervals]:
             if place is None or len(group) < 2:
                 continue
             value, interval = getattr(one, column)[place], _interval(one, place) if metric == "time" else None
-            version, day = one.builds[place] or "", moment(one.started[place])
+            version = one.builds[place] or ""
             rows.append(
                 Row(
                     f"{side_words(one.series)} {version}",
@@ -126,7 +125,7 @@ def latest_charts(times: Sequence[Times], metric: str) -> Iterator[Intervals]:
                     interval,
                     f"{show(value)} {format_interval(interval)}".rstrip(),
                     color(names.index(one.series.framework)),
-                    tip=f"measured {day:%Y-%m-%d %H:%M} on {one.series.machine_name}",
+                    tip=f"measured {_minute(one.started[place])} on {one.series.machine_name}",
                 )
             )
     if rows:
@@ -147,7 +146,7 @@ def time_charts(times: Sequence[Times], metric: str) -> Iterator[History]:
                     places[one.runs[i]],
                     value,
                     _interval(one, i) if metric == "time" else None,
-                    f"{moment(one.started[i]):%Y-%m-%d %H:%M}\n{one.series.framework} {one.builds[i]}\n{show(value)}",
+                    "\n".join((_minute(one.started[i]), f"{one.series.framework} {one.builds[i]}", show(value))),
                 )
                 for i, value in enumerate(getattr(one, column))
                 if value and one.runs[i] in places
@@ -159,14 +158,14 @@ def time_charts(times: Sequence[Times], metric: str) -> Iterator[History]:
                 f"{metric.capitalize()} of one call: {describe(series)}",
                 f"As measured on {series.machine_name}; it also depends on what else the machine was doing."
                 + _latest(runs, every),
-                [_day(moment(start)) for start, _ in runs],
+                [_minute(start)[:10] for start, _ in runs],
                 lines,
                 show,
             )
 
 
-def _day(day: datetime) -> str:
-    return f"{day:%Y-%m-%d}"
+def _minute(seconds: int) -> str:
+    return f"{shown_moment(seconds):%Y-%m-%d %H:%M}"
 
 
 def _interval(one: Times, place: int) -> tuple[float, float] | None:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from opperf.domain.files.destination import explain_errors, write_parts
 from opperf.domain.files.json_text import JsonDict
+from opperf.domain.moment import parse_moment
 from opperf.domain.record import Record, Run
 
 COLUMNS = (
@@ -39,24 +40,24 @@ PROJECT = {
 
 
 def write(folder: Path, runs: Iterable[Run]) -> int:
-    """Write the times of runs, oldest first; return how many records."""
+    """Write the times of runs, oldest first; return how many a later one of the same build took the place of."""
     repository = Repository()
     benchmarks: JsonDict = {"version": 2}
     files: dict[tuple[str, str], JsonDict] = {}
     machines: dict[str, JsonDict] = {}
-    count = 0
+    replaced = 0
     for run in runs:
         machine = _machine(run)
         machines[machine["machine"]] = machine
         for record in run.records:
             framework, version = record.trial.side.framework, str(record.facts.get("version") or "unknown")
-            commit = repository.commit(f"{framework} {version}", datetime.fromisoformat(run.started))
+            commit = repository.commit(f"{framework} {version}", parse_moment(run.started))
             name = _name(record)
             benchmarks[name] = _benchmark(name, record)
             place = machine["machine"], f"{commit[:8]}-{_file_name(framework)}.json"
             file = files.setdefault(place, _file(commit, framework, version, run, machine))
+            replaced += name in file["results"]
             file["results"][name] = _result(record, name, file["date"])
-            count += 1
     results = folder / RESULTS
     texts = {
         folder / "asv.conf.json": json.dumps(PROJECT, indent=4),
@@ -70,7 +71,7 @@ def write(folder: Path, runs: Iterable[Run]) -> int:
         with explain_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
         write_parts(path, [data])
-    return count
+    return replaced
 
 
 class Repository:
@@ -139,7 +140,7 @@ def _file(commit: str, framework: str, version: str, run: Run, machine: JsonDict
     return {
         "commit_hash": commit,
         "env_name": framework,
-        "date": int(datetime.fromisoformat(run.started).timestamp() * 1000),
+        "date": int(parse_moment(run.started).timestamp() * 1000),
         "params": params,
         "python": "",
         "requirements": {framework: version},
@@ -158,7 +159,7 @@ def _result(record: Record, name: str, date: int) -> list[object]:
         return [None, [], _hash(name), date]
     low, high = time.interval or (None, None)
     statistics = ([low], [high], [None], [None], [time.calls_per_sample], [time.samples])
-    return [[time.median], [], _hash(name), date, None, *statistics]
+    return [[time.value], [], _hash(name), date, None, *statistics]
 
 
 def _file_name(text: str) -> str:

@@ -16,9 +16,13 @@ from opperf.domain.record import Run
 NANO = 1e9
 
 
-def metrics(documents: Iterable[Run | ComparisonRun]) -> dict[str, dict[str, dict[str, float]]]:
-    """Return the measures of each benchmark, the last of several; documents come oldest first."""
+def metrics(documents: Iterable[Run | ComparisonRun]) -> tuple[dict[str, dict[str, dict[str, float]]], int]:
+    """Return the measures of each benchmark, the last of several, and how many came before the last.
+
+    Documents come oldest first.
+    """
     measures: dict[str, dict[str, dict[str, float]]] = {}
+    count = 0
     for document in documents:
         run = document if isinstance(document, Run) else document.run
         for record in run.records:
@@ -26,12 +30,14 @@ def metrics(documents: Iterable[Run | ComparisonRun]) -> dict[str, dict[str, dic
                 trial, time = record.trial, record.time
                 own = measures.setdefault(_name(trial.case, trial.direction, trial.side), {})
                 bounds = None if time.interval is None else (time.interval[0] * NANO, time.interval[1] * NANO)
-                own["latency"] = _measure(time.median * NANO, bounds)
+                count += 1
+                own["latency"] = _measure(time.value * NANO, bounds)
         for one in () if isinstance(document, Run) else document.comparisons:
             if one.verdict.ratio is not None:
                 own = measures.setdefault(_name(one.case, one.direction, one.new), {})
+                count += 1
                 own["ratio"] = _measure(one.verdict.ratio, one.verdict.interval)
-    return measures
+    return measures, count - sum(map(len, measures.values()))
 
 
 def _name(case: Case, direction: str, side: Side) -> str:

@@ -7,11 +7,11 @@ database knows numbers alone. The upload's own fields come from the run's labels
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 
 from opperf.domain.case import Argument, Case
 from opperf.domain.comparison import Comparison, ComparisonRun
 from opperf.domain.metric import METRICS
+from opperf.domain.moment import parse_moment
 from opperf.domain.plan import Side
 from opperf.domain.record import Record, Run, Statistics
 from opperf.domain.tensor import TensorSpec
@@ -53,7 +53,7 @@ def _upload(run: Run) -> dict[str, object]:
         for name, default in UPLOAD.items()
         if name in run.labels
     }
-    timestamp = int(datetime.fromisoformat(run.started).timestamp())
+    timestamp = int(parse_moment(run.started).timestamp())
     return {"timestamp": timestamp, "schema_version": "v3", "name": "opperf", **UPLOAD, **labels}
 
 

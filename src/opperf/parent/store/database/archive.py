@@ -14,8 +14,7 @@ from typing import Literal, TypeAlias, Union
 
 from sqlalchemy import Connection, delete, select
 
-from opperf.domain.codec import read_as
-from opperf.domain.comparison import Comparison, ComparisonRun
+from opperf.domain.comparison import ComparisonRun
 from opperf.domain.dataclass import dataclass
 from opperf.domain.floor import NoiseRun
 from opperf.domain.record import SCHEMA_VERSION, Run
@@ -23,6 +22,7 @@ from opperf.parent.store.database import schema
 from opperf.parent.store.database.connection import Address, connect, reading, writing
 from opperf.parent.store.database.documents import fingerprint, pack, unpack
 from opperf.parent.store.database.rows import Rows
+from opperf.parent.store.database.series import pieces
 from opperf.parent.store.passwords import hide_passwords
 
 #: What a database keeps.
@@ -93,8 +93,10 @@ class Archive(AbstractContextManager["Archive"]):
     def remove(self, keys: Sequence[str]) -> list[str]:
         """Remove runs with all that belongs to them; return the ids of those that were there."""
         with writing(self._writer, self.address) as connection:
-            there = list(connection.scalars(select(schema.runs.c.key).where(schema.runs.c.key.in_(keys))))
-            connection.execute(delete(schema.runs).where(schema.runs.c.key.in_(there)))
+            own = schema.runs.c.key
+            there = [key for several in pieces(keys) for key in connection.scalars(select(own).where(own.in_(several)))]
+            for several in pieces(there):
+                connection.execute(delete(schema.runs).where(own.in_(several)))
         return there
 
     def shrink(self) -> None:
@@ -109,19 +111,11 @@ class Archive(AbstractContextManager["Archive"]):
         document = self._document(key)
         return None if document is None else Run.from_json(document, f"run {key}")
 
-    def document(self, key: str) -> Run | ComparisonRun | None:
-        """Return the run or comparisons with this id, or None."""
-        document = self.document_json(key)
-        if document is None:
-            return None
-        where = f"run {key}"
-        run = Run.from_json({"records": [], **document}, where)
-        if "comparisons" not in document:
-            return run
-        return ComparisonRun(run, read_as(tuple[Comparison, ...], document["comparisons"], f"{where}: comparisons"))
-
     def document_json(self, key: str) -> dict[str, object] | None:
-        """Return the document with this id, in the form of a file, and its `kind`; None if there is none."""
+        """Return the document with this id, in the form of a file, and its `kind`; None if there is none.
+
+        Raises `InputError` for one that was stored before what is stored was checked, and that no reader would take.
+        """
         document = self._document(key)
         if document is None:
             return None
@@ -154,13 +148,16 @@ class Archive(AbstractContextManager["Archive"]):
                 .where(schema.records.c.run_id == run.id)
                 .order_by(schema.records.c.id)
             ).all()
+        where = f"run {key}"
+        head = unpack(run.document, where)
+        Run.from_header(head.get("run"), where)  # what was stored before it was checked is nothing to hand on
         records = []
         for row in rows:
-            document = unpack(row.document)
-            side = {**row.side, "environment": document.pop("environment")}
-            columns = {} if row.samples is None else unpack(row.samples)
+            document = unpack(row.document, where)
+            side = {**row.side, "environment": document.pop("environment", "")}
+            columns = {} if row.samples is None else unpack(row.samples, where)
             records.append({**document, "case": row.case, "side": side, "direction": row.direction, "samples": columns})
-        return {**unpack(run.document), "kind": run.kind, "records": records}
+        return {**head, "kind": run.kind, "records": records}
 
     def _comparisons(self, key: str) -> list[dict[str, object]]:
         table, base, new = schema.comparisons, schema.series.alias("base"), schema.series.alias("new")
@@ -180,7 +177,7 @@ class Archive(AbstractContextManager["Archive"]):
             rows = connection.execute(query).all()
         comparisons = []
         for row in rows:
-            own = unpack(row.document)
+            own = unpack(row.document, f"run {key}")
             sides = {place: {**getattr(row, place), **own[place]} for place in ("base", "new")}
             comparisons.append({**own, **sides, "case": row.case, "direction": row.direction})
         return comparisons
@@ -189,7 +186,7 @@ class Archive(AbstractContextManager["Archive"]):
         table = schema.floors
         query = select(table.c.document).join(schema.runs).where(schema.runs.c.key == key).order_by(table.c.id)
         with reading(self.engine, self.address) as connection:
-            return [unpack(document) for document in connection.scalars(query)]
+            return [unpack(document, f"run {key}") for document in connection.scalars(query)]
 
 
 def header(run: Run) -> dict[str, object]:

@@ -10,11 +10,11 @@ from sqlalchemy import ColumnElement, Connection, func, select
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
+from opperf.domain.moment import shown_moment
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.build_order import BEFORE, ORDER, DatedBuild, arrange, follow
 from opperf.parent.store.database.connection import reading
-from opperf.parent.store.database.history import moment
 
 #: Where a build occurs in the database: in records, or on a side of comparisons.
 Part = Literal["records", "new", "base"]
@@ -89,7 +89,7 @@ def read_builds(connection: Connection, framework: str | None) -> list[BuildRows
             query = query.where(table.c.framework == framework)
         for row in connection.execute(query):
             key = row.framework, row.version
-            first, last, rows = moment(row.first), moment(row.last), int(row.rows)
+            first, last, rows = shown_moment(row.first), shown_moment(row.last), int(row.rows)
             ids, places = frozenset([row.id]), frozenset([part])
             if key in rows_by_build:
                 other = rows_by_build[key].build

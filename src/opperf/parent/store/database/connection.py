@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import platformdirs
 from sqlalchemy import Connection, Engine, create_engine, event, inspect
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import ArgumentError, DatabaseError, DataError, NoSuchModuleError, OperationalError
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import HarnessError, InputError
@@ -134,12 +134,18 @@ def reading(engine: Engine, address: Address) -> Iterator[Connection]:
 
 @contextmanager
 def _failures(address: Address) -> Iterator[None]:
-    """Turn what the driver raises into an error that names the database, and no password."""
+    """Turn what the driver raises into an error that names the database, and no password.
+
+    A value that no column takes, as a number of 30 digits or half a letter, is input however it got here.
+    """
     try:
         yield
     except (NoSuchModuleError, ModuleNotFoundError) as error:
         hint = "install it: `pip install 'opperf[postgres]'`"
         raise InputError(f"no driver for `{address}`", hint=hint, slug="database") from error
+    except (OverflowError, UnicodeError, DataError) as error:
+        text = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
+        raise InputError(f"the database `{address}` takes no such value: {text}", slug="database") from error
     except (OperationalError, DatabaseError, OSError) as error:
         text = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
         raise HarnessError(f"the database `{address}`: {address.hide(text)}", slug="database") from error

@@ -6,8 +6,11 @@ import hashlib
 import json
 import zlib
 
+from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import JsonDict, JsonObject
 
+#: Maximum bytes of a document, such as the samples of a record: a million of them in one run have 50 MB.
+LARGEST = 256 * 1024 * 1024
 #: What documents share, so that a small one is compressed well. What was compressed with it needs it for good: it never
 #: changes, and another would have another name.
 VOCABULARY = (
@@ -30,9 +33,21 @@ def pack(document: JsonObject) -> bytes:
     return squeezer.compress(text) + squeezer.flush()
 
 
-def unpack(data: bytes) -> JsonDict:
-    """Return the document that `pack` made these bytes of."""
-    document: JsonDict = json.loads(zlib.decompressobj(-15, VOCABULARY).decompress(data))
+def unpack(data: bytes, where: str) -> JsonDict:
+    """Return the document that `pack` made these bytes of.
+
+    Raises `InputError` for bytes that others put there: a few may well be those of more than the memory holds.
+    """
+    try:
+        expander = zlib.decompressobj(-15, VOCABULARY)
+        text = expander.decompress(data, LARGEST)
+        if expander.unconsumed_tail:
+            raise InputError(f"{where}: its document has over {LARGEST:,} bytes", slug="database")
+        document: JsonDict = json.loads(text)
+        if not isinstance(document, dict):
+            raise ValueError("it is no object")
+    except (zlib.error, ValueError, RecursionError) as error:
+        raise InputError(f"{where}: its document is damaged: {error}", slug="database") from error
     return document
 
 

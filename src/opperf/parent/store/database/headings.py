@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import select
 
 from opperf.domain.dataclass import dataclass
+from opperf.domain.errors import InputError
 from opperf.domain.record import Run
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
@@ -20,10 +21,29 @@ class Heading:
     run: Run
 
 
-def headings(archive: Archive, most: int = 300) -> list[Heading]:
-    """Return the latest runs, latest first."""
+@dataclass(frozen=True)
+class Unreadable:
+    """A run in the database that cannot be read, since it was stored before what is stored was checked."""
+
+    key: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"left out run {self.key}: {self.reason}; `opperf history remove {self.key}` removes it"
+
+
+def headings(archive: Archive, most: int = 300) -> tuple[list[Heading], list[Unreadable]]:
+    """Return the latest runs, latest first; and those of them that cannot be read."""
     runs = schema.runs.c
     query = select(runs.key, runs.kind, runs.document).order_by(runs.started.desc(), runs.id.desc()).limit(most)
     with reading(archive.engine, archive.address) as connection:
         rows = connection.execute(query).all()
-    return [Heading(row.kind, Run.from_header(unpack(row.document)["run"], row.key)) for row in rows]
+    result, unreadable = [], []
+    for row in rows:
+        try:
+            run = Run.from_header(unpack(row.document, "run").get("run"), "run")
+        except InputError as error:
+            unreadable.append(Unreadable(row.key, error.message))
+        else:
+            result.append(Heading(row.kind, run))
+    return result, unreadable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime, timezone
+from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
@@ -14,6 +14,7 @@ from sqlalchemy import Row, func, select
 from opperf.domain.case import Case
 from opperf.domain.dataclass import dataclass
 from opperf.domain.files.json_text import JsonObject
+from opperf.domain.moment import moment_of, shown_moment
 from opperf.domain.stats.significance import Estimate
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
@@ -31,6 +32,8 @@ class Entry:
     machine: str
     rows: int
     labels: Mapping[str, str]
+    #: Why it is not shown as it stands: what was stored earlier may be what nobody stores any more.
+    doubt: str | None = None
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,13 @@ def entries(
         for several in pieces(row.id for row in rows):
             for one in connection.execute(select(schema.labels).where(schema.labels.c.run_id.in_(several))):
                 labels.setdefault(one.run_id, {})[one.name] = one.value
-    return [Entry(row.key, row.kind, moment(row.started), row.name, row.rows, labels.get(row.id, {})) for row in rows]
+    return [
+        Entry(
+            *(row.key, row.kind, shown_moment(row.started), row.name, row.rows, labels.get(row.id, {})),
+            doubt=None if moment_of(row.started) else "its start is outside the years 1900 to 2999",
+        )
+        for row in rows
+    ]
 
 
 def histories(
@@ -166,7 +175,7 @@ def ratios(archive: Archive, filters: Filters = EVERYTHING) -> Iterator[Ratios]:
             own = series[key]
             points = tuple(
                 Ratio(
-                    moment(row.started),
+                    shown_moment(row.started),
                     versions[row.base_environment_id],
                     versions[row.new_environment_id],
                     row.verdict,
@@ -195,7 +204,7 @@ def _histories(rows: Iterable[Row[Any]]) -> Iterator[History]:
             observations=tuple(
                 Observation(
                     run=row.key,
-                    started=moment(row.started),
+                    started=shown_moment(row.started),
                     status=row.status,
                     version=row.version,
                     build=row.build,
@@ -205,8 +214,3 @@ def _histories(rows: Iterable[Row[Any]]) -> Iterator[History]:
                 for row in own
             ),
         )
-
-
-def moment(seconds: int) -> datetime:
-    """Return a time of the database."""
-    return datetime.fromtimestamp(seconds, timezone.utc)

@@ -9,10 +9,11 @@ from sqlalchemy import ColumnElement, func, or_, select
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.files.json_text import JsonObject
+from opperf.domain.moment import shown_moment
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import reading
-from opperf.parent.store.database.history import Entry, entries, moment
+from opperf.parent.store.database.history import Entry, entries
 from opperf.parent.store.database.series import EVERYTHING, Filters, category, find_series
 
 
@@ -108,7 +109,7 @@ def floors(archive: Archive, machine: int) -> list[Floor]:
             case=series[key].case,
             direction=series[key].direction,
             framework=series[key].framework,
-            measured=moment(row.started),
+            measured=shown_moment(row.started),
             spread=row.spread,
             moved=row.moved,
             between=row.between,
@@ -170,11 +171,11 @@ def search(archive: Archive, text: str, *, most: int = 50) -> list[Hit]:
             )
         ]
         hits += [
-            Hit("run", row.key, f"{row.kind} of {moment(row.started):%Y-%m-%d %H:%M}")
+            Hit("run", row.key, f"{row.kind} of {shown_moment(row.started):%Y-%m-%d %H:%M}")
             for row in connection.execute(matching.limit(most))
         ]
     return hits[:most]
 
 
 def _moment(seconds: int | None) -> datetime | None:
-    return None if seconds is None else moment(seconds)
+    return None if seconds is None else shown_moment(seconds)

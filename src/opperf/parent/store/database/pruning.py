@@ -7,10 +7,10 @@ from datetime import datetime
 from sqlalchemy import Connection, delete, func, select
 
 from opperf.domain.dataclass import dataclass
+from opperf.domain.moment import shown_moment
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import writing
-from opperf.parent.store.database.history import moment
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def prune(
             rows = _samples(connection, row.id) if samples else _rows(connection, row.id)
             if samples and not rows:
                 continue
-            removals.append(Removal(row.key, row.kind, moment(row.started), rows))
+            removals.append(Removal(row.key, row.kind, shown_moment(row.started), rows))
             if not dry:
                 _remove(connection, row.id, samples=samples)
     if removals and not dry:

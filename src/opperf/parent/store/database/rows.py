@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timezone
 
 from sqlalchemy import Connection, Table, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
+from opperf.domain.codec import read_as
 from opperf.domain.comparison import Comparison
 from opperf.domain.files.json_text import JsonDict, JsonObject
 from opperf.domain.floor import Floor
+from opperf.domain.moment import Moment, parse_moment
 from opperf.domain.node import Node
 from opperf.domain.plan import Side
 from opperf.domain.record import Record, Run, Statistics
@@ -44,8 +45,7 @@ def seconds(text: str) -> int:
     >>> seconds("2026-11-23T10:00:00+00:00")
     1795428000
     """
-    moment = datetime.fromisoformat(text)
-    return int((moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)).timestamp())
+    return int(parse_moment(text).timestamp())
 
 
 class Rows:
@@ -57,7 +57,7 @@ class Rows:
         self._tallies: Counter[tuple[int | None, int | None, str]] = Counter()
         self._frameworks: Sequence[Mapping[str, object]] = run.environment.get("frameworks") or ()
         self._run = run
-        self._started = seconds(run.started)
+        self._started = seconds(read_as(Moment, run.started, f"run {run.id}: started"))
         self._machine = self.machine(run.environment.get("machine") or {})
         self._id = 0
 
@@ -149,7 +149,7 @@ class Rows:
                     "environment_id": environment,
                     "started": self._started,
                     "status": record.status,
-                    "time": None if time is None else time.median,
+                    "time": None if time is None else time.value,
                     **_bounds(time),
                     "memory": _value(record, "memory_peak"),
                     "compile_time": _value(record, "compile_time"),

@@ -128,7 +128,7 @@ records = Table(
     _reference("environment_id", environments, empty=True),
     Column("started", BigInteger, nullable=False, info=_means("that of the run")),
     Column("status", String(8), nullable=False),
-    Column("time", Float, info=_means("median of one call, in seconds")),
+    Column("time", Float, info=_means("median of one call, in seconds; the mean where another tool states it alone")),
     Column("low", Float),
     Column("high", Float),
     Column("document", LargeBinary, nullable=False, info=_means("the rest, as packed JSON")),

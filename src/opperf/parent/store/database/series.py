@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Select, select
 
@@ -18,6 +18,7 @@ from opperf.domain.files.json_text import JsonObject
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.documents import fingerprint
 
+Id = TypeVar("Id", int, str)
 #: The most values that a query names: SQLite takes 32,766.
 AT_ONCE = 10_000
 
@@ -104,7 +105,7 @@ def find_series(connection: Connection, ids: Iterable[int]) -> dict[int, Series]
     return series
 
 
-def pieces(ids: Iterable[int]) -> Iterator[list[int]]:
+def pieces(ids: Iterable[Id]) -> Iterator[list[Id]]:
     """Yield as many ids as a query may name, until all are named."""
     every = list(ids)
     for start in range(0, len(every), AT_ONCE):

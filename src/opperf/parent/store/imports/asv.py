@@ -1,7 +1,9 @@
 """asv's folder of results: a folder for each machine, a file for each commit and environment.
 
-Format 2: https://asv.readthedocs.io/en/stable/dev.html. Times are seconds; a benchmark with parameters has a result
-for each combination of them, null where it failed and NaN where it was skipped.
+Format 2: https://asv.readthedocs.io/en/stable/dev.html. Times are seconds, each the median of its samples; a benchmark
+with parameters has a result for each combination of them, null where it failed and NaN where it was skipped. What asv
+measures besides times has no place in a record: `peakmem_` is the memory of a whole process and not of a call, `mem_`
+the size of an object, `track_` anything.
 """
 
 from __future__ import annotations
@@ -9,24 +11,34 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
-from datetime import datetime, timezone
 from itertools import product
 from pathlib import Path
+from typing import Annotated, Optional
 
 from opperf.domain.codec import Fields, read_as
 from opperf.domain.dataclass import dataclass
 from opperf.domain.files.text_file import read_json
-from opperf.domain.record import Run
-from opperf.domain.type_hint import Unread
-from opperf.parent.store.imports.absolute_times import Spread, Timing, absolute_run
+from opperf.domain.moment import EXPECTED, moment_of
+from opperf.domain.type_hint import AtLeast, Natural, Unread, wrong
+from opperf.parent.store.imports.absolute_times import Foreign, Sheet, Spread, Timing, absolute_run, seconds
 
 TOOL = "asv"
-#: What names a benchmark of time, where `benchmarks.json` does not say what it measures.
-PREFIXES = ("time_", "timeraw_")
+#: What names a benchmark that measures time, and those of other kinds, where `benchmarks.json` does not say the kind.
+PREFIXES = {"time": "time", "timeraw": "time", "mem": "memory", "peakmem": "peakmemory", "track": "track"}
+#: What is said of the values of each other kind.
+OTHERS = {
+    "memory": "values of `mem_` benchmarks, which are sizes of objects",
+    "peakmemory": "values of `peakmem_` benchmarks, which are of whole processes",
+    "track": "values of `track_` benchmarks, which may be of anything",
+}
 COLUMNS = (
     *("result", "params", "version", "started_at", "duration", "stats_ci_99_a", "stats_ci_99_b"),
     *("stats_q_25", "stats_q_75", "stats_number", "stats_repeat", "samples", "profile"),
 )
+#: The most parameters of a benchmark, each of which every result repeats.
+MOST_PARAMETERS = 32
+#: The most digits of a number that stands in a text.
+MOST_DIGITS = 18
 
 
 @dataclass(frozen=True)
@@ -36,7 +48,6 @@ class _Machine(Fields):
     cpu: str | None = None
     num_cpu: str | None = None
     ram: str | None = None
-    os: str | None = None
 
 
 @dataclass(frozen=True)
@@ -50,10 +61,22 @@ class _Benchmark(Fields):
 class _File(Fields):
     commit_hash: str
     env_name: str
-    date: int
+    date: Natural
     results: Mapping[str, Unread]
     result_columns: tuple[str, ...] = COLUMNS
     requirements: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Row(Fields):
+    """The columns of a benchmark that are read: a value for each combination of parameters, or null for all."""
+
+    result: Optional[tuple[Unread, ...]] = None
+    params: Optional[tuple[tuple[str, ...], ...]] = None
+    stats_ci_99_a: Optional[tuple[Unread, ...]] = None
+    stats_ci_99_b: Optional[tuple[Unread, ...]] = None
+    stats_number: Optional[tuple[Optional[Annotated[int, AtLeast(1)]], ...]] = None
+    stats_repeat: Optional[tuple[Optional[Annotated[int, AtLeast(1)]], ...]] = None
 
 
 def is_results(folder: Path) -> bool:
@@ -61,7 +84,7 @@ def is_results(folder: Path) -> bool:
     return any(folder.glob("*/machine.json"))
 
 
-def read_folder(folder: Path) -> Iterator[Run]:
+def read_folder(folder: Path) -> Iterator[Foreign]:
     """Yield a run for each commit and environment of each machine; raises `InputError` for other files."""
     benchmarks = _benchmarks(folder / "benchmarks.json")
     for place in sorted(folder.glob("*/machine.json")):
@@ -79,54 +102,71 @@ def _benchmarks(path: Path) -> dict[str, _Benchmark]:
     return {name: read_as(_Benchmark, one, f"{path}: {name}") for name, one in entries.items() if name != "version"}
 
 
-def _run(file: _File, benchmarks: Mapping[str, _Benchmark], machine: _Machine, where: str) -> Run:
-    timings: list[Timing] = []
+def _run(file: _File, benchmarks: Mapping[str, _Benchmark], machine: _Machine, where: str) -> Foreign:
+    sheet = Sheet(where)
     for name, values in file.results.items():
-        benchmark = benchmarks.get(name)
-        if benchmark.type == "time" if benchmark else name.rpartition(".")[2].startswith(PREFIXES):
-            row = dict(zip(file.result_columns, read_as(tuple[Unread, ...], values, f"{where}: {name}")))
-            timings += _timings(name, benchmark, row, f"{where}: {name}")
+        place = f"{where}: {name}"
+        columns = dict(zip(file.result_columns, read_as(tuple[Unread, ...], values, place)))
+        row, benchmark = read_as(_Row, columns, place), benchmarks.get(name)
+        kind = benchmark.type if benchmark else PREFIXES.get(name.rpartition(".")[2].partition("_")[0])
+        if kind != "time":
+            reason = OTHERS.get(kind or "", "values of benchmarks of an unknown kind")
+            sheet.leave_out(reason, len(row.result or ()) or 1)
+        else:
+            _add_times(sheet, name, benchmark, row, place)
+    started = moment_of(file.date / 1000)
+    if started is None:
+        raise wrong(file.date, f"{where}: date", f"milliseconds since 1970: {EXPECTED}")
     facts = {
         "architecture": machine.arch,
         "cpu": machine.cpu or machine.machine,
         "cores_logical": _whole(machine.num_cpu),
         "memory_total": _whole(machine.ram),
     }
+    labels = {"asv_environment": file.env_name}
     return absolute_run(
-        TOOL,
-        timings,
-        version=file.commit_hash[:12],
-        started=datetime.fromtimestamp(file.date / 1000, timezone.utc),
-        machine=facts,
-        labels={"asv_environment": file.env_name},
+        TOOL, sheet, where, version=file.commit_hash[:12], started=started, machine=facts, labels=labels
     )
 
 
-def _timings(name: str, benchmark: _Benchmark | None, row: Mapping[str, object], where: str) -> Iterator[Timing]:
-    params = read_as(tuple[tuple[str, ...], ...], row.get("params") or [], f"{where}: params")
+def _add_times(sheet: Sheet, name: str, benchmark: _Benchmark | None, row: _Row, where: str) -> None:
+    params = row.params or ()
+    if len(params) > MOST_PARAMETERS:
+        raise wrong(list(params), f"{where}: params", f"at most {MOST_PARAMETERS} parameters")
+    count = math.prod(map(len, params))
+    results = row.result if row.result is not None or params else (None,)
+    if results is None:
+        sheet.leave_out("benchmarks that failed for all their parameters")
+        return
+    # Parameters multiply: only as many combinations are made as there are results.
+    if len(results) != count:
+        sheet.leave_out("benchmarks whose results are not one for each combination of their parameters")
+        return
     names = benchmark.param_names if benchmark else ()
-    names = names if len(names) == len(params) else tuple(f"param{i + 1}" for i in range(len(params)))
-    combinations = list(product(*params))
+    names = names if len(set(names)) == len(params) else tuple(f"param{i + 1}" for i in range(len(params)))
 
-    def column(key: str) -> Sequence[object]:
-        values = row.get(key)
-        return values if isinstance(values, list) and len(values) == len(combinations) else [None] * len(combinations)
+    def column(values: Sequence[object] | None) -> Sequence[object]:
+        return values if values is not None and len(values) == count else [None] * count
 
-    results = column("result")
-    others = ("stats_ci_99_a", "stats_ci_99_b", "stats_number", "stats_repeat")
-    for values, result, low, high, number, repeat in zip(combinations, results, *map(column, others)):
+    others = (row.stats_ci_99_a, row.stats_ci_99_b, row.stats_number, row.stats_repeat)
+    for values, result, low, high, number, repeat in zip(product(*params), results, *map(column, others)):
         if isinstance(result, float) and math.isnan(result):
+            sheet.leave_out("combinations of parameters that a benchmark skips")
             continue
-        spread = None
+        time = None
         if _is_time(result):
-            interval = (float(low), float(high)) if _is_time(low) and _is_time(high) else None
-            spread = Spread(result, interval=interval, samples=int(repeat or 1), calls=int(number or 1))
-        yield Timing(name, spread, dict(zip(names, values)))
+            interval = (seconds(low, where), seconds(high, where)) if _is_time(low) and _is_time(high) else None
+            time = Spread(seconds(result, where), interval=interval, samples=_count(repeat), calls=_count(number))
+        sheet.add(Timing(name, time, dict(zip(names, values))))
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) else None
 
 
 def _whole(text: str | None) -> int | None:
-    return int(text) if text and text.isdecimal() else None
+    return int(text) if text and text.isdecimal() and len(text) <= MOST_DIGITS else None
 
 
 def _is_time(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and value > 0
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < math.inf

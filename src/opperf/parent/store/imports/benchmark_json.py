@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import field
 from datetime import datetime
 from typing import Annotated
 
+from opperf.domain.case import Argument
 from opperf.domain.codec import Fields, read_as
 from opperf.domain.dataclass import dataclass
-from opperf.domain.record import Run
+from opperf.domain.files.json_text import show
+from opperf.domain.moment import Moment, parse_moment
 from opperf.domain.type_hint import Amount, Natural, OneOf
-from opperf.parent.store.imports.absolute_times import Spread, Timing, absolute_run
+from opperf.parent.store.imports.absolute_times import Foreign, Sheet, Spread, Timing, absolute_run, seconds
 
-#: How many of google-benchmark's units a second has.
-UNITS = {"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1.0}
+#: google-benchmark's units, in seconds.
+UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+#: The aggregates of google-benchmark that a record has a place for; `cv` or `BigO` are others.
+AGGREGATES = ("median", "mean", "min", "max", "stddev")
+#: What a part of a name is that is an argument, and one of those that are whole numbers.
+WHOLE = r"-?\d{1,18}"
+ARGUMENT = r"([\w ]+:)?-?\d+(\.\d+)?(e[+-]?\d+)?|(real|process|manual)_time"
 
 
 @dataclass(frozen=True)
@@ -45,36 +53,37 @@ class _Commit(Fields):
 @dataclass(frozen=True)
 class _Pytest(Fields):
     benchmarks: tuple[_PytestBenchmark, ...]
-    datetime: str
+    datetime: Moment
     commit_info: _Commit = _Commit()
     machine_info: Mapping[str, object] = field(default_factory=dict)
 
 
-def pytest_run(data: object, where: str) -> Run:
+def pytest_run(data: object, where: str) -> Foreign:
     """Read what `pytest --benchmark-json` wrote."""
-    file = read_as(_Pytest, data, where)
-    timings = [
-        Timing(
-            # The parameters stand next to the name.
-            one.fullname.partition("[")[0],
-            Spread(
-                one.stats.median,
-                one.stats.mean,
-                one.stats.min,
-                one.stats.max,
-                stdev=one.stats.stddev,
-                samples=one.stats.rounds,
-                calls=one.stats.iterations,
-            ),
-            {name: _argument(value) for name, value in (one.params or {}).items()},
+    file, sheet = read_as(_Pytest, data, where), Sheet(where)
+    cases = [_pytest_case(one) for one in file.benchmarks]
+    counts = Counter((name, repr(arguments)) for name, arguments in cases)
+    for i, (one, (name, arguments)) in enumerate(zip(file.benchmarks, cases)):
+        place, stats = f"{where}: benchmarks[{i}].stats", one.stats
+        median, mean, least, most, deviation = (
+            seconds(value, place) for value in (stats.median, stats.mean, stats.min, stats.max, stats.stddev)
         )
-        for one in file.benchmarks
-    ]
+        known = Spread(median, mean, least, most, stdev=deviation, samples=stats.rounds, calls=stats.iterations)
+        # Tests that have nothing else to tell them apart are told apart by what stands in brackets behind their names.
+        brackets = one.fullname.partition("[")[2].removesuffix("]")
+        if brackets and (not arguments or counts[name, repr(arguments)] > 1):
+            arguments["id" if "id" not in arguments else "test_id"] = brackets
+        sheet.add(Timing(name, known, arguments))
     info = file.machine_info
     cpu = read_as(Mapping[str, object], info.get("cpu") or {}, f"{where}: machine_info.cpu")
     machine = {"architecture": info.get("machine"), "cpu": cpu.get("brand_raw"), "cores_logical": cpu.get("count")}
-    version = (file.commit_info.id or "unversioned")[:12]
-    return absolute_run("pytest-benchmark", timings, version=version, started=_moment(file.datetime), machine=machine)
+    version, started = (file.commit_info.id or "unversioned")[:12], parse_moment(file.datetime)
+    return absolute_run("pytest-benchmark", sheet, where, version=version, started=started, machine=machine)
+
+
+def _pytest_case(one: _PytestBenchmark) -> tuple[str, dict[str, Argument]]:
+    """Return the name of a test and its parameters, which stand next to the name."""
+    return one.fullname.partition("[")[0], {name: _argument(value) for name, value in (one.params or {}).items()}
 
 
 @dataclass(frozen=True)
@@ -83,6 +92,8 @@ class _GoogleBenchmark(Fields):
     run_type: str = "iteration"
     run_name: str | None = None
     aggregate_name: str | None = None
+    aggregate_unit: str = "time"
+    repetitions: Natural | None = None
     iterations: Natural = 1
     real_time: Amount | None = None
     time_unit: Annotated[str, OneOf(tuple(UNITS))] = "ns"
@@ -111,56 +122,74 @@ class _Google(Fields):
     benchmarks: tuple[_GoogleBenchmark, ...]
 
 
-def google_run(data: object, where: str, *, version: str) -> Run:
-    """Read what `--benchmark_format=json` wrote: repetitions are samples, else the median that stands for them."""
-    file = read_as(_Google, data, where)
+def google_run(data: object, where: str, *, version: str) -> Foreign:
+    """Read what `--benchmark_format=json` wrote: repetitions are samples, or else what it states of them."""
+    file, sheet = read_as(_Google, data, where), Sheet(where)
     samples: dict[str, list[float]] = {}
-    medians: dict[str, float] = {}
-    for one in file.benchmarks:
-        name = one.run_name or one.name
-        time = None if one.real_time is None else one.real_time / UNITS[one.time_unit]
+    aggregates: dict[str, dict[str, float]] = {}
+    counts: dict[str, int | None] = {}
+    others: list[tuple[str, str]] = []
+    for i, one in enumerate(file.benchmarks):
+        name, place = one.run_name or one.name, f"{where}: benchmarks[{i}].real_time"
+        time = 0.0 if one.real_time is None else seconds(one.real_time, place, unit=UNITS[one.time_unit])
         if one.run_type == "iteration":
             several = samples.setdefault(name, [])
             if time and not one.error_occurred:
                 several.append(time)
-        elif one.aggregate_name == "median" and time:
-            medians[name] = time
-    timings = []
-    for name in dict.fromkeys([*samples, *medians]):
-        spread = Spread.of(samples[name]) if samples.get(name) else None
-        if spread is None and name in medians:
-            spread = Spread(medians[name])
-        base, *arguments = name.split("/")
-        timings.append(Timing(base, spread, dict(map(_google_argument, enumerate(arguments)))))
+        elif one.aggregate_name in AGGREGATES and time and one.aggregate_unit == "time":
+            aggregates.setdefault(name, {})[one.aggregate_name] = time
+            counts[name] = one.repetitions
+        else:
+            others.append((name, show(one.aggregate_name)))
+    for name, aggregate in others:
+        if not samples.get(name):  # of repetitions that are there, every aggregate can be computed
+            sheet.leave_out(f"aggregates called {aggregate}")
+    for name in dict.fromkeys([*samples, *aggregates]):
+        known, stated = None, aggregates.get(name, {})
+        if samples.get(name):
+            known = Spread.of(samples[name])
+        elif stated.keys() & {"median", "mean"}:
+            median, mean, least, most, deviation = map(stated.get, AGGREGATES)
+            known = Spread(median, mean, least, most, stdev=deviation, samples=counts[name])
+        elif stated:
+            sheet.leave_out("benchmarks of which neither median nor mean is stated")
+            continue
+        operator, arguments = _google_case(name)
+        sheet.add(Timing(operator, known, arguments))
     context = file.context
     caches = [
         {"level": one.level, "type": one.type.lower(), "size": one.size, "shared_by": one.num_sharing}
         for one in context.caches
     ]
     machine = {"cpu": context.host_name, "cores_logical": context.num_cpus, "caches": caches}
-    start = None if context.date is None else _moment(context.date)
-    return absolute_run("google-benchmark", timings, version=version, started=start, machine=machine)
+    started = None if context.date is None else _google_moment(context.date, f"{where}: context.date")
+    return absolute_run("google-benchmark", sheet, where, version=version, started=started, machine=machine)
 
 
-def _google_argument(part: tuple[int, str]) -> tuple[str, str | int]:
-    """Return the name and the value of an argument of a name: `8`, or `size:8`.
+def _google_case(name: str) -> tuple[str, dict[str, Argument]]:
+    """Return the name of a benchmark without its arguments, and those: `8`, `size:8` or a word of the library's own.
 
-    >>> _google_argument((0, "8")), _google_argument((1, "size:8"))
-    (('arg1', 8), ('size', 8))
+    >>> _google_case("Matrix/Multiply/8/threads:2"), _google_case("sum/real_time")
+    (('Matrix/Multiply', {'arg1': 8, 'threads': 2}), ('sum', {'arg1': 'real_time'}))
     """
-    i, text = part
-    name, colon, value = text.partition(":")
-    word = value if colon else text
-    return name if colon else f"arg{i + 1}", int(word) if word.isdecimal() else word
+    first, *parts = name.split("/")
+    begin = len(parts)
+    while begin and re.fullmatch(ARGUMENT, parts[begin - 1]):
+        begin -= 1
+    arguments: dict[str, Argument] = {}
+    for i, part in enumerate(parts[begin:], 1):
+        key, colon, value = part.rpartition(":")
+        word = value if colon else part
+        arguments[key if colon else f"arg{i}"] = int(word) if re.fullmatch(WHOLE, word) else word
+    return "/".join([first, *parts[:begin]]), arguments
 
 
-def _argument(value: object) -> str | int | float | bool | None:
+def _google_moment(text: str, where: str) -> datetime:
+    """Read a date, which releases before 1.5 wrote in a form of their own."""
+    parts = re.fullmatch(r"(\d{4})[/-](\d\d)[/-](\d\d)[- ](\d\d:\d\d:\d\d)", text)
+    moment = "{}-{}-{}T{}".format(*parts.groups()) if parts else text
+    return parse_moment(read_as(Moment, moment, where))
+
+
+def _argument(value: object) -> Argument:
     return value if isinstance(value, (str, int, float, bool)) or value is None else repr(value)
-
-
-def _moment(text: str) -> datetime | None:
-    """Read a moment; Python 3.10 reads no `Z`."""
-    try:
-        return datetime.fromisoformat(re.sub(r"Z$", "+00:00", text))
-    except ValueError:
-        return None

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
+from typing import Optional
 
 from opperf.domain.case import Argument, ListOf
 from opperf.domain.codec import Fields, read_as
 from opperf.domain.dataclass import dataclass
-from opperf.domain.record import Run
-from opperf.domain.type_hint import Amount, Unread
-from opperf.parent.store.imports.absolute_times import Spread, Timing, absolute_run
+from opperf.domain.moment import Moment, parse_moment
+from opperf.domain.type_hint import Unread
+from opperf.parent.store.imports.absolute_times import Foreign, Sheet, Spread, Timing, absolute_run, seconds
 
 MILLI = 1e-3
+#: What is said of what MXNet's profiler calls the most memory, which is half of what it rose by, over all calls.
+MEMORY = "values of memory, which MXNet's profiler states of all calls together"
 DIRECTIONS = ("forward", "backward")
 
 
@@ -28,31 +32,42 @@ def is_mxnet(data: object) -> bool:
     )
 
 
-def mxnet_run(data: object, where: str, *, version: str, started: datetime) -> Run:
+def mxnet_run(data: object, where: str, *, version: str, started: datetime) -> Foreign:
     """Read what MXNet's `opperf.py` wrote; with its Python profiler, forward and backward are one time."""
-    timings: list[Timing] = []
+    sheet = Sheet(where)
     operators = read_as(Mapping[str, tuple[Mapping[str, Unread], ...]], data, where)
     for name, rows in operators.items():
         for i, row in enumerate(rows):
-            timings += _mxnet_timings(name, row, f"{where}: {name}[{i}]")
-    return absolute_run("mxnet-opperf", timings, framework="mxnet", version=version, started=started, machine={})
+            timings = _mxnet_timings(name, row, f"{where}: {name}[{i}]")
+            for timing in timings:
+                sheet.add(timing)
+            if not timings:
+                sheet.leave_out("rows without a time")
+            sheet.leave_out(MEMORY, sum(key.startswith("max_storage_mem_alloc_") for key in row))
+    return absolute_run("mxnet-opperf", sheet, where, framework="mxnet", version=version, started=started, machine={})
 
 
-def _mxnet_timings(name: str, row: Mapping[str, object], where: str) -> Iterator[Timing]:
+def _mxnet_timings(name: str, row: Mapping[str, object], where: str) -> list[Timing]:
+    """Return the times of a row. What they are called may be another name of the operator than the file's key."""
     inputs = read_as(Mapping[str, Unread], row.get("inputs") or {}, f"{where}.inputs")
     arguments = {key: _argument(value) for key, value in inputs.items()}
-    keys = {direction: f"avg_time_{direction}_{name}" for direction in DIRECTIONS}
-    keys["forward_backward"] = f"avg_time_{name}"
-    for direction, key in keys.items():
-        if key in row:
-            parts = {part: row.get(f"{part}_time_{name}") for part in ("p50", "p90", "p99")}
-            p50, p90, p99 = (None if part is None else _milli(part, where) for part in parts.values())
-            mean = _milli(row[key], f"{where}.{key}")
-            yield Timing(f"mxnet:{name}", Spread(p50 or mean, mean, p90=p90, p99=p99), arguments, direction)
-
-
-def _milli(value: object, where: str) -> float:
-    return float(read_as(Amount, value, where)) * MILLI
+    times: dict[str, dict[str, float]] = {}
+    for key, value in row.items():
+        parts = re.fullmatch(r"(avg|p50|p90|p99)_time_(?:(forward|backward)_)?.+", key)
+        if parts:
+            statistic, direction = parts.groups()
+            time = seconds(value, f"{where}.{key}", unit=MILLI)
+            times.setdefault(direction or "forward_backward", {})[statistic] = time
+    return [
+        Timing(
+            f"mxnet:{name}",
+            Spread(one.get("p50"), one.get("avg"), p90=one.get("p90"), p99=one.get("p99")),
+            arguments,
+            direction,
+        )
+        for direction, one in times.items()
+        if one.keys() & {"p50", "avg"}
+    ]
 
 
 @dataclass(frozen=True)
@@ -63,40 +78,39 @@ class _Line(Fields):
     id: Unread = None
 
 
-def param_run(lines: Sequence[object], where: str, *, version: str, started: datetime) -> Run:
+def param_run(lines: Sequence[object], where: str, *, version: str, started: datetime) -> Foreign:
     """Read the lines that PARAM's `run_benchmark` wrote: the first is of the run, others of operators or files."""
     head = read_as(Mapping[str, Unread], lines[0], f"{where}: line 1")
-    begin, device = _start(head.get("start_time")) or started, _device(head.get("run_options"))
-    timings = []
+    start, device = read_as(Optional[Moment], head.get("start_time"), f"{where}: line 1.start_time"), _device(head)
+    begin = started if start is None else parse_moment(start)
+    sheet = Sheet(where)
     for number, line in enumerate(lines[1:], 2):
         if not (isinstance(line, dict) and "op_name" in line):
+            if not (isinstance(line, dict) and "finish_time" in line):
+                sheet.leave_out("lines that are not of an operator")
             continue
         place = f"{where}: line {number}"
         entry = read_as(_Line, line, place)
         arguments = {key: _argument(value) for key, value in entry.config.items()}
         for direction in DIRECTIONS:
-            times = entry.metric.get(direction, {}).get("measure.time")
+            part = f"{place}: {direction}.measure.time"
+            times = read_as(tuple[Unread, ...], entry.metric.get(direction, {}).get("measure.time") or [], part)
             if times:
-                samples = read_as(tuple[Amount, ...], times, f"{place}: {direction}.measure.time")
-                spread = Spread.of([time * MILLI for time in samples])
-                timings.append(Timing(f"torch:{entry.op_name}", spread, arguments, direction, device))
+                spread = Spread.of([seconds(time, part, unit=MILLI) for time in times])
+                sheet.add(Timing(f"torch:{entry.op_name}", spread, arguments, direction, device))
+            elif direction in entry.metric:
+                sheet.leave_out("directions without a time")
     machine = head.get("sys_info")
     facts = machine.get("machine") if isinstance(machine, dict) else None
     return absolute_run(
-        "param", timings, framework="torch", version=version, started=begin,
+        "param", sheet, where, framework="torch", version=version, started=begin,
         machine=facts if isinstance(facts, dict) else {},
     )  # fmt: skip
 
 
-def _start(value: object) -> datetime | None:
-    try:
-        return datetime.fromisoformat(str(value))
-    except ValueError:
-        return None
-
-
-def _device(options: object) -> str:
+def _device(head: Mapping[str, object]) -> str:
     """Return the device that PARAM ran on, which it may number apart."""
+    options = head.get("run_options")
     device = options.get("device") if isinstance(options, dict) else None
     return str(device) if device else "cpu"
 

@@ -84,7 +84,7 @@ def _fill(connection: Connection, table: str, columns: Callable[[Mapping[str, An
         {"last": last, "most": BATCH},
     ).all():
         last = rows[-1].id
-        values = [{"row": row.id, **columns(unpack(row.document))} for row in rows]
+        values = [{"row": row.id, **columns(unpack(row.document, f"record {row.id}"))} for row in rows]
         assignments = ", ".join(f"{name} = :{name}" for name in values[0] if name != "row")
         connection.execute(text(f"UPDATE {table} SET {assignments} WHERE id = :row"), values)
 
