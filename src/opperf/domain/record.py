@@ -167,11 +167,12 @@ class Facts:
 
 @dataclass(frozen=True)
 class Origin(Fields):
-    """The run that a record belongs to, where several runs are merged."""
+    """The run that a record belongs to, where several runs are merged; `load` is that of its machine."""
 
     id: str | None = None
     started: str | None = None
     machine: str | None = None
+    load: float | None = None
     label: str | None = None
 
 

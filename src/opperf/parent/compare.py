@@ -131,7 +131,7 @@ def live(
         raise
     except BaseException as stop:  # bugs of opperf included: hours of measuring may be at stake
         cause = stop
-    run = header(settings, comparing.started, comparing.facts, labels=judging.labels, command=judging.command)
+    run = header(settings, comparing.start, comparing.facts, labels=judging.labels, command=judging.command)
     return ComparisonRun(run, tuple(map(outcome, contests))), cause
 
 
@@ -152,7 +152,7 @@ def _compare_on_fleet(
         cause = stop
     order = {(one.key.case.id, one.key.direction, one.new.side.key): place for place, one in enumerate(contests)}
     comparisons.sort(key=lambda one: order[one.case.id, one.direction, one.new.key])
-    run = header(comparing.settings, comparing.started, fleet.sides, labels=judging.labels, command=judging.command)
+    run = header(comparing.settings, comparing.start, fleet.sides, labels=judging.labels, command=judging.command)
     run = replace(run, environment={**run.environment, "nodes": fleet.nodes})
     return ComparisonRun(run, tuple(comparisons)), cause
 

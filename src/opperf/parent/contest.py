@@ -6,6 +6,7 @@ import math
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
+from datetime import datetime, timezone
 from statistics import geometric_mean
 
 from opperf.domain.comparison import Comparison, Explanations, PairValue, PeakMemory, Verdict
@@ -198,15 +199,31 @@ def version(facts: object) -> str | None:
     return None if text is None else str(text)
 
 
+@dataclass(frozen=True)
+class Start:
+    """The moment at which a command begins, and the load that the machine has by then."""
+
+    moment: str
+    load: Sequence[float] | None
+
+
+def start() -> Start:
+    """Begin a command."""
+    return Start(datetime.now(timezone.utc).isoformat(timespec="seconds"), machine.loads())
+
+
 def header(
-    settings: Settings, started: str, sides: Mapping[str, object], *, labels: Mapping[str, str], command: Sequence[str]
+    settings: Settings, start: Start, sides: Mapping[str, object], *, labels: Mapping[str, str], command: Sequence[str]
 ) -> Run:
     """Return the run that comparisons stand under; `sides` holds what the children of each side said of themselves."""
     return Run(
         id=uuid.uuid4().hex[:12],
-        started=started,
+        started=start.moment,
         command=tuple(command),
         settings=settings,
         labels=labels,
-        environment={"machine": machine.facts(), "sides": dict(sides)},
+        environment={
+            "machine": {**machine.facts(), "load": start.load, "load_after": machine.loads()},
+            "sides": dict(sides),
+        },
     )

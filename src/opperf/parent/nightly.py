@@ -17,6 +17,8 @@ from opperf.domain.comparison import Comparison, ComparisonRun
 from opperf.domain.dataclass import dataclass
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.judgement import Judgement
+from opperf.domain.load import with_highest_load
+from opperf.domain.record import Run
 from opperf.parent.analysis.gate import judgement_of
 from opperf.parent.analysis.ratio_graph import Closure, Edge, RatioGraph
 from opperf.parent.compare import Judging, live
@@ -68,7 +70,7 @@ class Nights:
         """All comparisons, judged ones first: a judgement refers to them by index."""
         steps = [step for night in self.nights for step in night.steps]
         others = [one for night in self.nights for one in night.run.comparisons if one not in night.steps]
-        return ComparisonRun(self.nights[-1].run.run, (*steps, *others))
+        return ComparisonRun(_join(self.nights[-1].run.run, [night.run for night in self.nights]), (*steps, *others))
 
 
 def nightly(file: NightlyFile, store: Archive, order: Order, progress: Progress) -> Nights:
@@ -142,12 +144,18 @@ def _night(
         if cause is not None:
             break
     sides = {name: facts for run in runs for name, facts in run.run.environment["sides"].items()}
-    first = runs[0].run
     step = next(filter(None, map(_step, runs[0].comparisons)), None) if listed else None
     own = {} if step is None else {ORDER: step}
-    whole = replace(first, environment={**first.environment, "sides": sides}, labels={**first.labels, **own})
+    joined = _join(runs[0].run, runs, sides=sides)
+    whole = replace(joined, labels={**joined.labels, **own})
     comparisons = tuple(one for run in runs for one in run.comparisons)
     return Night(build, pairs[0][0], ComparisonRun(whole, comparisons), runs[0].comparisons), cause
+
+
+def _join(run: Run, runs: Sequence[ComparisonRun], **facts: object) -> Run:
+    """Return a run with the load that the machine had over several, and with these facts of where they were."""
+    machine = with_highest_load(run.machine, [one.run.machine for one in runs])
+    return replace(run, environment={**run.environment, "machine": machine, **facts})
 
 
 def _step(one: Comparison) -> str | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timezone
 from pathlib import Path
 from statistics import stdev
 
@@ -17,7 +16,7 @@ from opperf.domain.stats.order import median
 from opperf.domain.stats.significance import PairedTest
 from opperf.parent import request as requests
 from opperf.parent.analysis.verdict import LEAST_PAIRS, Rule
-from opperf.parent.contest import Contest, header
+from opperf.parent.contest import Contest, header, start
 from opperf.parent.crew import facts_together
 from opperf.parent.planning.selection import Selection
 from opperf.parent.progress import Progress, planning
@@ -73,7 +72,7 @@ class Noise:
         self._plugins: Sequence[Path] = ()
         self._rounds: list[list[Contest]] = []
         self._facts: dict[str, object] = {}
-        self._started = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        self._start = start()
 
     def trials(self, selection: Selection) -> Sequence[Trial]:
         """Return what a selection means, forward where it names no direction; raises `InputError`."""
@@ -103,12 +102,12 @@ class Noise:
         """Return what was found."""
         floors, unknown = [], []
         for several in zip(*self._rounds):
-            floor = _floor(several, self._started)
+            floor = _floor(several, self._start.moment)
             if floor is None:
                 unknown.append((several[0].key, next((one.failure for one in several if one.failure), None)))
             else:
                 floors.append(floor)
-        run = header(self._settings, self._started, self._facts, labels=labels, command=command)
+        run = header(self._settings, self._start, self._facts, labels=labels, command=command)
         return NoiseRun(run, tuple(floors), tuple(unknown), self._rule.tolerance)
 
 

@@ -267,7 +267,7 @@ class Session:
             records = with_shares(records)
         nodes = {**run.environment.get("nodes", {}), **({} if self._elsewhere is None else self._elsewhere.nodes)}
         environment = {
-            "machine": run.environment.get("machine"),
+            "machine": {**(run.environment.get("machine") or {}), "load_after": machine.loads()},
             **({} if suite is None else {"suite": suite.header()}),
             **({"nodes": nodes} if nodes else {}),
             "frameworks": [

@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 
@@ -33,7 +32,7 @@ from opperf.parent.analysis.verdict import (
     spending,
     sufficient,
 )
-from opperf.parent.contest import Contest, log_ratios, version
+from opperf.parent.contest import Contest, log_ratios, start, version
 from opperf.parent.crew import Company, Crew, Lane, company, facts_together
 from opperf.parent.pair_lane import PairLane
 from opperf.parent.planning.expand import expand
@@ -77,7 +76,7 @@ class Comparing:
         self._reference = Reference(settings, note)
         self._random = random.Random(settings.seed)
         self._began = time.monotonic()
-        self.started = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        self.start = start()
         self.facts: dict[str, object] = {}
         self._company: Company | None = None
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from datetime import datetime, timezone
 from pathlib import Path
 
 from opperf.domain.bisection import Answer, Bisection
@@ -21,7 +20,7 @@ from opperf.parent.bisect.bench import Bench, Journal
 from opperf.parent.bisect.builds import Builds, Commits, Packages
 from opperf.parent.bisect.releases import releases
 from opperf.parent.compare import parse_sides
-from opperf.parent.contest import header
+from opperf.parent.contest import header, start
 from opperf.parent.explain import explain
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import frameworks
@@ -165,7 +164,7 @@ class Search:
         self._side: Side | None = None
         self._looks: dict[str, int] = {}
         self._began = time.monotonic()
-        self._started = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        self._start = start()
 
     def plan(self) -> None:
         """Find the cases, in the good build; raises `InputError` for what cannot be understood."""
@@ -264,7 +263,7 @@ class Search:
         """Return what is said of all subjects."""
         order = self._order
         answers = [self._explain(one, one.answer or self._judge.open(one)) for one in self._subjects]
-        run = header(self._settings, self._started, self._bench.facts, labels=order.labels, command=order.command)
+        run = header(self._settings, self._start, self._bench.facts, labels=order.labels, command=order.command)
         names = tuple(name for name in self._builds.names if self._bench.environments.get(name))
         side = self._side
         assert side is not None

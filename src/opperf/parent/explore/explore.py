@@ -8,7 +8,6 @@ import shlex
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from datetime import datetime, timezone
 from pathlib import Path
 
 from opperf.catalog import Operator, catalog
@@ -26,7 +25,7 @@ from opperf.parent import request as requests
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.calibration import stored_rates
 from opperf.parent.compare import parse_sides
-from opperf.parent.contest import Contest, header, outcome
+from opperf.parent.contest import Contest, header, outcome, start
 from opperf.parent.explain import explain
 from opperf.parent.explore.meter import OBJECTIVES, Bench, Ledger, Question
 from opperf.parent.explore.search import SUSPICION, Cliff, LevelSearch, Search, more_work
@@ -136,12 +135,12 @@ class Expedition:
         self._territories: list[Territory] = []
         self.failures: list[str] = []
         self._facts: dict[str, object] = {}
-        self._started = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        self._start = start()
 
     def document(self) -> Exploration:
         """Return what was found."""
         order = self._order
-        run = header(self._settings, self._started, self._facts, labels=order.labels, command=order.command)
+        run = header(self._settings, self._start, self._facts, labels=order.labels, command=order.command)
         against = None if self._against is None else self._against.side
         return Exploration(run, self._aim, order.factor, against, tuple(self._territories))
 

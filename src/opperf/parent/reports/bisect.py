@@ -9,6 +9,7 @@ from opperf.domain.bisection import Answer, Bisection, Step
 from opperf.domain.units import format_percent, format_ratios
 from opperf.parent.reports.comparison import differences
 from opperf.parent.reports.document import Block, Check, Column, Document, Note, Section, table
+from opperf.parent.reports.machine import crowds
 from opperf.parent.reports.text import case_text, place, subject
 
 #: What is said of each kind of answer.
@@ -24,7 +25,7 @@ def document(bisection: Bisection) -> Document:
         if answer.probes
     ]
     blocks += [Note(f"left out {one.build}: {one.reason}") for one in bisection.left_out]
-    blocks.append(Note(_builds(bisection)))
+    blocks += map(Note, [_builds(bisection), *crowds(bisection.run, [bisection.side])])
     text = " ".join(f"{answer.case.operator} {answer.direction}: {answer.reason}." for answer in bisection.answers)
     checks = [*_checks(bisection)]
     return Document("opperf bisect", blocks, bisection.to_json, checks, text, started=bisection.run.started)

@@ -228,6 +228,7 @@ _BEFORE: tuple[Column, ...] = (
     of_run("run", "id", rank=-1),
     of_run("date", "started"),
     of_run("machine", "machine"),
+    Column("load", None, lambda record: getattr(record.details.run, "load", None)),
     of_run("label", "label"),
     Column(
         "node", "node", lambda record: record.details.node and record.details.node.name, presence="varied", usual=None

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from opperf.domain.comparison import VERDICTS, Comparison, ComparisonRun, Explanations, wholes
 from opperf.domain.kernels import KERNELS
+from opperf.domain.load import load_of
 from opperf.domain.machines import Across, across
 from opperf.domain.plan import HOW, INSTRUCTIONS, Side
 from opperf.domain.units import format_bound, format_count, format_percent, format_ratios, format_seconds
@@ -24,6 +25,7 @@ from opperf.parent.reports.document import (
     Table,
     table,
 )
+from opperf.parent.reports.machine import crowds, own_load
 from opperf.parent.reports.text import case_text, common_subject, own_function
 
 #: A median or a 90th percentile has moved when it did by this much more than the minimum.
@@ -141,7 +143,7 @@ def document(run: ComparisonRun) -> Document:
     """Return the report."""
     return Document(
         "opperf compare",
-        blocks(run.comparisons),
+        blocks(run),
         run.to_json,
         [_check(comparison) for comparison in run.comparisons],
         tally(run.comparisons),
@@ -149,10 +151,11 @@ def document(run: ComparisonRun) -> Document:
     )
 
 
-def blocks(comparisons: Sequence[Comparison]) -> list[Block]:
+def blocks(run: ComparisonRun) -> list[Block]:
     """Return the table, its summary, and what ran."""
-    notes = map(Note, [tally(comparisons), *suites(comparisons)])
-    return [table_of(comparisons), *notes, legend(comparisons), *machines(comparisons), *explanations(comparisons)]
+    comparisons = run.comparisons
+    notes = map(Note, [tally(comparisons), *crowds_of(run), *suites(comparisons)])
+    return [table_of(run), *notes, legend(comparisons), *machines(comparisons), *explanations(comparisons)]
 
 
 def legend(comparisons: Sequence[Comparison]) -> Legend:
@@ -160,9 +163,20 @@ def legend(comparisons: Sequence[Comparison]) -> Legend:
     return COUNTS if any(one.clock == INSTRUCTIONS for one in comparisons) else LEGEND
 
 
-def table_of(comparisons: Sequence[Comparison]) -> Table:
+def crowds_of(run: ComparisonRun) -> list[str]:
+    """Say where other programs took much of a machine."""
+    return crowds(run.run, _sides(run))
+
+
+def _sides(run: ComparisonRun) -> list[Side]:
+    return [side for one in run.comparisons for side in (one.base, one.new)]
+
+
+def table_of(run: ComparisonRun) -> Table:
     """Return the table of comparisons."""
-    return table(COLUMNS, comparisons, lambda comparison: _LEVELS.get(comparison.status, ""))
+    load = load_of(run.run.machine, own_load(run.run, _sides(run)))
+    last: Column[Comparison] = Column("load", None, lambda _: load and load.average)
+    return table((*COLUMNS, last), run.comparisons, lambda comparison: _LEVELS.get(comparison.status, ""))
 
 
 def tally(comparisons: Sequence[Comparison]) -> str:

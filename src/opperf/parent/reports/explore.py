@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from opperf.domain.exploration import Anomaly, Exploration, Territory
 from opperf.domain.units import format_bytes, format_seconds
 from opperf.parent.reports.document import Block, Check, Column, Document, Note, Section, table
+from opperf.parent.reports.machine import crowds
 from opperf.parent.reports.text import case_text, place
 
 #: A finding and where it is.
@@ -19,7 +20,7 @@ def document(exploration: Exploration) -> Document:
     rows = [(territory, one) for territory in exploration.territories for one in territory.anomalies]
     blocks: list[Block] = [table(_columns(exploration), rows)] if rows else []
     blocks += [Section("", [Note(text) for territory, one in rows for text in _details(one)])] if rows else []
-    blocks += [Note(line) for line in _summary(exploration)]
+    blocks += [Note(line) for line in (*_summary(exploration), *crowds(exploration.run))]
     text = " ".join(_summary(exploration))
     return Document(
         "opperf explore", blocks, exploration.to_json, [*_checks(rows)], text, started=exploration.run.started

@@ -76,7 +76,7 @@ def document(run: ComparisonRun, judgement: Judgement) -> Document:
     return Document(
         TITLE,
         [
-            *comparison.blocks(run.comparisons),
+            *comparison.blocks(run),
             *([Section("", notes)] if notes else []),
             Section("", [Note(f"gate: {headline(judgement)}")]),
         ],
@@ -139,7 +139,7 @@ def _sentence(finding: Finding) -> str:
 
 def _page(run: ComparisonRun, judgement: Judgement) -> Document:
     """Return the report for a pull request."""
-    blocks: list[Block] = []
+    blocks: list[Block] = [*map(Note, comparison.crowds_of(run))]
     wrong = judgement.of_kind("slower", "memory", "failed")
     blocks += [_table(wrong, judgement)] if wrong else []
     open_ones = judgement.of_kind("inconclusive", "skipped")

@@ -1,18 +1,23 @@
-"""The machine and its environments: facts, sources of noise, and peak rates."""
+"""The machine and its environments: facts, sources of noise, and peak rates; and how busy it was during a run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 
 from opperf.domain.dataclass import dataclass
+from opperf.domain.load import load_of
 from opperf.domain.peaks import MOVE, Rate
+from opperf.domain.plan import Side
 from opperf.domain.reason import Warning
+from opperf.domain.record import Run
 from opperf.domain.units import format_byte_rate, format_bytes, format_flop_rate
 from opperf.parent.reports.document import Document, Note, Section
 
 #: Facts of an environment that fit on a line; the whole of them is in every result file.
 FACTS = ("version", "blas", "isa", "engine", "threads", "threads_seen", "allocator", "import_seconds")
+#: What a report says of a machine that others had much of.
+CROWD = "other programs ran meanwhile, so times are longer and less certain"
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,30 @@ class Visit:
     def to_json(self) -> dict[str, object]:
         """Return the JSON form."""
         return {**vars(self), "devices": list(self.devices), "facts": dict(self.facts)}
+
+
+def crowds(run: Run, sides: Iterable[Side] = ()) -> list[str]:
+    """Say where other programs took much of a machine: this one, that of another run, or a node of a fleet.
+
+    `sides` are those that were measured, where the run has no records.
+    """
+    runs = [Run.from_header(one, "merged") for one in run.environment.get("merged", ())] or [run]
+    own = own_load(run, sides)
+    places = [(f" of the run of {one.started}" if len(runs) > 1 else "", one.machine) for one in runs]
+    places += [
+        (f" of {name}", node["machine"])
+        for one in runs
+        for name, node in one.environment.get("nodes", {}).items()
+        if node.get("machine")
+    ]
+    loads = [(place, load_of(machine, own)) for place, machine in places]
+    return [f"the load average{place} was {load}: {CROWD}" for place, load in loads if load and load.is_crowded]
+
+
+def own_load(run: Run, sides: Iterable[Side] = ()) -> int:
+    """Return how many CPUs a run keeps busy by itself, by its records or by what it compared: one side at a time."""
+    threads = max((side.threads for side in (*(one.trial.side for one in run.records), *sides)), default=1)
+    return max(1, run.settings.jobs) * threads
 
 
 def document(

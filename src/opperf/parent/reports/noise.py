@@ -11,6 +11,7 @@ from opperf.domain.stats.significance import wilson
 from opperf.domain.units import format_seconds
 from opperf.parent.reports.columns import of_jobs
 from opperf.parent.reports.document import Block, Check, Column, Document, Legend, Note, table
+from opperf.parent.reports.machine import crowds
 from opperf.parent.reports.text import case_text, place, subject
 
 LEGEND = Legend(
@@ -23,7 +24,7 @@ LEGEND = Legend(
 
 def document(noise: NoiseRun) -> Document:
     """Return the report."""
-    blocks: list[Block] = [table(COLUMNS, noise.floors), Note(summary(noise)), LEGEND]
+    blocks: list[Block] = [table(COLUMNS, noise.floors), Note(summary(noise)), *map(Note, crowds(noise.run)), LEGEND]
     return Document("opperf noise", blocks, noise.to_json, [*_checks(noise)], summary(noise), started=noise.run.started)
 
 

@@ -11,6 +11,7 @@ from opperf.domain.units import format_seconds
 from opperf.parent.reports.columns import spelling, spread
 from opperf.parent.reports.document import Block, Column, Document, Legend, Note, table
 from opperf.parent.reports.layout import MOST_NAMES
+from opperf.parent.reports.machine import crowds
 from opperf.parent.reports.run import checks
 from opperf.parent.reports.text import case_text, first_line
 
@@ -36,7 +37,7 @@ def document(replay: Replay, top: int | None = None) -> Document:
     title = f"recorded ({trace.clock})"
     legend = {**LEGEND, title: CLOCKS[trace.clock]} if trace.has_recorded else LEGEND
     lines = list(zip(replay.calls, replay.rows(), strict=True))
-    words = [*(() if top is None else _reasons(replay.calls[top:])), *summary(replay)]
+    words = [*(() if top is None else _reasons(replay.calls[top:])), *summary(replay), *crowds(replay.run)]
     blocks: list[Block] = [table(_columns(trace.clock, title), lines, top=top), *map(Note, words), Legend(legend)]
     return Document(
         "opperf replay", blocks, replay.to_json, checks(replay.run), summary(replay)[0], started=replay.run.started

@@ -11,12 +11,14 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from opperf.domain.load import load_of
 from opperf.domain.plan import Plan, Trial
 from opperf.domain.record import Record, Run
 from opperf.domain.registry import DIRECTIONS
 from opperf.parent.reports import remarks
 from opperf.parent.reports.columns import columns
 from opperf.parent.reports.document import Block, Check, Column, Document, Level, Note, Outcome, Section, Table, table
+from opperf.parent.reports.machine import crowds, own_load
 from opperf.parent.reports.text import case_text, place, subject, trial_text
 
 T = TypeVar("T")
@@ -58,7 +60,7 @@ def table_of(records: Iterable[Record], top: int | None = None) -> Table:
 
 def _blocks(run: Run, top: int | None) -> Iterator[Block]:
     yield table_of(run.records, top)
-    yield from map(Note, [remarks.tally(run.records), *remarks.shares(run)])
+    yield from map(Note, [remarks.tally(run.records), *crowds(run), *remarks.shares(run)])
     yield from remarks.legend(run.records)
     yield from remarks.sections(run.records)
     if more := remarks.more(run.records):
@@ -149,12 +151,13 @@ def merge(runs: Sequence[Run]) -> Run:
 
 def with_origin(run: Run) -> Run:
     """Return the run with records that name their run, its start, its machine and its labels."""
-    cores = run.machine.get("cores_usable")
+    cores, load = run.machine.get("cores_usable"), load_of(run.machine, own_load(run))
     words = (run.machine.get("cpu"), None if cores is None else f"{cores} cores")
     origin = {
         "id": run.id,
         "started": run.started,
         "machine": ", ".join(str(word) for word in words if word is not None) or None,
+        "load": None if load is None else load.average,
         "label": " ".join(f"{name}={value}" for name, value in sorted(run.labels.items())) or None,
     }
     records = (replace(record, facts={"run": origin, **record.facts}) for record in run.records)

@@ -38,10 +38,15 @@ def facts(root: Path = ROOT) -> dict[str, object]:
         **_system_facts(root),
         **processor_facts(root),
         **memory_facts(root),
-        "load": ask(lambda: [round(load, 2) for load in os.getloadavg()]),
+        "load": loads(),
         "steal_seconds": ask(lambda: float(psutil.cpu_times().steal)),
         "gpus": gpus(),
     }
+
+
+def loads() -> list[float] | None:
+    """Return the load averages over one, five and fifteen minutes."""
+    return ask(lambda: [round(load, 2) for load in os.getloadavg()])
 
 
 def _system_facts(root: Path) -> dict[str, object]:

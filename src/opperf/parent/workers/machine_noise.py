@@ -15,6 +15,7 @@ from opperf.domain.codec import read_as
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import JsonDict
+from opperf.domain.load import CROWDED
 from opperf.domain.reason import Warning
 from opperf.parent.workers.machine import ROOT, ask, memory_facts, processor_facts
 
@@ -103,7 +104,7 @@ def _doubts(signs: Signs) -> Iterator[Warning]:
     if signs.stolen is not None and signs.stolen > TAKEN_LIMIT:
         text = f"the hypervisor gave {signs.stolen:.1%} of the CPU time to other machines"
         yield Warning("steal", text, "use a machine or instance type with dedicated CPUs")
-    if signs.load is not None and signs.load > signs.cores / 2:
+    if signs.load is not None and signs.load > signs.cores * CROWDED:
         yield Warning(
             "load", f"the load average is {signs.load:.1f} on {signs.cores} CPUs", "wait until other programs finish"
         )
