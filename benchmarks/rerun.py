@@ -26,7 +26,7 @@ from opperf.child.worker.correctness import check
 from opperf.child.worker.directions import call_once, ready
 from opperf.child.worker.jobs import failure
 from opperf.child.worker.names import Names
-from opperf.domain.backend import Backend, CapturedCall, HostValue
+from opperf.domain.backend import Backend, Bound, CapturedCall, HostValue
 from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.plan import Trial
@@ -118,11 +118,14 @@ class Again:
         """Return what the first call returns: it may change its inputs, so that the next one returns something else."""
         side = replace(self.backend.side, implementation=case.operator.partition(":")[2])
         call = self.names.call(Trial(case, side, direction))
-        bound = arguments.bind(case, call, None, self.backend, 0)
+
+        def bind() -> Bound:
+            return arguments.bind(case, call, None, self.backend, 0)
+
         if direction == "forward":
-            work = self.backend.forward(bound)
+            work = self.backend.forward(bind())
         else:
-            work = ready(self.backend, bound, direction, None, "0", random=self.names.draws(call.path)).work
+            work = ready(self.backend, bind, direction, None, "0", random=self.names.draws(call.path)).work
         return self.backend.leaves(call_once(self.backend, work))
 
 

@@ -34,7 +34,7 @@ MODES = {"tensorflow compiled": "compiled", "tensorflow xla": "xla"}
 LIBRARIES = ("array_api:array_api_strict", "array_api:dpnp", "array_api:dask.array", "array_api:mlx.core")
 #: The backend of one file, of the core alone: what it does not have is skipped with its own reason.
 ONE_FILE, ONE_FILE_PATH = "mlx", Path(__file__).parents[2] / "examples" / "backends" / "mlx_backend.py"
-LACKING = {"no_gradient", "no_restore", "no_explanation"}
+LACKING = {"no_gradient", "mutates", "no_explanation"}
 #: For programs that run once: to compile them takes most of the time.
 UNOPTIMIZED = {"env.XLA_FLAGS": "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"}
 WITH_GRADIENTS = tuple(name for name in REAL if FRAMEWORKS[name].gradients)

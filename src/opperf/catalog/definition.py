@@ -38,17 +38,16 @@ class Operator:
 
     `inputs` are the roles that take tensors; every other name in `sizes` is an attribute. `differentiable` lists the
     inputs that a gradient flows to. `flops` follows the convention that one elementwise function of one element is one
-    operation, and one multiply-add is two. `mutates` names inputs that a call changes; with `restore` they are put back
-    before each call, untimed, which is needed where the values that pile up would change the time or stop being finite.
-    `random` marks operators whose result differs from call to call by design, `rough` those in which rounding piles up
-    or decides between whole numbers, whose results are held to less. `backward_flops` is how many times the forward's
-    operations a backward needs, None where the convention gives no number. `aliasing` names the directions in which a
-    framework may answer without moving a byte (a view, or a gradient that is the cotangent itself): there is no byte
-    count to hold a time against. `reads` names the inputs that are read whole, where not all are: an embedding reads
-    its indices, and of the table only the rows that they pick: as many bytes as the outputs have, or as `picks` says.
-    With `()` nothing is read at all. `writes` names inputs that are written beside the outputs, as an optimizer does
-    with what it remembers. `moves` is the whole byte count of a forward where tensors are not stored element by
-    element.
+    operation, and one multiply-add is two. `mutates` names inputs that a call changes: they are put back before each
+    call, untimed. `random` marks operators whose result differs from call to call by design, `rough` those in which
+    rounding piles up or decides between whole numbers, whose results are held to less. `backward_flops` is how many
+    times the forward's operations a backward needs, None where the convention gives no number. `aliasing` names the
+    directions in which a framework may answer without moving a byte (a view, or a gradient that is the cotangent
+    itself): there is no byte count to hold a time against. `reads` names the inputs that are read whole, where not all
+    are: an embedding reads its indices, and of the table only the rows that they pick: as many bytes as the outputs
+    have, or as `picks` says. With `()` nothing is read at all. `writes` names inputs that are written beside the
+    outputs, as an optimizer does with what it remembers. `moves` is the whole byte count of a forward where tensors are
+    not stored element by element.
     """
 
     name: str
@@ -61,7 +60,6 @@ class Operator:
     directions: tuple[str, ...] = EVERY_DIRECTION
     differentiable: tuple[str, ...] = ()
     mutates: tuple[str, ...] = ()
-    restore: bool = True
     random: bool = False
     rough: bool = False
     backward_flops: int | None = None

@@ -115,8 +115,6 @@ FRACTIONS = (
     _row("addcdiv", THIRD, FAR_FROM_ZERO),
     _row("reciprocal rdiv_scalar rmod_scalar", FIRST, FAR_FROM_ZERO),
 )  # fmt: skip
-#: Those that never lead out of their domain, called again and again on their own results.
-STEADY = ("sqrt", "rsqrt", "cbrt", "rcbrt", "reciprocal", "pow", "float_power")
 
 DRAWS = (
     _row("multinomial sample_multinomial", FIRST, Between((0.1, 1.0), (0.0, INFINITE))),

@@ -8,14 +8,12 @@ from opperf.domain.case import Argument
 from opperf.domain.tensor import TensorSpec
 
 # Operators that write their result into their first input, which holds no gradient then: one operation an element.
-#
-# Values that would pile up are put back before each call; those that a call leaves as they are need none of it.
 
 #: Right sides away from zero, which a division needs.
 POSITIVE = (0.5, 1.5)
 
 
-def _two(name: str, summary: str, bounds: tuple[float, float] | None = None) -> Operator:
+def _binary(name: str, summary: str, bounds: tuple[float, float] | None = None) -> Operator:
     return Operator(
         name=name,
         category="inplace",
@@ -32,8 +30,7 @@ def _two(name: str, summary: str, bounds: tuple[float, float] | None = None) -> 
     )
 
 
-def _settling(name: str, summary: str, **attributes: Argument) -> Operator:
-    """Declare an operator that changes nothing any more when it is called again."""
+def _unary(name: str, summary: str, **attributes: Argument) -> Operator:
     return Operator(
         name=name,
         category="inplace",
@@ -44,18 +41,17 @@ def _settling(name: str, summary: str, **attributes: Argument) -> Operator:
         flops=each(1),
         directions=FORWARD_ONLY,
         mutates=("data",),
-        restore=False,
     )
 
 
 OPERATORS = (
-    _two("add_inplace", "the right added to the left, in place"),
-    _two("subtract_inplace", "the right subtracted from the left, in place"),
-    _two("multiply_inplace", "the left multiplied by the right, in place"),
-    _two("divide_inplace", "the left divided by the right, in place", POSITIVE),
-    _two("remainder_inplace", "the remainder of the left divided by the right, in place", POSITIVE),
-    _settling("relu_inplace", "negative values set to 0, in place"),
-    _settling("clip_inplace", "values clamped to `low` and `high`, in place", low=-0.5, high=0.5),
+    _binary("add_inplace", "the right added to the left, in place"),
+    _binary("subtract_inplace", "the right subtracted from the left, in place"),
+    _binary("multiply_inplace", "the left multiplied by the right, in place"),
+    _binary("divide_inplace", "the left divided by the right, in place", POSITIVE),
+    _binary("remainder_inplace", "the remainder of the left divided by the right, in place", POSITIVE),
+    _unary("relu_inplace", "negative values set to 0, in place"),
+    _unary("clip_inplace", "values clamped to `low` and `high`, in place", low=-0.5, high=0.5),
     Operator(
         name="copy_to",
         category="inplace",
@@ -68,7 +64,6 @@ OPERATORS = (
         flops=none,
         directions=FORWARD_ONLY,
         mutates=("destination",),
-        restore=False,
         # What is replaced is not read.
         reads=("data",),
         picks=none,
@@ -84,7 +79,6 @@ OPERATORS = (
         flops=none,
         directions=FORWARD_ONLY,
         mutates=("data",),
-        restore=False,
         # What is replaced is not read.
         reads=("updates",),
         picks=none,

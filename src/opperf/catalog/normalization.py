@@ -56,8 +56,6 @@ def _normalization(
         flops=flops,
         differentiable=("data", *(role for role in roles if role not in mutates)),
         mutates=mutates,
-        # Running statistics move towards those of the batch, which stays: they need no putting back.
-        restore=False,
         aliases=aliases,
     )
 

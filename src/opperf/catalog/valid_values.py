@@ -8,7 +8,7 @@ from functools import cache
 from typing import TypeAlias
 
 from opperf.catalog.domain import Domain, IndexList, Levels, is_open
-from opperf.catalog.domain_table import FRACTIONS, ROWS, STEADY, Row
+from opperf.catalog.domain_table import ROWS, Row
 from opperf.domain.case import Argument, Case, ListOf, map_tensors
 from opperf.domain.code import is_code
 from opperf.domain.registry import split_implementation
@@ -82,19 +82,6 @@ def _say_bounds(tensor: TensorSpec) -> TensorSpec:
     if not (bounded and is_whole(tensor.dtype) and tensor.range is None and tensor.elements):
         return tensor
     return replace(tensor, range=full_range(tensor.dtype))
-
-
-def overwritten(case: Case) -> tuple[str, ...]:
-    """Return the inputs that an operator writes into and whose new values it may not be defined for, as `log_` has.
-
-    >>> overwritten(Case("torch:aten::log_.default", {"self": TensorSpec((2,))}))
-    ('self',)
-    """
-    path, base = split_implementation(case.operator)[1].rpartition("::")[2].partition(".")[0], base_name(case.operator)
-    in_place = path.endswith("_") and not path.endswith("__") and base not in STEADY
-    rows = _rows().get(base, ()) if in_place else ()
-    names = (row.argument.name(case) for row in rows if row in FRACTIONS and row.argument.place == 0)
-    return tuple(name for name in names if name is not None)
 
 
 def _draw(domain: Domain | IndexList | Levels, argument: Argument, case: Case) -> Argument:

@@ -27,6 +27,7 @@ from opperf.child.worker import arguments
 from opperf.child.worker.code import Plugins
 from opperf.child.worker.directions import Ready, ready
 from opperf.child.worker.inputs import tensor
+from opperf.child.worker.mutation import keep
 from opperf.child.worker.names import Names
 from opperf.domain.backend import Bound
 from opperf.domain.case import Case
@@ -108,7 +109,8 @@ class InProcess:
 
     def ready(self, subject: Subject, direction: str) -> Ready:
         """Return the work of a direction after a first call; raises `Unsupported` if it cannot be trusted."""
-        return ready(self.backend, subject.bound, direction, subject.operator, str(SEED), random=subject.random)
+        bind = keep(self.backend, subject.bound)
+        return ready(self.backend, bind, direction, subject.operator, str(SEED), random=subject.random)
 
     def measure(
         self,

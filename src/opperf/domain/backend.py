@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager
 from dataclasses import field
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
+from zlib import crc32
 
 from opperf.domain.case import Case
 from opperf.domain.clock import Clock, DeviceTimer, InstructionClock
@@ -24,6 +25,8 @@ from opperf.domain.measurement import Counts, Memory, Quantity
 from opperf.domain.plan import Side
 from opperf.domain.tensor import TensorSpec
 
+#: What helps where a backend cannot put back what a call has changed.
+RESTORING = "its backend needs a `snapshot`, or the operator a form that returns its result"
 #: A tensor outside its framework: elements in row-major order, shape, dtype. Strings end with a byte of zero.
 HostValue: TypeAlias = tuple[bytes, tuple[int, ...], str]
 
@@ -40,18 +43,25 @@ class Layout:
 class Bound:
     """An operator of a framework with its arguments made: all that a call needs.
 
-    `differentiable` are the tensors among the arguments that a gradient flows to. `mutated` are those that a call
-    changes. `training` says that the operator behaves as in training. `layout` is that of the result, where it is not
-    the catalog's.
+    `values` are the arguments by name, and `mutated` names those that a call is known to change. `differentiable` are
+    the tensors among the arguments that a gradient flows to. `training` says that the operator behaves as in training.
+    `layout` is that of the result, where it is not the catalog's.
     """
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
     keywords: Mapping[str, Any] = field(default_factory=dict)
     differentiable: tuple[Any, ...] = ()
-    mutated: tuple[Any, ...] = ()
+    values: Mapping[str, Any] = field(default_factory=dict)
+    mutated: tuple[str, ...] = ()
     training: bool = False
     layout: Layout | None = None
+
+    @property
+    def inputs(self) -> Mapping[str, Any]:
+        """The arguments by name, or by place where they have none."""
+        places = {f"argument {i}": value for i, value in enumerate(self.arguments, 1)}
+        return self.values or {**places, **self.keywords}
 
 
 @dataclass(frozen=True)
@@ -278,11 +288,22 @@ class Gradients(Core, Protocol):
 class Restoring(Core, Protocol):
     """Tensors that a call changes, put back before the next one."""
 
+    def written(self, function: Callable[..., Any]) -> Sequence[str]:
+        """Return the arguments that a function changes by the framework's own word; none where it says nothing."""
+        return ()
+
+    def digest(self, tensor: Any) -> object:
+        """Return what differs for a tensor of other elements, in the time of reading them; None where nothing does."""
+        if self.immutable:
+            return None
+        elements, shape, dtype = self.to_host(tensor)
+        return shape, dtype, crc32(elements)
+
     def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
         """Remember the values of tensors, and return what puts them back."""
         if self.immutable:
             return _nothing
-        raise Unsupported(f"opperf cannot put back what a call of {self.name} changes", slug="no_restore")
+        raise Unsupported(f"opperf cannot put back what a call of {self.name} changes", slug="mutates", hint=RESTORING)
 
 
 class Discovery(Protocol):

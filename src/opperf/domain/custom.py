@@ -32,7 +32,8 @@ class Declaration:
     neutral names. `sizes` holds the arguments of each size class by parameter name: a shape for a tensor, anything else
     as it is. `frameworks` are those whose tensors it takes, none meaning any. `flops` counts the floating-point
     operations of one call, from the shapes of its tensors and its other arguments by name. `reference` computes the
-    same with the same arguments.
+    same with the same arguments. `mutates` names parameters whose values a call changes: they are put back before each
+    call. opperf finds out by itself what the first call changes, and skips a function that changes more later.
     """
 
     implements: str | None = None
@@ -41,6 +42,7 @@ class Declaration:
     frameworks: tuple[str, ...] = ()
     flops: Callable[..., int] | None = None
     reference: Callable[..., object] | None = None
+    mutates: tuple[str, ...] = ()
 
 
 def operator(
@@ -51,6 +53,7 @@ def operator(
     framework: str | Sequence[str] = (),
     flops: Callable[..., int] | None = None,
     reference: Callable[..., object] | None = None,
+    mutates: str | Sequence[str] = (),
 ) -> Callable[[Function], Function]:
     """Declare a function as an operator, without changing it. See `Declaration` for the arguments.
 
@@ -69,6 +72,7 @@ def operator(
         frameworks=(framework,) if isinstance(framework, str) else tuple(framework),
         flops=flops,
         reference=reference,
+        mutates=(mutates,) if isinstance(mutates, str) else tuple(mutates),
     )
 
     def declare(function: Function) -> Function:

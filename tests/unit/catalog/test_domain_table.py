@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 from tests.domain_examples import EXAMPLES as OF_FRAMEWORKS
-from tests.domain_examples import FBGEMM, SQUARE, call, whole
+from tests.domain_examples import FBGEMM, call, whole
 from tests.each import check_each, each
 
 from opperf.catalog import catalog
 from opperf.catalog.domain import is_open
 from opperf.catalog.domain_table import ROWS, Row
-from opperf.catalog.valid_values import base_name, overwritten, restrict
+from opperf.catalog.valid_values import base_name, restrict
 from opperf.domain.case import Case, ListOf, tensors_of
 from opperf.domain.tensor import SPD, TensorSpec
 
@@ -223,12 +223,6 @@ def test_the_inputs_of_the_catalog_follow_shapes_that_a_user_gives() -> None:
     indices = TensorSpec((4,), "int64", range=(0.0, 32000.0))
     case = Case("embedding", {"indices": indices, "weight": TensorSpec((9, 8))})
     assert restrict(case).tensor("indices").range == (0.0, 9.0)
-
-
-def test_calls_that_write_what_the_operator_does_not_take_are_known() -> None:
-    assert overwritten(call("torch:aten::log_.default", self=SQUARE)) == ("self",)
-    for name in ("log.default", "add_.Tensor", "__log__", "sqrt_.default"):
-        assert overwritten(call(f"torch:aten::{name}", self=SQUARE)) == ()
 
 
 def test_values_of_which_nothing_is_drawn_are_not_touched() -> None:

@@ -242,15 +242,9 @@ def test_what_is_replaced_is_not_read() -> None:
     assert nbytes("set_item", data=TensorSpec((4, 4)), updates=TensorSpec((4, 4))) == 2 * 16 * 4
 
 
-@pytest.mark.parametrize("name", ["add_inplace", "divide_inplace"])
-def test_values_that_would_pile_up_are_put_back(name: str) -> None:
-    assert operator(name).mutates == ("lhs",)
-    assert operator(name).restore
-
-
-def test_values_that_settle_need_no_putting_back() -> None:
+def test_what_an_operator_writes_is_declared() -> None:
+    assert operator("add_inplace").mutates == ("lhs",)
     assert operator("relu_inplace").mutates == ("data",)
-    assert not operator("relu_inplace").restore
 
 
 def test_what_leaves_the_framework_is_none_of_its_tensors() -> None:

@@ -16,7 +16,6 @@ def test_a_step_changes_weight_and_states_and_leaves_the_gradient(step: Operator
     weight, gradient, *states = step.inputs
     assert (weight, gradient) == ("weight", "gradient")
     assert step.mutates == ("weight", *states)
-    assert step.restore
     assert step.directions == FORWARD_ONLY
     assert step.outputs(step.case("small")) == (TensorSpec((32, 32)),)
 

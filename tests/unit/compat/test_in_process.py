@@ -71,4 +71,4 @@ def test_what_is_not_in_the_catalog_may_differ_from_call_to_call() -> None:
     subject = here.of_function("steady", (here.tensor(TensorSpec((2,)), "a"),))
     assert here.ready(subject, "backward").output_bytes == 8
     with pytest.raises(Unsupported, match="gradients of the first calls differ"):
-        ready(backend, subject.bound, "backward", None, "0")
+        ready(backend, lambda: subject.bound, "backward", None, "0")

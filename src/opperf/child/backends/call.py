@@ -49,7 +49,7 @@ class Call:
     framework wants and the case does not give, such as the shape of another. `layout` is that of the result, where it
     is the framework's own. `note` is kept on the record, and so are `unsupported` directions with their reasons. `also`
     lists further paths of the framework that take the same arguments in the same places: whoever names one gets it,
-    with this operator's inputs.
+    with this operator's inputs. `mutates` are neutral names of arguments that its author says it changes.
     """
 
     path: str
@@ -62,6 +62,7 @@ class Call:
     layout: Layout | None = None
     unsupported: Mapping[str, str] = field(default_factory=dict)
     also: tuple[str, ...] = ()
+    mutates: tuple[str, ...] = ()
 
     @property
     def own_names(self) -> dict[str, str]:

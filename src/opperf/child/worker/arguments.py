@@ -81,7 +81,8 @@ def bind(
         arguments=(*positional, *(layer.arguments if layer else ())),
         keywords=keywords,
         differentiable=(*_differentiable(case, operator, backend, arguments), *(layer.parameters if layer else ())),
-        mutated=() if backend.immutable else _mutate(case, operator, backend, arguments),
+        values=arguments,
+        mutated=() if backend.immutable else _mutated(case, call, operator, backend.written(function), arguments),
         training=bool(case.get("training", operator is not None and "training" in operator.attributes)),
         layout=call.layout,
     )
@@ -139,12 +140,11 @@ def _differentiable(case: Case, operator: Operator | None, backend: Backend, val
     return roles
 
 
-def _mutate(case: Case, operator: Operator | None, backend: Backend, values: dict[str, object]) -> tuple[object, ...]:
-    if operator is None:  # only its name tells that a second call must not reuse its inputs
-        # This imports the table of domains, which takes a tenth of the start of a child that needs none of it.
-        from opperf.catalog.valid_values import overwritten
-
-        return tuple(tensor for name in overwritten(case) for tensor in backend.leaves(values[name]))
-    if case.get("training", True) is False:
-        return ()
-    return tuple(values[name] for name in operator.mutates if name in values)
+def _mutated(
+    case: Case, call: Call, operator: Operator | None, written: Sequence[str], values: Mapping[str, object]
+) -> tuple[str, ...]:
+    """Return the arguments that a call changes: by the catalog, the framework's schema, or its author."""
+    own_names = call.own_names
+    trains = operator is not None and case.get("training", True) is not False
+    names = (*(operator.mutates if operator and trains else ()), *(own_names.get(name, name) for name in written))
+    return tuple(dict.fromkeys(name for name in (*names, *call.mutates) if values.get(name) is not None))

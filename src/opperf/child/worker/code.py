@@ -202,7 +202,20 @@ def call(code: Code, function: Callable[..., object], case: Case, framework: str
     order = [parameter.name for parameter in positional(function)] or list(arguments)
     leading = list(takewhile(arguments.__contains__, order))
     rest = tuple(parameter for own, parameter in arguments.items() if own not in leading)
-    return Call(str(code), tuple(arguments[own] for own in leading), rest, function=function)
+    own_mutates = (names[own] for own in mutates(function) if own in names)
+    places = tuple(arguments[own] for own in leading)
+    return Call(str(code), places, rest, function=function, mutates=tuple(own_mutates))
+
+
+def mutates(function: Callable[..., object]) -> tuple[str, ...]:
+    """Return the parameters that a function is declared to change; raises `CodeError` for one that it has not."""
+    declared, names = declaration_of(function).mutates, argument_names(function)
+    for name in declared:
+        if names is not None and name not in names:
+            raise CodeError(
+                f"`mutates` names `{name}`, which the function does not take", hint=f"it takes {', '.join(names)}"
+            )
+    return declared
 
 
 def _by_place(function: Callable[..., object], case: Case) -> dict[str, str]:

@@ -4,16 +4,20 @@ A backward pass on a graph that is kept must give the same gradients at every ca
 (MXNet's Dropout loses its mask after the first), so the gradients of the first three calls are compared. Where they
 differ, each call gets a forward of its own, untimed. Two calls do where they take long: what is lost is lost after the
 first. All calls made here count as warm-up.
+
+No call is timed on what another has left of its inputs. Where the first calls have changed one, everything is made
+again, with that input put back before each call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
 from opperf.catalog import Operator
 from opperf.child.worker import inputs
+from opperf.child.worker.mutation import Changed, Watch, remember
 from opperf.domain.backend import Backend, Bound, HostValue, NativeLoop, Unsupported, Work
 from opperf.domain.dataclass import dataclass
 from opperf.domain.registry import FRAMEWORKS
@@ -30,23 +34,74 @@ MOST_COTANGENT = 1 << 30
 
 @dataclass(frozen=True)
 class Ready:
-    """Work that has run and was found sound, the bytes that one call returns, and the nanoseconds of each call made."""
+    """Work that has run and was found sound, the bytes that one call returns, and the nanoseconds of each call made.
+
+    `watch` looks whether later calls change inputs that are not put back.
+    """
 
     work: Work
     output_bytes: int
     took: tuple[int, ...] = ()
+    watch: Watch | None = None
+
+    def end_turn(self) -> None:
+        """Check after the first turn, the second, fourth, eighth...: to read all inputs may take as long as a turn."""
+        if self.watch is not None:
+            self.watch.turns += 1
+            if self.watch.turns.bit_count() == 1:
+                self.watch.check()
+
+    def check(self) -> None:
+        """Raise `Changed` where a call since has changed an input that is not put back."""
+        if self.watch is not None:
+            self.watch.check()
 
 
 def ready(
-    backend: Backend, bound: Bound, direction: str, operator: Operator | None, seed: str, *, random: bool = False
+    backend: Backend,
+    bind: Callable[[], Bound],
+    direction: str,
+    operator: Operator | None,
+    seed: str,
+    *,
+    random: bool = False,
 ) -> Ready:
     """Return the work of a direction after a first call; raises `Unsupported` if it cannot be trusted.
 
-    `random` says that results may differ from call to call, as the operator's definition can say too.
+    `bind` makes the inputs, at every call those of the first. `random` says that results may differ from call to call,
+    as the operator's definition can say too.
     """
     _check_mode(backend)
+    random = random or (operator is not None and operator.random)
+    names: set[str] = set()
+    while True:
+        try:
+            return _steady(backend, bind(), names, direction, seed, random=random)
+        except Changed as changed:
+            if names.issuperset(changed.names):
+                raise
+            names.update(changed.names)
+
+
+def _steady(
+    backend: Backend, bound: Bound, names: Collection[str], direction: str, seed: str, *, random: bool
+) -> Ready:
+    """Return the work of a direction, the inputs of these `names` put back too; raises `Changed`."""
+    bound = replace(bound, mutated=(*bound.mutated, *sorted({*names}.difference(bound.mutated))))
+    watch = Watch(backend, bound)
+    try:
+        result = _ready(backend, bound, watch, direction, seed, random=random)
+    except Exception:  # what one call has left another may not take
+        watch.check()
+        raise
+    result = result if result.watch else replace(result, watch=watch)
+    result.check()
+    return result
+
+
+def _ready(backend: Backend, bound: Bound, watch: Watch, direction: str, seed: str, *, random: bool) -> Ready:
     if direction == "forward":
-        return _after_a_call(backend, _restoring(backend, bound, lambda: backend.forward(bound), operator))
+        return _after_a_call(backend, _restoring(backend, bound, lambda: backend.forward(bound)))
     if not bound.differentiable:
         raise Unsupported("no input of this case has a gradient", slug="no_gradient", hint="measure it forward")
 
@@ -63,10 +118,10 @@ def ready(
         return layout.own(inputs.tensor(backend, backend.spec(layout.neutral(output)), f"{seed}/cotangent"))
 
     if direction == "forward_backward":
-        work = _restoring(backend, bound, lambda: backend.forward_backward(bound, cotangents), operator)
+        work = _restoring(backend, bound, lambda: backend.forward_backward(bound, cotangents))
         result = _after_a_call(backend, work)
     else:
-        result = _backward(backend, bound, cotangents, random=random or (operator is not None and operator.random))
+        result = _backward(backend, bound, watch, cotangents, random=random)
     return replace(result, work=replace(result.work, notes={**result.work.notes, **notes}))
 
 
@@ -97,11 +152,29 @@ def _after_a_call(backend: Backend, work: Work) -> Ready:
     return Ready(work, _bytes(backend, result), (took,))
 
 
-def _backward(backend: Backend, bound: Bound, cotangents: Callable[[object], object], *, random: bool) -> Ready:
-    result = _agreeing(backend, backend.backward(bound, cotangents, fresh=False))
-    if result is None:
-        work = backend.backward(bound, cotangents, fresh=True)
-        result = _after_a_call(backend, work) if random else _agreeing(backend, work)
+def _backward(
+    backend: Backend, bound: Bound, watch: Watch, cotangents: Callable[[object], object], *, random: bool
+) -> Ready:
+    """Return the gradients alone.
+
+    A graph that is kept had its forward once: what that has left of its inputs is there at every call. Few walks back
+    change it; MXNet's batch normalization moves its statistics in both directions.
+    """
+    restore = remember(backend, bound, bound.mutated)
+    work = backend.backward(bound, cotangents, fresh=False)
+    left, restore_left = Watch(backend, replace(bound, mutated=())), remember(backend, bound, bound.mutated)
+    result = _agreeing(backend, work)
+    if result is not None:
+        changed = left.changed()
+        if not changed:
+            return replace(result, watch=left)
+        if not {*changed}.issubset(bound.mutated):
+            raise Changed(changed)
+        return replace(result, work=_put_back(work, restore_left, changed), watch=Watch(backend, bound))
+    watch.check()
+    restore()
+    work = _restoring(backend, bound, lambda: backend.backward(bound, cotangents, fresh=True))
+    result = _after_a_call(backend, work) if random else _agreeing(backend, work)
     if result is None:
         raise Unsupported(
             "the gradients of the first calls differ between a retained graph and a fresh one",
@@ -167,27 +240,24 @@ def _shapes(values: Sequence[HostValue]) -> list[tuple[tuple[int, ...], str]]:
     return [(shape, dtype) for _, shape, dtype in values]
 
 
-def _restoring(backend: Backend, bound: Bound, make: Callable[[], Work], operator: Operator | None) -> Work:
-    """Put mutated inputs back before each call, where the operator's declaration, or its domain, asks for that.
+def _restoring(backend: Backend, bound: Bound, make: Callable[[], Work]) -> Work:
+    """Put the inputs that a call changes back before each call.
 
-    What they are is remembered before the work is made: to compile it, or to capture it, a backend calls it.
+    What they hold is remembered before the work is made: to compile it, or to capture it, a backend calls it.
     """
     if not bound.mutated:
         return make()
-    names = "the tensors that it writes to" if operator is None else ", ".join(operator.mutates)
-    if operator is not None and not operator.restore:
-        changing = f"{names}: not restored, the time does not depend on them"
-        work = make()
-        return replace(work, notes={**work.notes, "mutates": changing})
-    restore = backend.snapshot(bound.mutated)
-    work = make()
-    arguments = work.arguments
+    restore = remember(backend, bound, bound.mutated)
+    return _put_back(make(), restore, bound.mutated)
 
+
+def _put_back(work: Work, restore: Callable[[], None], names: Collection[str]) -> Work:
     def before() -> tuple[object, ...]:
         restore()
-        return arguments
+        return work.make_arguments()
 
-    return replace(work, before=before, notes={**work.notes, "mutates": f"{names}: restored before each call"})
+    note = f"{', '.join(names)}: restored before each call"
+    return replace(work, before=before, notes={**work.notes, "mutates": note})
 
 
 def _bytes(backend: Backend, result: object) -> int:

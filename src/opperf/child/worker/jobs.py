@@ -193,12 +193,18 @@ class Jobs:
 
     def _sound(self, case: Case, call: Call, direction: str, seed: int) -> tuple[Ready, float]:
         """Return the work of a case after it ran, and the seconds that making its inputs took."""
-        start = time.perf_counter()
-        bound = self._bound(case, call, seed)
-        input_seconds = time.perf_counter() - start
+        seconds = 0.0
+
+        def bind() -> Bound:
+            nonlocal seconds
+            start = time.perf_counter()
+            bound = self._bound(case, call, seed)
+            seconds += time.perf_counter() - start
+            return bound
+
         definition = catalog().get(case.operator)
         random = definition is None and self._names.draws(call.path)  # of its own operators the catalog says it
-        return ready(self._backend, bound, direction, definition, str(seed), random=random), input_seconds
+        return ready(self._backend, bind, direction, definition, str(seed), random=random), seconds
 
     def _refuse_dtype(self, error: Exception, trial: Trial, call: Call, seed: int) -> None:
         """Raise `Unsupported` in place of an error that the element type makes: in float32 the case runs."""
@@ -221,12 +227,15 @@ class Jobs:
         if peers is None:
             return {}
         if peers not in self._peers:
-            bound = [self._bound(peers.case, call, seed) for call in (peers.own, peers.other)]
-            works = [ready(self._backend, one, "forward", None, "check").work for one in bound]
-            mine, other = (self._on_host(call_once(self._backend, work), one.layout) for work, one in zip(works, bound))
+            mine, other = (self._result(peers.case, call, seed) for call in (peers.own, peers.other))
             check(mine, other, peers.against, leeway(replace(trial, case=peers.case)))
             self._peers.append(peers)
         return {"checked": f"against {peers.against}"}
+
+    def _result(self, case: Case, call: Call, seed: int) -> list[HostValue]:
+        """Return what a call computes of a case."""
+        work = ready(self._backend, lambda: self._bound(case, call, seed), "forward", None, "check").work
+        return self._on_host(call_once(self._backend, work), call.layout)
 
     def _bound(self, case: Case, call: Call, seed: int) -> Bound:
         values = self._workload.arguments(case)
@@ -238,8 +247,9 @@ class Jobs:
             tiny = Case("negative", {"data": TensorSpec((1,))})
             definition = catalog()["negative"]
             trial = Trial(tiny, self._backend.side, "backward")
-            bound = self._bound(tiny, self._names.call(trial), 0)
-            block = self._engine.block(ready(self._backend, bound, "backward", definition, "fixed").work)
+            call = self._names.call(trial)
+            sound = ready(self._backend, lambda: self._bound(tiny, call, 0), "backward", definition, "fixed")
+            block = self._engine.block(sound.work)
             with block.scope():
                 least = min(block.run(FIXED_CALLS) for _ in range(FIXED_ROUNDS)) / FIXED_CALLS
             self._backward_seconds = max(0.0, least - block.overhead_ns) / 1e9
@@ -259,10 +269,11 @@ class Jobs:
                 sound.work, settings, output_bytes=sound.output_bytes, took=sound.took, part=request.part, native=loop
             )
             measurement = replace(measurement, warnings=(*measurement.warnings, *doubts))
+        sound.check()
         return replace(
             measurement,
             facts={**prepared.facts, **measurement.facts},
-            warnings=(*measurement.warnings, *self._thread_doubts, *_trace(self.tracers)),
+            warnings=(*measurement.warnings, *self._thread_doubts, *self.tracers.doubts()),
         )
 
     def _build_loops(self, request: requests.BuildLoops) -> replies.Agreement:
@@ -283,7 +294,10 @@ class Jobs:
         if self._instructions is None:
             own = self._backend.instruction_clock()
             self._instructions = own or Callgrind(Path(request.folder), Path(request.files))
-        return count(self._prepared[request.handle].sound.work, self._backend, self._instructions)
+        sound = self._prepared[request.handle].sound
+        counted = count(sound.work, self._backend, self._instructions)
+        sound.check()
+        return counted
 
     def _native_loop(self, work: Work) -> tuple[NativeLoop | None, list[Warning]]:
         """Return what makes the calls without Python, or the warning that says why there is nothing."""
@@ -302,7 +316,8 @@ class Jobs:
         block.calls = request.calls or block.calls
         watch = self._backend.kernel_watch() if request.kernels else None
         samples = self._engine.turn(block, request.samples, output_bytes=prepared.sound.output_bytes, watch=watch)
-        return replies.Sampling(samples, tuple(_trace(self.tracers)))
+        prepared.sound.end_turn()
+        return replies.Sampling(samples, tuple(self.tracers.doubts()))
 
     def _block(self, prepared: PreparedTrial) -> Block:
         if prepared.block is None:
@@ -371,17 +386,3 @@ def _headline(text: str) -> str:
 def _is_out_of_memory(error: BaseException, text: str) -> bool:
     words = ("out of memory", "cannot allocate memory", "can't allocate memory", "resource_exhausted", "bad_alloc")
     return isinstance(error, MemoryError) or any(word in text.lower() for word in words)
-
-
-def _trace(tracers: Tracers) -> list[Warning]:
-    """Return the warning for an operator that leaves a Python profile or trace function set."""
-    hook = tracers.new_hook()
-    if hook is None:
-        return []
-    return [
-        Warning(
-            "traced",
-            f"the operator leaves `{hook}` on, which slows every Python call; opperf turned it off after the trial",
-            "turn it off in the operator",
-        )
-    ]

@@ -206,6 +206,7 @@ class Names:
         try:
             function = self._load(path)
             declaration = declaration_of(function)
+            code.mutates(function)
             return Meaning(str(path), declaration.implements, code.neutral_names(function, declaration))
         except code.CodeError as error:
             return _wrong(error)

@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from opperf.domain.reason import Warning
+
 if TYPE_CHECKING:
     from _typeshed import ProfileFunction, TraceFunction
 
@@ -63,6 +65,14 @@ class Tracers:
         """Return the name of a hook that has been set since, or None."""
         pairs = zip(NAMES, self._first, _tracers(), strict=True)
         return next((name for name, first, now in pairs if now is not first), None)
+
+    def doubts(self) -> list[Warning]:
+        """Return the warning for an operator that leaves a hook set."""
+        hook = self.new_hook()
+        if hook is None:
+            return []
+        text = f"the operator leaves `{hook}` on, which slows every Python call; opperf turned it off after the trial"
+        return [Warning("traced", text, "turn it off in the operator")]
 
     def restore(self) -> None:
         """Set the tracers that were set at first, and no others."""

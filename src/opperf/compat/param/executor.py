@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from opperf.child.worker.directions import Ready, call_once, ready
+from opperf.child.worker.mutation import keep
 from opperf.compat.param.operators import DeviceEngine, NamedOperator, OperatorInterface, device_engine
 from opperf.compat.param.options import ExecutionPass, OpExecutionMode
 from opperf.domain.backend import Bound, Work
@@ -71,13 +72,14 @@ class OpExecutor:
         return numbers
 
     def _forward(self, place: DeviceEngine, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Ready:
-        return ready(place.backend, self._bound(place, args, kwargs), "forward", None, self.name)
+        bound = self._bound(place, args, kwargs)
+        return ready(place.backend, keep(place.backend, bound), "forward", None, self.name)
 
     def _backward(self, place: DeviceEngine, args: Sequence[Any], kwargs: Mapping[str, Any], op_run_id: str) -> Ready:
         """Return the gradients alone: opperf's own of a named operator, else those of the operator's `backward`."""
         if isinstance(self.op, NamedOperator):
             bound = self._bound(place, args, kwargs)
-            return ready(place.backend, bound, "backward", None, f"{self.name}/{op_run_id}")
+            return ready(place.backend, keep(place.backend, bound), "backward", None, f"{self.name}/{op_run_id}")
 
         def before() -> tuple[Any, ...]:
             self.op.forward(*args, **kwargs)

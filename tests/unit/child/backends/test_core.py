@@ -109,7 +109,7 @@ def test_what_a_core_does_not_tell_is_nothing() -> None:
     [
         (lambda core: core.backward(BOUND, list, fresh=False), "no_gradient"),
         (lambda core: core.forward_backward(BOUND, list), "no_gradient"),
-        (lambda core: core.snapshot([]), "no_restore"),
+        (lambda core: core.snapshot([]), "mutates"),
         (lambda core: core.explain(WORK, 1), "no_explanation"),
     ],
 )

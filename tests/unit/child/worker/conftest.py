@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from opperf.child.backends.null.runtime import NullBackend
-from opperf.domain.backend import Bound, HostValue, Unsupported, Work
+from opperf.domain.backend import Backend, Bound, HostValue, Unsupported, Work
 from opperf.domain.plan import Side
 from opperf.domain.tensor import FLOAT8, STRING, TensorSpec
 
@@ -68,6 +68,9 @@ class Arrays(NullBackend):
         values = iter(self.fresh if fresh else self.kept)
         self.cotangent = cotangents(bound.arguments[0])
         return Work(lambda *_: [np.full(4, next(values), "float32")], bound.arguments, {}, nullcontext)
+
+    def digest(self, tensor: Any) -> object:
+        return Backend.digest(self, tensor)
 
     def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
         copies = [tensor.copy() for tensor in tensors]

@@ -157,7 +157,23 @@ UPDATE = operator("sgd_update")
 
 def test_declared_inputs_are_mutated(backend: Arrays) -> None:
     bound = bind(UPDATE.case("small"), fake("weight, gradient", "lr=learning_rate"), UPDATE, backend, seed=0)
-    assert named(bound.mutated, bound.arguments) == [0]
+    assert bound.mutated == ("weight",)
+    assert bound.values["weight"] is bound.arguments[0]
+
+
+def test_what_the_schema_or_the_author_of_an_operator_says_is_mutated_too(
+    backend: Arrays, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backend, "written", lambda function: ["self", "out", "absent"])
+    case = Case("f", {"data": DATA, "b": DATA, "out": DATA}, {"absent": None})
+    declared = replace(fake("self=data, b=b, out=out"), mutates=("b",))
+    assert bind(case, declared, None, backend, seed=0).mutated == ("data", "out", "b")
+
+
+def test_tensors_that_never_change_are_not_mutated(backend: Arrays) -> None:
+    backend.immutable = True
+    bound = bind(UPDATE.case("small"), fake("weight, gradient", "lr=learning_rate"), UPDATE, backend, seed=0)
+    assert bound.mutated == ()
 
 
 @pytest.mark.parametrize(("training", "count"), [(True, 2), (False, 0)])

@@ -71,6 +71,8 @@ class Scripts:
             "warming": self.warming,
             "drifting": self.drifting,
             "cliff": self.cliff,
+            "overwriting": self.overwriting,
+            "overwriting_late": self.overwriting_late,
             "raise": self.raising,
             "crash": self.crash,
             "abort": self.abort,
@@ -116,6 +118,20 @@ class Scripts:
     def raising(self, *_: Any) -> None:
         """Raise, as an operator does that refuses its arguments."""
         raise RuntimeError("this operator always raises")
+
+    def overwriting(self, *tensors: Any) -> None:
+        """Write into the inputs, and take 100 us, but a tenth of it for inputs that something was written into."""
+        self.spend(STEADY_NS / 10 if any(tensor.writes[0] for tensor in tensors) else STEADY_NS)
+        for tensor in tensors:
+            tensor.writes[0] += 1
+
+    def overwriting_late(self, *tensors: Any) -> None:
+        """Take 100 us, and write into the inputs in the 30th call alone."""
+        self._calls += 1
+        if self._calls == 30:
+            self.overwriting(*tensors)
+        else:
+            self.spend(STEADY_NS)
 
     def crash(self, *_: Any) -> None:
         """End in a segmentation fault."""

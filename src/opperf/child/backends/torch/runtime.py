@@ -15,6 +15,7 @@ from opperf.child.backends import keras, threads
 from opperf.child.backends.call import Binding, Missing, Parameter, bindings
 from opperf.child.backends.torch import (
     capture,
+    contents,
     costs,
     discovery,
     explain,
@@ -218,14 +219,15 @@ class TorchBackend(Backend):
 
     def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
         """Remember tensors and return what puts them back."""
-        copies = [tensor.detach().clone() for tensor in tensors]
+        return contents.snapshot(tensors)
 
-        def restore() -> None:
-            with torch.no_grad():
-                for tensor, value in zip(tensors, copies, strict=True):
-                    tensor.copy_(value)
+    def written(self, function: Callable[..., Any]) -> Sequence[str]:
+        """Return what the schema of a registered operator marks: `Tensor(a!) self`."""
+        return contents.written(function)
 
-        return restore
+    def digest(self, tensor: Any) -> object:
+        """Return shape, strides, and a checksum of the elements where they lie."""
+        return contents.digest(tensor)
 
     def same(self, left: Sequence[HostValue], right: Sequence[HostValue]) -> bool:
         """Whether values agree within rounding."""
