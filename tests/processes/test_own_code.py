@@ -249,6 +249,19 @@ def test_two_functions_of_mine_are_compared_however_i_name_them(here: Path) -> N
         assert comparison["base_time"] is not None
 
 
+def test_functions_of_mine_that_return_different_things_are_told_apart(here: Path) -> None:
+    (here / "mine.py").write_text(
+        "import numpy\ndef narrow(x): return (x * 9).astype('uint32')\ndef wide(x): return (x * 9).astype('uint64')\n"
+    )
+    words = ["mine.py:wide", "--new", "mine.py:narrow", "--input", "x=64x64", "--pairs", "3", "--tolerance", "1000%"]
+    command = [sys.executable, "-c", BRIEF, "compare", *words]
+    done = subprocess.run([*command, "--format", "json"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (comparison,) = json.loads(done.stdout)["comparisons"]
+    said = {warning["slug"]: warning["message"] for warning in comparison["warnings"]}
+    assert "uint64 64x64 on the base and uint32 64x64 on the new side" in said["different_results"]
+
+
 def test_a_gate_guards_functions_of_mine_that_its_file_has_the_names_of(here: Path) -> None:
     (here / "opperf.toml").write_text(
         'operators = "twice"\nbase = "numpy"\nnew = "numpy;threads=1"\npairs = 3\ninputs = {x = [32, 32]}\n'

@@ -18,7 +18,7 @@ from opperf.child.measure.calibrate import LONG_NS
 from opperf.child.measure.disturbance import Counters
 from opperf.child.measure.doubts import thread_doubts
 from opperf.child.measure.engine import Engine
-from opperf.child.worker import arguments
+from opperf.child.worker import arguments, promises
 from opperf.child.worker.capture import capture, capture_model
 from opperf.child.worker.code import Plugins, flop_count
 from opperf.child.worker.correctness import WrongResult, check, leeway
@@ -111,15 +111,18 @@ class Jobs:
         # What is allocated behind this lies elsewhere in memory than before.
         ballast: list[object] = [bytearray(request.offset)]
         ready = self._ready(trial, seed, request.memory_limit)
+        results: tuple[str, ...] = ()
         if request.offset:
             # And so do the results of the calls that are timed.
             ballast.append(call_once(self._backend, ready.sound.work))
+        if request.offset and request.results:
+            results = promises.results(self._backend, trial, self._names.call(trial), ballast[-1])
         prepared = replace(ready, ballast=ballast, facts={**ready.facts, **checked})
         self._handles += 1
         self._prepared[self._handles] = prepared
         seconds = {"inputs": prepared.input_seconds, "calls": sum(prepared.sound.took) / 1e9}
         kernels = request.kernels and self._shows_kernels(prepared.sound.work)
-        return replies.Preparation(self._handles, prepared.facts, seconds, kernels)
+        return replies.Preparation(self._handles, prepared.facts, seconds, kernels, results)
 
     def _shows_kernels(self, work: Work) -> bool:
         """Whether the framework's profiler sees what a call runs on the device."""
@@ -154,6 +157,8 @@ class Jobs:
         facts: dict[str, object] = {"implementation": f"{self._backend.name}:{call.path}"}
         if call.note is not None:
             facts["note"] = call.note
+        if (order := self._names.order_of_equals(call, trial.case)) is not None:
+            facts["order_of_equals"] = order
         if definition is None:
             facts |= self._count(trial, call, sound)
         if trial.direction == "backward":

@@ -10,7 +10,7 @@ from pathlib import Path
 from opperf.catalog import Operator, catalog
 from opperf.child.backends.call import Call, Missing
 from opperf.child.backends.paths import Refusal
-from opperf.child.worker import arguments, code
+from opperf.child.worker import arguments, code, promises
 from opperf.domain.backend import Backend, Unsupported
 from opperf.domain.case import Case
 from opperf.domain.code import Code
@@ -157,6 +157,10 @@ class Names:
             return self.resolve(path)
         except (LookupError, Unsupported):  # what an older version lacks, or what is refused: its trial says why
             return None
+
+    def order_of_equals(self, call: Call, case: Case) -> str | None:
+        """Return whether a sort keeps equal elements in their order; None for any other call."""
+        return promises.order_of_equals(call, case, self._function)
 
     def _order(self, path: str) -> list[str]:
         """Return the names of a function's parameters in their order; none where Python cannot tell them."""

@@ -109,7 +109,8 @@ class Request(Exact, Generic[R]):
 class Prepare(Request[replies.Preparation]):
     """Make the inputs of a trial, bind, call once, check; answer with a handle.
 
-    `offset` is how many bytes its tensors lie further in memory. `kernels` asks whether a device's kernels can be seen.
+    `offset` is how many bytes its tensors lie further in memory. `kernels` asks whether a device's kernels can be seen,
+    `results` what the call returns that an offset moves.
     """
 
     trial: Told
@@ -118,6 +119,7 @@ class Prepare(Request[replies.Preparation]):
     offset: int = 0
     memory_limit: Optional[int] = None
     kernels: bool = False
+    results: bool = False
 
 
 @dataclass(frozen=True)

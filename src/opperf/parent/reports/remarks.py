@@ -88,7 +88,7 @@ def legend(records: Sequence[Record]) -> list[Note]:
     if any(time.clock == NATIVE for time in times):
         native = "clock=native: operator times from the framework's own profiler, without call overhead"
         notes.append(Note(native))
-    return [*notes, *_sources(records)]
+    return [*notes, *_sources(records), *_orders(records)]
 
 
 def sections(records: Sequence[Record]) -> list[Section]:
@@ -173,6 +173,18 @@ def _sources(records: Sequence[Record]) -> Iterator[Note]:
         if sources:
             text = "; ".join(f"{source} ({', '.join(names)})" for source, names in sources.items())
             yield Note(f"{metric.title}: {text}", about=metric.title)
+
+
+def _orders(records: Sequence[Record]) -> Iterator[Note]:
+    """Say which frameworks keep equal elements in their order, where others sort the same and need not."""
+    sorts: dict[str, dict[str, dict[str, None]]] = {}
+    for record in records:
+        if record.status == "ok" and (order := record.facts.get("order_of_equals")):
+            sorts.setdefault(record.trial.case.id, {}).setdefault(str(order), {})[framework(record)] = None
+    differ = {tuple(orders["kept"]): tuple(orders["any"]) for orders in sorts.values() if len(orders) > 1}
+    for kept, others in differ.items():
+        text = f"sorts: equal elements keep their order in {', '.join(kept)}, and need not in {', '.join(others)}"
+        yield Note(f"{text}: part of the difference may be the algorithm")
 
 
 def _few(items: tuple[str, ...], most: int) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Warning
 from opperf.domain.stats.order import centre, median, median_interval, quantile
 from opperf.parent.workers.instructions import variables
+from opperf.parent.workers.other_work import other_work
 from opperf.parent.workers.process import Worker, start
 from opperf.parent.workers.reference import Reference
 
@@ -154,13 +155,15 @@ class Duel:
         began = 0.0
         while not enough(rounds, time.monotonic() - began, patience):
             preparations = {
-                place: self._prepare(place, (base, new)[place], elsewhere=True, kernels=not rounds)
+                place: self._prepare(place, (base, new)[place], elsewhere=True, first=not rounds)
                 for place in self._order()
             }
             handles = {place: preparation.handle for place, preparation in preparations.items()}
             offsets.append(handles)
             if not rounds:
                 self._of_kernels = all(preparation.kernels for preparation in preparations.values())
+                if base.case == new.case:  # a side may have element types of its own
+                    self._warnings |= dict.fromkeys(other_work(preparations[0], preparations[1]))
             turns = {place: self._turn(place, handles[place], calls[place], samples) for place in self._order()}
             if not rounds:
                 began = time.monotonic()  # the first round finds the lengths of the blocks, which takes its own time
@@ -197,9 +200,11 @@ class Duel:
             self._ask(place, Release(handle))
         return peaks
 
-    def _prepare(self, place: int, trial: Trial, *, elsewhere: bool = False, kernels: bool = False) -> Preparation:
+    def _prepare(self, place: int, trial: Trial, *, elsewhere: bool = False, first: bool = False) -> Preparation:
         offset = 1 + self._random.randrange(OFFSET_BYTES) if elsewhere else 0
-        return self._ask(place, Prepare(trial, self._settings.seed, self._settings.check, offset, kernels=kernels))
+        settings = self._settings
+        request = Prepare(trial, settings.seed, settings.check, offset, kernels=first, results=first)
+        return self._ask(place, request)
 
     def _turn(self, place: int, handle: int, calls: int | None, samples: int) -> Samples:
         sampling = self._ask(place, Turn(handle, samples, calls, self._of_kernels))

@@ -15,9 +15,10 @@ from pathlib import Path
 from opperf.domain.comparison import PairValue
 from opperf.domain.errors import InputError
 from opperf.domain.files.destination import ScratchFolder
-from opperf.domain.message.replies import Instructions
+from opperf.domain.message.replies import Instructions, Preparation
 from opperf.domain.message.requests import CountInstructions, Prepare, Release
 from opperf.domain.plan import COUNTING, INSTRUCTIONS, LAYOUT_BYTES, Settings, Side, Trial
+from opperf.parent.workers.other_work import other_work
 from opperf.parent.workers.package import cache_folder, ensure_folder
 from opperf.parent.workers.process import NO_VARIABLES, START_TIMEOUT, start
 
@@ -115,6 +116,8 @@ class Counter:
             self._folder.close()
             raise
         self._greeted = False
+        #: What the child said of the trial that was counted last.
+        self.preparation: Preparation | None = None
 
     def _command(self) -> list[str]:
         return [
@@ -138,13 +141,15 @@ class Counter:
         settings, timeout = self._settings, SLOWER * self._settings.timeout
         if not self._greeted:
             self.greet()
-        handle = self.worker.ask(Prepare(trial, settings.seed, False, AHEAD_BYTES, settings.memory_limit), timeout)
+        request = Prepare(trial, settings.seed, False, AHEAD_BYTES, settings.memory_limit, results=True)
+        self.preparation = self.worker.ask(request, timeout)
+        handle = self.preparation.handle
         libraries = ensure_folder(cache_folder() / "loops")
         try:
-            return self.worker.ask(CountInstructions(handle.handle, str(libraries), str(self._files)), timeout)
+            return self.worker.ask(CountInstructions(handle, str(libraries), str(self._files)), timeout)
         finally:
             if self.worker.alive:
-                self.worker.ask(Release(handle.handle), timeout)
+                self.worker.ask(Release(handle), timeout)
 
     def close(self) -> None:
         """End the child, and remove its files."""
@@ -208,7 +213,9 @@ class CountingDuel:
         first, second = ({"instructions": count} for count in counts)
         if min(counts) <= 0:
             return PairValue(None, first, second, 1, "a side executes no instructions", INSTRUCTIONS)
-        return PairValue(math.log(counts[1] / counts[0]), first, second, 1, clock=INSTRUCTIONS)
+        prepared, other = (counter.preparation for counter in self._counters)
+        warnings = other_work(prepared, other) if prepared and other and base.case == new.case else ()
+        return PairValue(math.log(counts[1] / counts[0]), first, second, 1, clock=INSTRUCTIONS, warnings=warnings)
 
     def close(self) -> None:
         """End both children."""

@@ -306,3 +306,19 @@ def test_sides_of_a_comparison_are_named_by_ones_own_functions_and_one_on_both_i
     compared = Comparison(ADD, "forward", builds[0], builds[1], Verdict("same", 1.0, None, "", 5))
     assert common_subject(compared) == "mine.py:fast"
     assert common_subject(replace(compared, new=other)) == "add"
+
+
+def sort_of(framework: str, order: str | None, case: Case = ADD) -> Record:
+    facts = {} if order is None else {"order_of_equals": order}
+    return Record(Trial(case, Side(framework), "forward"), "ok", facts=facts)
+
+
+def test_a_run_says_which_frameworks_keep_the_order_of_equal_elements() -> None:
+    records = [sort_of("jax", "kept"), sort_of("numpy", "any"), sort_of("torch", "any"), sort_of("mxnet", None)]
+    text = "sorts: equal elements keep their order in jax, and need not in numpy, torch"
+    assert [note.text for note in remarks.legend(records) if note.text.startswith(text)]
+
+
+def test_a_run_of_one_order_of_equal_elements_says_nothing_of_it() -> None:
+    for records in ([sort_of("jax", "kept"), sort_of("numpy", "any", MUL)], [sort_of("numpy", "any")] * 2):
+        assert not [note for note in remarks.legend(records) if note.text.startswith("sorts: ")]

@@ -8,7 +8,7 @@ import pytest
 
 from opperf.catalog import operator
 from opperf.domain.errors import WorkerFailure
-from opperf.domain.message.replies import Instructions
+from opperf.domain.message.replies import Instructions, Preparation
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.parent.workers import instructions
 from opperf.parent.workers.instructions import CountingDuel
@@ -21,6 +21,7 @@ class Counter:
 
     closed: list[Side]
     starts = True
+    preparation: Preparation | None = None
 
     def __init__(self, side: Side, *_: object, **__: object) -> None:
         self.side = side
@@ -30,6 +31,7 @@ class Counter:
             raise WorkerFailure("it ended", slug="crash")
 
     def count(self, trial: Trial) -> Instructions:
+        self.preparation = Preparation(1, {}, {}, results=("float32 4" if trial.side == BASE else "float64 4",))
         return Instructions(100.0 if trial.side == BASE else 110.0, 0.0, 1, 3, "avx2")
 
     def close(self) -> None:
@@ -54,6 +56,7 @@ def test_a_pair_of_counts_is_one_round_of_its_clock(counter: Any) -> None:
     assert value.log_ratio == pytest.approx(0.0953, abs=1e-4)
     assert (value.base, value.new) == ({"instructions": 100.0}, {"instructions": 110.0})
     assert (value.rounds, value.clock) == (1, "instructions")
+    assert [warning.slug for warning in value.warnings] == ["different_results"]
 
 
 def test_where_one_side_does_not_start_both_are_ended(counter: Any) -> None:
