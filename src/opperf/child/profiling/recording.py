@@ -18,7 +18,7 @@ import resource
 import shlex
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from importlib import import_module
@@ -174,7 +174,7 @@ class Recording:
     def _take_over(self) -> list[Profile]:
         if self.state == "running":
             raise ProfilerError("the profiler is still running", hint="stop or pause it first", slug="profiler_running")
-        return [one.take() for one in self._watchers.values()]
+        return of_active([one.take() for one in self._watchers.values()])
 
     def _open(self, what: str) -> None:
         if self.state == "stopped":
@@ -231,6 +231,23 @@ class Recording:
             except ProfilerError as problem:  # the other one ends well all the same
                 notes.append(problem.message)
         self._profile = replace(self._profile, notes=tuple(dict.fromkeys(notes)))
+
+
+def of_active(profiles: Sequence[Profile]) -> list[Profile]:
+    """Return what was seen of the frameworks that ran something: a library may import others that it does not use.
+
+    Every watcher marks the same steps, which count once. What a watcher says of itself stays.
+    """
+    named = [one for one in profiles if one.processes]
+    ran = [one for one in named if one.of_kind("operator")] or [one for one in named if _saw_more(one)] or named[:1]
+    silent = [Profile(notes=one.notes) for one in profiles if not any(one is other for other in ran)]
+    others = [replace(one, events=tuple(event for event in one.events if event.kind != "step")) for one in ran[1:]]
+    return [*ran[:1], *others, *silent]
+
+
+def _saw_more(profile: Profile) -> bool:
+    """Whether there is more than steps, of which a watcher is told."""
+    return any(event.kind != "step" for event in profile.events)
 
 
 Owner = TypeVar("Owner")

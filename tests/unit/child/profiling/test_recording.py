@@ -10,9 +10,9 @@ import pytest
 
 from opperf.child.backends.null import watcher as null
 from opperf.child.backends.null.watcher import hold, later, span, spend
-from opperf.child.profiling.recording import GAVE_WAY, Recording
+from opperf.child.profiling.recording import GAVE_WAY, Recording, of_active
 from opperf.domain.errors import ProfilerError
-from opperf.domain.profile.event import Profile
+from opperf.domain.profile.event import Event, Profile, merge
 from opperf.domain.profile.watching import Watcher, Watching
 
 
@@ -123,6 +123,28 @@ def test_steps_reach_from_one_mark_to_the_next_and_are_not_seen_while_paused(rec
         ("one", "step", 100),
         ("two", "step", 50),
     ]
+
+
+def of_framework(name: str, *kinds: str, note: str = "") -> Profile:
+    """Return what a watcher saw: a step, and spans of some kinds."""
+    spans = [Event(f"{kind} of {name}", kind, 10 * i, 5, 1, "main") for i, kind in enumerate(("step", *kinds))]
+    return Profile(tuple(spans), (), {1: {"framework": name}}, (note,) if note else ())
+
+
+def test_a_framework_that_ran_nothing_does_not_appear_and_steps_count_once() -> None:
+    idle = of_framework("jax", "task", note="the program stopped the profiler")
+    merged = merge(of_active([idle, of_framework("torch", "operator"), of_framework("tensorflow", "operator")]))
+    names = ["step of torch", "operator of torch", "operator of tensorflow"]
+    assert [event.name for event in merged.events] == names
+    assert merged.processes[1]["framework"] == "torch, tensorflow"
+    assert merged.notes == ("the program stopped the profiler",)
+
+
+def test_where_no_framework_ran_an_operator_what_was_seen_and_else_the_first_is_told() -> None:
+    idle, busy = of_framework("jax"), of_framework("torch", "task")
+    assert merge(of_active([idle, busy])) == busy
+    assert merge(of_active([Profile(), idle, of_framework("mxnet")])) == idle
+    assert of_active([]) == []
 
 
 def test_each_thread_has_its_own_spans(recording: Recording) -> None:

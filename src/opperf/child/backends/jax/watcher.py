@@ -167,9 +167,8 @@ class Watcher:
             with recording as folder:
                 for file in sorted(Path(folder).rglob("*.xplane.pb")):
                     events.extend(reader.spans(jax.profiler.ProfileData.from_file(str(file)).planes))
-        if any(event.kind == "operator" for event in events):
-            self._notes[NAMES] = None
-        notes, self._notes = (*self._untold, *self._notes), {}
+        ran = any(event.kind == "operator" for event in events)
+        notes, self._notes = (*self._untold * ran, *self._notes, *[NAMES] * ran), {}
         facts = {"framework": self.framework, "version": jax.__version__}
         return merge([Profile(tuple(events)), Profile(self._steps.take(), (), {os.getpid(): facts}, notes)])
 

@@ -140,7 +140,7 @@ class Watcher:
         """Return what was seen since the last time, of this process; only while stopped."""
         windows, self._windows = self._windows, []
         read = [self._profile(window) for window in windows]
-        notes, self._notes = (*self._untold, *self._notes), {}
+        notes, self._notes = (*self._untold * any(one.events for one in read), *self._notes), {}
         facts = {"framework": self.framework, "version": mx.__version__, "engine": self._engine}
         return merge([*read, Profile(self._steps.take(), (), {os.getpid(): facts}, notes)])
 

@@ -88,7 +88,7 @@ class Watcher:
             events += self._events(spans)
             if self._watching.memory:
                 readings += _readings(spans)
-        notes, self._notes = (*self._untold, *self._notes), {}
+        notes, self._notes = (*self._untold * bool(events), *self._notes), {}
         facts = {"framework": self.framework, "version": tf.__version__}
         steps = Profile(self._steps.take(), (), {os.getpid(): facts}, notes)
         return merge([Profile(tuple(events), tuple(readings)), steps])

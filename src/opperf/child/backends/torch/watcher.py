@@ -140,9 +140,10 @@ class Watcher:
         slowdown = self._of_stacks()
         stacks = None if self._calls is None else self._calls.take()
         has_rival = self._calls is not None and self._calls.has_rival
-        notes = (*[MEMORY_NOTE] * self._watching.memory, *[ENDED_NOTE] * self._ended, *[TAKEN_NOTE] * has_rival)
-        notes += (*self._of_limit(), *slowdown)
         profiles = [self._profile(window, stacks) for window in windows]
+        partial = self._watching.memory and any(one.events for one in profiles)
+        notes = (*[MEMORY_NOTE] * partial, *[ENDED_NOTE] * self._ended, *[TAKEN_NOTE] * has_rival)
+        notes += (*self._of_limit(), *slowdown)
         return merge([*profiles, Profile(self._steps.take(), (), {os.getpid(): facts}, notes)])
 
     def _guard_of(self, limit: int | None) -> MemoryGuard | None:
