@@ -154,7 +154,7 @@ def main() -> None:
     count = given.comparisons
     if given.real:
         alike = [row("identical", name, 1.0, measured(lasting, 1.0, count)) for name, lasting in LASTING.items()]
-        changed = [row("2 times the work, one mode", "always", 2.0, measured(-1.0, 2.0, count // 4))]
+        changed = [row("2 times the work, one mode", "always", 2.0, measured(-1.0, 2.0, max(1, count // 4)))]
         more = {}
     else:
         alike = [

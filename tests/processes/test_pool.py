@@ -40,6 +40,16 @@ def _median(outcome: Outcome) -> float:
     return sorted(outcome.measurement.time.seconds())[1]
 
 
+def test_a_trial_gets_a_fresh_child_where_the_allocator_is_left_alone(pool: Pool, trial: Make) -> None:
+    side = replace(PLAIN, allocator="default")
+    pids = {_pid(pool, side)}
+    for _ in range(2):
+        pool.measure(trial("null:steady", side), 0)
+        pids.add(_pid(pool, side))
+    assert len(pids) == 3
+    assert _pid(pool) not in pids
+
+
 @pytest.mark.parametrize("script", ["steady", "raise", "leak"])
 def test_a_child_that_an_implementation_started_serves_other_operators_backward(
     script: str, pool: Pool, trial: Make

@@ -83,6 +83,8 @@ def _start(side: Side, limits: Limits) -> tuple[Backend, Hello]:
     start = time.perf_counter()
     gc.disable()  # an import leaves little behind, and looking for it takes a tenth of its time
     backend = start_backend(side, Path(limits.folder), limits.plugins)
+    if fixed:  # whatever the framework set when it was imported
+        fixed = fix_allocator()
     facts = {
         **backend.facts(),
         "allocator": "fixed thresholds" if fixed else "default",

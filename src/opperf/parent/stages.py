@@ -232,7 +232,8 @@ class Comparing:
                 if counted:
                     self._counted_pair(behind)
                 elif self._company is None:
-                    self._pair(behind, stage)
+                    for contests in _sharing(behind):
+                        self._pair(contests, stage)
                 else:
                     self._side_by_side(self._company, behind, stage)
 
@@ -361,3 +362,12 @@ class Comparing:
             return cut_short(ratios, f"the comparison was stopped {when}", None)
         settle = "give more `--budget`" if budget is None else f"about {budget:g} s: `--budget {budget:g}`"
         return cut_short(ratios, f"the budget ran out {when}", settle)
+
+
+def _sharing(contests: Sequence[Contest]) -> list[list[Contest]]:
+    """Return the contests that share a pair of children: what one frees must not decide how the next gets its memory.
+
+    Where the allocator's thresholds are fixed, it does not.
+    """
+    alone = any("default" in (one.base.side.allocator, one.new.side.allocator) for one in contests)
+    return [[one] for one in contests] if alone else [[*contests]]

@@ -52,6 +52,7 @@ def compared(
     starting: float = 0.0,
     contests: int = 1,
     patience: list[Patience] | None = None,
+    allocator: str = "fixed",
     **settings: Any,
 ) -> Comparison:
     """Return what is said of the first comparison, whose pairs say these log-ratios one after the other.
@@ -87,7 +88,7 @@ def compared(
 
     duel: Callable[..., Any] = Scripted
     comparison = Comparing(Settings(check=False, **settings), rule or Rule(), lambda _: None, duel=duel)
-    trial = Trial(Case("add"), Side("null"), "forward")
+    trial = Trial(Case("add"), Side("null", allocator=allocator), "forward")
     several = [Contest(trial, trial, trial) for _ in range(contests)]
     comparison.run(several)
     return outcome(several[0])
@@ -132,6 +133,21 @@ def test_a_side_that_cannot_be_measured_has_failed(clock: Clock) -> None:
     said = compared(clock, iter([]))
     assert (said.status, said.verdict.verdict) == ("failed", "failed")
     assert said.verdict.reason == "not measured: this operator always raises"
+
+
+@pytest.mark.parametrize(("allocator", "starts"), [("fixed", 5), ("default", 10)])
+def test_comparisons_share_no_children_where_the_allocator_is_left_alone(
+    clock: Clock, allocator: str, starts: int
+) -> None:
+    began = clock.now
+    compared(clock, noisy(0.0, 0.001), starting=1000.0, contests=2, allocator=allocator)
+    assert (clock.now - began) // 1000 == starts
+
+
+def test_a_change_that_modes_may_account_for_is_not_called_by_either_stage(clock: Clock) -> None:
+    said = compared(clock, iter([-1.0, -1.01, -0.3, -0.99, -1.0, *[-1.0, -1.01, -0.99] * 5]))
+    assert said.verdict.verdict == "inconclusive"
+    assert "new has two modes" in said.verdict.reason
 
 
 def test_a_flag_that_is_not_confirmed_goes_on_to_the_last_look(clock: Clock) -> None:

@@ -6,9 +6,10 @@ remains are a few elementwise operations, each correctly rounded in every framew
 
 from __future__ import annotations
 
+import mmap
 import random
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from opperf.child.worker import values
 from opperf.child.worker.values import BitCache, draw_bits
@@ -75,9 +76,38 @@ def tensor(backend: Backend, spec: TensorSpec, seed: str) -> Any:
     backend.dtype(spec.dtype)  # refuse an element type that the framework lacks before any work is done
     if backend.blank:
         return backend.tensor(None, spec.shape, spec.dtype, spec.strides)
+    if backend.side.allocator == "default" and spec.values == "uniform" and spec.literal is None:
+        return _of_pieces(backend, spec, seed)
     if spec.elements > MOST_DRAWN:
         return _repeat(backend, spec, seed)
     return backend.tensor(_values(backend, spec, seed), spec.shape, spec.dtype, spec.strides)
+
+
+#: Numbers that are drawn at once where the allocator is left alone: eight bytes each are well below 128 KiB, from where
+#: on glibc maps blocks, and raises its thresholds when they are freed.
+PIECE_NUMBERS = 1 << 12
+#: Where a mapped block begins in its page by glibc and by frameworks that align their tensors.
+BLOCK_OFFSET = 64
+
+
+def _of_pieces(backend: Backend, spec: TensorSpec, seed: str) -> object:
+    """Make a tensor of the same values, and free no large block on the way: its thresholds stay a fresh process's."""
+    if not spec.elements:
+        return backend.tensor(_uniform(backend, spec, seed), spec.shape, spec.dtype, spec.strides)
+    memory = memoryview(mmap.mmap(-1, BLOCK_OFFSET + spec.nbytes))[BLOCK_OFFSET:]
+    size, floating, parts = _numbers(spec)
+    generator = random.Random(seed)
+    place = 0
+    for start in range(0, parts * spec.elements, PIECE_NUMBERS):
+        if start % PIECE_ELEMENTS == 0:
+            generator = random.Random(seed)
+        count = min(PIECE_NUMBERS, parts * spec.elements - start)
+        bits = raw_units(generator, count, size) if floating else _raw_integers(generator, count)
+        piece = replace(spec, shape=(count // parts,), strides=None)
+        raw = backend.to_host(backend.tensor(_within(backend, spec, bits), piece.shape, spec.dtype, None))[0]
+        memory[place : place + len(raw)] = raw
+        place += len(raw)
+    return of_elements(backend, spec, cast("bytearray", memory))  # as far as a framework reads it
 
 
 def _repeat(backend: Backend, spec: TensorSpec, seed: str) -> object:
@@ -117,16 +147,29 @@ def _values(backend: Backend, spec: TensorSpec, seed: str) -> Numbers | list[str
 
 
 def _uniform(backend: Backend, spec: TensorSpec, seed: str) -> Numbers:
+    size, floating, parts = _numbers(spec)
+    return _within(backend, spec, _bits(seed, parts * spec.elements, size, floating=floating))
+
+
+def _numbers(spec: TensorSpec) -> tuple[int, bool, int]:
+    """Return the bytes of a random number, whether it is a float, and how many make an element."""
+    if not spec.is_float:
+        return 8, False, 1
+    is_complex = spec.dtype.startswith("complex")
+    return 8 if ITEM_SIZES[spec.dtype] == 8 and not is_complex else 4, True, 2 if is_complex else 1
+
+
+def _within(backend: Backend, spec: TensorSpec, bits: bytearray) -> Numbers:
+    """Return the numbers of random bits within the range of a tensor."""
     low, high = spec.range or spec.default_range
-    if spec.is_float:
-        size = 8 if ITEM_SIZES[spec.dtype] == 8 and not spec.dtype.startswith("complex") else 4
-        parts = 2 if spec.dtype.startswith("complex") else 1
-        values = backend.host(_bits(seed, parts * spec.elements, size, floating=True), f"float{8 * size}") - 1.0
+    size, floating, _ = _numbers(spec)
+    if floating:
+        values = backend.host(bits, f"float{8 * size}") - 1.0
         # In place, where a framework has that: fresh memory for each step costs more than the step.
         values *= high - low
         values += low
         return values
-    values = backend.host(_bits(seed, spec.elements, 8, floating=False), "int64") % max(1, int(high) - int(low))
+    values = backend.host(bits, "int64") % max(1, int(high) - int(low))
     values += int(low)
     return values
 

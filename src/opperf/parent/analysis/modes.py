@@ -24,6 +24,9 @@ from opperf.domain.units import format_seconds
 GAP = math.log(1.1)
 #: They lie this many times as far apart as the values within them scatter (standard deviation).
 CLEAR = 6.0
+#: Of more values than this, a lone one at either end that lies no further off than that is no group: pairs of identical
+#: code have such, one in twenty of some operators.
+MANY, FAR = 10, math.log(1.5)
 #: Groups at most: two modes of either side make three or four.
 MOST_GROUPS = 4
 #: What a page fault takes at most, in seconds: 1.7 to 2.9 us were seen in virtual machines.
@@ -163,7 +166,7 @@ def groups(values: Sequence[float]) -> list[list[float]]:
     >>> len(groups([0.0, 0.1, 0.2, 0.3, 0.4]))
     1
     """
-    ordered = sorted(values)
+    ordered = _without_strays(sorted(values))
     gaps = sorted(((above - below, place) for place, (below, above) in enumerate(pairwise(ordered), 1)), reverse=True)
     for cuts in range(1, min(MOST_GROUPS - 1, (len(ordered) - 1) // 2) + 1):
         smallest = gaps[cuts - 1][0]
@@ -172,7 +175,16 @@ def groups(values: Sequence[float]) -> list[list[float]]:
         parts = _cut(ordered, sorted(place for _, place in gaps[:cuts]))
         if smallest > CLEAR * _scatter(parts):
             return parts
-    return [ordered]
+    return [[*ordered]]
+
+
+def _without_strays(ordered: Sequence[float]) -> Sequence[float]:
+    """Leave out a lone value at either end of many."""
+    if len(ordered) <= MANY:
+        return ordered
+    first = GAP < ordered[1] - ordered[0] <= FAR
+    last = GAP < ordered[-1] - ordered[-2] <= FAR
+    return ordered[first : len(ordered) - last]
 
 
 def _cut(ordered: Sequence[float], places: Sequence[int]) -> list[list[float]]:

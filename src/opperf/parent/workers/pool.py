@@ -222,8 +222,11 @@ class Pool:
         try:
             reply = ask(requests.Measure(handle, settings, self._part(trial)))
         finally:
-            if self._worker is worker and worker.alive and ask(requests.Release(handle)).size > MOST_HELD:
-                self.close()
+            if self._worker is worker and worker.alive:
+                held = ask(requests.Release(handle)).size
+                # What a trial freed decides how the next one gets its memory, unless the thresholds are fixed.
+                if held > MOST_HELD or trial.side.allocator == "default":
+                    self.close()
         if settings.by_share:
             time = CountedTimes.of([reply.time], trial.side)
             self._whole[trial.side.process] = self._whole.get(trial.side.process, 0.0) + trial.count * median(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 import struct
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from opperf.child.worker import inputs
 from opperf.child.worker.inputs import raw_units, tensor
 from opperf.child.worker.values import BitCache
 from opperf.domain.backend import Unsupported
+from opperf.domain.plan import Side
 from opperf.domain.tensor import ITEM_SIZES, TensorSpec
 
 if TYPE_CHECKING:
@@ -49,6 +51,38 @@ def test_pieces_hold_the_bits_of_one_draw(monkeypatch: pytest.MonkeyPatch, backe
         "opperf.child.worker.values.PIECE", 104
     )  # no divisor of the whole, a multiple of both element sizes
     assert [tensor(backend, spec, "s").tobytes() for spec in specs] == whole
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int64", "int8", "bool", "complex64"])
+def test_values_are_the_same_where_the_allocator_is_left_alone(
+    dtype: str, backend: Arrays, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inputs, "PIECE_NUMBERS", 16)
+    monkeypatch.setattr(inputs, "PIECE_ELEMENTS", 64)
+    monkeypatch.setattr(inputs, "_cache", BitCache(0))
+    spec = TensorSpec((5, 10, 3), dtype)
+    fixed = tensor(backend, spec, "s")
+    backend.side = replace(backend.side, allocator="default")
+    assert (tensor(backend, spec, "s") == fixed).all()
+    assert tensor(backend, TensorSpec((0, 3), dtype), "s").shape == (0, 3)
+
+
+def test_no_large_block_is_freed_where_the_allocator_is_left_alone(
+    backend: Arrays, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    most = 128 * 1024
+    drawn: list[int] = []
+    plain = inputs.raw_units
+
+    def watched(generator: random.Random, count: int, size: int) -> bytearray:
+        drawn.append(count * size)
+        return plain(generator, count, size)
+
+    monkeypatch.setattr(inputs, "raw_units", watched)
+    backend.side = replace(backend.side, allocator="default")
+    tensor(backend, TensorSpec((100_000,), "float64"), "s")
+    assert sum(drawn) == 800_000
+    assert max(drawn) < most
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "complex64"])
@@ -197,6 +231,7 @@ def _arrays() -> Any:
 
     class Hosts:
         blank = False
+        side = Side("null")
 
         def dtype(self, name: str) -> Any:
             return np.dtype(name)
