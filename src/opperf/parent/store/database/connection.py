@@ -1,14 +1,15 @@
 """Where the database is, and a connection to it whose tables are those of this opperf.
 
-SQLite runs with a write-ahead log: readers do not wait for writers, and writers wait for each other. A password in an
-address is never shown: `Address` is the one thing that messages and records see.
+SQLite runs with a write-ahead log: readers do not wait for writers, and writers wait for each other. What stands in a
+database is looked at before that is set, so that the file of another program stays as it is. A password in an address
+is never shown: `Address` is the one thing that messages and records see.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,8 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, DataError, NoSuchModuleError, OperationalError
 
 from opperf.domain.dataclass import dataclass
-from opperf.domain.errors import HarnessError, InputError
+from opperf.domain.errors import HarnessError, InputError, at_place
+from opperf.parent.store.database import schema
 from opperf.parent.store.passwords import HIDDEN, hide_passwords, secrets
 
 if TYPE_CHECKING:
@@ -33,6 +35,10 @@ PATIENCE = 60.0
 DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
 #: The number of the lock that writers take in PostgreSQL.
 LOCK = 0x6F70706572
+#: The table in which Alembic keeps the version of the others.
+VERSIONS = "alembic_version"
+#: How many instructions of SQLite's machine run before Python heeds signals: some milliseconds.
+STEPS = 100_000
 MIGRATIONS = Path(__file__).with_name("migrations")
 
 
@@ -112,9 +118,13 @@ def connect(address: Address, *, create: bool = True) -> Engine:
                 f"there is no database `{file}`", hint="create it with `opperf history add FILE`", slug="database"
             )
         file.parent.mkdir(parents=True, exist_ok=True)
-    with _failures(address):
+    with _failures(address), at_place(str(address)):
         engine = _engine(address)
-        _migrate(engine)
+        try:
+            _migrate(engine)
+        except BaseException:
+            engine.dispose()
+            raise
     return engine
 
 
@@ -147,6 +157,8 @@ def _failures(address: Address) -> Iterator[None]:
         text = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
         raise InputError(f"the database `{address}` takes no such value: {text}", slug="database") from error
     except (OperationalError, DatabaseError, OSError) as error:
+        if str(getattr(error, "orig", None)) == "interrupted":  # SQLite drops what is raised within `_heed_signals`
+            raise KeyboardInterrupt from error
         text = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
         raise HarnessError(f"the database `{address}`: {address.hide(text)}", slug="database") from error
 
@@ -165,10 +177,16 @@ def _engine(address: Address) -> Engine:
 def _prepare(connection: DBAPIConnection, entry: ConnectionPoolEntry) -> None:
     """Set up a connection of SQLite; transactions begin where `_begin` says."""
     connection.isolation_level = None
+    connection.set_progress_handler(_heed_signals, STEPS)
     cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+    for pragma in ("synchronous=NORMAL", "foreign_keys=ON"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
+
+
+def _heed_signals() -> int:
+    """Let Python handle signals while SQLite works: one that raises ends the query, however long that would take."""
+    return 0
 
 
 def _begin(connection: Connection) -> None:
@@ -183,29 +201,53 @@ def _lock(connection: Connection) -> None:
 
 
 def _migrate(engine: Engine) -> None:
-    """Bring the tables to those of this opperf; raises `InputError` where they are newer."""
+    """Bring the tables to those of this opperf; raises `InputError` where they are newer, or another program's."""
     from alembic import command
     from alembic.config import Config
-    from alembic.runtime.migration import MigrationContext
     from alembic.script import ScriptDirectory
 
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
     scripts = ScriptDirectory.from_config(config)
+    known = [script.revision for script in scripts.walk_revisions()]
     with engine.connect() as connection:
-        if MigrationContext.configure(connection).get_current_revision() == scripts.get_current_head():
-            return
+        revision = _look(connection, known)
+    if engine.dialect.name == "sqlite":
+        with closing(engine.raw_connection()) as raw:
+            raw.cursor().execute("PRAGMA journal_mode=WAL")
+    if revision == known[0]:
+        return
     # Whoever connects first makes the tables: what stands there is looked at again once nobody else can write.
     with engine.execution_options(writes=True).begin() as connection:
-        current = MigrationContext.configure(connection).get_current_revision()
-        other = current is None and _strangers(inspect(connection).get_table_names())
-        if other:
-            raise InputError(f"it belongs to another program: it has a table `{other}`", slug="database")
-        if current is not None and current not in {script.revision for script in scripts.walk_revisions()}:
-            raise InputError("a newer version of opperf wrote this database", hint="update opperf", slug="database")
+        _look(connection, known)
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
 
 
-def _strangers(tables: Sequence[str]) -> str:
-    return min((table for table in tables if table != "alembic_version"), default="")
+def _look(connection: Connection, known: Sequence[str]) -> str | None:
+    """Return the version of the tables, None where there are none; `known` are those of this opperf, the latest first.
+
+    Nothing is changed. Raises `InputError` for tables that are not opperf's, or of several versions or a later one.
+    """
+    from alembic.runtime.migration import MigrationContext
+
+    inspector, own = inspect(connection), schema.metadata.tables
+    tables, views = set(inspector.get_table_names()), set(inspector.get_view_names())
+    fakes = min(views & {*own, VERSIONS}, default=None)
+    if fakes is not None:  # which may take any time to read
+        raise InputError(f"it is not opperf's: `{fakes}` is a view, expected a table", slug="database")
+    revisions = MigrationContext.configure(connection).get_current_heads()
+    others = sorted(tables - {*own, VERSIONS}) or sorted(tables - {VERSIONS})
+    is_stranger = bool(others) if not revisions else revisions[0] not in known and "runs" not in tables
+    if is_stranger:
+        name = f": it has a table `{others[0]}`" if others else ""
+        raise InputError(f"it belongs to another program{name}", slug="database")
+    if len(revisions) > 1:
+        raise InputError(f"its table `{VERSIONS}` has {len(revisions)} versions, expected one", slug="database")
+    (revision,) = revisions or (None,)
+    if revision is not None and revision not in known:
+        raise InputError("a newer version of opperf wrote this database", hint="update opperf", slug="database")
+    missing = min(set(own) - tables, default=None)
+    if revision == known[0] and missing is not None:
+        raise InputError(f"it has no table `{missing}`", hint="restore a copy of it", slug="database")
+    return revision

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sqlite3
 import sys
 from contextlib import closing
@@ -24,7 +25,7 @@ from opperf.domain.tensor import TensorSpec
 from opperf.parent.load import read_document, read_value
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
-from opperf.parent.store.database.connection import VARIABLE, Address, choose, connect
+from opperf.parent.store.database.connection import VARIABLE, Address, choose, connect, reading
 from opperf.parent.store.database.documents import pack, unpack
 from opperf.parent.store.database.history import entries, histories
 from opperf.parent.store.database.listing import machines
@@ -288,6 +289,60 @@ def test_a_database_of_something_else_or_of_a_newer_opperf_is_refused(tmp_path: 
         connection.execute(text("UPDATE alembic_version SET version_num = 'tomorrow'"))
     with pytest.raises(InputError, match="a newer version of opperf wrote this database"):
         connect(Address.of(str(tmp_path / "newer.db")))
+
+
+@pytest.mark.parametrize("mode", ["DELETE", "TRUNCATE", "WAL"])
+@pytest.mark.parametrize("versions", [(), ("4f2a",), ("1", "2")])
+def test_the_database_of_another_program_stays_as_it_is(tmp_path: Path, mode: str, versions: tuple[str, ...]) -> None:
+    path = tmp_path / "other.db"
+    with closing(sqlite3.connect(path)) as other:
+        other.execute(f"PRAGMA journal_mode={mode}")
+        other.execute("CREATE TABLE songs (id INTEGER)")
+        if versions:
+            other.execute("CREATE TABLE alembic_version (version_num TEXT)")
+            other.executemany("INSERT INTO alembic_version VALUES (?)", [(version,) for version in versions])
+        other.commit()
+    before = path.read_bytes(), sorted(tmp_path.iterdir())
+    with pytest.raises(InputError, match=r"other\.db: it (belongs to another program|has no table|its table)|versions"):
+        connect(Address.of(str(path)))
+    assert (path.read_bytes(), sorted(tmp_path.iterdir())) == before
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("INSERT INTO alembic_version VALUES ('1')", r"its table `alembic_version` has 2 versions, expected one"),
+        ("DROP TABLE tallies", r"it has no table `tallies`"),
+        ("DROP TABLE labels; CREATE VIEW labels AS SELECT 1", r"it is not opperf's: `labels` is a view"),
+        ("DROP TABLE alembic_version; CREATE VIEW alembic_version AS SELECT 1", "`alembic_version` is a view"),
+    ],
+)
+def test_a_database_whose_tables_are_not_those_of_opperf_is_refused(tmp_path: Path, change: str, message: str) -> None:
+    path = tmp_path / "t.db"
+    connect(Address.of(str(path))).dispose()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(change)
+    with pytest.raises(InputError, match=message):
+        connect(Address.of(str(path)))
+
+
+def test_ctrl_c_ends_a_query_that_never_ends(archive: Archive) -> None:
+    endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n"
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    def begin(*_: object) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+
+    former = signal.signal(signal.SIGALRM, interrupt)
+    event.listen(archive.engine, "before_cursor_execute", begin)
+    try:
+        with pytest.raises(KeyboardInterrupt), reading(archive.engine, archive.address) as connection:
+            connection.exec_driver_sql(endless)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, former)
 
 
 def test_what_is_no_database_is_refused_by_name(tmp_path: Path) -> None:
