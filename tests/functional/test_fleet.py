@@ -231,7 +231,10 @@ def test_a_comparison_is_of_one_node_and_machines_are_merged(
 def test_a_gate_judges_each_machine(opperf: Opperf, fleet: Callable[..., InProcess], here: Path) -> None:
     fleet("old", "new")
     words = ("gate", "null:steady", "--base", "null", "--new", "null;slowdown=1.5", "--pairs", "5", "--fleet", "ray")
-    assert opperf(*words, "--replicate", 1).code == 1
+    assert opperf(*words, "--replicate", 1, "--markdown", "gate.md").code == 1
+    repeated = (here / "gate.md").read_text().partition("How to repeat it")[2]
+    assert "opperf gate null:steady --base null" in repeated
+    assert "--new 'null:steady;slowdown=1.5' --direction forward" in repeated
 
 
 def test_conditions_choose_nodes(opperf: Opperf, fleet: Callable[..., InProcess], here: Path) -> None:
