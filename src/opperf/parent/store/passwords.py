@@ -28,8 +28,8 @@ def hide_passwords(text: str) -> str:
 
     >>> hide_passwords("--database=postgresql://ann:p w/@x@db/perf")
     '--database=postgresql://ann:***@db/perf'
-    >>> hide_passwords("postgresql://ann@db/perf?sslmode=require&password=secret")
-    'postgresql://ann@db/perf?sslmode=require&password=***'
+    >>> hide_passwords("postgresql://ann@db/perf?password=secret&sslmode=require")
+    'postgresql://ann@db/perf?password=***&sslmode=require'
     >>> hide_passwords("torch @ https://TOKEN@wheels.example/torch.whl")
     'torch @ https://***@wheels.example/torch.whl'
     """
