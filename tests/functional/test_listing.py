@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -12,6 +14,9 @@ from tests.each import check_each
 
 from opperf.catalog import catalog, categories
 from opperf.domain.registry import PRESETS
+from opperf.parent import peaks
+from opperf.parent.peaks import rates_of
+from opperf.parent.workers import machine_noise
 
 Opperf: TypeAlias = Callable[..., Any]
 
@@ -81,14 +86,40 @@ def test_doctor_says_what_an_environment_is(opperf: Opperf) -> None:
 
 
 def test_doctor_tells_the_remedy_below_each_noise(opperf: Opperf, monkeypatch: pytest.MonkeyPatch) -> None:
-    from opperf.domain.reason import Warning
-
-    monkeypatch.setattr(
-        "opperf.parent.workers.machine_noise.noise",
-        lambda: [Warning("governor", "the governor is powersave", "set performance")],
-    )
+    monkeypatch.setattr(machine_noise, "signs", lambda: machine_noise.Signs(2, governor="powersave"))
     done = opperf("doctor", "--framework", "null")
-    assert "noise\n  governor: the governor is powersave\n    hint: set performance\n" in done.out
+    assert (
+        "noise\n  governor: the frequency governor is `powersave`, so the clock follows the load\n    hint: "
+        in done.out
+    )
+
+
+def test_peaks_of_a_busy_machine_are_marked_and_replace_none_that_are_higher(
+    opperf: Opperf, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OPPERF_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(peaks, "ROWS", (4, 32))
+    monkeypatch.setattr(peaks, "PRODUCTS", {"float32": 8})
+
+    def measure(load: float, *words: object) -> tuple[str, list[dict[str, Any]]]:
+        monkeypatch.setattr(machine_noise, "signs", lambda: machine_noise.Signs(2, load=load))
+        done = opperf("doctor", "--peaks", "--framework", "null", "--format", "json", *words)
+        assert done.code == 0, done.err
+        return done.err, json.loads(done.out)["peaks"]
+
+    crowd = "the load average is 25.3 on 2 CPUs"
+    err, rates = measure(25.3)
+    assert f"warning: {crowd}: peaks are marked as too low" in err
+    assert {rate["doubt"] for rate in rates} == {crowd}
+    done = opperf("run", "add", "--framework", "null", "--size", "small", "--direction", "forward")
+    assert f"roofline: its limits may be too low: measured on a busy machine ({crowd})" in done.out
+    err, rates = measure(0.1)
+    assert "warning" not in err
+    assert not any("doubt" in rate for rate in rates)
+    monkeypatch.setattr(
+        peaks, "rates_of", lambda record, moment: (replace(one, rate=1.0) for one in rates_of(record, moment))
+    )
+    assert measure(25.3)[1] == rates
 
 
 def test_doctor_goes_on_after_an_environment_that_cannot_be_used(opperf: Opperf, here: Path) -> None:

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from tests.each import check_each
 
+from opperf.domain.comparison import ComparisonRun
+from opperf.domain.record import Run
 from opperf.parent.load import read_value
 from opperf.parent.reports import render
 from opperf.parent.workers import machine
@@ -56,6 +58,7 @@ def test_every_format_has_the_load(opperf: Opperf, monkeypatch: pytest.MonkeyPat
         facts = document["run"]["environment"]["machine"]
         assert (facts["load"], facts["load_after"]) == ([25.3, 9.0, 3.0], [25.3, 9.0, 3.0])
         result = read_value(document, "file")
+        assert isinstance(result, (Run, ComparisonRun))
         for style in ("console", "md", "html"):
             assert render(result, style).count(LINE) == 1, style
         assert {row["load"] for row in csv.DictReader(io.StringIO(render(result, "csv")))} == {"25.3"}

@@ -35,20 +35,29 @@ MEMORY_SHARE = 16
 PRODUCTS = {"float32": 1024, "float64": 1024, "bfloat16": 512, "float16": 512}
 
 
-def measure(sides: Sequence[Side], settings: Settings, progress: Progress, plugins: Sequence[Path] = ()) -> list[Rate]:
+def measure(
+    sides: Sequence[Side],
+    settings: Settings,
+    progress: Progress,
+    plugins: Sequence[Path] = (),
+    doubt: str | None = None,
+) -> list[Rate]:
     """Measure each side, keep what was found for this machine, and return it.
 
-    What a framework does not have, such as half precision, is left out. `plugins` provide further frameworks.
+    What a framework does not have, such as half precision, is left out. `plugins` provide further frameworks. `doubt`
+    says what keeps the machine busy: then a rate is marked with it, and replaces none that is higher.
     """
-    RATES.prove(RATES.path(cache_folder(), machine.facts()))
+    path = RATES.path(cache_folder(), machine.facts())
+    RATES.prove(path)
     trials = [Trial(case, side, "forward", "peaks") for side in sides for case in cases()]
     with Session(Selection(plugins=plugins), settings, progress) as session:
         try:
             run = session.run(Plan(tuple(trials), settings), Options(keep_samples=False))
         except Interrupted as stopped:
             raise stopped.cause from None
-    rates = [rate for record in run for rate in rates_of(record, run.started)]
-    RATES.add(RATES.path(cache_folder(), machine.facts()), rates)
+    rates = [replace(rate, doubt=doubt) for record in run for rate in rates_of(record, run.started)]
+    stored = RATES.read(path)
+    RATES.add(path, [one for one in rates if not (doubt and one.key in stored and stored[one.key].rate > one.rate)])
     return rates
 
 

@@ -14,7 +14,7 @@ from tests.functional.gate.conftest import SAME, SLOWER, Opperf
 from opperf.domain.comparison import ComparisonRun
 from opperf.parent import gate
 from opperf.parent.compare import live
-from opperf.parent.contest import header
+from opperf.parent.contest import header, start
 
 COMPARED: dict[str, tuple[ComparisonRun, BaseException | None]] = {}
 
@@ -28,7 +28,7 @@ def _once(monkeypatch: pytest.MonkeyPatch) -> None:
         if same not in COMPARED:
             COMPARED[same] = live(selection, base, new, settings, judging, *others)
         document, cause = COMPARED[same]
-        own = header(settings, document.run.started, {}, labels=judging.labels, command=judging.command)
+        own = header(settings, start(), {}, labels=judging.labels, command=judging.command)
         return replace(document, run=replace(own, environment=document.run.environment)), cause
 
     monkeypatch.setattr(gate, "live", compared)

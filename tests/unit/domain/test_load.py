@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from opperf.domain.files.json_text import JsonObject
 from opperf.domain.load import load_of, with_highest_load
 
 
@@ -33,5 +34,9 @@ def test_a_load_that_is_not_known_is_none(facts: dict[str, object]) -> None:
 
 
 def test_over_several_runs_the_load_is_that_before_the_first_and_the_highest_after_any() -> None:
-    runs = [{"load": [0.1], "load_after": [3.0]}, {"load": [3.0], "load_after": [9.0]}, {"load_after": None}]
+    runs: list[JsonObject] = [
+        {"load": [0.1], "load_after": [3.0]},
+        {"load": [3.0], "load_after": [9.0]},
+        {"load_after": None},
+    ]
     assert with_highest_load({"cpu": "x"}, runs) == {"cpu": "x", "load": [0.1], "load_after": [9.0]}

@@ -9,12 +9,14 @@ import pytest
 from opperf.catalog import operator
 from opperf.domain.case import Case
 from opperf.domain.measurement import Measurement, Outcome, Sample, Samples
-from opperf.domain.peaks import Limit, Peaks, Rate
+from opperf.domain.peaks import Limit, Peaks, Rate, fallbacks
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.record import Record
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.analysis.summary import doubts, limit_of, record
 from opperf.parent.peaks import cases, rates_of
+from opperf.parent.reports import render
+from opperf.parent.reports.machine import document
 
 SMALL = Rate("move", "copy", "float32", 1000, 8e9, "torch", "cpu", 1, "2026-11-21")
 MIDDLE = replace(SMALL, size=10_000, rate=10e9)
@@ -53,6 +55,26 @@ def test_without_the_rate_that_may_bound_it_nothing_is_said() -> None:
     assert PEAKS.limit(flops=1e9, nbytes=2e6, dtype="float64") is None
     assert PEAKS.limit(flops=0, nbytes=0, dtype="float32") is None
     assert Peaks.of([], "cpu", 1).limit(flops=1, nbytes=1, dtype="float32") is None
+
+
+def test_what_a_loop_reaches_in_half_precision_is_no_peak() -> None:
+    loop, kernel = replace(PRODUCT, dtype="float16", rate=0.446e9), replace(PRODUCT, dtype="bfloat16", rate=30e9)
+    assert fallbacks([PRODUCT, loop, kernel]) == [loop]
+    assert Peaks.of([PRODUCT, loop, kernel], "cpu", 1).products == {"float32": 100e9, "bfloat16": 30e9}
+    slow_double = replace(PRODUCT, dtype="float64", rate=1e9)  # as GPUs for games have it
+    assert fallbacks([PRODUCT, slow_double, replace(loop, framework="other")]) == []
+
+
+def test_a_peak_of_a_busy_machine_is_marked_wherever_it_is_used() -> None:
+    doubtful = replace(LARGE, doubt="the load average is 25.3 on 2 CPUs")
+    peaks = Peaks.of([doubtful, SMALL], "cpu", 1)
+    assert peaks.limit(flops=0, nbytes=2e6, dtype="float32") == Limit(1e-3, "memory", doubtful.doubt)
+    assert Peaks.of([doubtful, replace(LARGE, framework="numpy", rate=3e9)], "cpu", 1).doubt is None
+    (doubt,) = doubts(measured(Case("exp", {"data": TensorSpec((1000,))}), 1_000_000), Limit(2e-3, "memory", "it ran"))
+    assert "the limit was measured on a busy machine (it ran)" in doubt.message
+    text = render(document({}, (), ("cpu", 1), [doubtful, PRODUCT, replace(PRODUCT, dtype="float16", rate=1e9)], ()))
+    assert "may be too low: measured on a busy machine (the load average is 25.3 on 2 CPUs)" in text
+    assert "products of float16: no peak; torch has a loop for them, at 1.00 GFLOP/s" in text
 
 
 def test_a_record_is_held_against_the_limits_by_its_formulas() -> None:

@@ -226,9 +226,10 @@ def doubts(record: Record, limit: Limit) -> tuple[Warning, ...]:
     if record.time is None or not 0 < record.time.value < limit.seconds:
         return ()
     share = limit.seconds / record.time.value
+    why = "on a busier machine" if limit.doubt is None else f"on a busy machine ({limit.doubt})"
     text = (
-        f"{share:.0%} of the machine's {limit.bound} limit, which cannot be exceeded: the limit was measured on a "
-        "busier machine, or the operator does less work than counted, for example because a closer cache holds its data"
+        f"{share:.0%} of the machine's {limit.bound} limit, which cannot be exceeded: the limit was measured {why}, "
+        "or the operator does less work than counted, for example because a closer cache holds its data"
     )
     return (Warning("above_peak", text, "measure the limits again on an idle machine: `opperf doctor --peaks`"),)
 

@@ -52,13 +52,13 @@ def doctor(
     )
     asks = framework or environment or here
     several = [settled_side(side) for side in sides(selection, frameworks(selection, here))] if asks else []
-    facts, doubts = machine.facts(), machine_noise.noise()
+    facts, signs = machine.facts(), machine_noise.signs()
     if peaks:
-        _measure(several, plugins)
+        _measure(several, plugins, machine_noise.busy(signs))
     where = (several[0].device if several else "cpu", threads)
     rates = [rate for rate in stored_rates() if (rate.device, rate.threads) == where]
     visits = _visits(several, plugins, looks=not device and bool(facts["gpus"]))
-    deliver(document(facts, doubts, where, rates, [*visits]), format)
+    deliver(document(facts, machine_noise.judge(signs), where, rates, [*visits]), format)
 
 
 def _visits(sides: Sequence[Side], plugins: Sequence[Path], *, looks: bool) -> Iterator[Visit]:
@@ -79,8 +79,8 @@ def _visits(sides: Sequence[Side], plugins: Sequence[Path], *, looks: bool) -> I
                 yield Visit(side.framework, side.environment, worker.devices, worker.facts)
 
 
-def _measure(sides: Sequence[Side], plugins: Sequence[Path]) -> None:
-    """Measure the machine's limits, and keep them."""
+def _measure(sides: Sequence[Side], plugins: Sequence[Path], doubt: str | None) -> None:
+    """Measure the machine's limits, and keep them, marked where they are those of a busy machine."""
     from opperf.domain.errors import InputError
     from opperf.domain.plan import Settings
     from opperf.parent.cli.progress import Bar
@@ -89,5 +89,7 @@ def _measure(sides: Sequence[Side], plugins: Sequence[Path]) -> None:
     if not sides:
         raise InputError("no framework can be imported here", hint="name one: `--framework torch`")
     bar = Bar()
-    measure(sides, Settings(memory=False, latency=False), bar, plugins)
+    if doubt is not None:
+        bar.note(f"warning: {doubt}: peaks are marked as too low, and replace none that are higher")
+    measure(sides, Settings(memory=False, latency=False), bar, plugins, doubt)
     bar.close()

@@ -7,7 +7,7 @@ from dataclasses import field
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.load import load_of
-from opperf.domain.peaks import MOVE, Rate
+from opperf.domain.peaks import MOVE, Rate, best_rates, fallbacks
 from opperf.domain.plan import Side
 from opperf.domain.reason import Warning
 from opperf.domain.record import Run
@@ -102,15 +102,17 @@ def _visit(visit: Visit) -> Note:
 
 def _peaks(rates: Sequence[Rate]) -> Iterator[Note]:
     """Yield the limits that were measured, and with what."""
-    best: dict[tuple[str, object], Rate] = {}
-    for rate in rates:
-        what = (rate.kind, rate.size if rate.kind == MOVE else rate.dtype)
-        best[what] = max(best.get(what, rate), rate, key=lambda one: one.rate)
-    for (kind, size), fastest in best.items():
-        source = f"{fastest.operator} of {fastest.framework}"
-        if kind == MOVE:
-            yield Note(f"moving {format_bytes(fastest.size)}: {format_byte_rate(fastest.rate)} ({source})")
+    several = best_rates(rates)
+    for best in several:
+        source = f"({best.operator} of {best.framework}{', may be too low' if best.doubt else ''})"
+        if best.kind == MOVE:
+            yield Note(f"moving {format_bytes(best.size)}: {format_byte_rate(best.rate)} {source}")
         else:
-            yield Note(f"products of {size}: {format_flop_rate(fastest.rate)} ({source})")
+            yield Note(f"products of {best.dtype}: {format_flop_rate(best.rate)} {source}")
+    for doubt in dict.fromkeys(best.doubt for best in several if best.doubt):
+        yield Note(f"may be too low: measured on a busy machine ({doubt})")
+    for loop in fallbacks(rates):
+        rate = format_flop_rate(loop.rate)
+        yield Note(f"products of {loop.dtype}: no peak; {loop.framework} has a loop for them, at {rate}")
     if not rates:
         yield Note("not measured; `opperf doctor --peaks --framework torch` measures them")

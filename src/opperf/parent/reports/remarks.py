@@ -88,7 +88,7 @@ def legend(records: Sequence[Record]) -> list[Note]:
     if any(time.clock == NATIVE for time in times):
         native = "clock=native: operator times from the framework's own profiler, without call overhead"
         notes.append(Note(native))
-    return [*notes, *_sources(records), *_orders(records)]
+    return [*notes, *_limits(records), *_sources(records), *_orders(records)]
 
 
 def sections(records: Sequence[Record]) -> list[Section]:
@@ -160,6 +160,13 @@ def _doubts(records: Iterable[Record]) -> tuple[Remark, ...]:
     return tuple(
         Remark(slug, tuple(messages[slug]), tuple(hints.get(slug, ())), tuple(trials[slug])) for slug in trials
     )
+
+
+def _limits(records: Iterable[Record]) -> Iterator[Note]:
+    """Say where the machine was busy when its limits were measured."""
+    limits = [record.details.roofline for record in records]
+    for doubt in dict.fromkeys(limit.doubt for limit in limits if limit is not None and limit.doubt is not None):
+        yield Note(f"roofline: its limits may be too low: measured on a busy machine ({doubt})", about="roofline")
 
 
 def _sources(records: Sequence[Record]) -> Iterator[Note]:

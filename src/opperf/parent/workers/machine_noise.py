@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -23,6 +24,8 @@ from opperf.parent.workers.machine import ROOT, ask, memory_facts, processor_fac
 PROBE = 0.25
 #: The share of the watched time that may be taken away before it is worth a warning.
 TAKEN_LIMIT = 0.01
+#: The share of it that may be taken away before the best of many samples suffers, too.
+BUSY_LIMIT = 0.1
 #: A gap between two readings of the clock over this many seconds means that something else ran; one is 50-100 ns.
 GAP = 20e-6
 
@@ -69,6 +72,17 @@ class Signs:
             with suppress(InputError):
                 signs[name] = read_as(hint, own.get(name), name)
         return cls(**{"cores": 1, **signs})
+
+
+def busy(signs: Signs) -> str | None:
+    """Say what else the machine does where that is too much for limits to be measured on it; None where it is idle."""
+    worst = replace(
+        signs,
+        pauses=signs.pauses if signs.pauses is not None and signs.pauses > BUSY_LIMIT else None,
+        stolen=signs.stolen if signs.stolen is not None and signs.stolen > BUSY_LIMIT else None,
+    )
+    texts = [doubt.message for doubt in judge(worst) if doubt.slug in ("interrupted", "steal", "load")]
+    return "; ".join(texts) or None
 
 
 def noise(seconds: float = PROBE, root: Path = ROOT) -> list[Warning]:
