@@ -184,7 +184,7 @@ def _read(text: str, order: Order) -> Answer:
     try:
         answer = Answer.from_json(value_of(text.encode(errors="replace")), "its answer")
     except NotJSON as error:
-        raise InputError(f"its answer is not JSON: {error}", slug="bad_answer") from error
+        raise InputError(f"its answer is not JSON: {error}") from error
     trials = {trial.key: trial for trial in order.trials}
     bouts = {_bout_key(bout.key, bout.base.side, bout.new.side): bout for bout in order.bouts}
     expected = Counter(
@@ -199,7 +199,6 @@ def _read(text: str, order: Order) -> Answer:
         missing, more = (expected - received).total(), (received - expected).total()
         raise InputError(
             f"of {expected.total()} results its answer lacks {missing}, and it has {more} that nobody asked for",
-            slug="bad_answer",
         )
     return replace(
         answer,

@@ -52,7 +52,7 @@ def introduced(text: str) -> Introduction:
     try:
         return Introduction.from_json(value_of(text.encode(errors="replace")), "its introduction")
     except NotJSON as error:
-        raise InputError(f"its introduction is not JSON: {error}", slug="bad_answer") from error
+        raise InputError(f"its introduction is not JSON: {error}") from error
 
 
 @dataclass(frozen=True)
