@@ -59,7 +59,9 @@ RULES = {
     "child.measure.disturbance": ("MOST_WAITING", "MOST_SWITCHES"),
     "child.measure.doubts": ("DRIFT", "ENOUGH", "GAP", "FAULTS", "MOST_OVER"),
     "child.measure.host": ("MOST_STOLEN", "MMAP_THRESHOLD", "TRIM_THRESHOLD"),
+    "domain.load": ("CROWDED",),
     "domain.measurement": ("ENOUGH_CLEAN", "LONG_CALL", "MOST_WAITS", "MOST_UNEXPLAINED", "SEVERAL_THREADS"),
+    "domain.peaks": ("FALLBACK_SHARE",),
     "parent.analysis.summary": ("ENOUGH_FOR_P99", "PROCESSES"),
     "parent.analysis.verdict": (
         "LOOKS",
@@ -89,7 +91,8 @@ RULES = {
         "HELD_BYTES",
     ),
     "parent.workers.pool": ("DESCRIBE_TIMEOUT", "MOST_HELD"),
-    "parent.workers.process": ("MEMORY_SHARE", "START_TIMEOUT", "GRACE"),
+    "parent.workers.process": ("MEMORY_SHARE", "START_TIMEOUT"),
+    "parent.workers.supervision": ("GRACE",),
 }
 
 

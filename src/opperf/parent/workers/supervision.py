@@ -17,7 +17,7 @@ from pathlib import Path
 
 #: What runs a command under supervision.
 SUPERVISION = Path(__file__).parents[2] / "child" / "worker" / "supervision.py"
-#: What a program gets to end, in seconds.
+#: What a child or a build gets to leave by itself, and to be reaped after a kill, in seconds.
 GRACE = 2.0
 
 
