@@ -22,7 +22,7 @@ from opperf.child.backends.call import Binding
 from opperf.child.backends.paths import Refusal, function_at
 from opperf.child.backends.signatures import Functions, Rules
 from opperf.child.measure.block import ProcessClock
-from opperf.domain.backend import Backend, Bound, HostValue, Unsupported, Work
+from opperf.domain.backend import Backend, Bound, HostValue, Unsupported, Work, checksum
 from opperf.domain.case import Case
 from opperf.domain.measurement import Memory
 from opperf.domain.plan import Side
@@ -171,6 +171,9 @@ class ArrayApiBackend(Backend):
 
     def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
         """Copy arrays that a call changes, and return what writes the copies back."""
+        if self.immutable:  # `x[0] = y` only adds to what such an array will compute, and so would a copy
+            message = f"what a call has written into an array of {self.library.module.__name__} cannot be put back"
+            raise Unsupported(message, slug="mutates", hint="return a new array")
         copies = [self.xp.asarray(tensor, copy=True) for tensor in tensors]
         self.wait(copies)
 
@@ -180,6 +183,10 @@ class ArrayApiBackend(Backend):
             self.wait(list(tensors))
 
         return restore
+
+    def digest(self, tensor: Any) -> object:
+        """Return a checksum of the elements: where `x *= y` makes a new array, `x[0] = y` may yet change one."""
+        return checksum(self.to_host(tensor))
 
     def wait(self, outputs: Any) -> None:
         """Wait as the library has it."""
