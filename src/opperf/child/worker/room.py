@@ -1,7 +1,7 @@
 """Whether a trial fits into memory, decided from its description before anything is allocated.
 
-What a trial needs is counted at the least: its inputs and outputs, with a backward the cotangents and gradients as
-well, and what it takes to make the largest input. What the framework needs in addition is not included.
+What a trial needs is counted at the least: its inputs and outputs, copies of the inputs that it changes, with a
+backward the cotangents and gradients as well, and what it takes to make the largest input. What the framework needs in addition is not included.
 """
 
 from __future__ import annotations
@@ -59,6 +59,8 @@ def bytes_needed(case: Case, definition: Operator | None, direction: str) -> dic
     making = max((making_bytes(tensor) for tensor in case.tensors()), default=0)
     outputs = _outputs(case, definition)
     parts = {"inputs": case.input_bytes, "making them": making, "outputs": sum(outputs)}
+    if definition is not None and definition.mutates:
+        parts["copies of what it changes"] = sum(tensor.nbytes for tensor in case.tensors(definition.mutates))
     if direction != "forward":
         parts["cotangents"] = sum(size for size in outputs if size <= MOST_COTANGENT)
         parts["gradients"] = _gradient_bytes(case, definition)

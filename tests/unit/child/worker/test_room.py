@@ -22,6 +22,11 @@ def test_a_forward_needs_its_inputs_and_outputs_and_what_making_the_largest_inpu
     assert room.bytes_needed(CASE, operator("add"), "forward") == {"inputs": 800, "making them": 1200, "outputs": 400}
 
 
+def test_what_a_call_changes_is_there_twice() -> None:
+    case = Case("add_inplace", CASE.inputs)
+    assert room.bytes_needed(case, operator("add_inplace"), "forward")["copies of what it changes"] == 400
+
+
 @pytest.mark.parametrize("direction", ["backward", "forward_backward"])
 def test_a_backward_needs_cotangents_and_gradients_too(direction: str) -> None:
     result = room.bytes_needed(CASE, operator("add"), direction)
