@@ -63,7 +63,9 @@ RULES = {
     "domain.measurement": ("ENOUGH_CLEAN", "LONG_CALL", "MOST_WAITS", "MOST_UNEXPLAINED", "SEVERAL_THREADS"),
     "domain.peaks": ("FALLBACK_SHARE",),
     "parent.analysis.summary": ("ENOUGH_FOR_P99", "PROCESSES"),
+    "parent.analysis.counts": ("LAYOUTS", "OF_TOLERANCE", "FLOOR"),
     "parent.analysis.verdict": (
+        "LEAST_PAIRS",
         "LOOKS",
         "GROWTH",
         "FIRST_PAIRS",

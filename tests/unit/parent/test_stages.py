@@ -16,6 +16,7 @@ from opperf.domain.measurement import Measurement
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.parent import stages as comparing
+from opperf.parent.analysis.counts import FLOOR
 from opperf.parent.analysis.verdict import Progress, Rule, sufficient
 from opperf.parent.contest import Contest, outcome
 from opperf.parent.stages import Comparing
@@ -228,4 +229,5 @@ def test_layouts_that_disagree_are_joined_by_more_and_one_may_stand_apart(monkey
     assert contest.verdict is not None
     assert layouts == list(range(7))
     assert contest.verdict.verdict == "slower"
-    assert contest.verdict.interval == pytest.approx((math.exp(0.01),) * 2)
+    floor = 1 + FLOOR
+    assert contest.verdict.interval == pytest.approx((math.exp(0.01) / floor, math.exp(0.01) * floor))
