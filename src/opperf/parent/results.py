@@ -269,9 +269,12 @@ class Profile(Report[Row]):
         again = {"exit_code": self.exit_code, "files": self.files, "notes": self.notes}
         return Profile(self.profile, by=by, sort=sort, **again)  # type: ignore[arg-type]
 
-    def diff(self, after: Profile, by: str = "name") -> ProfileDiff:
-        """Return what differs between this profile and a later one, by name, shape, module, stack or kernel."""
-        return ProfileDiff(self.profile, after.profile, by)
+    def diff(self, after: Profile, by: str = "name", sort: str | None = None) -> ProfileDiff:
+        """Return what differs between this profile and a later one, by name, shape, module, stack or kernel.
+
+        Rows are sorted by the change of the typical call, or by that of `self`, `total`, `calls` or `mean`.
+        """
+        return ProfileDiff(self.profile, after.profile, by, sort)
 
     def save(self, path: str | Path) -> None:
         """Write the events to a file, which `opperf.load` and Perfetto read."""
@@ -284,8 +287,9 @@ class Profile(Report[Row]):
 class ProfileDiff(Report[Change]):
     """Two profiles operator by operator, what differs most first."""
 
-    def __init__(self, before: event.Profile, after: event.Profile, by: str = "name") -> None:
-        super().__init__(changes(before, after, by), profile_change.document(before, after, by))
+    def __init__(self, before: event.Profile, after: event.Profile, by: str = "name", sort: str | None = None) -> None:
+        rows = changes(before, after, by, profile_change.field_of(sort))
+        super().__init__(rows, profile_change.document(before, after, by, sort))
 
     def _summary(self) -> str:
         return _count(len(self), "row")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import accumulate, islice, pairwise
 from statistics import median
+from typing import TypeAlias
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import check_known
@@ -100,6 +101,7 @@ class Row:
     time on the device where there is one. Where few calls make up the row, `long_calls` says how many, and
     `long_share` their part of `own`. `waited` is the part of `own` in which the process could have run and did not;
     `cpu_share` is the row's part in what is left of all rows without it. Both are None where nothing was counted.
+    `typical` is what `own` would be without waiting, if each call took the median of those like it.
     `peak_share` is the part of the machine's peak that `flop_rate` is, where that was measured.
     """
 
@@ -127,6 +129,7 @@ class Row:
     waited: float | None = None
     cpu_share: float | None = None
     peak_share: float | None = None
+    typical: float = 0.0
 
     @property
     def disturbed(self) -> bool:
@@ -147,8 +150,10 @@ def rows(profile: Profile, by: str = "name") -> tuple[Row, ...]:
     result = [_row(calls, by, whole) for calls in groups.values()]
     if (peak := _peak(profile)) is not None:
         result = [replace(row, peak_share=row.flop_rate / peak) if row.flop_rate else row for row in result]
+    ran = _running_times(profile.slices, list(groups.values()))
+    result = [replace(row, typical=_typical(calls, own)) for row, calls, own in zip(result, groups.values(), ran)]
     if profile.slices:
-        result = _with_waiting(result, list(groups.values()), Processor(profile.slices))
+        result = _with_waiting(result, ran)
     return tuple(sorted(result, key=lambda row: (-row.own, row.name)))
 
 
@@ -159,15 +164,34 @@ def _peak(profile: Profile) -> float | None:
     return peak if isinstance(peak, (int, float)) and peak > 0 else None
 
 
-def _with_waiting(
-    rows: Sequence[Row], groups: Sequence[Sequence[tuple[Event, int, bool]]], processor: Processor
-) -> list[Row]:
+#: The calls of a row: each with its own nanoseconds, and whether it lies in no other call of the row.
+Calls: TypeAlias = Sequence[tuple[Event, int, bool]]
+
+
+def _running_times(slices: Sequence[Slice], groups: Sequence[Calls]) -> list[list[float]]:
+    """Return the nanoseconds of each call without those that the process waited for a processor."""
+    processor = Processor(slices)
+    return [[own * processor.share(event) for event, own, _ in calls] for calls in groups]
+
+
+def _typical(calls: Calls, ran: Sequence[float]) -> float:
+    """Return the seconds of as many calls, each the median of those that are alike.
+
+    Where shapes are not recorded, calls of one module are the likeliest to have the same.
+    """
+    alike: dict[tuple[object, ...], list[float]] = defaultdict(list)
+    for (event, _, _), own in zip(calls, ran):
+        alike[event.name, event.shapes, event.module, event.phase].append(own)
+    return sum(len(several) * median(several) for several in alike.values()) / 1e9
+
+
+def _with_waiting(rows: Sequence[Row], ran: Sequence[Sequence[float]]) -> list[Row]:
     """Return the rows with what of their time the process ran."""
-    ran = [sum(own * processor.share(event) for event, own, _ in calls) / 1e9 for calls in groups]
-    whole = sum(ran)
+    sums = [sum(own) / 1e9 for own in ran]
+    whole = sum(sums)
     return [
         replace(row, waited=max(0.0, row.own - one), cpu_share=one / whole if whole else None)
-        for row, one in zip(rows, ran, strict=True)
+        for row, one in zip(rows, sums, strict=True)
     ]
 
 
@@ -185,7 +209,7 @@ def _is_outermost(place: int, above: Sequence[int | None], keys: Sequence[tuple[
     return outer is None
 
 
-def _row(calls: Sequence[tuple[Event, int, bool]], by: str, whole: int) -> Row:
+def _row(calls: Calls, by: str, whole: int) -> Row:
     events = [event for event, _, _ in calls]
     outermost = [event for event, _, is_outermost in calls if is_outermost]
     first = events[0]
@@ -295,8 +319,17 @@ class Change:
     @property
     def difference(self) -> float:
         """The difference of the self times."""
-        earlier, later = (0.0 if row is None else row.own for row in (self.before, self.after))
-        return later - earlier
+        return self.of("own")
+
+    @property
+    def typical(self) -> float:
+        """The difference of the times of as many median calls, in which other programs and a few calls have no part."""
+        return self.of("typical")
+
+    def of(self, field: str) -> float:
+        """Return the difference of a number of the rows; a row that is missing has none of it."""
+        earlier, later = (0.0 if row is None else getattr(row, field) for row in (self.before, self.after))
+        return float(later - earlier)
 
     @property
     def ratio(self) -> float | None:
@@ -313,11 +346,14 @@ class Change:
         return self.after.p50 / self.before.p50
 
 
-def changes(before: Profile, after: Profile, by: str = "name") -> tuple[Change, ...]:
-    """Return a change for each row of either, what differs most first; raises `InputError` for an unknown grouping."""
+def changes(before: Profile, after: Profile, by: str = "name", field: str = "typical") -> tuple[Change, ...]:
+    """Return a change for each row of either, those that differ most in a field first.
+
+    Raises `InputError` for an unknown grouping.
+    """
     earlier, later = ({_change_key(row, by): row for row in rows(one, by)} for one in (before, after))
     result = [Change(key[0], key[1], earlier.get(key), later.get(key)) for key in {**earlier, **later}]
-    return tuple(sorted(result, key=lambda change: (-abs(change.difference), change.name)))
+    return tuple(sorted(result, key=lambda change: (-abs(change.of(field)), change.name)))
 
 
 def _change_key(row: Row, by: str) -> tuple[str, tuple[tuple[int, ...], ...], bool, bool]:

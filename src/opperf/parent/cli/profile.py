@@ -73,7 +73,13 @@ def profile(
         Option(metavar="N", min=1, help="Number of calls to profile after the skipped ones. Default: all."),
     ] = None,
     by: Annotated[str, Option(metavar="name|shape|module|stack|kernel", help="Group rows by this property.")] = "name",
-    sort: Annotated[str, Option(metavar="self|total|calls|mean", help="Sort rows by this column.")] = "self",
+    sort: Annotated[
+        Optional[str],
+        Option(
+            metavar="self|total|calls|mean",
+            help="Sort rows by this column, `self` by default; with `--diff` by how much it changed.",
+        ),
+    ] = None,
     top: Annotated[Optional[int], Option(metavar="N", min=1, help="Maximum number of rows to print.")] = None,
     format: options.Format = None,
     html: Annotated[bool, Option("--html", help="Also write a page with the table and the timeline.")] = False,
@@ -118,11 +124,11 @@ def profile(
     from opperf.parent.store.output_lock import check_place
 
     check_format(format)
-    check_rows(by, sort)
+    check_rows(by, sort or "self")
     page = (output or Path()) / PAGE if html else None
-    report = partial(_report, format=format, by=by, sort=sort, top=top, page=page)
+    report = partial(_report, format=format, by=by, sort=sort or "self", top=top, page=page)
     if diff:
-        _diff(words or (), format, by, top)
+        _diff(words or (), format, by, sort, top)
         return
     if read:
         check_place(page)
@@ -217,7 +223,7 @@ def _read(files: Sequence[Path], report: Callable[[Profile], None]) -> None:
     report(with_peaks(merge(read_profile(file) for file in files)))
 
 
-def _diff(words: Sequence[str], format: str | None, by: str, top: int | None) -> None:
+def _diff(words: Sequence[str], format: str | None, by: str, sort: str | None, top: int | None) -> None:
     """Print two profiles that were written, operator by operator; raises `InputError`."""
     from opperf.domain.errors import InputError
     from opperf.parent.cli.output import deliver
@@ -229,7 +235,7 @@ def _diff(words: Sequence[str], format: str | None, by: str, top: int | None) ->
             f"`--diff` takes two profiles, got {len(words)}", hint="write `opperf profile --diff A.json B.json`"
         )
     before, after = (read_profile(Path(word)) for word in words)
-    deliver(document(before, after, by, top), format)
+    deliver(document(before, after, by, sort, top), format)
 
 
 def _report(profile: Profile, *, format: str | None, by: str, sort: str, top: int | None, page: Path | None) -> None:

@@ -38,7 +38,7 @@ LEGEND = {
 NAMES = {"self" if field.name == "own" else field.name: field.name for field in fields(Row)}
 #: The units of a row's numbers, as they stand at the end of the names in CSV.
 UNITS = {
-    **dict.fromkeys(("total", "self", "mean", "p50", "min", "max", "device", "waited"), "s"),
+    **dict.fromkeys(("total", "self", "mean", "p50", "min", "max", "device", "waited", "typical"), "s"),
     **dict.fromkeys(("allocated", "peak"), "B"),
     "flops": "FLOP",
     "flop_rate": "FLOP/s",

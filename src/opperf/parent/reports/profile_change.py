@@ -1,35 +1,44 @@
-"""Two profiles compared operator by operator, by all calls and by the median call."""
+"""Two profiles compared operator by operator, by all calls and by the median call.
+
+Rows are ranked by what the program does, not by what the machine did meanwhile: by as many calls as there are of the
+median one, without the time in which the process waited for a processor.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from opperf.domain.errors import check_known
 from opperf.domain.profile.columns import columns, shapes_text
 from opperf.domain.profile.event import Profile
 from opperf.domain.profile.rows import Change, Row, changes
 from opperf.domain.units import format_percent, format_seconds
 from opperf.parent.reports.document import Block, Column, Document, Legend, Note, table
+from opperf.parent.reports.profile import SORTS
 
 SCHEMA_VERSION = 1
 #: What programs read of a row in each profile.
 SIDES = ("calls", "self", "p50", "share")
 UNITS = {"self": "self_s", "p50": "p50_s"}
 LEGEND = {
+    "change": "change: of as many median calls, without waiting for a CPU; rows are sorted by it",
     "self": "self, difference, ratio: of all calls, without the operators called inside",
     "share": "share: of the sum of self",
     "one call": "one call: the ratio of the medians (p50), which a few disturbed calls do not change",
 }
 
 
-def document(before: Profile, after: Profile, by: str = "name", top: int | None = None) -> Document:
+def document(
+    before: Profile, after: Profile, by: str = "name", sort: str | None = None, top: int | None = None
+) -> Document:
     """Return the report; `top` bounds the rows that people are shown.
 
-    Raises `InputError` for a grouping that is not known.
+    Raises `InputError` for a grouping or an order that is not known.
     """
-    differences = changes(before, after, by)
+    differences = changes(before, after, by, field_of(sort))
     first = columns(by)[0].title
-    words = [_sums(differences), *(f"note: {note}" for note in dict.fromkeys((*before.notes, *after.notes)))]
-    blocks: list[Block] = [table(_columns(first), differences, top=top), *map(Note, words), Legend(LEGEND)]
+    words = [*_sums(differences), *(f"note: {note}" for note in dict.fromkeys((*before.notes, *after.notes)))]
+    blocks: list[Block] = [table(_columns(first), differences, top=top), *map(Note, words), Legend(_legend(sort))]
     return Document(
         "opperf profile --diff",
         blocks,
@@ -37,10 +46,33 @@ def document(before: Profile, after: Profile, by: str = "name", top: int | None 
     )
 
 
-def _sums(differences: Sequence[Change]) -> str:
-    sums = [sum(row.own for change in differences if (row := side(change))) for side in (_row_before, _row_after)]
+def field_of(sort: str | None) -> str:
+    """Return the field of rows whose difference they are sorted by; raises `InputError` for an unknown order."""
+    if sort is None:
+        return "typical"
+    check_known("order", sort, SORTS)
+    return SORTS[sort]
+
+
+def _legend(sort: str | None) -> Mapping[str, str]:
+    if sort is None:
+        return LEGEND
+    return {**LEGEND, "change": LEGEND["change"].replace("by it", f"by the difference in `{sort}`")}
+
+
+def _sums(differences: Sequence[Change]) -> list[str]:
+    """Say how long all operators took, and how long without waiting where both profiles know that."""
+    sides = [[row for change in differences if (row := side(change))] for side in (_row_before, _row_after)]
+    lines = [_sum("total self time", [sum(row.own for row in rows) for rows in sides])]
+    if any(sides) and all(row.waited is not None for rows in sides for row in rows):
+        ran = [sum(row.own - (row.waited or 0.0) for row in rows) for rows in sides]
+        lines.append(_sum("without waiting for a CPU", ran))
+    return lines
+
+
+def _sum(what: str, sums: Sequence[float]) -> str:
     ratio = f" ({sums[1] / sums[0]:.3g} of it)" if sums[0] else ""
-    return f"total self time: {format_seconds(sums[0])} before, {format_seconds(sums[1])} after{ratio}"
+    return f"{what}: {format_seconds(sums[0])} before, {format_seconds(sums[1])} after{ratio}"
 
 
 def _row_before(change: Change) -> Row | None:
@@ -60,9 +92,10 @@ def _columns(first: str) -> tuple[Column[Change], ...]:
         Column(None, "calls", _arrow("calls", str)),
         Column(None, "self", _arrow("own", format_seconds)),
         Column(None, "share", _arrow("share", format_percent), rank=1),
-        Column("difference_s", "difference", lambda change: change.difference, _signed),
-        Column("ratio", "ratio", lambda change: change.ratio, _ratio),
+        Column("typical_difference_s", "change", lambda change: change.typical, _signed),
         Column("ratio_of_call", "one call", lambda change: change.ratio_of_call, _ratio),
+        Column("difference_s", "difference", lambda change: change.difference, _signed, rank=3),
+        Column("ratio", "ratio", lambda change: change.ratio, _ratio, rank=2),
         Column(None, "shapes", lambda change: shapes_text(change.shapes), rank=0, least=12),
     )
 
@@ -100,6 +133,7 @@ def _document(change: Change) -> dict[str, object]:
         "shapes": change.shapes,
         "before": _side(change.before),
         "after": _side(change.after),
+        "typical_difference": change.typical,
         "difference": change.difference,
         "ratio": change.ratio,
         "ratio_of_call": change.ratio_of_call,
