@@ -23,7 +23,7 @@ from typing import Annotated, Optional, Union, get_type_hints
 from opperf.domain.codec import read_as
 from opperf.domain.errors import InputError
 from opperf.domain.files.destination import write_parts
-from opperf.domain.profile.event import KINDS, Event, Profile, Reading, Slice, in_time, lanes, links, track
+from opperf.domain.profile.event import KINDS, Event, Profile, Reading, Slice, Stretch, in_time, lanes, links, track
 from opperf.domain.type_hint import OneOf, Unread, kind_of, wrong
 
 SCHEMA_VERSION = 1
@@ -90,6 +90,7 @@ def rest(profile: Profile, stacks: Frames) -> dict[str, object]:
             "processes": {str(number): dict(facts) for number, facts in profile.processes.items()},
             "notes": list(profile.notes),
             **({"slices": _columns(profile)} if profile.slices else {}),
+            **({"stretches": _stretches(profile)} if profile.stretches else {}),
         },
     }
 
@@ -99,6 +100,12 @@ def _columns(profile: Profile) -> dict[str, list[int]]:
     epoch = _epoch(profile)
     columns = {field.name: [getattr(piece, field.name) for piece in profile.slices] for field in fields(Slice)}
     return {**columns, **{name: [time - epoch for time in columns[name]] for name in ("begin", "end")}}
+
+
+def _stretches(profile: Profile) -> list[list[int]]:
+    """Return process, beginning and end of each stretch; times count from the first span."""
+    epoch = _epoch(profile)
+    return [[one.process, one.begin - epoch, one.end - epoch] for one in profile.stretches]
 
 
 def _slices(value: object, epoch: int, where: str) -> tuple[Slice, ...]:
@@ -191,7 +198,10 @@ def from_trace(document: object, where: str) -> Profile:
     except InputError as problem:
         raise InputError(f"{where}: {place}.{problem.message}", hint=problem.hint, slug=problem.slug) from problem
     notes = read_as(tuple[str, ...], own.get("notes"), f"{where}: opperf.notes")
-    return Profile(tuple(events), tuple(readings), processes, notes, _slices(own.get("slices", {}), epoch, where))
+    slices = _slices(own.get("slices", {}), epoch, where)
+    rows = read_as(tuple[tuple[int, int, int], ...], own.get("stretches", []), f"{where}: opperf.stretches")
+    stretches = tuple(Stretch(epoch + begin, epoch + end, process) for process, begin, end in rows)
+    return Profile(tuple(events), tuple(readings), processes, notes, slices, stretches)
 
 
 def _title(profile: Profile, number: int) -> str:

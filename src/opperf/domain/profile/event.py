@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
+from math import inf
 
 from opperf.domain.dataclass import dataclass
 
@@ -86,11 +87,21 @@ class Slice:
 
 
 @dataclass(frozen=True)
+class Stretch:
+    """A time in which a process was watched, without a gap."""
+
+    begin: int
+    end: int
+    process: int
+
+
+@dataclass(frozen=True)
 class Profile:
     """What was seen of one or several processes.
 
     `processes` says of each, by its number: `framework`, `version`, `command`, and what else is known. `notes` are
-    for people: what is missing, and why.
+    for people: what is missing, and why. `stretches` are the times in which each process was watched; between calls of
+    one function, for example, it is not. A process without any was watched from its first span to its last.
     """
 
     events: tuple[Event, ...] = ()
@@ -98,10 +109,23 @@ class Profile:
     processes: Mapping[int, Mapping[str, object]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     slices: tuple[Slice, ...] = ()
+    stretches: tuple[Stretch, ...] = ()
 
     def of_kind(self, *kinds: str) -> tuple[Event, ...]:
         """Return the spans of some kinds, in order."""
         return tuple(event for event in self.events if event.kind in kinds)
+
+    def watched(self, begin: int, end: int, process: int | None = None) -> int:
+        """Return for how many nanoseconds of a time a process was watched, or any of them.
+
+        >>> Profile(stretches=(Stretch(0, 10, 1), Stretch(90, 100, 1))).watched(5, 100)
+        15
+        """
+        several = {process} if process is not None else {*self.processes, *(one.process for one in self.stretches)}
+        own = [one for one in self.stretches if one.process in several]
+        if several - {one.process for one in own} or not own:
+            return max(0, end - begin)
+        return union((max(one.begin, begin), min(one.end, end)) for one in own)
 
     def recomputations(self) -> tuple[Event, ...]:
         """Return the spans in which a backward ran a forward again; Python's part of it is no operator's time."""
@@ -121,7 +145,22 @@ def merge(profiles: Iterable[Profile]) -> Profile:
         processes,
         tuple(dict.fromkeys(note for one in profiles for note in one.notes)),
         tuple(sorted((piece for one in profiles for piece in one.slices), key=lambda piece: piece.begin)),
+        tuple(sorted((piece for one in profiles for piece in one.stretches), key=lambda piece: piece.begin)),
     )
+
+
+def union(stretches: Iterable[tuple[int, int]]) -> int:
+    """Return how long at least one of some stretches lasted.
+
+    >>> union([(0, 4), (2, 6), (8, 9)])
+    7
+    """
+    total, until = 0, -inf
+    for begin, end in sorted(stretches):
+        if end > max(begin, until):
+            total += int(end - max(begin, until))
+            until = end
+    return total
 
 
 def _join(earlier: Mapping[str, object], facts: Mapping[str, object]) -> dict[str, object]:

@@ -45,23 +45,24 @@ def courses(profile: Profile) -> tuple[Course, ...]:
         if step.duration:
             by_process[step.process].append(step)
     return tuple(
-        _course([event for event in profile.events if event.process == process], own_steps)
+        _course(profile, [event for event in profile.events if event.process == process], own_steps)
         for process, own_steps in sorted(by_process.items())
     )
 
 
-def _course(events: Sequence[Event], own_steps: Sequence[Event]) -> Course:
+def _course(profile: Profile, events: Sequence[Event], own_steps: Sequence[Event]) -> Course:
     begin, end = min(event.begin for event in events), max(event.end for event in events)
     durations = [step.duration / 1e9 for step in own_steps]
-    before = max(0, own_steps[0].begin - begin)
+    process = own_steps[0].process
+    before = profile.watched(begin, own_steps[0].begin, process)
     return Course(
-        process=own_steps[0].process,
+        process=process,
         count=len(own_steps),
         median=median(durations),
         first=durations[0],
         others=median(durations[1:]) if durations[1:] else None,
         initialisation=before / 1e9,
-        share=before / (end - begin),
+        share=before / (profile.watched(begin, end, process) or end - begin),
     )
 
 

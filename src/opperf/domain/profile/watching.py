@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from time import time_ns
 from typing import Protocol
 
 from opperf.domain.dataclass import dataclass
-from opperf.domain.profile.event import Event, Profile
+from opperf.domain.profile.event import Event, Profile, Stretch
 
 #: The frameworks whose operators can be watched, in the order in which they are looked for.
 WATCHED = ("torch", "mxnet", "jax", "tensorflow")
@@ -72,11 +72,13 @@ class Steps:
     def __init__(self, clock: Callable[[], int] = time_ns) -> None:
         self._clock = clock
         self._since = 0
+        self._begun: int | None = None
+        self._stretches: list[Stretch] = []
         self._steps: list[Event] = []
 
     def begin(self) -> None:
-        """Begin the next step."""
-        self._since = self._clock()
+        """Begin the next step: the program is watched from now on."""
+        self._since = self._begun = self._clock()
 
     def end(self, name: str, thread: str) -> None:
         """End a step in a thread."""
@@ -84,7 +86,14 @@ class Steps:
         self._steps.append(Event(name, "step", self._since, now - self._since, os.getpid(), thread))
         self._since = now
 
-    def take(self) -> tuple[Event, ...]:
-        """Return the steps since the last time."""
-        steps, self._steps = tuple(self._steps), []
-        return steps
+    def close(self) -> None:
+        """Note that the program is watched no more, until the next `begin`."""
+        if self._begun is not None:
+            self._stretches.append(Stretch(self._begun, self._clock(), os.getpid()))
+            self._begun = None
+
+    def take(self, facts: Mapping[str, object], notes: Sequence[str] = ()) -> Profile:
+        """Return the steps since the last time, and when the program was watched, with what is known of it."""
+        steps, stretches = tuple(self._steps), tuple(self._stretches)
+        self._steps, self._stretches = [], []
+        return Profile(steps, (), {os.getpid(): facts}, tuple(notes), stretches=stretches)

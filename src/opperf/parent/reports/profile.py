@@ -45,6 +45,8 @@ UNITS = {
 }
 #: No more processes are named.
 MOST_PROCESSES = 4
+#: Gaps between the times that were profiled are told from this share of the whole.
+GAPS = 0.01
 #: A row of a smaller share is not explained below the table.
 TELLING = 0.01
 
@@ -82,9 +84,13 @@ def _caption(profile: Profile, subject: str, table_rows: Sequence[Row]) -> list[
     if not table_rows:
         return [*processes, f"no {subject} was recorded"]
     calls = format_count(sum(row.calls for row in table_rows))
-    span = max(event.end for event in profile.events) - min(event.begin for event in profile.events)
+    begin, end = min(event.begin for event in profile.events), max(event.end for event in profile.events)
+    span = profile.watched(begin, end)
+    gaps = end - begin - span
+    without = f", without {format_seconds(gaps / 1e9)} that were not profiled" if gaps > GAPS * (end - begin) else ""
     total = format_seconds(sum(row.own for row in table_rows))
-    text = f"{calls} calls, {total} of self; {format_seconds(span / 1e9)} from the first span to the end of the last"
+    whole = f"{format_seconds(span / 1e9)} from the first span to the end of the last"
+    text = f"{calls} calls, {total} of self; {whole}{without}"
     return [*processes, text, *step_lines(profile)]
 
 

@@ -125,6 +125,20 @@ def test_steps_reach_from_one_mark_to_the_next_and_are_not_seen_while_paused(rec
     ]
 
 
+def test_a_profile_knows_when_it_was_watched_and_gaps_are_no_part_of_it(recording: Recording) -> None:
+    recording.start()
+    call("first")
+    recording.pause()
+    spend(50_000)
+    recording.resume()
+    call("second")
+    recording.stop()
+    profile = recording.profile()
+    assert [one.end - one.begin for one in profile.stretches] == [1000, 1000]
+    first, second = profile.events
+    assert (second.end - first.begin, profile.watched(first.begin, second.end)) == (52_000, 2000)
+
+
 def of_framework(name: str, *kinds: str, note: str = "") -> Profile:
     """Return what a watcher saw: a step, and spans of some kinds."""
     spans = [Event(f"{kind} of {name}", kind, 10 * i, 5, 1, "main") for i, kind in enumerate(("step", *kinds))]

@@ -8,7 +8,8 @@ import pytest
 
 from opperf.domain.profile.chrome import from_trace, to_trace
 from opperf.domain.profile.columns import columns, table
-from opperf.domain.profile.event import Event, Profile, Slice, merge
+from opperf.domain.profile.event import Event, Profile, Slice, Stretch, merge
+from opperf.domain.profile.repetition import courses
 from opperf.domain.profile.rows import PEAK, Processor, rows
 
 CALL = Event("sqrt", "operator", 0, 10, 1, "main")
@@ -66,6 +67,16 @@ def test_shares_of_the_cpu_stand_beside_those_of_time_where_they_differ() -> Non
 def test_slices_are_written_and_read_with_the_profile() -> None:
     profile = merge([disturbed(), Profile(slices=(Slice(5, 6, 2, 1, 0),))])
     assert from_trace(to_trace(profile), "file") == profile
+
+
+def test_the_times_that_were_watched_are_written_and_read_and_no_step_is_before_the_others_for_their_gaps() -> None:
+    steps = [Event(f"step {i}", "step", begin, 10, 1, "main") for i, begin in enumerate((20, 1000))]
+    spans = (Event("sqrt", "operator", 0, 5, 1, "main"), *steps)
+    profile = Profile(spans, processes={1: {}}, stretches=(Stretch(-1, 30, 1), Stretch(1000, 1010, 1)))
+    assert from_trace(to_trace(profile), "file") == profile
+    (course,) = courses(profile)
+    assert (course.initialisation, course.share) == (20e-9, 20 / 40)
+    assert profile.watched(0, 1010, 2) == 1010  # a process of which nothing is known
 
 
 def test_rates_stand_beside_the_peak_that_all_processes_share() -> None:

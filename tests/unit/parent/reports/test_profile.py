@@ -13,7 +13,7 @@ import pytest
 from tests.each import each
 
 from opperf.domain.errors import InputError
-from opperf.domain.profile.event import Event, Profile
+from opperf.domain.profile.event import Event, Profile, Stretch
 from opperf.domain.profile.rows import Row
 from opperf.parent.reports import render
 
@@ -36,6 +36,13 @@ EVENTS = (
     Event("Net", "module", 0, 40 * MILLI, 7, "main"),
 )
 PROFILE = Profile(EVENTS, (), {7: FACTS}, ("stacks are not told",))
+
+
+def test_gaps_that_were_not_profiled_are_told_and_are_no_part_of_the_time() -> None:
+    calls = tuple(Event("add", "operator", begin, 1_000_000, 7, "main") for begin in (0, 9_000_000))
+    stretches = tuple(Stretch(call.begin, call.end, 7) for call in calls)
+    text = render(Profile(calls, processes={7: {}}, stretches=stretches), "console")
+    assert "2.00 ms from the first span to the end of the last, without 8.00 ms that were not profiled\n" in text
 
 
 def test_a_table_for_people_has_every_fact_that_is_known_and_no_empty_column() -> None:

@@ -14,7 +14,7 @@ import pytest
 from tests.each import each
 
 from opperf.domain.errors import InputError
-from opperf.domain.profile.event import Event, Profile, Reading
+from opperf.domain.profile.event import Event, Profile, Reading, Stretch
 from opperf.parent.reports import profile_page
 from opperf.parent.reports.profile_page import flame, tables, timeline
 from opperf.parent.reports.profile_page.tables import outside
@@ -372,6 +372,16 @@ def test_the_page_says_where_the_time_outside_of_operators_went() -> None:
         "80.0 us (40.0 %) in not recorded: Python, other libraries, waiting."
     )
     assert sentence.partition("; the rest")[0] in Reader(profile_page.render(Profile(events))).text["li"]
+
+
+def test_gaps_between_the_times_that_were_watched_are_no_part_of_any_share() -> None:
+    events = (step(0, 100), operator(0, 50), step(5000, 100), operator(5000, 50))
+    times = ((0, 100), (5000, 5100))
+    stretches = tuple(Stretch(EPOCH + begin * US, EPOCH + end * US, events[0].process) for begin, end in times)
+    (sentence,) = outside(Profile(events, stretches=stretches))
+    assert sentence == (
+        "operators ran in 100 us of 200 us (50.0 %); the rest: 100 us (50.0 %) in steps, outside of modules."
+    )
 
 
 def test_the_page_says_when_a_process_began_and_how_fast_its_machine_is() -> None:

@@ -147,6 +147,7 @@ class Watcher:
     def stop(self) -> None:
         """Wait for outstanding work, then stop recording."""
         self._awaiting = False
+        self._steps.close()
         self._scopes.close()
         if self._recording is None:  # nothing was ever compiled
             return
@@ -170,7 +171,7 @@ class Watcher:
         ran = any(event.kind == "operator" for event in events)
         notes, self._notes = (*self._untold * ran, *self._notes, *[NAMES] * ran), {}
         facts = {"framework": self.framework, "version": jax.__version__}
-        return merge([Profile(tuple(events)), Profile(self._steps.take(), (), {os.getpid(): facts}, notes)])
+        return merge([Profile(tuple(events)), self._steps.take(facts, notes)])
 
     def step(self, name: str) -> None:
         """Mark where a step of the program ends; the span is called by its name."""

@@ -118,6 +118,7 @@ class Watcher:
         try:
             mx.nd.waitall()
         finally:
+            self._steps.close()
             modules, function_calls = (calls.stop() if calls else [] for calls in (self._blocks, self._calls))
             # Where the program has had events written in between, more are written only after another start.
             for state in ("run", "stop"):
@@ -142,7 +143,7 @@ class Watcher:
         read = [self._profile(window) for window in windows]
         notes, self._notes = (*self._untold * any(one.events for one in read), *self._notes), {}
         facts = {"framework": self.framework, "version": mx.__version__, "engine": self._engine}
-        return merge([*read, Profile(self._steps.take(), (), {os.getpid(): facts}, notes)])
+        return merge([*read, self._steps.take(facts, notes)])
 
     def step(self, name: str) -> None:
         """Mark where a step of the program ends; the span is called by its name."""

@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import Any
 
 from opperf.child.backends.null.scripts import VirtualClock
-from opperf.domain.profile.event import Event, Profile, Reading
+from opperf.domain.profile.event import Event, Profile, Reading, merge
 from opperf.domain.profile.watching import Steps, Watching
 
 #: The clock of all scripts of the process.
@@ -90,6 +90,7 @@ class Watcher:
     def stop(self) -> None:
         """Stop recording, after the queue has run."""
         wait()
+        self._steps.close()
         _on.remove(self)
 
     def step(self, name: str) -> None:
@@ -121,6 +122,5 @@ class Watcher:
         """Return what was seen since the last time."""
         events, self._events = self._events, []
         readings, self._readings = self._readings, []
-        everything = sorted((*self._steps.take(), *events), key=lambda event: event.begin)
-        facts = {"framework": self.framework, "version": "1"}
-        return Profile(tuple(everything), tuple(readings), {os.getpid(): facts})
+        steps = self._steps.take({"framework": self.framework, "version": "1"})
+        return merge([steps, Profile(tuple(events), tuple(readings))])

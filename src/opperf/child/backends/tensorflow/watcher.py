@@ -70,6 +70,7 @@ class Watcher:
         """Wait for outstanding work, then stop recording."""
         if self._recording is None:
             return
+        self._steps.close()
         try:
             tf.profiler.experimental.stop()
         except tf.errors.UnavailableError:
@@ -90,8 +91,7 @@ class Watcher:
                 readings += _readings(spans)
         notes, self._notes = (*self._untold * bool(events), *self._notes), {}
         facts = {"framework": self.framework, "version": tf.__version__}
-        steps = Profile(self._steps.take(), (), {os.getpid(): facts}, notes)
-        return merge([Profile(tuple(events), tuple(readings)), steps])
+        return merge([Profile(tuple(events), tuple(readings)), self._steps.take(facts, notes)])
 
     def step(self, name: str) -> None:
         """Mark where a step of the program ends; the span is called by its name."""

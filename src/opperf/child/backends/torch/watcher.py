@@ -113,6 +113,7 @@ class Watcher:
             self._calls.stop()
         self._passed += time.perf_counter() - self._since
         _wait()
+        self._steps.close()
         if self._observer is not None:
             self._observer.stop()
         if window.marks is not None:
@@ -144,7 +145,7 @@ class Watcher:
         partial = self._watching.memory and any(one.events for one in profiles)
         notes = (*[MEMORY_NOTE] * partial, *[ENDED_NOTE] * self._ended, *[TAKEN_NOTE] * has_rival)
         notes += (*self._of_limit(), *slowdown)
-        return merge([*profiles, Profile(self._steps.take(), (), {os.getpid(): facts}, notes)])
+        return merge([*profiles, self._steps.take(facts, notes)])
 
     def _guard_of(self, limit: int | None) -> MemoryGuard | None:
         """Return what ends the recording once it takes more than this many bytes."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 
 from opperf.domain.profile.columns import Column, columns, shapes_text
-from opperf.domain.profile.event import Event, Profile
+from opperf.domain.profile.event import Event, Profile, union
 from opperf.domain.profile.rows import GROUPINGS, Row, rows
 from opperf.domain.units import format_percent, format_seconds
 from opperf.parent.reports.text import one_line
@@ -105,12 +105,12 @@ def outside(profile: Profile) -> list[str]:
         processes.setdefault(event.process, []).append(event)
     several = len(processes) > 1
     return [
-        _sentence(events, f"process {number}: " if several else "") for number, events in [*processes.items()][:MOST]
+        _sentence(profile, number, events, f"process {number}: " if several else "")
+        for number, events in [*processes.items()][:MOST]
     ]
 
 
-def _sentence(events: Sequence[Event], whose: str) -> str:
-    whole = max(event.end for event in events) - min(event.begin for event in events)
+def _sentence(profile: Profile, process: int, events: Sequence[Event], whose: str) -> str:
     parts, before = [], 0
     kinds: set[str] = set()
     for name, own in LAYERS.items():
@@ -118,6 +118,9 @@ def _sentence(events: Sequence[Event], whose: str) -> str:
         coverage = union((event.begin, event.end) for event in events if event.kind in kinds)
         parts.append((name, coverage - before))
         before = coverage
+    # Gaps between the times in which a process was watched are no part of it.
+    watched = profile.watched(min(event.begin for event in events), max(event.end for event in events), process)
+    whole = max(watched, before)
     parts.append(("not recorded: Python, other libraries, waiting", whole - before))
     (_, ran), *rest = parts
     words = [f"{format_seconds(time / 1e9)} ({format_percent(time / whole)}) in {name}" for name, time in rest if time]
@@ -125,16 +128,3 @@ def _sentence(events: Sequence[Event], whose: str) -> str:
     if not whole:
         return f"{first}."
     return f"{first} ({format_percent(ran / whole)}){'; the rest: ' if words else ''}{', '.join(words)}."
-
-
-def union(stretches: Iterable[tuple[int, int]]) -> int:
-    """Return how long at least one of some stretches lasted.
-
-    >>> union([(0, 4), (2, 6), (8, 9)])
-    7
-    """
-    total, until = 0, 0
-    for begin, end in sorted(stretches):
-        total += max(0, end - max(begin, until))
-        until = max(until, end)
-    return total
