@@ -9,6 +9,7 @@ from opperf.domain.kernels import KERNELS
 from opperf.domain.load import load_of
 from opperf.domain.machines import Across, across
 from opperf.domain.plan import HOW, INSTRUCTIONS, Side
+from opperf.domain.stats.order import median
 from opperf.domain.units import format_bound, format_count, format_percent, format_ratios, format_seconds
 from opperf.parent.reports.columns import of_jobs
 from opperf.parent.reports.document import (
@@ -30,6 +31,8 @@ from opperf.parent.reports.text import case_text, common_subject, own_function
 
 #: A median or a 90th percentile has moved when it did by this much more than the minimum.
 TAIL_MOVED = 0.10
+#: Page faults of a call that are worth a word, where the sides differ by more.
+FEW_FAULTS = 10
 #: No more differences of a comparison are shown; the JSON document has all.
 MOST_DIFFERENCES = 12
 RAN = "what ran: self times per call, profiled in a separate process; they show where time goes, not how much"
@@ -84,6 +87,9 @@ def reasons(comparison: Comparison) -> list[str]:
         if overall is not None and abs(ratio / overall - 1) > TAIL_MOVED:
             texts.append(f"the {name} moved differently: ratio {ratio:.2f}")
     texts += [warning.message for warning in comparison.warnings]
+    faults = [median(values) for values in (comparison.base_faults, comparison.new_faults) if values]
+    if len(faults) == 2 and abs(faults[0] - faults[1]) > FEW_FAULTS and "page faults" not in " ".join(texts):
+        texts.append(f"page faults of a call: {faults[0]:.0f} before, {faults[1]:.0f} now")
     if comparison.memory and not comparison.memory["same"]:
         base, new = comparison.memory["peak"]
         texts.append(f"peak memory {base} B before, {new} B now")
