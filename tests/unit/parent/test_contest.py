@@ -12,10 +12,11 @@ from tests.each import check_each
 
 from opperf.domain.case import Case
 from opperf.domain.comparison import ComparisonRun, PairValue
-from opperf.domain.measurement import Sample, Samples
+from opperf.domain.measurement import Measurement, Quantity, Sample, Samples
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.record import Run
 from opperf.parent.analysis.verdict import Rule, confirm, settle
+from opperf.parent.bisect.bench import observation
 from opperf.parent.contest import Contest, outcome
 from opperf.parent.reports import render
 from opperf.parent.reports.formats import names
@@ -110,3 +111,44 @@ def test_a_second_stage_of_too_few_pairs_leaves_the_estimate_of_the_first(usable
     assert result.base_time is not None
     assert result.new_time is not None
     assert result.new_time / result.base_time == pytest.approx(result.verdict.ratio)
+
+
+def in_mode(base: float, new: float, faults: tuple[int, int] = (0, 0)) -> PairValue:
+    """Return a pair of processes whose calls take these microseconds and page faults."""
+    first, second = (
+        Samples((Sample(10, round(time * 1e4), 0, faults=10 * count),) * 2) for time, count in zip((base, new), faults)
+    )
+    return pair_value([(first, second)] * 6)
+
+
+def of_modes(pairs: list[PairValue]) -> Contest:
+    """Return a contest of these pairs in its first stage."""
+    trial = Trial(Case("softmax"), Side("torch"), "forward")
+    return Contest(trial, trial, trial, pairs)
+
+
+def test_a_comparison_records_the_page_faults_of_a_call_in_each_process() -> None:
+    made = contest([in_mode(1900, 680, (710, 130)), in_mode(1900, 680, (715, 130))], [in_mode(1900, 680, (7, 8))])
+    made.verdict = settle(made.ratios1, Rule())
+    result = outcome(made)
+    assert (result.base_faults, result.new_faults) == ((710, 715, 7), (130, 130, 8))
+
+
+def test_page_faults_of_a_call_that_takes_large_blocks_are_its_own() -> None:
+    made = of_modes([in_mode(1900, 680, (710, 130))] * 5)
+    assert made.doubt(Rule().change) is not None
+    peak = Quantity(64e6, "profiler")
+    made.memory = [Measurement({"time": Samples((Sample(1, 1, 1),)), "memory_peak": peak})] * 2
+    assert made.doubt(Rule().change) is None
+
+
+def test_a_bisection_knows_a_change_no_better_than_modes_leave_it() -> None:
+    steady = observation(of_modes([in_mode(680, 1900)] * 5), Rule().change)
+    modes = observation(of_modes([in_mode(680, new) for new in (1900, 1900, 1900, 680, 1900)]), Rule().change)
+    mapped = observation(of_modes([in_mode(680, 1900, (130, 710))] * 5), Rule().change)
+    assert steady is not None
+    assert modes is not None
+    assert mapped is not None
+    apart = math.log(1900 / 680)
+    assert (steady[1], modes[1], mapped[1]) == pytest.approx((0, apart, apart))
+    assert observation(of_modes([in_mode(680, 1900)]), Rule().change) is None

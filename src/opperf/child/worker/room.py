@@ -1,7 +1,8 @@
 """Whether a trial fits into memory, decided from its description before anything is allocated.
 
 What a trial needs is counted at the least: its inputs and outputs, copies of the inputs that it changes, with a
-backward the cotangents and gradients as well, and what it takes to make the largest input. What the framework needs in addition is not included.
+backward the cotangents and gradients as well, and what it takes to make the largest input. What the framework needs in
+addition is not included.
 """
 
 from __future__ import annotations

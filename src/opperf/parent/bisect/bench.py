@@ -157,15 +157,9 @@ class Bench:
             if peaks and min(peaks) > 0:  # it is counted, so one pair says all
                 subject.observations.append((base, new, math.log(peaks[1] / peaks[0]), 1e-3, 1))
         else:
-            ratios = contest.count_ratios or [*contest.ratios1, *contest.ratios2]
-            if len(ratios) >= LEAST_PAIRS:
-                test = paired_test(ratios)
-                # Few pairs know their own spread badly: the variance of Student's t.
-                wider = math.sqrt(test.freedom / (test.freedom - 2)) if test.freedom > 2 else 2.0
-                # What modes of a build may account for is known no better than that.
-                doubt = None if contest.count_ratios else contest.doubt(self._rule.change)
-                error = max(test.error * wider, 0.0 if doubt is None else doubt.apart)
-                subject.observations.append((base, new, test.mean, error, len(ratios)))
+            said = observation(contest, self._rule.change)
+            if said is not None:
+                subject.observations.append((base, new, *said))
         if contest.failure is not None and subject.answer is None:
             if new in self._candidates.ends or base not in self._candidates.ends:
                 subject.answer = replace(subject.plain(*self._candidates.ends), kind="failed", reason=contest.failure)
@@ -175,6 +169,19 @@ class Bench:
         subject.steps[(base, new)] = contest
         if subject.observations:
             self._journal.write(subject, base, new)
+
+
+def observation(contest: Contest, change: float) -> tuple[float, float, int] | None:
+    """Return a contest's log-ratio, its standard error and its pairs; None with too few of them."""
+    ratios = contest.count_ratios or [*contest.ratios1, *contest.ratios2]
+    if len(ratios) < LEAST_PAIRS:
+        return None
+    test = paired_test(ratios)
+    # Few pairs know their own spread badly: the variance of Student's t.
+    wider = math.sqrt(test.freedom / (test.freedom - 2)) if test.freedom > 2 else 2.0
+    # And what modes of a build may account for is known no better than that.
+    doubt = None if contest.count_ratios else contest.doubt(change)
+    return test.mean, max(test.error * wider, 0.0 if doubt is None else doubt.apart), len(ratios)
 
 
 def _key(subject: Subject, base: str, new: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from opperf.domain.case import Case
 from opperf.domain.comparison import Comparison, Verdict
 from opperf.domain.plan import Side
 from opperf.parent.reports import render
-from opperf.parent.reports.comparison import MOST_DIFFERENCES, explanations
+from opperf.parent.reports.comparison import MOST_DIFFERENCES, explanations, reasons
 from opperf.parent.reports.document import Document
 
 
@@ -68,3 +69,11 @@ def test_many_differences_are_cut_and_counted() -> None:
 
 def test_names_from_frameworks_reach_no_terminal_unescaped() -> None:
     assert "\x1b" not in "".join(console([comparison(difference=["a\x1b[31m"])]))
+
+
+def test_sides_that_differ_in_page_faults_are_told_so_once() -> None:
+    plain = replace(comparison(), base_faults=(710.0, 700.0, 720.0), new_faults=(130.0, 131.0, 129.0))
+    assert "page faults of a call: 710 before, 130 now" in reasons(plain)
+    said = replace(plain, verdict=replace(plain.verdict, reason="the page faults of a call differ"))
+    assert not any(text.startswith("page faults of a call") for text in reasons(said))
+    assert reasons(replace(plain, new_faults=(705.0,))) == reasons(comparison())
