@@ -14,7 +14,7 @@ import tensorflow as tf
 from rerun import RecordedCall, look, main
 from tensorflow.python.framework import op_def_registry
 
-from opperf.child.backends.tensorflow import capture, raw_operators
+from opperf.child.backends.tensorflow import capture, graph_values, raw_operators
 from opperf.child.backends.tensorflow.runtime import TensorflowBackend
 from opperf.domain.backend import HostValue
 from opperf.domain.plan import Side
@@ -25,14 +25,14 @@ Computed = tuple[Any, Sequence[Any], Sequence[Any]]
 
 
 def compute(graph: Any, values: dict[str, Any]) -> Iterator[Computed]:
-    """Yield what each operation takes and returns, in the order of `capture.operations`.
+    """Yield what each operation takes and returns, in the order of `Frame.operations`.
 
     `values` are those of the graph's inputs, by the names of its tensors; those of the others are put there.
     """
     for operation in graph.get_operations():
         taken = [values[tensor.name] for tensor in operation.inputs]
-        if operation.type in capture.CALLS:
-            inner = capture.called_graph(operation)
+        if operation.type in graph_values.CALLS:
+            inner = graph_values.called_graph(operation)
             within = {place.name: value for place, value in zip(inner.inputs, taken)}
             yield from compute(inner, within)
             returned = [within[tensor.name] for tensor in inner.outputs]
@@ -73,10 +73,11 @@ def kept(function: Callable[[], Any]) -> Iterator[RecordedCall]:
     """Trace a function, and yield every operator of its graph that computes."""
     graph = capture.trace(function)
     inputs = {place.name: outside for outside, place in graph.captures}
+    frames = dict(graph_values.Frame(graph).operations())
     for operation, taken, returned in compute(graph, inputs):
         if not capture.computes(operation):
             continue
-        call = capture.capture_operation(operation)
+        call = capture.capture_operation(operation, frames[operation])
         if call.case is None:
             yield RecordedCall(call)
             continue

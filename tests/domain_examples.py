@@ -68,6 +68,32 @@ TORCH = (
     call("torch:aten::ldexp.Tensor", self=SQUARE, other=whole(8, 8)),
     call("torch:aten::exp", self=whole(8, 8)),
     call("torch:aten::bincount", self=whole(16)),
+    call(
+        "torch:aten::value_selecting_reduction_backward", grad=(16, 2), dim=-1, indices=whole(16, 2),
+        attributes={"sizes": (16, 4), "keepdim": True},
+    ),
+    call("torch:aten::index_select_backward", grad=(5, 4), self_sizes=[16, 4], dim=0, index=whole(5)),
+    call("torch:aten::cummaxmin_backward", grad=(4, 6), input=(4, 6), indices=whole(4, 6), dim=1),
+    call("torch:aten::embedding_renorm_", self=TABLE, indices=whole(5), max_norm=1.0, norm_type=2.0),
+    call("torch:aten::_pack_padded_sequence_backward", grad=(12, 4), input_size=[5, 3, 4], batch_sizes=whole(5),
+         batch_first=False),
+    call("torch:aten::repeat_interleave.self_Tensor", self=FLAT, repeats=whole(16)),
+    *(call(f"torch:aten::special_{name}", x=SQUARE, n=whole(8, 8)) for name in (
+        "chebyshev_polynomial_t", "chebyshev_polynomial_u", "chebyshev_polynomial_v", "chebyshev_polynomial_w",
+        "hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p",
+        "shifted_chebyshev_polynomial_t", "shifted_chebyshev_polynomial_u", "shifted_chebyshev_polynomial_v",
+        "shifted_chebyshev_polynomial_w",
+    )),
+    call("torch:aten::linalg_ldl_solve", LD=SQUARE, pivots=TensorSpec((8,), "int32"), B=SQUARE),
+    call("torch:aten::lu_unpack", LU_data=SQUARE, LU_pivots=TensorSpec((8,), "int32")),
+    call(
+        "torch:aten::ctc_loss.Tensor", log_probs=(49, 2, 32), targets=whole(24), input_lengths=whole(2),
+        target_lengths=whole(2),
+    ),
+    call(
+        "torch:aten::_ctc_loss_backward.Tensor", grad=(2,), log_probs=(49, 2, 32), targets=whole(24),
+        input_lengths=whole(2), target_lengths=whole(2), neg_log_likelihood=(2,), log_alpha=(2, 49, 25), blank=0,
+    ),
     call("torch:aten::one_hot", self=whole(6)),
     *(call(f"torch:aten::{name}.Tensor", self=whole(8, 8), other=whole(8, 8)) for name in (
         "bitwise_left_shift", "bitwise_right_shift", "__lshift__", "__rshift__",

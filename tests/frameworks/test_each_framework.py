@@ -36,6 +36,29 @@ CAPTURED = {
     "tensorflow": "tensorflow:tf.raw_ops.MatMul",
 }
 
+#: Programs that compute integers which decide what an operator does, and masks.
+COMPUTED_TENSORFLOW = """
+import tensorflow as tf
+x = tf.Variable(tf.random.normal((2, 8, 4, 16))); e = tf.Variable(tf.random.normal((50, 16)))
+ids = tf.constant([[1, 2, 3], [4, 5, 6]])
+@tf.function
+def train():
+    with tf.GradientTape() as t:
+        picked = tf.nn.embedding_lookup(e, ids + tf.argmax(tf.zeros((3, 3)), output_type=tf.int32))
+        loss = tf.reduce_sum(tf.square(tf.transpose(x, [0, 2, 1, 3]))) + tf.reduce_sum(tf.square(picked))
+    g = t.gradient(loss, [x, e]); return g[0], tf.convert_to_tensor(g[1])
+def step(): return train()
+"""
+COMPUTED_MXNET = """
+from mxnet import nd, autograd
+x = nd.random.normal(shape=(4, 48, 16)); x.attach_grad(); w = nd.random.normal(shape=(64, 16)); w.attach_grad()
+def step():
+    with autograd.record():
+        pos = nd.contrib.arange_like(x, axis=1)
+        L = ((x + nd.Embedding(pos, w, input_dim=64, output_dim=16)).square() * (x > 0)).sum()
+    L.backward(); return L
+"""
+
 Command: TypeAlias = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -91,6 +114,33 @@ def test_a_training_step_is_captured(framework: str, command: Command) -> None:
     command("opperf", "capture", f"{script}:training_step", "--framework", framework, "--output", "suite.json")
     cases: list[dict[str, Any]] = json.loads(Path("suite.json").read_text())["cases"]
     assert CAPTURED[framework] in {entry["case"]["operator"] for entry in cases}
+
+
+def captured(program: str, framework: str, command: Command) -> list[dict[str, Any]]:
+    """Return the records of the suite of a program, all of whose cases run again."""
+    Path("mine.py").write_text(program)
+    command("opperf", "capture", "mine.py:step", "--framework", framework, "--output", "suite.json")
+    done = command("opperf", "run", "--suite", "suite.json", "--runs", "3", "--format", "json")
+    records: list[dict[str, Any]] = json.loads(done.stdout)["records"]
+    assert [one["reason"]["message"] for one in records if one["status"] != "ok"] == []
+    return records
+
+
+@pytest.mark.slow
+def test_what_a_gradient_of_tensorflow_computes_is_recorded_as_values(command: Command) -> None:
+    records = captured(COMPUTED_TENSORFLOW, "tensorflow", command)
+    inputs = {one["case"]["operator"].rpartition(".")[2]: one["case"]["inputs"] for one in records}
+    assert inputs["UnsortedSegmentSum"]["num_segments"]["values"] == {"literal": [50]}
+    assert inputs["UnsortedSegmentSum"]["segment_ids"]["values"] == {"literal": [1, 2, 3, 4, 5, 6]}
+    assert inputs["InvertPermutation"]["x"]["values"] == {"literal": [0, 2, 1, 3]}
+
+
+@pytest.mark.slow
+def test_no_gradient_of_mxnet_goes_to_indices_and_masks(command: Command) -> None:
+    records = captured(COMPUTED_MXNET, "mxnet", command)
+    backward = {one["case"]["operator"]: one["case"]["inputs"] for one in records if one["direction"] == "backward"}
+    assert backward["mxnet:nd.Embedding"]["data"]["requires_grad"] is False
+    assert not [name for name in backward if "greater" in name or "arange" in name]
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Protocol, TypeAlias
 
-from opperf.catalog.extent import At, Extent
+from opperf.catalog.extent import At, Elements, Extent, Size
 from opperf.domain.case import Case, tensors_of
 from opperf.domain.dataclass import dataclass
 from opperf.domain.tensor import FLOATS, MOST_LITERAL, SPARSE, SPD, TensorSpec, full_range, is_whole
@@ -87,7 +87,8 @@ class Whole:
 class Below:
     """Whole numbers from `low` to below an extent; some operators count negative ones from the end.
 
-    Where numbers of an operator are never fractions, as MXNet's indices, they may be of a floating type.
+    Where numbers of an operator are never fractions, as MXNet's indices, they may be of a floating type; no gradient
+    flows to them.
     """
 
     extent: Extent
@@ -100,6 +101,8 @@ class Below:
         extent = self.extent.of(case)
         if tensor.dtype == "bool" or (tensor.is_float and not self.floating) or extent is None:
             return tensor
+        if tensor.is_float and tensor.requires_grad is None:
+            tensor = replace(tensor, requires_grad=False)
         # A fraction above the last index is one too large to some operators.
         most = max(extent - 1, self.low) if tensor.is_float else max(extent, self.low + 1)
         least = -extent if self.negative else self.low
@@ -239,6 +242,21 @@ class Full:
         low, high = tensor.range or (float(extent), extent + 1.0)
         inside = low >= 1 and high <= extent + 1
         return tensor if inside and tensor.range else replace(tensor, range=(float(extent), extent + 1.0))
+
+
+@dataclass(frozen=True)
+class PartsOrFull:
+    """Lengths of rows: of rows that are joined in one dimension they add up, of rows in two each is a whole one."""
+
+    rows: At
+
+    def draw(self, tensor: TensorSpec, case: Case) -> TensorSpec:
+        """Return the tensor with its lengths."""
+        rows = self.rows.tensor(case)
+        if rows is None:
+            return tensor
+        domain = Parts(Elements(self.rows)) if len(rows.shape) == 1 else Full(Size(self.rows, -1))
+        return domain.draw(tensor, case)
 
 
 @dataclass(frozen=True)

@@ -29,10 +29,11 @@ from opperf.catalog.domain import (  # fmt: skip
     Levels,
     Order,
     Parts,
+    PartsOrFull,
     Rising,
     Whole,
 )
-from opperf.catalog.extent import At, Bits, Classes, Either, Elements, Leading, Least, Number, Product, Size
+from opperf.catalog.extent import At, Bits, Classes, Either, Elements, Entry, Leading, Least, Number, Product, Size
 from opperf.domain.dataclass import dataclass
 
 
@@ -90,6 +91,13 @@ FRACTIONS = (
     _row("betainc regularized_incomplete_beta", FIRST, ABOVE_ZERO),
     _row("betainc regularized_incomplete_beta", SECOND, ABOVE_ZERO),
     _row("betainc regularized_incomplete_beta", THIRD, SHARE),
+    _row(
+        "chebyshev_polynomial_t chebyshev_polynomial_u chebyshev_polynomial_v chebyshev_polynomial_w "
+        "hermite_polynomial_h hermite_polynomial_he laguerre_polynomial_l legendre_polynomial_p "
+        "shifted_chebyshev_polynomial_t shifted_chebyshev_polynomial_u shifted_chebyshev_polynomial_v "
+        "shifted_chebyshev_polynomial_w",
+        SECOND, EXPONENT,
+    ),
     _row("polygamma", FIRST, Always(1.0)),
     _row("polygamma", SECOND, GAMMA),
     _row("zeta", FIRST, Between((1.5, 3.0), (1.0, INFINITE), (2.0, 10.0))),
@@ -133,6 +141,7 @@ DRAWS = (
     _row("dirichlet_grad", THIRD, Between((2.0, 4.0), (0.0, INFINITE))),
 )
 
+TARGETS = At(1, ("targets", "labels"))
 LOSSES = (
     _row("binary_cross_entropy bceloss", FIRST, SHARE),
     _row("binary_cross_entropy bceloss", SECOND, SHARE),
@@ -158,9 +167,12 @@ LOSSES = (
         "softmaxoutput softmax_cross_entropy softmax_output svmoutput", At(1, ("label",)),
         Below(Size(SELF, -1), floating=True),
     ),
-    _row("ctc_loss", At(1, ("targets", "labels")), Below(Size(SELF, 2), low=1)),
+    _row("ctc_loss", TARGETS, Below(Size(SELF, 2), low=1)),
     _row("ctc_loss", At(2, ("input_lengths",)), Full(Size(SELF, 0))),
-    _row("ctc_loss", At(3, ("target_lengths",)), Full(Size(At(1, ("targets",)), -1))),
+    _row("ctc_loss", At(3, ("target_lengths",)), PartsOrFull(TARGETS)),
+    _row("ctc_loss_backward", At(2, ("targets",)), Below(Size(At(1, ("log_probs",)), 2), low=1)),
+    _row("ctc_loss_backward", At(3, ("input_lengths",)), Full(Size(At(1, ("log_probs",)), 0))),
+    _row("ctc_loss_backward", At(4, ("target_lengths",)), PartsOrFull(At(2, ("targets",)))),
 )  # fmt: skip
 
 STATE = (
@@ -192,10 +204,12 @@ MATRICES = (
     _row("cholesky_solve", SECOND, Definite()),
     _row("lu_solve", At(0, ("LU",)), Definite()),
     _row("lu_solve", At(1, ("pivots",)), Below(Size(SECOND, -1), low=1)),
+    _row("ldl_solve", At(1, ("pivots",)), Below(Size(FIRST, -1), low=1)),
+    _row("lu_unpack", At(1, ("LU_pivots",)), Below(Size(FIRST, -1), low=1)),
 )  # fmt: skip
 
 INDEXED = (
-    _row("embedding embedding_bag", INDICES, Below(Size(WEIGHT))),
+    _row("embedding embedding_bag embedding_renorm", INDICES, Below(Size(WEIGHT))),
     _row(
         "functional.embedding functional.embedding_bag", At(0, ("input",)), Below(Size(At(1, ("weight",)))),
     ),
@@ -229,6 +243,14 @@ INDEXED = (
         "take_along_dim take_along_axis scatter_reduce_amax gather_backward",
         At(2, ("index", "indices")), Below(Size(SELF, DIM)),
     ),
+    _row(
+        "value_selecting_reduction_backward", At(None, ("indices",)),
+        Below(Entry(At(None, ("sizes",)), At(None, ("dim",)))),
+    ),
+    _row(
+        "index_select_backward", At(None, ("index",)), Below(Entry(At(None, ("self_sizes",)), At(None, ("dim",)))),
+    ),
+    _row("cummaxmin_backward", At(None, ("indices",)), Below(Size(SECOND, At(None, ("dim",))))),
     _row("take put", At(1, ("index",)), Below(Elements(SELF), negative=True)),
     _row("take", At(None, ("indices",)), Below(Size(At(0, ("a", "data", "input")), AXIS, otherwise=0), floating=True)),
     _row("pick", At(1, ("index", "indices")), Below(Size(SELF, AXIS, otherwise=-1), floating=True)),
@@ -262,9 +284,13 @@ LENGTHS = (
         Below(Size(FIRST, 0), low=1, floating=True),
     ),
     _row("pack_padded_sequence", At(1, ("lengths",)), Rising(Size(FIRST, 0), falling=True, low=1)),
-    _row("pad_packed_sequence lstm gru rnn_tanh rnn_relu", At(None, ("batch_sizes",)), Parts(Size(FIRST))),
+    _row(
+        "pad_packed_sequence pack_padded_sequence_backward lstm gru rnn_tanh rnn_relu", At(None, ("batch_sizes",)),
+        Parts(Size(FIRST)),
+    ),
     _row("segment_reduce", At(None, ("lengths",)), Parts(Size(FIRST, AXIS))),
     _row("repeat_interleave", At(None, ("repeats",)), Parts(Number(At(None, ("output_size",))))),
+    _row("repeat_interleave", At(None, ("repeats",)), Whole((1.0, 4.0))),
     _row("searchsorted", At(None, ("sorted_sequence", "a")), Rising()),
     _row("bucketize digitize histogram interp", SECOND, Rising()),
 )  # fmt: skip

@@ -173,6 +173,23 @@ class Product:
 
 
 @dataclass(frozen=True)
+class Entry:
+    """The size in an attribute that another argument names, as the shape of what an index chose from."""
+
+    sizes: At
+    dimension: At
+
+    def of(self, case: Case) -> int | None:
+        """Return the size."""
+        argument, dimension = self.sizes.argument(case), self.dimension.number(case)
+        sizes = getattr(argument, "items", argument)
+        if not isinstance(sizes, tuple) or dimension is None or not -len(sizes) <= dimension < len(sizes):
+            return None
+        size = sizes[int(dimension)]
+        return size if isinstance(size, int) else None
+
+
+@dataclass(frozen=True)
 class Number:
     """A number that is an argument itself."""
 

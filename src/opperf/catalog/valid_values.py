@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -18,6 +19,12 @@ from opperf.domain.tensor import SPARSE, TensorSpec, full_range, is_whole
 FUNCTIONAL = "functional."
 #: Distributions that lie between bounds.
 DRAWN = ("uniform", "normal", "sorted", "reversed")
+#: The bounds of whole numbers that are places or counts of one knows not what, and how those are called.
+SMALL = (0.0, 10.0)
+_PLACE = re.compile(
+    r"(^|_)(index|indices|idx|ids?|offsets?|lengths?|labels?|targets?|perm|permute|permutation|segments?|repeats|counts?"
+    r"|shapes?|sizes?|axis|axes|dims?|positions?|pivots|zero_points?|num|begin|end|strides?|splits?)(\d*$|_)"
+)
 #: What frameworks put before the name of an operator that computes the same.
 PREFIXES = ("_foreach_", "special_", "linalg_", "_npi_", "_npx_", "_np_", "broadcast_", "elemwise_", "_contrib_")
 
@@ -69,19 +76,28 @@ def restrict(case: Case) -> Case:
                 case = replace(case, inputs={**case.inputs, **values})
             else:
                 case = replace(case, attributes={**case.attributes, **values})
+    own = is_code(case.operator)
     return replace(
         case,
-        inputs={name: map_tensors(value, _say_bounds) for name, value in case.inputs.items()},
-        attributes={name: map_tensors(value, _say_bounds) for name, value in case.attributes.items()},
+        inputs={name: _say_bounds(value, name, own) for name, value in case.inputs.items()},
+        attributes={name: _say_bounds(value, name, own) for name, value in case.attributes.items()},
     )
 
 
-def _say_bounds(tensor: TensorSpec) -> TensorSpec:
-    """Return a tensor of whole numbers that are drawn from bounds with those of its type, where it has none."""
-    bounded = tensor.values in DRAWN or tensor.values.startswith(SPARSE)
-    if not (bounded and is_whole(tensor.dtype) and tensor.range is None and tensor.elements):
-        return tensor
-    return replace(tensor, range=full_range(tensor.dtype))
+def _say_bounds(value: Argument, name: str, own: bool) -> Argument:
+    """Return an argument whose whole numbers are drawn from bounds with those of their type, where it has none.
+
+    What a framework's operator calls an index or a count, and no row knows the extent of, stays small.
+    """
+
+    def change(tensor: TensorSpec) -> TensorSpec:
+        bounded = tensor.values in DRAWN or tensor.values.startswith(SPARSE)
+        if not (bounded and is_whole(tensor.dtype) and tensor.range is None and tensor.elements):
+            return tensor
+        small = not own and _PLACE.search(name.lower())
+        return replace(tensor, range=SMALL if small else full_range(tensor.dtype))
+
+    return map_tensors(value, change)
 
 
 def _draw(domain: Domain | IndexList | Levels, argument: Argument, case: Case) -> Argument:

@@ -10,8 +10,8 @@ from tests.each import check_each, each
 from opperf.catalog import catalog
 from opperf.catalog.domain import is_open
 from opperf.catalog.domain_table import ROWS, Row
-from opperf.catalog.valid_values import base_name, restrict
-from opperf.domain.case import Case, ListOf, tensors_of
+from opperf.catalog.valid_values import base_name, overwritten, restrict
+from opperf.domain.case import Argument, Case, ListOf, tensors_of
 from opperf.domain.tensor import SPD, TensorSpec
 
 EXAMPLES = (*OF_FRAMEWORKS, *FBGEMM)
@@ -125,6 +125,38 @@ def test_a_record_of_an_earlier_version_keeps_its_case_and_id() -> None:
 def test_values_that_are_all_alike_need_no_bounds(name: str) -> None:
     case = Case("sort", {"data": TensorSpec((9,), "int64", values=name)})
     assert restrict(case) == case
+
+
+def test_indices_into_what_a_reduction_chose_from_are_bound_by_its_sizes() -> None:
+    several: tuple[Argument, ...] = ((256, 4), ListOf((256, 4)))
+    for sizes in several:
+        inputs: dict[str, Argument] = {"grad": TensorSpec((256, 2)), "dim": -1, "indices": whole(256, 2)}
+        case = Case("torch:aten::value_selecting_reduction_backward", inputs, {"sizes": sizes, "keepdim": True})
+        assert restrict(case).tensor("indices").range == (0.0, 4.0)
+
+
+def test_lengths_of_joined_targets_add_up_to_them() -> None:
+    joined = call("torch:aten::ctc_loss.Tensor", log_probs=(49, 2, 32), targets=whole(24), input_lengths=whole(2),
+                  target_lengths=whole(2))  # fmt: skip
+    case = restrict(joined)
+    assert case.tensor("target_lengths").literal == (12, 12)
+    assert case.tensor("input_lengths").range == (49.0, 50.0)
+    rows = restrict(replace(joined, inputs={**joined.inputs, "targets": whole(2, 12)}))
+    assert rows.tensor("target_lengths").range == (12.0, 13.0)
+
+
+def test_what_a_framework_calls_an_index_stays_small_where_no_row_knows_its_extent() -> None:
+    names = ("segment_ids", "indices", "perm", "num_segments", "Offsets", "table1_idx", "valid", "side", "data")
+    case = restrict(Case("torch:mylib::lookup", {name: whole(3) for name in names}))
+    small = [name for name in names if case.tensor(name).range == (0.0, 10.0)]
+    assert small == ["segment_ids", "indices", "perm", "num_segments", "Offsets", "table1_idx"]
+    own = restrict(Case("my_module:lookup", {"indices": whole(3)}))
+    assert own.tensor("indices").range == (-(2.0**31), 2.0**31)
+
+
+def test_no_gradient_flows_to_indices_that_stand_in_floats() -> None:
+    case = restrict(call("mxnet:nd.Embedding", data=(6, 5), weight=(10, 4)))
+    assert [tensor.requires_grad for tensor in case.tensors()] == [False, None]
 
 
 def test_shifts_and_exponents_and_counts_of_whole_numbers_are_small() -> None:

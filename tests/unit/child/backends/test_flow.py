@@ -31,6 +31,23 @@ def test_a_gradient_stops_where_it_is_blocked_and_goes_on_beside() -> None:
     assert flowing(result) == [True, True, False, False, True]
 
 
+def test_no_gradient_flows_through_a_mask_or_to_an_index_that_was_computed() -> None:
+    result = graph(
+        ("null", "var0", []), ("null", "var1", []), ("broadcast_greater", "mask", [0, 1]),
+        ("_contrib_arange_like", "places", [0]), ("_plus_scalar", "next", [1]),
+        ("Embedding", "rows", [4, 0]), ("broadcast_mul", "product", [2, 5]), heads=[6],
+    )  # fmt: skip
+    assert flowing(result, {"rows": {0}}) == [True, False, False, False, False, True, True]
+    assert flowing(result)[4]
+
+
+def test_values_of_the_largest_have_a_gradient_and_their_places_have_none() -> None:
+    for kind, flows in (({}, False), ({"ret_typ": "indices"}, False), ({"ret_typ": "both"}, True)):
+        largest = graph(("null", "var0", []), ("topk", "node_0", [0]), heads=[1])
+        largest["nodes"][1]["attrs"] = kind
+        assert flowing(largest) == [flows, flows]
+
+
 def test_each_of_several_heads_is_where_a_gradient_comes_from() -> None:
     result = graph(("null", "var0", []), ("exp", "node_0", [0]), ("sin", "node_1", [0]), heads=[1, 2])
     assert flowing(result) == [True, True, True]

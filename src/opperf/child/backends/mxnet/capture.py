@@ -183,17 +183,20 @@ class Recorder:
 
     def _gradients(self, graph: dict[str, Any]) -> list[CapturedCall]:
         """Return the gradients of recorded operators, the last first, and what adds up those of one array."""
-        flows = flowing(graph)
+        blocked = {name: _blocked(call.case) for name, call in self._recorded.items() if call.case is not None}
+        flows = flowing(graph, blocked)
         gradients: list[CapturedCall] = []
         uses: dict[tuple[int, int], list[TensorSpec]] = {}
         for node, flow in reversed(list(zip(graph["nodes"], flows))):
             if node["op"] == "null" or not flow:
                 continue
             call = self._recorded.get(node["name"]) or self._view(node)
-            gradients.append(_gradient(call, [flows[entry[0]] for entry in node["inputs"]]))
+            shut = blocked.get(node["name"], ())
+            flows_in = [flows[entry[0]] and i not in shut for i, entry in enumerate(node["inputs"])]
+            gradients.append(_gradient(call, flows_in))
             if call.case is not None:
-                for entry, tensor in zip(node["inputs"], call.case.tensors()):
-                    if flows[entry[0]]:
+                for entry, tensor, flow in zip(node["inputs"], call.case.tensors(), flows_in):
+                    if flow:
                         uses.setdefault((entry[0], entry[1]), []).append(replace(tensor, range=None))
         return gradients + [one for tensors in uses.values() if len(tensors) > 1 for one in _sums(tensors)]
 
@@ -222,6 +225,14 @@ def _prefixes(block: Any) -> Iterator[str]:
     yield block.prefix
     for child in block._children.values():
         yield from _prefixes(child)
+
+
+def _blocked(case: Case) -> set[int]:
+    """Return the places of the inputs that no gradient flows to: integers, and indices that stand in floats."""
+    from opperf.catalog.valid_values import restrict  # late, as where a suite is made
+
+    tensors = enumerate(restrict(case).tensors())
+    return {place for place, tensor in tensors if not tensor.is_float or tensor.requires_grad is False}
 
 
 def _gradient(call: CapturedCall, flows: Sequence[bool]) -> CapturedCall:

@@ -1,19 +1,21 @@
 """Which operators a function runs, read from the graph that TensorFlow traces of it.
 
 The function is traced as a whole by `tf.function`, a Keras model and a gradient with it: Python code of one call, whose
-tensors have shapes and no values. Constants are known. What reads, writes or names a variable is no operator here: a
+tensors have shapes and no values. Constants are known, and integers that the program computes are computed
+(`graph_values.py`): they decide what an operator does. What reads, writes or names a variable is no operator here: a
 case has tensors in its place. Programs within programs are entered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from opperf.child.backends.tensorflow import raw_operators
+from opperf.child.backends.tensorflow.graph_values import Frame, Unknown
 from opperf.child.backends.tensorflow.programs import REFUSALS
 from opperf.child.backends.values import bounds
 from opperf.domain.backend import CapturedCall, Unsupported
@@ -22,15 +24,14 @@ from opperf.domain.tensor import ITEM_SIZES, TensorSpec
 
 #: Operators of a graph that compute nothing: what they return is there already.
 STILL = frozenset({"Const", "Placeholder", "Identity", "IdentityN", "NoOp", "ReadVariableOp", "StopGradient"})
-#: Operators that call a function of the graph's.
-CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 #: Elements of a constant that a case holds, at most.
 MOST_ELEMENTS = 64
 
 
 def of_call(function: Callable[[], Any]) -> list[CapturedCall]:
     """Trace a function and return every operator of its graph, in forward and backward, in order."""
-    return [capture_operation(one) for one in operations(trace(function)) if computes(one)]
+    frame = Frame(trace(function))
+    return [capture_operation(one, place) for one, place in frame.operations() if computes(one)]
 
 
 def trace(function: Callable[[], Any]) -> Any:
@@ -45,37 +46,23 @@ def trace(function: Callable[[], Any]) -> Any:
         ) from error
 
 
-def operations(graph: Any) -> Iterator[Any]:
-    """Yield the operations of a graph in the order in which they run, and of a call those within."""
-    for operation in graph.get_operations():
-        if operation.type in CALLS:
-            yield from operations(called_graph(operation))
-        else:
-            yield operation
-
-
-def called_graph(call: Any) -> Any:
-    """Return the graph of the function that an operation calls."""
-    return call.graph._get_function(call.get_attr("f").name).graph
-
-
 def computes(operation: Any) -> bool:
     """Whether an operation computes something of tensors, rather than naming, reading or writing one."""
     return operation.type not in STILL and not operation.type.startswith(("VarHandle", "Assign"))
 
 
-def capture_operation(operation: Any) -> CapturedCall:
+def capture_operation(operation: Any, frame: Frame) -> CapturedCall:
     """Return an operation as a call with its case, or with the reason why it has none."""
     scopes = [word for word in operation.name.split("/")[:-1] if not word.startswith("gradient")]
     backward = operation.name.startswith("gradient")
     try:
-        case, why = _case(operation), ""
+        case, why = _case(operation, frame), ""
     except Unsupported as error:
         case, why = None, str(error)
     return CapturedCall(f"tf.raw_ops.{operation.type}", case, why, ".".join(scopes), backward=backward)
 
 
-def _case(operation: Any) -> Case:
+def _case(operation: Any, frame: Frame) -> Case:
     own = raw_operators.definitions().get(operation.type)
     if own is None:
         raise Unsupported("it keeps a state, or computes nothing with numbers")
@@ -84,9 +71,9 @@ def _case(operation: Any) -> Case:
     for one in own.input_arg:
         if one.number_attr:
             count = operation.get_attr(one.number_attr)
-            arrays[names[one.name]] = ListOf(tuple(_spec(next(tensors)) for _ in range(count)))
+            arrays[names[one.name]] = ListOf(tuple(_spec(next(tensors), frame) for _ in range(count)))
         else:
-            arrays[names[one.name]] = _spec(next(tensors))
+            arrays[names[one.name]] = _spec(next(tensors), frame)
     of_inputs = {one.type_attr for one in own.input_arg} | {one.number_attr for one in own.input_arg}
     attributes = {
         one.name: _attribute(operation.get_attr(one.name))
@@ -96,12 +83,17 @@ def _case(operation: Any) -> Case:
     return Case(f"tensorflow:{raw_operators.PREFIX}{operation.type}", arrays, attributes)
 
 
-def _spec(tensor: Any) -> TensorSpec:
-    """Return the description of an input; of a constant what is known of its values."""
+def _spec(tensor: Any, frame: Frame) -> TensorSpec:
+    """Return the description of an input; of a constant, and of integers, what is known of its values."""
     if tensor.dtype.name not in ITEM_SIZES or not tensor.shape.is_fully_defined():
         raise Unsupported(f"an input of {tensor.dtype.name}, {tensor.shape}")
     shape, dtype = tuple(tensor.shape), str(tensor.dtype.name)
     value = _value(tensor)
+    if value is None and tensor.dtype.is_integer:
+        try:
+            value = frame.value(tensor).numpy()
+        except Unknown:
+            value = None
     if value is None:
         return TensorSpec(shape, dtype)
     value = np.asarray(value)
