@@ -13,7 +13,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from operator import iadd, imul
 from pathlib import Path
 from typing import Any
 
@@ -103,9 +102,9 @@ def of_mxnet() -> dict[str, Change]:
 def of_array_api() -> dict[str, Change]:
     """Return functions that change the arrays of a library behind the array API standard."""
     return {
-        "in place": lambda x, y, both: imul(x, y),
+        "in place": lambda x, y, both: x.__imul__(y),
         "a part": lambda x, y, both: x.__setitem__((0, slice(None)), 0.0),
-        "an item": lambda x, y, both: both.__setitem__(1, iadd(both[1], 1.0)),
+        "an item": lambda x, y, both: both[1].__iadd__(1.0),
         "fewer items": lambda x, y, both: both.pop(),
     }
 

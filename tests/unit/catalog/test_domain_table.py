@@ -10,7 +10,7 @@ from tests.each import check_each, each
 from opperf.catalog import catalog
 from opperf.catalog.domain import is_open
 from opperf.catalog.domain_table import ROWS, Row
-from opperf.catalog.valid_values import base_name, overwritten, restrict
+from opperf.catalog.valid_values import base_name, restrict
 from opperf.domain.case import Argument, Case, ListOf, tensors_of
 from opperf.domain.tensor import SPD, TensorSpec
 
