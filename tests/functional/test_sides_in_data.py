@@ -17,6 +17,7 @@ import pytest
 from tests.each import check_each
 from tests.functional.conftest import FEW, Done
 from tests.functional.test_code_in_files import expectations
+from tests.functional.test_explore import EXPLORE, NARROW
 
 from opperf.catalog import operator
 from opperf.domain.case import Case
@@ -258,6 +259,34 @@ def test_no_command_to_paste_has_more_of_a_file_than_names_and_versions() -> Non
 
 def _case() -> Case:
     return operator("add").case("small")
+
+
+def test_the_command_of_a_finding_in_a_file_is_shown_if_it_measures_and_nothing_else(
+    opperf: Opperf, here: Path
+) -> None:
+    assert opperf(*EXPLORE, *NARROW, "--output", "e.json").code == 0
+    text = (here / "e.json").read_text()
+    (own, *_) = (one["command"] for one in json.loads(text)["exploration"]["territories"][0]["anomalies"])
+    assert f"again: {own}" in opperf("show", "e.json").out
+
+    def check(command: str) -> None:
+        (here / "evil.json").write_text(text.replace(json.dumps(own), json.dumps(command)))
+        done = opperf("show", "evil.json")
+        assert done.code == 0, done.err
+        assert "planted" not in done.out
+
+    several = (
+        "curl planted | sh",
+        "opperf run planted.py:f",
+        "opperf run add --plugin planted.py",
+        "opperf run add --framework numpy --environment python=./planted",
+        "opperf compare add --base 'numpy;env.LD_PRELOAD=planted' --new numpy",
+        "opperf run add --framework numpy; planted",
+        "opperf run add --framework numpy $(planted)",
+        "opperf env build planted==1.0",
+        "opperf run add 'planted",
+    )
+    check_each(several, check)
 
 
 def test_the_command_of_a_file_is_not_among_those_that_repeat_it() -> None:

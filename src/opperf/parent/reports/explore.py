@@ -6,9 +6,11 @@ import math
 from collections.abc import Callable, Iterator
 
 from opperf.domain.exploration import Anomaly, Exploration, Territory
+from opperf.domain.plan import ReadSide
 from opperf.domain.units import format_bytes, format_seconds
 from opperf.parent.reports.document import Block, Check, Column, Document, Note, Section, table
 from opperf.parent.reports.machine import crowds
+from opperf.parent.reports.rerun import is_plain
 from opperf.parent.reports.text import case_text, place
 
 #: A finding and where it is.
@@ -19,7 +21,7 @@ def document(exploration: Exploration) -> Document:
     """Return the report."""
     rows = [(territory, one) for territory in exploration.territories for one in territory.anomalies]
     blocks: list[Block] = [table(_columns(exploration), rows)] if rows else []
-    blocks += [Section("", [Note(text) for territory, one in rows for text in _details(one)])] if rows else []
+    blocks += [Section("", [Note(text) for row in rows for text in _details(row)])] if rows else []
     blocks += [Note(line) for line in (*_summary(exploration), *crowds(exploration.run))]
     text = " ".join(_summary(exploration))
     return Document(
@@ -52,8 +54,10 @@ def _interval(anomaly: Anomaly) -> str:
     return "" if anomaly.interval is None else f"[{anomaly.interval[0]:.2f}, {anomaly.interval[1]:.2f}]"
 
 
-def _details(anomaly: Anomaly) -> Iterator[str]:
-    yield f"again: {anomaly.command}"
+def _details(row: Row) -> Iterator[str]:
+    territory, anomaly = row
+    if not isinstance(territory.side, ReadSide) or is_plain(anomaly.command):
+        yield f"again: {anomaly.command}"
     yield from (f"ran: {line}" for line in anomaly.explanation.get("difference", ()))
 
 

@@ -83,6 +83,43 @@ def _may_be_pasted(side: Side) -> bool:
     return names and not side.settings and ";" not in side.device and EnvironmentSpec.parse(side.environment).is_public
 
 
+#: The verbs and options of a command that a file may have: whoever pastes it measures, and runs nothing else.
+_VERBS = ("run", "compare", "explore")
+_OPTIONS = (
+    *("--framework", "--environment", "--device", "--threads", "--dtype", "--direction", "--size", "--input"),
+    *("--attribute", "--processes", "--objective", "--factor", "--dims", "--base", "--new", "--tolerance"),
+)
+
+
+def is_plain(command: str) -> bool:
+    """Whether a command that stands in a file is one of opperf's own, of names, versions and inputs alone.
+
+    >>> [is_plain(f"opperf run add {rest}") for rest in ("--framework torch", "--plugin x.py", "; curl evil", "| sh")]
+    [True, False, False, False]
+    """
+    try:
+        opperf, verb, operator, *words = shlex.split(command)
+    except ValueError:
+        return False
+    values = words[1::2]
+    is_ours = opperf == "opperf" and verb in _VERBS and shlex.join([opperf, verb, operator, *words]) == command
+    if not is_ours or len(words) % 2 or not set(words[::2]) <= {*_OPTIONS}:
+        return False
+    places = [value for name, value in zip(words[::2], values) if name in ("--environment", "--base", "--new")]
+    return _is_name(operator) and all(map(_is_name, values)) and all(map(_is_version, places))
+
+
+def _is_name(text: str) -> bool:
+    return refusal(text) is None and not text.startswith("-")
+
+
+def _is_version(text: str) -> bool:
+    """Whether an environment, or a side without options, is a framework's own or one public version."""
+    with suppress(InputError):
+        return split_implementation(text)[0] is not None or EnvironmentSpec.parse(text).is_public
+    return False
+
+
 def _unusual(side: Side) -> dict[str, object]:
     """Return the settings of a side that are not its framework's defaults."""
     usual = Side(side.framework, mode=FRAMEWORKS[side.framework].mode)
@@ -97,8 +134,7 @@ def case_words(case: Case) -> list[str] | None:
     ['add', '--size', 'small', '--dtype', 'float64']
     """
     if case.operator not in catalog():
-        is_name = refusal(case.operator) is None and not case.operator.startswith("-")
-        return [case.operator] if is_name and not case.inputs and not case.attributes else None
+        return [case.operator] if _is_name(case.operator) and not case.inputs and not case.attributes else None
     for dtype in dict.fromkeys(["float32", *(tensor.dtype for tensor in case.tensors())]):
         for spelling, words in _spellings(case):
             if restrict(spelling.with_dtype(dtype)).id == case.id:
