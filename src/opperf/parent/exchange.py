@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
-from datetime import datetime, timezone
+from datetime import datetime
 from pathlib import Path
 from typing import get_args
 
@@ -17,11 +17,12 @@ from opperf.domain.files.destination import write_parts
 from opperf.domain.files.json_text import JsonDict, NotJSON, value_of
 from opperf.domain.files.text_file import distinct, read_bytes
 from opperf.domain.floor import NoiseRun
+from opperf.domain.moment import moment_of
 from opperf.domain.record import Run
 from opperf.parent.history import archive as open_archive
 from opperf.parent.load import read_value
 from opperf.parent.reports.exports import asv, bencher, csv, pytorch_v3
-from opperf.parent.store.database.archive import Addition, Archive, Kind, Stored
+from opperf.parent.store.database.archive import KINDS, Addition, Archive, Kind, Stored
 from opperf.parent.store.database.headings import Unreadable
 from opperf.parent.store.database.history import entries
 from opperf.parent.store.imports import asv as asv_folder
@@ -169,7 +170,7 @@ def read_imports(path: Path, version: str | None = None) -> Iterator[Import]:
 
 def _read_file(path: Path, version: str) -> Iterator[Import]:
     data, where = read_bytes(path), str(path)
-    start = datetime.fromtimestamp(path.stat().st_mtime, timezone.utc)
+    start = moment_of(path.stat().st_mtime)
     values = _values(data, where)
     first = values[0] if values else None
     keys = set(first) if isinstance(first, dict) else set()
@@ -213,7 +214,7 @@ def _own_import(value: object, where: str) -> Import:
     kind = value.get("kind") if isinstance(value, dict) else None
     if kind is not None and kind not in get_args(Kind):
         raise InputError(f"{where}: kind: found `{kind}`, expected {', '.join(get_args(Kind))}", slug="bad_value")
-    return Import(document, kind) if kind else Import(document, "run")
+    return Import(document, kind or KINDS[type(document)])
 
 
 def _jsonl(documents: _Documents, output: Path) -> None:

@@ -32,7 +32,7 @@ def is_mxnet(data: object) -> bool:
     )
 
 
-def mxnet_run(data: object, where: str, *, version: str, started: datetime) -> Foreign:
+def mxnet_run(data: object, where: str, *, version: str, started: datetime | None) -> Foreign:
     """Read what MXNet's `opperf.py` wrote; with its Python profiler, forward and backward are one time."""
     sheet = Sheet(where)
     operators = read_as(Mapping[str, tuple[Mapping[str, Unread], ...]], data, where)
@@ -78,7 +78,7 @@ class _Line(Fields):
     id: Unread = None
 
 
-def param_run(lines: Sequence[object], where: str, *, version: str, started: datetime) -> Foreign:
+def param_run(lines: Sequence[object], where: str, *, version: str, started: datetime | None) -> Foreign:
     """Read the lines that PARAM's `run_benchmark` wrote: the first is of the run, others of operators or files."""
     head = read_as(Mapping[str, Unread], lines[0], f"{where}: line 1")
     start, device = read_as(Optional[Moment], head.get("start_time"), f"{where}: line 1.start_time"), _device(head)
