@@ -12,7 +12,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.plan import Side
 from opperf.domain.record import SCHEMA_VERSION, Run
 from opperf.domain.registry import Direction
-from opperf.domain.type_hint import Amount, Natural, OneOf, Positive
+from opperf.domain.type_hint import Amount, LogRatio, LogSpread, Natural, OneOf, Positive, Ratio
 
 #: What became of one operator: it changed in steps, little by little, or not at all; or pairs did not tell.
 KINDS = ("steps", "slope", "same", "inconclusive", "failed")
@@ -24,8 +24,8 @@ class Probe(Fields):
 
     base: str
     new: str
-    log_ratio: float
-    error: Amount
+    log_ratio: LogRatio
+    error: LogSpread
     pairs: Natural
 
 
@@ -38,8 +38,8 @@ class Step(Fields):
 
     before: str
     after: str
-    ratio: Positive
-    interval: tuple[float, float] | None
+    ratio: Ratio
+    interval: tuple[Positive, Positive] | None
     pairs: Natural
     between: tuple[str, ...] = ()
     explanation: Explanations = field(default_factory=Explanations)
@@ -57,8 +57,8 @@ class Answer(Fields):
     direction: Direction
     kind: Annotated[str, OneOf(KINDS)]
     reason: str
-    ratio: Positive | None
-    interval: tuple[float, float] | None
+    ratio: Ratio | None
+    interval: tuple[Positive, Positive] | None
     steps: tuple[Step, ...] = ()
     probability: Amount | None = None
     between: tuple[str, str] | None = None

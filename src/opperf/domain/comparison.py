@@ -16,6 +16,7 @@ from opperf.domain.node import Node
 from opperf.domain.plan import Side
 from opperf.domain.reason import Warning
 from opperf.domain.record import SCHEMA_VERSION, Run
+from opperf.domain.type_hint import Confidence, LogRatio, Positive, Ratio
 
 VERDICTS = ("slower", "faster", "same", "inconclusive", "failed", "skipped")
 
@@ -33,7 +34,7 @@ class PairValue(Fields):
     `warnings` are those of either side.
     """
 
-    log_ratio: float | None
+    log_ratio: LogRatio | None
     base: Mapping[str, float] | None
     new: Mapping[str, float] | None
     rounds: int = 0
@@ -52,12 +53,12 @@ class Verdict(Fields):
     """
 
     verdict: str
-    ratio: float | None
-    interval: tuple[float, float] | None
+    ratio: Ratio | None
+    interval: tuple[Positive, Positive] | None
     reason: str
     pairs: int
     settle: str | None = None
-    confidence: float = 0.95
+    confidence: Confidence = 0.95
 
     beside = ("bound",)
 
@@ -118,7 +119,7 @@ class Comparison(Fields):
     new_time: float | None = None
     tails: Mapping[str, float] = field(default_factory=dict)
     memory: PeakMemory = field(default_factory=PeakMemory)
-    log_ratios: tuple[tuple[float, ...], ...] = ()
+    log_ratios: tuple[tuple[LogRatio, ...], ...] = ()
     clock: str = "wall"
     warnings: tuple[Warning, ...] = ()
     status: str = "ok"

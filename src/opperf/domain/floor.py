@@ -10,7 +10,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.plan import Trial
 from opperf.domain.record import SCHEMA_VERSION, Run
 from opperf.domain.stats.significance import wilson
-from opperf.domain.type_hint import Amount, Natural
+from opperf.domain.type_hint import Amount, LogSpread, Natural
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class Floor(Fields):
     trial: Trial
     time: Amount
     pairs: Natural
-    spread: Amount
-    moved: Amount
-    between: Amount
+    spread: LogSpread
+    moved: LogSpread
+    between: LogSpread
     alarms: Natural
     comparisons: Natural
     measured: str

@@ -22,7 +22,7 @@ from opperf.domain.peaks import Limit
 from opperf.domain.plan import Settings, Trial
 from opperf.domain.reason import Reason, Status, Warning
 from opperf.domain.suite import Suite
-from opperf.domain.type_hint import Amount, Form, Natural, Unread, inside
+from opperf.domain.type_hint import Amount, Form, LogSpread, Natural, Unread, inside
 
 SCHEMA_VERSION = 1
 
@@ -158,7 +158,7 @@ class Facts:
 
     implementation: str | None = None
     version: str | None = None
-    noise_floor: float | None = None
+    noise_floor: LogSpread | None = None
     run: Origin | None = None
     suite: Share | None = None
     roofline: Limit | None = None

@@ -64,6 +64,26 @@ class Form:
 Unread: TypeAlias = Annotated[object, Form("a value", lambda value: value, lambda value, _: value)]
 
 
+def _limited(expected: str, least: float, most: float) -> Form:
+    """Return how a number between two bounds is read."""
+
+    def read(value: object, where: str) -> float:
+        number = _number(value, where)
+        if least <= number <= most:
+            return number
+        raise wrong(value, where, expected)
+
+    return Form(expected, lambda number: number, read)
+
+
+#: Ratios, and their logarithms, of which the others can be computed: beyond, `exp` has no result.
+Ratio: TypeAlias = Annotated[float, _limited("a ratio of 1e-40 to 1e40", 1e-40, 1e40)]
+LogRatio: TypeAlias = Annotated[float, _limited("the logarithm of a ratio, -100 to 100", -100, 100)]
+#: How far a log-ratio spreads, and how sure something is.
+LogSpread: TypeAlias = Annotated[float, _limited("a number of 0 to 100", 0, 100)]
+Confidence: TypeAlias = Annotated[float, _limited("a number of 0.01 to 0.9999999", 0.01, 0.9999999)]
+
+
 @dataclass(frozen=True)
 class Kind:
     """How values of one type hint are read, and what is expected where there is something else."""

@@ -10,9 +10,12 @@ from tests.each import each
 
 from opperf.catalog.domain import Below, Lengths, Parts
 from opperf.catalog.extent import At, Elements, Extent, Size
+from opperf.domain.bisection import Probe
 from opperf.domain.case import Case
+from opperf.domain.comparison import Verdict
 from opperf.domain.errors import InputError
 from opperf.domain.files.text_file import read_text
+from opperf.domain.floor import Floor
 from opperf.domain.measurement import Outcome, Samples
 from opperf.domain.message.requests import told_trial
 from opperf.domain.plan import Side, Trial
@@ -22,6 +25,9 @@ from opperf.domain.units import parse_bytes
 from opperf.domain.workload import Registry
 
 TRIAL = Trial(Case("add"), Side("null"), "forward")
+FLOOR = Floor(TRIAL, 1e-6, 5, 0.01, 0.02, 0.1, 0, 5, "2026-11-21").to_json()
+PROBE = Probe("a", "b", 0.1, 0.01, 5).to_json()
+VERDICT = Verdict("same", 1.0, (0.9, 1.1), "", 5).to_json()
 COLUMNS = {"overhead_ns": 0.0, "calls": [1, 1], "wall_ns": [1], "cpu_ns": [1]}
 
 
@@ -33,6 +39,16 @@ COLUMNS = {"overhead_ns": 0.0, "calls": [1, 1], "wall_ns": [1], "cpu_ns": [1]}
         (lambda: Outcome(TRIAL, 0, "ok"), "neither `measurement` nor `reason`, expected one"),
         (lambda: TensorSpec.from_json(3, "x"), "x: found 3, expected an object"),
         (lambda: told_trial(TRIAL.to_json(), "x"), "expected a trial with its `implementation`"),
+        (
+            lambda: Floor.from_json(FLOOR | {"moved": 1e300}, "x"),
+            "x.moved: found 1e+300, expected a number",
+        ),
+        (lambda: Probe.from_json(PROBE | {"log_ratio": -1e3}, "x"), "x.log_ratio: found -1000.0, expected the log"),
+        (lambda: Verdict.from_json(VERDICT | {"ratio": 0}, "x"), "x.ratio: found 0, expected a ratio"),
+        (
+            lambda: Verdict.from_json(VERDICT | {"confidence": 1}, "x"),
+            "x.confidence: found 1, expected a number",
+        ),
         (lambda: parse_bytes("3 apples"), "expected a number and a unit"),
         (lambda: read_text(Path("/dev/null/no")), "cannot read"),
     ],

@@ -183,6 +183,8 @@ def wilson(successes: int, trials: int, confidence: float = 0.95) -> tuple[float
 
 #: The error of a comparison whose pairs agree to the last digit, as on a virtual clock: a weight must stay a number.
 LEAST_ERROR = 1e-6
+#: The error of one that says nothing: the ends of its interval must stay numbers.
+LARGEST_ERROR = 50.0
 
 
 @dataclass(frozen=True)
@@ -198,7 +200,8 @@ class Estimate:
 
         An interval from few pairs is wider than that for the same spread, so the error is rather too large.
         """
-        return cls(math.log(ratio), max(math.log(interval[1] / interval[0]) / 2 / _sigmas(confidence), LEAST_ERROR))
+        error = (math.log(interval[1]) - math.log(interval[0])) / 2 / _sigmas(confidence)
+        return cls(math.log(ratio), min(max(error, LEAST_ERROR), LARGEST_ERROR))
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Return the interval of the ratio.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from opperf.domain.stats.significance import PairedTest, discoveries, wilson
+from opperf.domain.stats.significance import Estimate, PairedTest, discoveries, wilson
 
 RATIOS = st.lists(st.floats(-0.5, 0.5), min_size=3, max_size=15).filter(lambda values: max(values) - min(values) > 1e-3)
 
@@ -48,3 +50,8 @@ def test_the_wilson_interval_is_that_of_scipy(successes: int, trials: int) -> No
     low, high = wilson(successes, trials)
     assert low == pytest.approx(expected.low, abs=1e-6)
     assert high == pytest.approx(expected.high, abs=1e-6)
+
+
+def test_the_ends_of_an_interval_that_says_nothing_stay_numbers() -> None:
+    low, high = Estimate.of(1e40, (5e-324, 1.7e308), 0.01).interval(0.9999)
+    assert 0 < low < high < math.inf
