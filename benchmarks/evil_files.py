@@ -24,6 +24,8 @@ EVIL: tuple[Any, ...] = (
     *(None, True, False, [], {}, "", "a", "\ud800", "\x1b[31m", "\0", "1", "inf", "nan", "x" * 300),
     *(0, -1, 1, 0.5, -0.0, 1e300, 5e-324, 2**31, 2**63, 2**64, 10**25, 10**400, float("inf"), float("-inf")),
     *(float("nan"), [1], ["a"], [[1]], [None], [-1], [0], [2**62, 2**62], [10**9] * 3, [1e300], [0] * 5000),
+    *("9999-12-31T23:59:59-23:59", "0001-01-01", "2026-11-23", "9" * 5000, "\u00b2", "1e400", "..", "a/b", "x" * 70),
+    *(10**17, 1e18, [""], [["1"] * 10] * 20, {"name": ["a"]}, "?a=b&c#d", "aten::add.Tensor", "A[0]", "a/1:2/3"),
     *({"a": 1}, {"": {}}, {"name": "canary:touch"}, {"shape": [2]}, {"literal": [1, 2]}, {"list": []}, {"graph": "AA"}),
     *({"tuple": [{"tuple": [{"shape": [-1]}]}]}, {"dtype": "no"}, {"float": 1}, {"device": []}),
 )
@@ -71,13 +73,25 @@ def _other_values(whole: bytes, draw: random.Random) -> bytes:
     try:
         data = json.loads(whole)
     except ValueError:
-        return _other_words(whole, draw)
+        return _other_line(whole, draw)
     for _ in range(draw.choice((1, 1, 1, 2, 4))):
         data = _change(data, draw)
     text = json.dumps(data).encode()
     if draw.random() < 0.03:
         text = text.replace(b": 1", b": 1e999").replace(b": 0", b": " + b"9" * 400)
     return text
+
+
+def _other_line(whole: bytes, draw: random.Random) -> bytes:
+    """Return lines of JSON with other values in one of them; a file that is none has other words instead."""
+    lines = whole.split(b"\n")
+    place = draw.randrange(len(lines))
+    try:
+        line = json.loads(lines[place])
+    except ValueError:
+        return _other_words(whole, draw)
+    lines[place] = json.dumps(_change(line, draw)).encode()
+    return b"\n".join(lines)
 
 
 def _change(data: Any, draw: random.Random) -> Any:

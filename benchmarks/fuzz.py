@@ -1,6 +1,6 @@
 """Files with mistakes in them, of every kind that opperf reads: by each reader in this process, and by whole commands.
 
-    python benchmarks/fuzz.py [EXAMPLES [SEED]]
+    python benchmarks/fuzz.py [EXAMPLES [SEED]]      # the seed is that of the day
 
 Each is read, or refused in one message. Counted is what else happens: any other exception, or text that does not print;
 an exit code that nobody promised; a reader that does not come back, or takes over 500 MB; a file that is left
@@ -19,15 +19,17 @@ import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from datetime import date
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from database_readers import database_readers
 from deadline import TooLong, within
 from evil_files import mutant
 from hypothesis import HealthCheck, Phase, given, seed, settings, strategies
 from mutants import MOST_MEMORY, Counts, counts_of
-from readers import WHOLE, readers
+from readers import WHOLE, Reader, readers
 from report import publish
 
 from opperf.domain.errors import InputError
@@ -184,17 +186,22 @@ def replay(path: Path) -> bool:
     return command(path, "suite.json", read_suite, "replay", str(path), "--dry-run", "--save-suite", "suite.json")
 
 
+def every_reader(folder: Path) -> list[Reader]:
+    """Return what reads each kind of file; what is read beside it lies in a folder."""
+    return [*readers(folder), *database_readers(folder)]
+
+
 def of_every_reader(number: int, count: int) -> list[Counts]:
     """Read so many mutants of whole files, as many by each reader."""
     with tempfile.TemporaryDirectory() as folder:
-        kinds = [one.kind for one in readers(Path(folder))]
+        kinds = [one.kind for one in every_reader(Path(folder))]
     with ProcessPoolExecutor(WORKERS, mp_context=get_context("spawn")) as workers:
         return list(workers.map(_of_one_reader, kinds, [number] * len(kinds), [count // len(kinds) + 1] * len(kinds)))
 
 
 def _of_one_reader(kind: str, number: int, count: int) -> Counts:
     with tempfile.TemporaryDirectory() as folder:
-        reader = next(one for one in readers(Path(folder)) if one.kind == kind)
+        reader = next(one for one in every_reader(Path(folder)) if one.kind == kind)
         return counts_of(reader, number, count, Path(folder))
 
 
@@ -207,7 +214,7 @@ def mutants_of(name: str) -> Any:
 def main() -> None:
     """Draw, read, publish."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else EXAMPLES
-    number = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    number = int(sys.argv[2]) if len(sys.argv) > 2 else int(f"{date.today():%Y%m%d}")
     drawn, few = count // 5, max(5, count // BY_COMMAND)
     config_words = [word for word in files.CONFIG_WORDS if not word.startswith(("torch", "aten", "mxnet"))]
     one_mistake = files.mutated(files.CONFIG, files.CONFIG_WORDS, most=1)
@@ -239,7 +246,7 @@ def main() -> None:
     rows = [vars(one) for one in counted]
     publish(
         "fuzz",
-        "mutants of whole files, by every reader",
+        f"mutants of whole files, by every reader, seed {number}",
         rows,
         {
             "files that end otherwise than read or refused": (_sum(tallies, counted, "broken"), 0, "files"),

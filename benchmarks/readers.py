@@ -14,7 +14,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from click import ClickException
 from typer.main import get_command
 
 from opperf.catalog.param.cases import cases
@@ -22,6 +21,7 @@ from opperf.catalog.param.document import read_config
 from opperf.compat.mxnet_opperf.command.plan import read_rows
 from opperf.compat.param.command.kernels import from_ncu
 from opperf.domain.case import Case, ListOf
+from opperf.domain.errors import OpperfError
 from opperf.domain.files.text_file import read_text
 from opperf.domain.floor import Floor
 from opperf.domain.judgement import Expectation, document
@@ -78,7 +78,10 @@ def command(*words: str) -> Callable[[Path], bool]:
     def read(path: Path) -> bool:
         try:
             code = COMMAND.main([str(path) if word == "FILE" else word for word in words], standalone_mode=False)
-        except ClickException as refusal:
+        except Exception as refusal:
+            # Typer has a click of its own, whose refusals carry their code as those of click do.
+            if isinstance(refusal, OpperfError) or not hasattr(refusal, "exit_code"):
+                raise
             code = refusal.exit_code
         except SystemExit as leaving:
             code = leaving.code
