@@ -81,7 +81,7 @@ def alone(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 def idle() -> Iterator[None]:
     """Reports of commands in this process are of an idle machine: they would say what else runs beside the tests."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("opperf.parent.workers.machine.loads", lambda: [0.0, 0.0, 0.0])
+        patch.setattr("os.getloadavg", lambda: (0.0, 0.0, 0.0))
         yield
 
 
