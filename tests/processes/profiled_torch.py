@@ -134,6 +134,25 @@ events = seen(lambda: torch.cat([left @ right, torch.ones(1, 32)]), shapes=True)
 result["mm"] = [[event.shapes, event.flops] for event in of(events, "mm")]
 result["cat"] = [event.shapes for event in of(events, "cat")]
 
+# Windows with short gaps --------------------------------------------------------------------------------------------
+watcher = Watcher(Watching())
+session_ends = []
+for one in range(4):
+    watcher.start()
+    torch.ones(2).cos()
+    while one and time.perf_counter() - watcher._since < (watcher._gap or 0.0):
+        torch.ones(2).cos()
+    watcher.rest()
+    session_ends.append(len(watcher._windows))
+    torch.ones(2).sin()
+watcher.stop()
+rested = watcher.take()
+result["rested"] = [session_ends, len(rested.stretches), sorted({event.name for event in rested.of_kind("operator")})]
+watcher.start()
+torch.ones(2).tan()
+watcher.stop()
+result["after a rest"] = [event.name for event in watcher.take().events if event.name == "aten::tan"]
+
 # Modules and stacks -------------------------------------------------------------------------------------------------
 events = seen(model.training_step, modules=True)
 result["modules"] = [event.name for event in events if event.kind == "module"]

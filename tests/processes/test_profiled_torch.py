@@ -144,6 +144,15 @@ def test_only_the_steps_that_count_are_seen(result: dict[str, Any]) -> None:
     ]
 
 
+def test_in_a_short_gap_the_profiler_rests_and_what_runs_in_it_does_not_count(result: dict[str, Any]) -> None:
+    ends, stretches, names = result["rested"]
+    assert ends == [1, 1, 1, 1]  # the first gap is not known before it is over
+    assert stretches == 4
+    assert "aten::cos" in names
+    assert "aten::sin" not in names
+    assert result["after a rest"] == ["aten::tan"]
+
+
 def test_a_second_start_and_pytorchs_own_profiler_are_refused(result: dict[str, Any]) -> None:
     assert result["taken"] == "profiler_taken"
     assert result["twice"] == ["profiler_running", "profiler_running", "profiler_running"]

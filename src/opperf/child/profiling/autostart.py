@@ -183,7 +183,7 @@ class AutoProfiler:
     def _end(self, name: str) -> None:
         if self._recording.state == "running":  # else the process is being ended within the call
             _try(lambda: self._recording.step(name))
-            _try(self._recording.pause)
+            _try(self._recording.pause if self._calls.are_over else self._recording.rest)
 
     def _before_copy(self) -> None:
         """Pause where a copy of the process can be profiled."""
@@ -193,6 +193,8 @@ class AutoProfiler:
         self._copied = state if allowed else ""
         if self._copied == "running":
             _try(self._recording.pause)
+        elif self._copied == "paused":
+            _try(self._recording.settle)
 
     def _after_copy(self) -> None:
         if self._copied == "running":

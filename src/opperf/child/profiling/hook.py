@@ -92,6 +92,11 @@ class Calls:
         self._end = end
         self._outermost = Lock()
 
+    @property
+    def are_over(self) -> bool:
+        """Whether no further call is wanted."""
+        return self._calls is not None and self.count >= self._skip + self._calls
+
     def put_around(self, module: object) -> None:
         """Replace the function in its module, or in its class; raises `AttributeError` where there is none."""
         *owners, last = self._name.split(".")

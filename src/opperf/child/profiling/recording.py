@@ -71,6 +71,7 @@ class Recording:
         self, watching: Watching, create: Callable[[str, Watching], Watcher] = watcher, *, gives_way: bool = False
     ) -> None:
         self.state = "stopped"
+        self._rests = False
         self._gives_way = gives_way
         self._before = ""
         self._watching = watching
@@ -124,6 +125,7 @@ class Recording:
         try:
             if self.state == "running":
                 self._stop_watchers()
+            self.settle()
         finally:
             self._free()
 
@@ -133,6 +135,20 @@ class Recording:
         if self.state == "paused":
             raise ProfilerError("the profiler is already paused", hint="resume it first", slug="profiler_paused")
         self._stop_watchers()
+
+    def rest(self) -> None:
+        """Watch no more until `resume`, as `pause` does, but have watchers ready that take long to stop."""
+        self._open("paused")
+        self._stop_watchers("rest")
+        self._rests = True
+
+    def settle(self) -> None:
+        """Have watchers that are ready stop, too: others need what they use."""
+        if self._rests:
+            self._rests = False
+            for one in self._watchers.values():
+                if hasattr(one, "rest"):
+                    one.stop()
 
     def resume(self) -> None:
         """Watch again."""
@@ -174,6 +190,7 @@ class Recording:
     def _take_over(self) -> list[Profile]:
         if self.state == "running":
             raise ProfilerError("the profiler is still running", hint="stop or pause it first", slug="profiler_running")
+        self.settle()
         return of_active([one.take() for one in self._watchers.values()])
 
     def _open(self, what: str) -> None:
@@ -192,15 +209,15 @@ class Recording:
             stack.pop_all()
         self._fresh.start()
         self._waiting.start()
-        self.state = "running"
+        self.state, self._rests = "running", False
 
-    def _stop_watchers(self) -> None:
+    def _stop_watchers(self, how: str = "stop") -> None:
         self.state = "paused"
         self._fresh.stop()
         self._waiting.stop()
         with ExitStack() as stack:  # each is stopped even if another raises
             for one in self._watchers.values():
-                stack.callback(one.stop)
+                stack.callback(getattr(one, how, one.stop))
 
     def _free(self) -> None:
         self.state = "stopped"
@@ -217,6 +234,7 @@ class Recording:
                 "`set_state('run')` and `set_state('stop')`",
                 slug="profiler_running",
             )
+        self.settle()
         self._before = self.state
         if self.state == "running":
             self._stop_watchers()

@@ -45,7 +45,8 @@ class Watching:
 class Watcher(Protocol):
     """One framework's profiler. `backends/<framework>/watcher.py` has one each, called `Watcher`, made from `Watching`.
 
-    `start` and `stop` come in turn, any number of times; recorded spans accumulate until `take` returns them.
+    `start` and `stop` come in turn, any number of times; recorded spans accumulate until `take` returns them. One that
+    takes long to stop may have a `rest` besides, for a `stop` after which `start` is expected soon, or `stop` follows.
     """
 
     #: The framework's name.

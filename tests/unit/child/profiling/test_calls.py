@@ -11,6 +11,18 @@ import pytest
 from opperf.child.profiling.hook import Calls
 
 
+def test_after_the_last_call_that_is_wanted_they_are_over() -> None:
+    log, module = Log(), SimpleNamespace(step=lambda: None)
+    calls = log.calls(skip=1, calls=2)
+    calls.put_around(module)
+    over = []
+    for _ in range(4):
+        module.step()
+        over.append(calls.are_over)
+    assert over == [False, False, True, True]
+    assert not log.calls().are_over
+
+
 class Log:
     """What began and ended, and what the function did meanwhile; it begins unless it is told not to."""
 

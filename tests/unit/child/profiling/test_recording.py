@@ -139,6 +139,61 @@ def test_a_profile_knows_when_it_was_watched_and_gaps_are_no_part_of_it(recordin
     assert (second.end - first.begin, profile.watched(first.begin, second.end)) == (52_000, 2000)
 
 
+class Restful(null.Watcher):
+    """A watcher that takes long to stop, and says what it is told."""
+
+    def __init__(self, watching: Watching) -> None:
+        super().__init__(watching)
+        self.said: list[str] = []
+
+    def rest(self) -> None:
+        """Stay ready."""
+        self.said.append("rest")
+        super().stop()
+
+    def start(self) -> None:
+        """Go on."""
+        self.said.append("start")
+        super().start()
+
+    def stop(self) -> None:
+        """Stop for good; a watcher that rests has stopped to see."""
+        self.said.append("stop")
+        if self in null._on:
+            super().stop()
+
+
+@pytest.mark.parametrize("end", [Recording.stop, Recording.settle, Recording.collect])
+def test_a_watcher_that_rests_is_ready_to_go_on_and_stops_when_others_need_what_it_uses(
+    end: Callable[[Recording], object],
+) -> None:
+    watcher = Restful(Watching())
+    recording = Recording(Watching(), lambda name, watching: watcher)
+    recording.include("null")
+    recording.start()
+    recording.rest()
+    call("in the gap")
+    recording.resume()
+    call("within")
+    recording.rest()
+    end(recording)
+    assert watcher.said == ["start", "rest", "start", "rest", "stop"]
+    if recording.state != "stopped":
+        recording.stop()
+    assert names(recording) == ["within"]
+    assert watcher.said.count("stop") == 1
+
+
+def test_a_watcher_that_cannot_rest_stops(recording: Recording) -> None:
+    recording.start()
+    recording.rest()
+    call("in the gap")
+    recording.resume()
+    call("within")
+    recording.stop()
+    assert names(recording) == ["within"]
+
+
 def of_framework(name: str, *kinds: str, note: str = "") -> Profile:
     """Return what a watcher saw: a step, and spans of some kinds."""
     spans = [Event(f"{kind} of {name}", kind, 10 * i, 5, 1, "main") for i, kind in enumerate(("step", *kinds))]

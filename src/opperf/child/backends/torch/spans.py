@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
-from operator import methodcaller
+from operator import itemgetter, methodcaller
 from typing import Any
 
 import torch
@@ -55,9 +55,18 @@ def plain(name: str) -> str:
     return COMPILED.sub("CompiledFxGraph", name)
 
 
-def profile_of(results: Any, watching: Watching, thread: Callable[[int], str], stacks: Stacks | None = None) -> Profile:
-    """Return what the profiler's results tell; `thread` names a thread by the system's number."""
-    spans, kernels, changes = _sort(results.events())
+def profile_of(
+    results: Any,
+    watching: Watching,
+    thread: Callable[[int], str],
+    stacks: Stacks | None = None,
+    gaps: Sequence[tuple[int, int]] = (),
+) -> Profile:
+    """Return what the profiler's results tell; `thread` names a thread by the system's number.
+
+    What began in one of the `gaps`, which are in order, is left out.
+    """
+    spans, kernels, changes = _sort(one for one in results.events() if not _is_within(one.start_ns(), gaps))
     events = [_event(one, watching, thread, stacks) for one in spans]
     above = parents(events)
     is_node = [one.scope() == BACKWARD or event.name.startswith(ENGINE) for one, event in zip(spans, events)]
@@ -110,6 +119,11 @@ def _sort(raw_spans: Iterable[Any]) -> tuple[list[Any], list[Any], list[Any]]:
             spans.append(one)
     spans.sort(key=lambda one: (one.device_resource_id(), one.start_ns(), -one.duration_ns()))
     return spans, kernels, sorted(changes, key=methodcaller("start_ns"))
+
+
+def _is_within(time: int, gaps: Sequence[tuple[int, int]]) -> bool:
+    place = bisect_right(gaps, time, key=itemgetter(0)) - 1
+    return place >= 0 and time < gaps[place][1]
 
 
 def _hidden(one: Any) -> bool:

@@ -41,10 +41,14 @@ SILENT = "6"
 
 @dataclass
 class Window:
-    """One run of PyTorch's profiler, and the threads that lived at its end."""
+    """One run of PyTorch's profiler, and the threads that lived at its end.
+
+    What it recorded in `gaps`, from one time to another, does not count.
+    """
 
     session: Any
     marks: Ranges | None
+    gaps: list[tuple[int, int]] = field(default_factory=list)
     thread: int = field(default_factory=threading.get_ident)
     threads: dict[int, str] = field(default_factory=dict)
 
@@ -65,11 +69,22 @@ class Watcher:
         self._since = self._passed = 0.0
         self._began = self._stopped = 0  # when the first window began, and when there was no room for more
         self._ended = False
+        self._left = 0  # when it was stopped or began to rest
+        self._gap: float | None = None  # the last seconds between two times that were watched
+        self._rests = False
         self._observer = _observer(watching.record)
         self.allows_copies = False
 
     def start(self) -> None:
-        """Start recording; raises `ProfilerError` while PyTorch's profiler is in use."""
+        """Start recording, or go on; raises `ProfilerError` while PyTorch's profiler is in use."""
+        self._gap = (time.time_ns() - self._left) / 1e9 if self._left else None
+        if self._rests and not torch.autograd.profiler._is_profiler_enabled:  # other code stopped it
+            self.stop()
+        if self._rests and self._open is not None:
+            self._rests = False
+            self._open.gaps.append((self._left, time.time_ns()))
+            self._enter()
+            return
         if torch.autograd.profiler._is_profiler_enabled:
             raise ProfilerError(
                 "PyTorch's own profiler is running, and a process can only have one",
@@ -88,13 +103,40 @@ class Watcher:
             return
         session = self._session()
         session.__enter__()
-        self._since = time.perf_counter()
         self._open = Window(session, Ranges() if self._watching.modules else None)
+        self._enter()
+
+    def _enter(self) -> None:
+        self._since = time.perf_counter()
         self._steps.begin()
         if self._observer is not None:
             self._observer.start()
         if self._calls is not None:
             self._calls.start()
+
+    def _leave(self) -> None:
+        if self._calls is not None:
+            self._calls.stop()
+        self._passed += time.perf_counter() - self._since
+        _wait()
+        self._steps.close()
+        if self._observer is not None:
+            self._observer.stop()
+        self._left = time.time_ns()
+
+    def rest(self) -> None:
+        """Let nothing count until the next start, which is expected soon; else stop.
+
+        To stop, PyTorch's profiler needs about as long as what it saw took; in a short gap, to record on costs less. It
+        stops where memory is counted, since what was allocated in a gap would be missing, and where kernels run on.
+        """
+        length = time.perf_counter() - self._since
+        is_short = self._gap is not None and self._gap <= length
+        if self._open is None or not is_short or self._watching.memory or torch.cuda.is_available():
+            self.stop()
+            return
+        self._leave()
+        self._rests = True
 
     def stop(self) -> None:
         """Wait for every device, then watch no more; raises `ProfilerError` in a thread that cannot."""
@@ -109,13 +151,11 @@ class Watcher:
             )
         if self._guard is not None:
             self._guard.pause()
-        if self._calls is not None:
-            self._calls.stop()
-        self._passed += time.perf_counter() - self._since
-        _wait()
-        self._steps.close()
-        if self._observer is not None:
-            self._observer.stop()
+        if self._rests:
+            window.gaps.append((self._left, time.time_ns()))
+            self._rests = False
+        else:
+            self._leave()
         if window.marks is not None:
             window.marks.close()
             window.marks = None
@@ -190,7 +230,7 @@ class Watcher:
         def thread(number: int) -> str:
             return self._names.of(number, window.threads.get(number, "thread"))
 
-        return profile_of(window.session.kineto_results, self._watching, thread, stacks)
+        return profile_of(window.session.kineto_results, self._watching, thread, stacks, window.gaps)
 
     def _session(self) -> Any:
         return torch.autograd.profiler.profile(
