@@ -413,6 +413,16 @@ def test_a_table_says_between_which_bounds_whole_numbers_lie(opperf: Opperf) -> 
         assert f":{dtype}:range={bounds} " in done.out
 
 
+def test_a_failure_says_that_integers_which_may_be_indices_have_the_whole_of_their_type(opperf: Opperf) -> None:
+    for name in ("null:raise", "null:crash"):
+        words = ("--input", "at=3:int64", "--input", "at=3:int64:range=0..3", "--framework", "null")
+        wide, bounded = json.loads(opperf("run", name, *ONE[2:], *words, "--format", "json").out)["records"]
+        assert wide["reason"]["hint"] == (
+            "`at` is drawn from all of its type; if it holds indices, say which, as in `--input at=3:int64:range=0..64`"
+        )
+        assert bounded["reason"]["hint"] is None
+
+
 def test_an_unknown_distribution_is_refused_before_anything_runs(opperf: Opperf) -> None:
     done = opperf("run", "sort", "--framework", "null", "--values", "gaussian")
     assert done.code == 2

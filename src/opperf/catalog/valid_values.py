@@ -23,7 +23,7 @@ DRAWN = ("uniform", "normal", "sorted", "reversed")
 SMALL = (0.0, 10.0)
 _PLACE = re.compile(
     r"(^|_)(index|indices|idx|ids?|offsets?|lengths?|labels?|targets?|perm|permute|permutation|segments?|repeats|counts?"
-    r"|shapes?|sizes?|axis|axes|dims?|positions?|pivots|zero_points?|num|begin|end|strides?|splits?)(\d*$|_)"
+    r"|shapes?|sizes?|axis|axes|dims?|positions?|pivots|zero_points?|num|strides?|splits?)(\d*$|_)"
 )
 #: What frameworks put before the name of an operator that computes the same.
 PREFIXES = ("_foreach_", "special_", "linalg_", "_npi_", "_npx_", "_np_", "broadcast_", "elemwise_", "_contrib_")
@@ -76,7 +76,7 @@ def restrict(case: Case) -> Case:
                 case = replace(case, inputs={**case.inputs, **values})
             else:
                 case = replace(case, attributes={**case.attributes, **values})
-    own = is_code(case.operator)
+    own = is_code(case.operator) or split_implementation(case.operator)[0] is None
     return replace(
         case,
         inputs={name: _say_bounds(value, name, own) for name, value in case.inputs.items()},
@@ -98,6 +98,19 @@ def _say_bounds(value: Argument, name: str, own: bool) -> Argument:
         return replace(tensor, range=SMALL if small else full_range(tensor.dtype))
 
     return map_tensors(value, change)
+
+
+def unbounded(case: Case) -> tuple[str, ...]:
+    """Return the inputs whose integers are all of their type.
+
+    >>> unbounded(restrict(Case("mine:pick", {"data": TensorSpec((2,)), "places": TensorSpec((2,), "int64")})))
+    ('places',)
+    """
+
+    def is_wide(tensor: TensorSpec) -> bool:
+        return is_whole(tensor.dtype) and tensor.range == full_range(tensor.dtype)
+
+    return tuple(name for name in case.inputs if any(map(is_wide, case.tensors([name]))))
 
 
 def _draw(domain: Domain | IndexList | Levels, argument: Argument, case: Case) -> Argument:

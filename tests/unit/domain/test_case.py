@@ -245,6 +245,8 @@ def test_whole_numbers_of_a_whole_type_become_real_ones_and_indices_do_not() -> 
     case = Case("f", {"a": TensorSpec((2,), "int8", range=(-128, 128)), "b": TensorSpec((2,), "int8", range=(0, 4))})
     assert case.with_dtype("float32", of="int8")["a"] == TensorSpec((2,))
     assert case.with_dtype("float32", of="int8")["b"] == case["b"]
+    small = Case("exp", {"a": TensorSpec((2,), "int8", range=(-10, 10))})
+    assert small.with_dtype("float32", of="int8")["a"] == TensorSpec((2,))
 
 
 def test_float32_changes_nothing() -> None:

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
+from opperf.catalog import catalog
+from opperf.catalog.valid_values import unbounded
 from opperf.domain.code import Code
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import OperatorFailure, OpperfError, WorkerFailure
@@ -19,6 +21,7 @@ from opperf.domain.plan import INSTRUCTIONS, NATIVE, Part, Settings, Side, Trial
 from opperf.domain.reason import Reason, Warning
 from opperf.domain.registry import ARRAY_API, BUILT_IN
 from opperf.domain.stats.order import median
+from opperf.domain.tensor_text import tensor_text
 from opperf.parent.workers.instructions import Counter, fact, variables
 from opperf.parent.workers.package import cache_folder, ensure_folder
 from opperf.parent.workers.process import Worker, start
@@ -28,6 +31,8 @@ from opperf.parent.workers.reference import Ask, Reference
 DESCRIBE_TIMEOUT = 60.0
 #: Registered operators are listed, and cases of them made, within this many: PyTorch runs samples of all of its own.
 DISCOVER_TIMEOUT = 300.0
+#: How a call ends whose indices lie outside of what they index.
+MISPLACED = ("operator_error", "crash")
 #: A compiler gets this long: PyTorch's headers take it 10 s on a quiet machine.
 BUILD_TIMEOUT = 330.0
 #: A child is replaced when it holds this many bytes more than after its first trial: some frameworks keep scratch
@@ -204,10 +209,12 @@ class Pool:
             measurement = self._ask(worker, trial)
         except OperatorFailure as failed:
             status = "skipped" if failed.skipped else "failed"
-            return Outcome(trial, process, status, reason=failed.reason, version=version)
+            reason = failed.reason if failed.skipped else _with_bounds(failed.reason, trial)
+            return Outcome(trial, process, status, reason=reason, version=version)
         except WorkerFailure as lost:
             self._worker = None
             reason = Reason(lost.slug, lost.message, lost.hint, signal=lost.signal, stderr=lost.stderr)
+            reason = _with_bounds(reason, trial)
             return Outcome(trial, process, "failed", reason=reason, version=version)
         return Outcome(trial, process, "ok", measurement, version=version)
 
@@ -282,6 +289,17 @@ class Pool:
                 raise
 
         return ask
+
+
+def _with_bounds(reason: Reason, trial: Trial) -> Reason:
+    """Return why a trial failed, with a hint where an input may be an index, of which only the user knows."""
+    names = () if reason.slug not in MISPLACED or trial.case.operator in catalog() else unbounded(trial.case)
+    if reason.hint is not None or not names:
+        return reason
+    spec = next(trial.case.tensors(names[:1]))
+    example = f"--input {names[0]}={tensor_text(replace(spec, range=(0, 64)))}"
+    hint = f"`{names[0]}` is drawn from all of its type; if it holds indices, say which, as in `{example}`"
+    return replace(reason, hint=hint)
 
 
 def _start_failure(side: Side, error: OpperfError) -> Reason:
