@@ -22,6 +22,7 @@ from opperf.domain.errors import InputError
 from opperf.domain.plan import Side
 from opperf.domain.registry import ARRAY_API, FRAMEWORK, FRAMEWORKS, Framework, array_library, is_argument, register
 from opperf.domain.tensor import TensorSpec
+from opperf.domain.tensor_text import is_tensor_text, read_tensor
 
 
 class CodeError(InputError):
@@ -242,9 +243,11 @@ def examples(code: Code, function: Callable[..., object], size: str) -> list[Cas
 
 
 def _argument(value: object) -> Argument:
-    """Return a declared value: whole numbers in brackets are the shape of a tensor."""
+    """Return a declared value: whole numbers in brackets are the shape of a tensor, and `9:int64:range=0..8` is one."""
     if isinstance(value, (list, tuple)) and all(isinstance(size, int) for size in value):
         return TensorSpec(tuple(value))
+    if isinstance(value, str) and is_tensor_text(value):
+        return read_tensor(value, None, "a declared argument")
     if value is None or isinstance(value, (TensorSpec, bool, int, float, str)):
         return value
     raise CodeError(f"a declared argument is {value!r}, expected a shape, an `opperf.TensorSpec`, a number or a string")

@@ -154,6 +154,16 @@ def test_declared_sizes_are_cases_and_flops_are_counted_from_their_shapes() -> N
     assert examples(PATH, function, "large") == []
 
 
+def test_a_declared_input_has_its_type_values_and_range() -> None:
+    @operator(sizes={"small": {"x": (8, 4), "at": "5:int64:sorted:range=0..8", "mode": "a:b"}})
+    def function(x, at, mode):  # type: ignore[no-untyped-def]
+        return x[at]
+
+    (case,) = examples(PATH, function, "small")
+    assert case.tensor("at") == TensorSpec((5,), "int64", values="sorted", range=(0, 8))
+    assert case.attributes == {"mode": "a:b"}
+
+
 def test_a_count_that_raises_says_what_it_raised() -> None:
     @operator(flops=lambda **shapes: 1 // 0)
     def function(x):  # type: ignore[no-untyped-def]
