@@ -67,5 +67,7 @@ def test_two_profiles_that_were_written_are_compared_operator_by_operator(opperf
     for words in ("--diff --by name before.json after.json", "before.json --by name after.json --diff"):
         assert opperf("profile", *words.split()).out == done.out
     assert done.out.splitlines()[2].split() == [
-        "matmul", "1", "1.00", "us", "->", "1.50", "us", "100", "%", "+500", "ns", "1.5", "1.5"
+        "matmul", "1", "1.00", "us", "->", "1.50", "us", "100", "%", "+500", "ns", "1.5", "+500", "ns", "1.5"
     ]  # fmt: skip
+    by_self = opperf("profile", "--diff", "--sort", "self", "before.json", "after.json").out
+    assert "rows are sorted by the difference in `self`" in by_self
