@@ -227,14 +227,14 @@ class Case(Fields):
 
         A range of real numbers means nothing to whole ones: they take their default, without zero where the operator
         asked for positive values. Values that are given one by one keep their type where another does not hold them,
-        and whole numbers from zero or one to another bound than their type's keep theirs: they are indices.
+        and whole numbers from zero to another bound than their type's keep theirs: they are indices.
         """
 
         def change(tensor: TensorSpec) -> TensorSpec:
             if tensor.dtype != of:
                 return tensor
             if is_whole(of) and tensor.range is not None:
-                if tensor.range[0] >= 0 and tensor.range not in (full_range(of), positive_range(of)):
+                if tensor.range[0] == 0 and tensor.range != full_range(of):
                     return tensor
                 tensor = replace(tensor, range=None if tensor.range[0] <= 0 else (0.5, 2.0))
             if tensor.literal is not None:

@@ -127,6 +127,11 @@ def test_values_that_are_all_alike_need_no_bounds(name: str) -> None:
     assert restrict(case) == case
 
 
+def test_whole_weights_are_small_enough_to_add_up() -> None:
+    case = catalog()["random_categorical"].case("small").with_dtype("int32")
+    assert restrict(case).tensor("data").range == (1.0, 10.0)
+
+
 def test_indices_into_what_a_reduction_chose_from_are_bound_by_its_sizes() -> None:
     several: tuple[Argument, ...] = ((256, 4), ListOf((256, 4)))
     for sizes in several:
