@@ -87,7 +87,6 @@ RULES = {
         "FEW_FAULTS",
         "SHARE_OF_TIME",
         "MAPPED_BYTES",
-        "LEAST_PAIRS",
     ),
     "parent.analysis.two_runs": ("FLOOR",),
     "parent.stages": ("SHARE_OF_BAND",),

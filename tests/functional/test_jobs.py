@@ -146,7 +146,7 @@ def test_a_crash_fails_its_own_comparison_only(opperf: Opperf) -> None:
 def test_a_side_that_does_not_start_fails_every_comparison_with_the_reason_of_one_job(opperf: Opperf) -> None:
     words = ("compare", "add", "exp", "--base", "null", "--new", "null;slowdown=none", "--size", "small")
     done = [opperf(*words, "--jobs", jobs, "--format", "json") for jobs in ("1", "2")]
-    assert [each.code for each in done] == [0, 0]
+    assert [each.code for each in done] == [3, 3]
     one, two = ([(each["verdict"], each["reason"]) for each in json.loads(each.out)["comparisons"]] for each in done)
     assert one == two
     assert {verdict for verdict, _ in one} == {"failed"}

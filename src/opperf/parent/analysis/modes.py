@@ -19,6 +19,7 @@ from opperf.domain.plan import Trial
 from opperf.domain.reason import Warning
 from opperf.domain.stats.order import median
 from opperf.domain.units import format_seconds
+from opperf.parent.analysis.verdict import LEAST_PAIRS
 
 #: Groups lie this far apart at least, as a log-ratio: less is what identical code moves by from place to place.
 GAP = math.log(1.1)
@@ -37,8 +38,6 @@ FEW_FAULTS = 1.0
 SHARE_OF_TIME = 0.1
 #: Blocks from this size on are mapped at each call, whatever ran before: children fix the allocator's threshold there.
 MAPPED_BYTES = 32 * 1024 * 1024
-#: Fewer pairs than this show no groups.
-LEAST_PAIRS = 3
 SIDES = ("base", "new")
 LATER = "compare again later: modes may last for minutes"
 
