@@ -159,7 +159,7 @@ def known() -> set[str]:
     verbs = [*_verbs(COMMAND), *_verbs(typer.main.get_command(mxnet_opperf.app))]
     own = {option for verb in verbs for parameter in verb.params for option in _options(parameter)}
     own |= {option for action in param.parser()._actions for option in action.option_strings}
-    return own | {"--cpuset-cpus", "--no-deps", "--metrics", "--nvtx-include", "--alone"}
+    return own | {"--cpuset-cpus", "--no-deps", "--metrics", "--nvtx-include", "--alone", "--real"}
 
 
 @of_each_page

@@ -150,10 +150,10 @@ class ReadSide(Side):
     """A side as a file or a database names it: it says where something was measured, and nothing is started for it.
 
     It equals the side of the same words that a user names. Copies of it are read ones too, until somebody has held it
-    to what the user allows, and says so by `named`.
+    to what the user allows, and says so by `as_user_named`.
     """
 
-    def named(self) -> Side:
+    def as_user_named(self) -> Side:
         """Return the side as one that may be started."""
         return Side(**{one.name: getattr(self, one.name) for one in fields(self)})
 
@@ -176,9 +176,9 @@ class Trial(Fields):
         """What makes two trials the same: case id, side and direction."""
         return (self.case.id, self.side.key, self.direction)
 
-    def named(self) -> Trial:
+    def as_user_named(self) -> Trial:
         """Return the trial on a side that may be started: the caller has held it to what the user allows."""
-        return replace(self, side=self.side.named()) if isinstance(self.side, ReadSide) else self
+        return replace(self, side=self.side.as_user_named()) if isinstance(self.side, ReadSide) else self
 
 
 @dataclass(frozen=True)

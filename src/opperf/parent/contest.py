@@ -78,8 +78,8 @@ class Contest:
     def warnings(self) -> tuple[Warning, ...]:
         """What was seen of either side, each once."""
         pairs = (*self.stage1, *self.stage2)
-        seen = (one for pair in (*self.counts, *pairs) for one in pair.warnings)
-        return tuple(dict.fromkeys([*seen, *fault_warnings(pairs)]))
+        warnings = (one for pair in (*self.counts, *pairs) for one in pair.warnings)
+        return tuple(dict.fromkeys([*warnings, *fault_warnings(pairs)]))
 
     def doubt(self, change: float) -> Doubt | None:
         """Return why its pairs make no change beyond a log-ratio certain, None where nothing speaks against it."""

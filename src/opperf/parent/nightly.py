@@ -91,8 +91,8 @@ def nightly(file: NightlyFile, store: Archive, order: Order, progress: Progress)
             pairs = [(base, build) for base in dict.fromkeys(bases) if base is not None and base != build]
             if moved_from is not None and not is_again and not any(night.build == anchor for night in nights):
                 pairs.append((moved_from, anchor))
-            listed = calendar.lists(before, build)
-            night, cause = _night(file, selection, pairs, build, anchor, order, progress, listed=listed)
+            is_listed = calendar.lists(before, build)
+            night, cause = _night(file, selection, pairs, build, anchor, order, progress, is_listed=is_listed)
             if cause is not None:
                 break
             store.add(night.run, kind="nightly")
@@ -128,9 +128,9 @@ def _night(
     order: Order,
     progress: Progress,
     *,
-    listed: bool,
+    is_listed: bool,
 ) -> tuple[Night, BaseException | None]:
-    """Compare each pair of builds; the first is what the night is judged by. A label says where that is `listed`."""
+    """Compare each pair of builds; the first is what the night is judged by. A label says where that is `is_listed`."""
     labels = {**order.labels, NAME: file.name, BUILD: build, ANCHOR: anchor}
     rule = file.gate
     judging = Judging(rule.tolerance, rule.pairs, rule.settle, rule.max_pairs, labels=labels, command=order.command)
@@ -144,7 +144,7 @@ def _night(
         if cause is not None:
             break
     sides = {name: facts for run in runs for name, facts in run.run.environment["sides"].items()}
-    step = next(filter(None, map(_step, runs[0].comparisons)), None) if listed else None
+    step = next(filter(None, map(_step, runs[0].comparisons)), None) if is_listed else None
     own = {} if step is None else {ORDER: step}
     joined = _join(runs[0].run, runs, sides=sides)
     whole = replace(joined, labels={**joined.labels, **own})

@@ -256,8 +256,12 @@ def of_active(profiles: Sequence[Profile]) -> list[Profile]:
 
     Every watcher marks the same steps, which count once. What a watcher says of itself stays.
     """
-    named = [one for one in profiles if one.processes]
-    ran = [one for one in named if one.of_kind("operator")] or [one for one in named if _saw_more(one)] or named[:1]
+    frameworks = [one for one in profiles if one.processes]
+    ran = (
+        [one for one in frameworks if one.of_kind("operator")]
+        or [one for one in frameworks if _saw_more(one)]
+        or frameworks[:1]
+    )
     silent = [Profile(notes=one.notes) for one in profiles if not any(one is other for other in ran)]
     others = [replace(one, events=tuple(event for event in one.events if event.kind != "step")) for one in ran[1:]]
     return [*ran[:1], *others, *silent]

@@ -104,7 +104,7 @@ def _of_pieces(backend: Backend, spec: TensorSpec, seed: str) -> object:
         count = min(PIECE_NUMBERS, parts * spec.elements - start)
         bits = raw_units(generator, count, size) if floating else _raw_integers(generator, count)
         piece = replace(spec, shape=(count // parts,), strides=None)
-        raw = backend.to_host(backend.tensor(_within(backend, spec, bits), piece.shape, spec.dtype, None))[0]
+        raw = backend.to_host(backend.tensor(_scale(backend, spec, bits), piece.shape, spec.dtype, None))[0]
         memory[place : place + len(raw)] = raw
         place += len(raw)
     return of_elements(backend, spec, cast("bytearray", memory))  # as far as a framework reads it
@@ -148,7 +148,7 @@ def _values(backend: Backend, spec: TensorSpec, seed: str) -> Numbers | list[str
 
 def _uniform(backend: Backend, spec: TensorSpec, seed: str) -> Numbers:
     size, floating, parts = _numbers(spec)
-    return _within(backend, spec, _bits(seed, parts * spec.elements, size, floating=floating))
+    return _scale(backend, spec, _bits(seed, parts * spec.elements, size, floating=floating))
 
 
 def _numbers(spec: TensorSpec) -> tuple[int, bool, int]:
@@ -159,7 +159,7 @@ def _numbers(spec: TensorSpec) -> tuple[int, bool, int]:
     return 8 if ITEM_SIZES[spec.dtype] == 8 and not is_complex else 4, True, 2 if is_complex else 1
 
 
-def _within(backend: Backend, spec: TensorSpec, bits: bytearray) -> Numbers:
+def _scale(backend: Backend, spec: TensorSpec, bits: bytearray) -> Numbers:
     """Return the numbers of random bits within the range of a tensor."""
     low, high = spec.range or spec.default_range
     size, floating, _ = _numbers(spec)

@@ -43,8 +43,8 @@ def order_of_equals(call: Call, case: Case, resolve: Callable[[str], object]) ->
     if call.function is not None or SORTING.isdisjoint(call.path.replace("::", ".").split(".")):
         return None
     defaults = _defaults(resolve(call.path))
-    given = {one.own: one.constant if one.neutral is None else case.get(one.neutral) for one in call.keywords}
-    settings = {name: given.get(name, defaults.get(name)) for name in ("stable", "kind")}
+    constants = {one.own: one.constant if one.neutral is None else case.get(one.neutral) for one in call.keywords}
+    settings = {name: constants.get(name, defaults.get(name)) for name in ("stable", "kind")}
     return KEPT if settings["stable"] is True or settings["kind"] in STABLE_KINDS else ANY
 
 

@@ -73,13 +73,13 @@ class Steps:
     def __init__(self, clock: Callable[[], int] = time_ns) -> None:
         self._clock = clock
         self._since = 0
-        self._begun: int | None = None
+        self._beginning: int | None = None
         self._stretches: list[Stretch] = []
         self._steps: list[Event] = []
 
     def begin(self) -> None:
         """Begin the next step: the program is watched from now on."""
-        self._since = self._begun = self._clock()
+        self._since = self._beginning = self._clock()
 
     def end(self, name: str, thread: str) -> None:
         """End a step in a thread."""
@@ -89,9 +89,9 @@ class Steps:
 
     def close(self) -> None:
         """Note that the program is watched no more, until the next `begin`."""
-        if self._begun is not None:
-            self._stretches.append(Stretch(self._begun, self._clock(), os.getpid()))
-            self._begun = None
+        if self._beginning is not None:
+            self._stretches.append(Stretch(self._beginning, self._clock(), os.getpid()))
+            self._beginning = None
 
     def take(self, facts: Mapping[str, object], notes: Sequence[str] = ()) -> Profile:
         """Return the steps since the last time, and when the program was watched, with what is known of it."""

@@ -157,9 +157,9 @@ class Bench:
             if peaks and min(peaks) > 0:  # it is counted, so one pair says all
                 subject.observations.append((base, new, math.log(peaks[1] / peaks[0]), 1e-3, 1))
         else:
-            said = observation(contest, self._rule.change)
-            if said is not None:
-                subject.observations.append((base, new, *said))
+            estimate = observation(contest, self._rule.change)
+            if estimate is not None:
+                subject.observations.append((base, new, *estimate))
         if contest.failure is not None and subject.answer is None:
             if new in self._candidates.ends or base not in self._candidates.ends:
                 subject.answer = replace(subject.plain(*self._candidates.ends), kind="failed", reason=contest.failure)

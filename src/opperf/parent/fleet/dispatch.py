@@ -203,11 +203,11 @@ def _read(text: str, order: Order) -> Answer:
     return replace(
         answer,
         outcomes=tuple(replace(one, trial=trials[one.trial.key]) for one in answer.outcomes),
-        comparisons=tuple(_of(bouts[_bout_key(one, one.base, one.new)], one) for one in answer.comparisons),
+        comparisons=tuple(_as_ordered(bouts[_bout_key(one, one.base, one.new)], one) for one in answer.comparisons),
     )
 
 
-def _of(bout: Bout, one: Comparison) -> Comparison:
+def _as_ordered(bout: Bout, one: Comparison) -> Comparison:
     return replace(one, count=bout.key.count, base=bout.base.side, new=bout.new.side)
 
 

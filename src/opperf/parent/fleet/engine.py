@@ -130,8 +130,10 @@ class Order(Exact):
     def from_json(cls, data: object, where: str = "") -> Order:
         """Read an order. It comes from the user's own opperf, so its sides are ones that the user named."""
         order = super().from_json(data, where)
-        bouts = (Bout(one.base.named(), one.new.named(), one.key.named()) for one in order.bouts)
-        return replace(order, trials=tuple(one.named() for one in order.trials), bouts=tuple(bouts))
+        bouts = (
+            Bout(one.base.as_user_named(), one.new.as_user_named(), one.key.as_user_named()) for one in order.bouts
+        )
+        return replace(order, trials=tuple(one.as_user_named() for one in order.trials), bouts=tuple(bouts))
 
 
 @dataclass(frozen=True)

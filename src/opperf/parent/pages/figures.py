@@ -225,14 +225,14 @@ def _times(records: Sequence[Record]) -> Iterator[Chart]:
         if time is None:
             continue
         direction = "" if trial.direction == "forward" else f"{trial.direction} "
-        known = {
+        figures = {
             "mean" if time.median is None else "median": format_seconds(time.value),
             "fastest": format_seconds(time.min),
             "90 % within": format_seconds(time.p90),
             "samples:": time.samples,
             "processes:": time.processes,
         }
-        tip = [f"{word} {number}" for word, number in known.items() if number not in (None, "")]
+        tip = [f"{word} {number}" for word, number in figures.items() if number not in (None, "")]
         width = None if time.min is None or time.p90 is None else (time.min, time.p90)
         rows.append(
             Row(

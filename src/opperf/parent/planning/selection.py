@@ -106,7 +106,7 @@ class Selection:
         if side.settings:
             names = ", ".join(f"`{name}`" for name in side.settings)
             raise InputError(f"{where}: a file cannot set options of a side, found {names}", slug="code_in_file")
-        trial = trial.named()
+        trial = trial.as_user_named()
         name = own_name(trial.side.implementation)
         if name is None:
             return trial

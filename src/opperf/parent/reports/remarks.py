@@ -189,8 +189,8 @@ def _orders(records: Sequence[Record]) -> Iterator[Note]:
         if record.status == "ok" and (order := record.facts.get("order_of_equals")):
             sorts.setdefault(record.trial.case.id, {}).setdefault(str(order), {})[framework(record)] = None
     differ = {tuple(orders["kept"]): tuple(orders["any"]) for orders in sorts.values() if len(orders) > 1}
-    for kept, others in differ.items():
-        text = f"sorts: equal elements keep their order in {', '.join(kept)}, and need not in {', '.join(others)}"
+    for stable, others in differ.items():
+        text = f"sorts: equal elements keep their order in {', '.join(stable)}, and need not in {', '.join(others)}"
         yield Note(f"{text}: part of the difference may be the algorithm")
 
 

@@ -230,9 +230,9 @@ class Pool:
             reply = ask(requests.Measure(handle, settings, self._part(trial)))
         finally:
             if self._worker is worker and worker.alive:
-                held = ask(requests.Release(handle)).size
+                growth = ask(requests.Release(handle)).size
                 # What a trial freed decides how the next one gets its memory, unless the thresholds are fixed.
-                if held > MOST_HELD or trial.side.allocator == "default":
+                if growth > MOST_HELD or trial.side.allocator == "default":
                     self.close()
         if settings.by_share:
             time = CountedTimes.of([reply.time], trial.side)

@@ -179,17 +179,25 @@ def communication(number: int, rank: int, size: int) -> dict[str, Any]:
     return node(number, 1, "record_param_comms", "", inputs)
 
 
-@pytest.mark.parametrize(("rank", "size", "refused"), [(1, 4, True), (3, 4, False), (0, 2, False)])
-def test_a_kineto_trace_of_another_rank_is_refused(rank: int, size: int, refused: bool, tmp_path: Path) -> None:
+def read_beside_rank_3(folder: Path, rank: int, size: int) -> Any:
+    """Read an execution trace of a rank beside the Kineto trace of rank 3 of 4."""
     nodes = [*numbered(add(2), {**add(3), "name": "aten::mm"}), communication(4, rank, size)]
-    path = tmp_path / "k.json"
+    path = folder / "k.json"
     about = {"backend": "nccl", "rank": 3, "world_size": 4}
     path.write_text(json.dumps({"distributedInfo": about, "traceEvents": of_an_older_pytorch()}))
-    if not refused:
-        assert read(tmp_path, *nodes, kineto=read_kineto(path)).clock == "device"
-        return
+    return read(folder, *nodes, kineto=read_kineto(path))
+
+
+def test_a_kineto_trace_of_another_rank_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"is of rank 3, but .*is of rank 1"):
-        read(tmp_path, *nodes, kineto=read_kineto(path))
+        read_beside_rank_3(tmp_path, 1, 4)
+
+
+@pytest.mark.parametrize(("rank", "size"), [(3, 4), (0, 2)])
+def test_a_kineto_trace_of_the_rank_or_of_a_program_that_the_notes_do_not_cover_is_read(
+    rank: int, size: int, tmp_path: Path
+) -> None:
+    assert read_beside_rank_3(tmp_path, rank, size).clock == "device"
 
 
 def test_a_trace_without_work_on_a_device_has_the_time_of_the_host(tmp_path: Path) -> None:

@@ -39,10 +39,10 @@ def recomputations(
     for place, (event, node) in enumerate(zip(events, nodes)):
         again_of_node = None if node is None or node == place else by_node.get(node)
         result.append(again_of_node if again_of_node is not None and event.begin < again_of_node.until else None)
-    return result, [_around(events[node], again) for node, again in by_node.items()]
+    return result, [_span(events[node], again) for node, again in by_node.items()]
 
 
-def _around(node: Event, again: Again) -> Event:
+def _span(node: Event, again: Again) -> Event:
     """Return the span in which a node ran something again, Python between the operators included."""
     return Event(
         RECOMPUTATION, "task", node.begin, again.until - node.begin, node.process, node.thread,

@@ -254,8 +254,8 @@ class TorchBackend(Backend):
         """Return what is free on a CUDA device, with what PyTorch keeps of it for later tensors."""
         if self.device.type != "cuda":
             return None
-        kept: int = torch.cuda.memory_reserved(self.device) - torch.cuda.memory_allocated(self.device)
-        return int(torch.cuda.mem_get_info(self.device)[0]) + kept
+        unused: int = torch.cuda.memory_reserved(self.device) - torch.cuda.memory_allocated(self.device)
+        return int(torch.cuda.mem_get_info(self.device)[0]) + unused
 
     def memory(self, work: Work) -> Memory | None:
         """Return what one call allocates; of a CUDA graph, whose memory is its own, nothing."""

@@ -136,13 +136,13 @@ class _Launches:
     def seconds(self, calls: Sequence[Call]) -> dict[int, float]:
         """Return the seconds of the work that each call launched, by the call's place."""
         running = _running(calls, self.launches)
-        named = {call.external: place for place, call in enumerate(calls) if call.external}
+        by_external = {call.external: place for place, call in enumerate(calls) if call.external}
         result: Counter[int] = Counter()
         for (launch, external), nanoseconds in self.work.items():
             place = running.get(launch)
             if place is None:
                 external = external or (self.launches[launch].external if launch in self.launches else 0)
-                place = named.get(external) if external != launch else None
+                place = by_external.get(external) if external != launch else None
             if place is not None:
                 result[place] += nanoseconds
         return {place: nanoseconds / 1e9 for place, nanoseconds in result.items()}

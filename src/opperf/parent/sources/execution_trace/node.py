@@ -184,8 +184,8 @@ def nodes(path: Path) -> Iterator[Node]:
 def process(path: Path) -> int | None:
     """Return the process that wrote a trace; None where the trace does not say."""
     with open_trace(path) as file:
-        found = next(ijson.items(file, "pid", use_float=True), None)
-    return found if isinstance(found, int) else None
+        pid = next(ijson.items(file, "pid", use_float=True), None)
+    return pid if isinstance(pid, int) else None
 
 
 def check(path: Path) -> None:

@@ -46,7 +46,7 @@ class DatedBuild:
             return self.first
 
 
-def arrange(builds: Iterable[DatedBuild], listed: Sequence[str] = ()) -> list[str]:
+def arrange(builds: Iterable[DatedBuild], order: Sequence[str] = ()) -> list[str]:
     """Return the names of builds, the oldest first; those of a list are in its order, whatever else is known of them.
 
     Builds that nothing tells apart stay in the order that they are given in.
@@ -57,10 +57,10 @@ def arrange(builds: Iterable[DatedBuild], listed: Sequence[str] = ()) -> list[st
     >>> arrange(DatedBuild(version, version, moment) for version, moment in zip(versions, moments))
     ['2.1.3', '2.4.6', '4f2a9c']
     """
-    named = {build.name: build for build in builds}
-    sequence = [named[name] for name in dict.fromkeys(listed) if name in named]
-    others = [build for build in named.values() if build not in sequence]
-    releases = {build.name: build.release for build in named.values()}
+    by_name = {build.name: build for build in builds}
+    sequence = [by_name[name] for name in dict.fromkeys(order) if name in by_name]
+    others = [build for build in by_name.values() if build not in sequence]
+    releases = {build.name: build.release for build in by_name.values()}
     versioned = sorted(
         ((release, build.day, build) for build in others if (release := releases[build.name]) is not None),
         key=lambda one: one[:2],

@@ -107,7 +107,7 @@ def read_builds(connection: Connection, framework: str | None) -> list[BuildRows
     for one in sorted(rows_by_build.values(), key=age):
         # The framework whose build was seen last is the last one.
         frameworks[one.build.framework] = [*frameworks.pop(one.build.framework, ()), one]
-    lists = _listed(connection)
+    lists = _lists(connection)
     ordered: list[BuildRows] = []
     for name, several in frameworks.items():
         dated = [DatedBuild(one.build.version, one.build.version, one.build.first) for one in several]
@@ -115,7 +115,7 @@ def read_builds(connection: Connection, framework: str | None) -> list[BuildRows
     return ordered[::-1]
 
 
-def _listed(connection: Connection) -> dict[str, list[str]]:
+def _lists(connection: Connection) -> dict[str, list[str]]:
     """Return the versions of each framework that nights had from a list, in its order; the latest night counts."""
     labels = schema.labels.c
     query = select(labels.value).join(schema.runs).where(labels.name == ORDER).order_by(schema.runs.c.started)

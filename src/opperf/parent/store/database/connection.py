@@ -209,23 +209,23 @@ def _migrate(engine: Engine) -> None:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
     scripts = ScriptDirectory.from_config(config)
-    known = [script.revision for script in scripts.walk_revisions()]
+    versions = [script.revision for script in scripts.walk_revisions()]
     with engine.connect() as connection:
-        revision = _look(connection, known)
+        revision = _look(connection, versions)
     if engine.dialect.name == "sqlite":
         with closing(engine.raw_connection()) as raw:
             raw.cursor().execute("PRAGMA journal_mode=WAL")
-    if revision == known[0]:
+    if revision == versions[0]:
         return
     # Whoever connects first makes the tables: what stands there is looked at again once nobody else can write.
     with engine.execution_options(writes=True).begin() as connection:
-        _look(connection, known)
+        _look(connection, versions)
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
 
 
-def _look(connection: Connection, known: Sequence[str]) -> str | None:
-    """Return the version of the tables, None where there are none; `known` are those of this opperf, the latest first.
+def _look(connection: Connection, versions: Sequence[str]) -> str | None:
+    """Return the version of the tables, None where there are none; `versions` are opperf's own, the latest first.
 
     Nothing is changed. Raises `InputError` for tables that are not opperf's, or of several versions or a later one.
     """
@@ -238,16 +238,16 @@ def _look(connection: Connection, known: Sequence[str]) -> str | None:
         raise InputError(f"it is not opperf's: `{fakes}` is a view, expected a table", slug="database")
     revisions = MigrationContext.configure(connection).get_current_heads()
     others = sorted(tables - {*own, VERSIONS}) or sorted(tables - {VERSIONS})
-    is_stranger = bool(others) if not revisions else revisions[0] not in known and "runs" not in tables
+    is_stranger = bool(others) if not revisions else revisions[0] not in versions and "runs" not in tables
     if is_stranger:
         name = f": it has a table `{others[0]}`" if others else ""
         raise InputError(f"it belongs to another program{name}", slug="database")
     if len(revisions) > 1:
         raise InputError(f"its table `{VERSIONS}` has {len(revisions)} versions, expected one", slug="database")
     (revision,) = revisions or (None,)
-    if revision is not None and revision not in known:
+    if revision is not None and revision not in versions:
         raise InputError("a newer version of opperf wrote this database", hint="update opperf", slug="database")
     missing = min(set(own) - tables, default=None)
-    if revision == known[0] and missing is not None:
+    if revision == versions[0] and missing is not None:
         raise InputError(f"it has no table `{missing}`", hint="restore a copy of it", slug="database")
     return revision

@@ -68,12 +68,12 @@ def pytest_run(data: object, where: str) -> Foreign:
         median, mean, least, most, deviation = (
             seconds(value, place) for value in (stats.median, stats.mean, stats.min, stats.max, stats.stddev)
         )
-        known = Spread(median, mean, least, most, stdev=deviation, samples=stats.rounds, calls=stats.iterations)
+        spread = Spread(median, mean, least, most, stdev=deviation, samples=stats.rounds, calls=stats.iterations)
         # Tests that have nothing else to tell them apart are told apart by what stands in brackets behind their names.
         brackets = one.fullname.partition("[")[2].removesuffix("]")
         if brackets and (not arguments or counts[name, repr(arguments)] > 1):
             arguments["id" if "id" not in arguments else "test_id"] = brackets
-        sheet.add(Timing(name, known, arguments))
+        sheet.add(Timing(name, spread, arguments))
     info = file.machine_info
     cpu = read_as(Mapping[str, object], info.get("cpu") or {}, f"{where}: machine_info.cpu")
     machine = {"architecture": info.get("machine"), "cpu": cpu.get("brand_raw"), "cores_logical": cpu.get("count")}
@@ -145,17 +145,17 @@ def google_run(data: object, where: str, *, version: str) -> Foreign:
         if not samples.get(name):  # of repetitions that are there, every aggregate can be computed
             sheet.leave_out(f"aggregates called {aggregate}")
     for name in dict.fromkeys([*samples, *aggregates]):
-        known, stated = None, aggregates.get(name, {})
+        spread, stated = None, aggregates.get(name, {})
         if samples.get(name):
-            known = Spread.of(samples[name])
+            spread = Spread.of(samples[name])
         elif stated.keys() & {"median", "mean"}:
             median, mean, least, most, deviation = map(stated.get, AGGREGATES)
-            known = Spread(median, mean, least, most, stdev=deviation, samples=counts[name])
+            spread = Spread(median, mean, least, most, stdev=deviation, samples=counts[name])
         elif stated:
             sheet.leave_out("benchmarks of which neither median nor mean is stated")
             continue
         operator, arguments = _google_case(name)
-        sheet.add(Timing(operator, known, arguments))
+        sheet.add(Timing(operator, spread, arguments))
     context = file.context
     caches = [
         {"level": one.level, "type": one.type.lower(), "size": one.size, "shared_by": one.num_sharing}

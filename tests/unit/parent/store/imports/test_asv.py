@@ -97,15 +97,16 @@ def test_parameters_that_multiply_beyond_all_memory_cost_nothing(tmp_path: Path)
         ({"env_name": ["py"]}, "a.json.env_name"),
         ({"results": {"time_a": [[1e300], []]}}, "a.json: time_a"),
         ({"results": {"time_a": [[1.0], [["x"], "y"]]}}, "params"),
-        ({"results": {"time_a": [[1.0], []]}, "result_columns": ["result", "stats_repeat"]}, ""),
         ({"results": {"time_a": [[1.0], ["a"]]}, "result_columns": ["result", "stats_repeat"]}, "stats_repeat[0]"),
     ],
 )
 def test_a_value_that_is_none_of_asvs_is_refused_with_its_place(change: dict[str, Any], place: str) -> None:
     with TemporaryDirectory() as folder:
-        if not place:
-            assert read(Path(folder), **{"results": {}, **change}).run.records
-            return
         with pytest.raises(InputError) as refusal:
             read(Path(folder), **{"results": {}, **change})
         assert place in refusal.value.message
+
+
+def test_a_column_that_no_row_has_is_read_as_none(tmp_path: Path) -> None:
+    foreign = read(tmp_path, {"time_a": [[1.0], []]}, result_columns=["result", "stats_repeat"])
+    assert len(foreign.run.records) == 1
