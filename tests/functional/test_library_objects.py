@@ -114,9 +114,10 @@ def test_what_is_saved_is_loaded_again(kind: str, here: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["compare", "gate", "noise", "run"])
 def test_an_object_has_the_page_and_the_picture_that_the_command_draws(kind: str, here: Path) -> None:
-    report = measured(kind)
-    report.save("saved.json")
+    measured(kind).save("saved.json")
     invoke("show", "saved.json", "--html", "c.html", "--plot", "c.svg")
+    report = opperf.load("saved.json")
+    assert isinstance(report, opperf.Results | opperf.Comparisons | opperf.Gate | opperf.Noise)
     assert report.to_html() == (here / "c.html").read_text()
     assert report.to_svg() == (here / "c.svg").read_text()
 

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from operator import iadd, imul
 from pathlib import Path
 from typing import Any
 
@@ -102,9 +103,9 @@ def of_mxnet() -> dict[str, Change]:
 def of_array_api() -> dict[str, Change]:
     """Return functions that change the arrays of a library behind the array API standard."""
     return {
-        "in place": lambda x, y, both: x.__imul__(y),
+        "in place": lambda x, y, both: imul(x, y),  # type: ignore[no-untyped-call]
         "a part": lambda x, y, both: x.__setitem__((0, slice(None)), 0.0),
-        "an item": lambda x, y, both: both[1].__iadd__(1.0),
+        "an item": lambda x, y, both: both.__setitem__(1, iadd(both[1], 1.0)),  # type: ignore[no-untyped-call]
         "fewer items": lambda x, y, both: both.pop(),
     }
 

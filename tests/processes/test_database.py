@@ -66,7 +66,7 @@ def night(number: int, version: str, ratio: float) -> ComparisonRun:
     verdict = Verdict("slower", ratio, (ratio * 0.99, ratio * 1.01), "", 5)
     base, new = (Side("numpy", f"numpy=={one}") for one in ("1.0", version))
     one = Comparison(CASE, "forward", base, new, verdict, 1e-4, 2e-4, base_version="1.0", new_version=version)
-    environment = {"machine": {"cpu": "EPYC", "memory_total": 15.49 * 2**30}}
+    environment = {"machine": {"cpu": "EPYC", "memory_total": int(15.49 * 2**30)}}
     started = f"2026-11-{number:02}T03:00:00+00:00"
     return ComparisonRun(Run(f"night{number}", started, ("opperf",), Settings(), environment=environment), (one,))
 
@@ -78,7 +78,7 @@ def measure(version: str) -> Run:
     time = Statistics(**values, **counts, stdev=0.0, interval=None, interval_reason=None, precision=None)
     metrics: dict[str, Value] = {"time": time, "memory_peak": Quantity(4096), "compile_time": Quantity(0.5)}
     record = Record(Trial(CASE, Side("numpy"), "forward"), "ok", metrics=metrics, facts={"version": version})
-    environment = {"machine": {"cpu": "EPYC", "memory_total": 15.62 * 2**30}}
+    environment = {"machine": {"cpu": "EPYC", "memory_total": int(15.62 * 2**30)}}
     started = "2026-11-20T03:00:00+00:00"
     return Run(f"run-{version}", started, ("opperf",), Settings(), environment=environment, records=(record,))
 

@@ -149,7 +149,9 @@ def _page(run: ComparisonRun, judgement: Judgement) -> Document:
     ran = comparison.explanations([finding.comparison for finding in judgement.regressions[:MOST_COMMANDS]])
     blocks += _fold("What ran", *ran) if ran else []
     blocks += _fold("How this was measured", *_conditions(run, judgement))
-    blocks += _fold("How to repeat it", Code(_commands(run, judgement)))
+    commands = _commands(run, judgement)
+    if commands:
+        blocks += _fold("How to repeat it", Code(commands))
     return Document(TITLE, blocks, heading=f"{TITLE}: {headline(judgement)}")
 
 

@@ -60,7 +60,7 @@ class ArrayApiBackend(Backend):
         self._array = type(one)
         same *= 2
         self.immutable = same is not one
-        square = self.xp.ones((384, 384), dtype=self.xp.float32)
+        square = self.xp.ones(threads.square(side), dtype=self.xp.float32)
         self.threads_seen: float | None = threads.count(lambda: self.wait([self.xp.matmul(square, square)]))
 
     def _dtype(self, name: str) -> Any:

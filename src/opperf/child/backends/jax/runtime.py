@@ -72,7 +72,7 @@ class JaxBackend(Backend):
         jax.config.update("jax_default_device", self.device)
         self.collects = not in_place
         #: The memory that a function takes: known when its program is compiled, asked for after it has been timed.
-        square, product = jnp.ones((384, 384), jnp.float32), jax.jit(jnp.matmul)
+        square, product = jnp.ones(threads.square(side), jnp.float32), jax.jit(jnp.matmul)
         self.threads_seen: float | None = threads.count(lambda: product(square, square).block_until_ready())
 
     def facts(self) -> dict[str, Any]:

@@ -71,7 +71,7 @@ class MxnetBackend(Backend):
         self.clock = ProcessClock()
         kind, _, index = side.device.partition(":")
         self.context = mx.cpu() if kind == "cpu" else mx.gpu(int(index or 0))
-        self.threads_seen: float | None = threads.count(_product())
+        self.threads_seen: float | None = threads.count(_product(side))
         custom_add_one.register()
 
     def facts(self) -> dict[str, Any]:
@@ -251,9 +251,9 @@ class MxnetBackend(Backend):
         return capture.of_call(function)
 
 
-def _product() -> Callable[[], None]:
+def _product(side: Side) -> Callable[[], None]:
     """Return a matrix product that is done when it returns, whatever the engine."""
-    square = mx.nd.ones((384, 384))
+    square = mx.nd.ones(threads.square(side))
 
     def product() -> None:
         mx.nd.dot(square, square)

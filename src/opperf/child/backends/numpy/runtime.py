@@ -54,7 +54,7 @@ class NumpyBackend(Backend):
             raise Unsupported(f"NumPy computes on the CPU only, not on `{side.device}`", slug="no_such_device")
         self.side = side
         self.clock = ProcessClock()
-        square = np.ones((384, 384), np.float32)
+        square = np.ones(threads.square(side), np.float32)
         self.threads_seen: float | None = threads.count(lambda: np.matmul(square, square))
 
     def facts(self) -> dict[str, Any]:

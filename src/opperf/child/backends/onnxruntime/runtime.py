@@ -54,7 +54,7 @@ class OnnxRuntimeBackend(NumpyBackend):
             )
         self.side = side
         self.clock = ProcessClock()
-        square = np.ones((384, 384), np.float32)
+        square = np.ones(threads.square(side), np.float32)
         product = Program(Node("", "MatMul").model((square, square), {}, newest), side)
         self.threads_seen = threads.count(product)
 

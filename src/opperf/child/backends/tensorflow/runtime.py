@@ -54,7 +54,7 @@ class TensorflowBackend(Backend):
         tf.config.threading.set_intra_op_parallelism_threads(side.threads)
         tf.config.threading.set_inter_op_parallelism_threads(side.threads)
         _choose_device(side.device)
-        square = tf.ones((384, 384))
+        square = tf.ones(threads.square(side))
         self.threads_seen: float | None = threads.count(lambda: self._finish(tf.matmul(square, square)))
 
     def facts(self) -> dict[str, Any]:

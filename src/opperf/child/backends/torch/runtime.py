@@ -77,7 +77,7 @@ class TorchBackend(Backend):
         self.device = torch.device(side.device)
         if self.device.type == "cuda" and torch.cuda.is_available():
             torch.cuda.set_device(self.device)  # own kernels and `device="cuda"` mean the current one
-        square = torch.ones(384, 384)
+        square = torch.ones(threads.square(side))
         self.threads_seen: float | None = threads.count(lambda: torch.mm(square, square))
 
     def facts(self) -> dict[str, Any]:

@@ -200,6 +200,14 @@ def _lock(connection: Connection) -> None:
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({LOCK})")
 
 
+def _snapshot(engine: Engine) -> Connection:
+    """Return a connection to which the tables and their version stay what they are at its first look."""
+    connection = engine.connect()
+    if engine.dialect.name == "sqlite":  # a transaction is one
+        return connection
+    return connection.execution_options(isolation_level="REPEATABLE READ")
+
+
 def _migrate(engine: Engine) -> None:
     """Bring the tables to those of this opperf; raises `InputError` where they are newer, or another program's."""
     from alembic import command
@@ -210,7 +218,7 @@ def _migrate(engine: Engine) -> None:
     config.set_main_option("script_location", str(MIGRATIONS))
     scripts = ScriptDirectory.from_config(config)
     versions = [script.revision for script in scripts.walk_revisions()]
-    with engine.connect() as connection:
+    with _snapshot(engine) as connection:
         revision = _look(connection, versions)
     if engine.dialect.name == "sqlite":
         with closing(engine.raw_connection()) as raw:
