@@ -143,6 +143,14 @@ def in_place(backend: Backend, kept: RecordedCall) -> Iterator[list[Any]]:
     """
     given, cotangents = iter(kept.given), iter(kept.cotangents)
     tensors: list[Any] = []
+    bind = arguments.bind
+
+    def bound(*words: Any) -> Bound:
+        """Begin anew: inputs that a call changes are made again."""
+        nonlocal given, cotangents
+        given, cotangents = iter(kept.given), iter(kept.cotangents)
+        tensors.clear()
+        return bind(*words)
 
     def made(_: Backend, spec: TensorSpec, seed: str) -> Any:
         back = seed.endswith("/cotangent")
@@ -154,7 +162,7 @@ def in_place(backend: Backend, kept: RecordedCall) -> Iterator[list[Any]]:
             tensors.append(tensor)
         return tensor
 
-    with patch.object(inputs, "tensor", made):
+    with patch.object(inputs, "tensor", made), patch.object(arguments, "bind", bound):
         yield tensors
     if next(given, None) is not None or next(cotangents, None) is not None:
         raise ValueError("more tensors were kept than are asked for")

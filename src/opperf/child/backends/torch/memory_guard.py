@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import random
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -26,8 +27,9 @@ import torch
 GROWTH = 14
 #: Bytes that a byte of a window which was stopped before still becomes.
 STOPPED_GROWTH = 2
-#: Seconds from one look at the memory to the next, and those between two looks at tensors.
-PAUSE, TENSOR_PAUSE = 0.25, 5.0
+#: Seconds from one look at the memory to the next, and those between two looks at tensors. Looks are irregular by a
+#: part of that: at regular ones, a program whose steps take as long would always show the same tensors.
+PAUSE, TENSOR_PAUSE, IRREGULAR = 0.25, 5.0, 0.3
 #: So many looks have to grow alike, by no more than so many times the mean of them or a part of it.
 EVENLY, ALIKE = 8, 3
 #: Bytes that a busy program has recorded in a second: within as many looks as it takes to record what the limit allows,
@@ -113,7 +115,8 @@ class MemoryGuard:
     def _watch(self) -> None:
         looks = round(min(max(self.limit / GROWTH / RATE / PAUSE, LEAST_LOOKS), MOST_LOOKS))
         readings: list[int] = []
-        while not self._over.wait(PAUSE):
+        uniform = random.Random(0).uniform  # of its own: the program's numbers stay what they are
+        while not self._over.wait(PAUSE * uniform(1 - IRREGULAR, 1 + IRREGULAR)):
             size = _in_use()
             if size is None or not self._on:
                 readings = []
