@@ -15,6 +15,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import fmean
@@ -62,6 +63,8 @@ def computing(folder: Path) -> dict[str, Callable[[], object]]:
     generator = np.random.default_rng(1)
     square, row, large = generator.random((512, 512)), generator.random(200_000), generator.random(4_000_000)
     words = [str(number) for number in range(20_000)]
+    others = ThreadPoolExecutor(1)
+    others.submit(int).result()
     file = (folder / "written").open("wb")
 
     def write() -> None:
@@ -76,6 +79,7 @@ def computing(folder: Path) -> dict[str, Callable[[], object]]:
         "sort": lambda: np.sort(row),
         "fresh memory": lambda: large * 2.0,
         "a file in the page cache": write,
+        "work of a thread that is there": lambda: others.submit(row.copy().sort).result(),
     }
 
 

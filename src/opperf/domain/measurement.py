@@ -49,6 +49,9 @@ LONG_CALL = 2e-3
 #: CPU time is no call's time where a thread gave up the CPU in more than this share of the samples: such calls wait.
 #: In calls that compute it happens in hardly any sample, in calls that wait in almost every one.
 MOST_WAITS = 0.1
+#: But where CPU time and the time of all threads in the run queue explain all but this share of the typical sample, a
+#: thread only waits for another one of the process that computes for it, as XLA's do.
+MOST_UNSEEN = 0.02
 #: Nor where even the quickest sample took this many times what its CPU time and its time in the run queue explain.
 MOST_UNEXPLAINED = 2.0
 #: Nor where the quickest sample has this many times more CPU time than wall time: the call has threads of its own.
@@ -84,11 +87,20 @@ class Samples(Fields):
         A call that waits for a timer, a lock, another thread or another process takes that time on any machine.
         """
         waited = sum(sample.voluntary > 0 for sample in self.samples)
-        if waited > MOST_WAITS * len(self.samples):
+        if waited > MOST_WAITS * len(self.samples) and not self._explained:
             return False
         quickest = min(self.samples, key=lambda sample: sample.wall_ns / sample.calls)
         explained = quickest.cpu_ns + (quickest.waiting_ns or 0)
         return quickest.cpu_ns / SEVERAL_THREADS <= quickest.wall_ns <= MOST_UNEXPLAINED * explained
+
+    @property
+    def _explained(self) -> bool:
+        """Whether some thread of the process computed, or was ready to, nearly all the time."""
+        unseen = [
+            1.0 if sample.waiting_ns is None else (sample.wall_ns - sample.cpu_ns - sample.waiting_ns) / sample.wall_ns
+            for sample in self.samples
+        ]
+        return median(unseen) <= MOST_UNSEEN
 
     def _nanoseconds(self, sample: Sample) -> float:
         """Return the time of one call; a device's clock does not see what the harness costs."""

@@ -139,6 +139,8 @@ def test_cpu_time_stands_in_for_long_calls_that_were_all_disturbed() -> None:
         (22_000 * US, 2_000 * US, 0, 0),  # what gives no switch, and no machine explains
         (22_000 * US, 2_000 * US, None, 0),  # the same where the kernel does not tell what time it was kept waiting
         (10_000 * US, 19_000 * US, 500 * US, 0),  # threads of its own
+        (5_150 * US, 5_000 * US, 0, 1),  # a brief wait
+        (5_150 * US, 5_000 * US, None, 1),
     ],
 )
 def test_cpu_time_does_not_stand_in_for_calls_that_wait(
@@ -156,6 +158,12 @@ def test_cpu_time_stands_in_for_calls_that_were_only_kept_waiting(waiting: int |
     kept = Sample(1, 41_000 * US, 5_000 * US, switches=9, waiting_ns=waiting, clean=False)
     once = Sample(1, 41_000 * US, 5_000 * US, waiting_ns=waiting, clean=False, voluntary=waits)
     result = summarised(Samples((quickest, *(kept,) * 8, once)))
+    assert (time_of(result).median, time_of(result).clock) == (about(5e-3), "cpu")
+
+
+def test_cpu_time_stands_in_where_a_thread_waits_for_another_of_the_process_that_computes() -> None:
+    kept = Sample(1, 9_040 * US, 5_000 * US, switches=3, waiting_ns=4_000 * US, clean=False, voluntary=2)
+    result = summarised(Samples((kept,) * 10))
     assert (time_of(result).median, time_of(result).clock) == (about(5e-3), "cpu")
 
 
