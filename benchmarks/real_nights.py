@@ -20,7 +20,7 @@ from report import publish
 
 from opperf.parent.compare import Judging, compare
 from opperf.parent.history import archive, named_changes
-from opperf.parent.nightly import Order, nightly
+from opperf.parent.nightly.nightly import Order, nightly
 from opperf.parent.progress import Silent, Stderr
 from opperf.parent.reports.history import NamedChange
 from opperf.parent.sources.gate_file import nightly_file

@@ -10,10 +10,10 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from opperf.parent import nightly
 from opperf.parent.compare import live
 from opperf.parent.history import archive
-from opperf.parent.nightly import pin
+from opperf.parent.nightly import nightly
+from opperf.parent.nightly.nightly import pin
 from opperf.parent.store.database.builds import build_orders
 
 Opperf: TypeAlias = Callable[..., Any]

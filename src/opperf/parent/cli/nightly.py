@@ -50,8 +50,8 @@ def nightly(
     from opperf.parent.cli.output import tell
     from opperf.parent.cli.progress import Bar
     from opperf.parent.history import archive
-    from opperf.parent.nightly import Order
-    from opperf.parent.nightly import nightly as measure
+    from opperf.parent.nightly.nightly import Order
+    from opperf.parent.nightly.nightly import nightly as measure
     from opperf.parent.reports.nightly import document
     from opperf.parent.request import comparing_clock
     from opperf.parent.sources.gate_file import read_nightly_file

@@ -23,7 +23,7 @@ from opperf.parent.analysis.gate import judgement_of
 from opperf.parent.analysis.ratio_graph import Closure, Edge, RatioGraph
 from opperf.parent.compare import Judging, live
 from opperf.parent.gate import Gate, selection_of
-from opperf.parent.night_calendar import ANCHOR, BUILD, NAME, Calendar
+from opperf.parent.nightly.calendar import ANCHOR, BUILD, NAME, Calendar
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import read_side
 from opperf.parent.progress import Progress
