@@ -103,35 +103,20 @@ def planted(exported: str, here: Path, **labels: str) -> None:
     (here / "t.db").unlink(missing_ok=True)
 
 
-def test_a_build_in_a_database_is_a_version_and_not_a_side(
-    opperf: Opperf, here: Path, exported: str, started: list[Side]
+@pytest.mark.parametrize(("label", "options"), [("build", ()), ("anchor", ("--overlap",))])
+def test_a_build_or_an_anchor_in_a_database_is_a_version_and_not_a_side(
+    label: str, options: tuple[str, ...], opperf: Opperf, here: Path, exported: str, started: list[Side]
 ) -> None:
     configure(here, "null;version=1.2")
 
     def check(side: str) -> None:
-        planted(exported, here, build=side)
+        planted(exported, here, **{label: side})
         assert opperf("history", "import", "evil.jsonl", "--database", "t.db").code == 0
         started.clear()
-        done = opperf("nightly")
+        done = opperf("nightly", *options)
         assert (done.code, done.out, started) == (2, "", []), done.err
-        assert f"the label `build` is `{side}`: a build is a version, not a side" in done.err
+        assert f"the label `{label}` is `{side}`: a build is a version, not a side" in done.err
         assert done.err.startswith(f"error: {here / 't.db'}: run ")
-
-    check_each(SIDES, check)
-
-
-def test_the_anchor_of_former_nights_is_a_version_and_not_a_side(
-    opperf: Opperf, here: Path, exported: str, started: list[Side]
-) -> None:
-    configure(here, "null;version=1.2")
-
-    def check(side: str) -> None:
-        planted(exported, here, anchor=side)
-        assert opperf("history", "import", "evil.jsonl", "--database", "t.db").code == 0
-        started.clear()
-        done = opperf("nightly", "--overlap")
-        assert (done.code, done.out, started) == (2, "", []), done.err
-        assert f"the label `anchor` is `{side}`: a build is a version, not a side" in done.err
 
     check_each(SIDES, check)
 
