@@ -14,6 +14,7 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -21,11 +22,12 @@ from opperf.child.measure.disturbance import NoCounters, ProcessCounters
 from opperf.child.worker import process
 from opperf.child.worker.jobs import Jobs, failure
 from opperf.domain.message.replies import Hello
-from opperf.domain.message.requests import Limits, Quit
+from opperf.domain.message.requests import JudgingRequest, Limits, Quit, R, Request
 from opperf.domain.message.wire import PROTOCOL, answer_line, read_request
 from opperf.domain.plan import COUNTING, LAYOUT_BYTES, Side
 
 if TYPE_CHECKING:
+    from opperf.child.judging.desk import Desk
     from opperf.domain.backend import Backend
 
 
@@ -52,7 +54,7 @@ def _serve(requests: BinaryIO, replies: BinaryIO, side: Side, limits: Limits) ->
         if isinstance(request, Quit):
             break
         try:
-            answer = answer_line(number, jobs.answer(request))
+            answer = answer_line(number, _answer(jobs, request))
             if on_device:
                 backend.wait([])  # an error that a device reports late is this request's, not the next one's
         except Exception as error:  # an operator's failure is an answer; what it broke dies with the child
@@ -60,6 +62,19 @@ def _serve(requests: BinaryIO, replies: BinaryIO, side: Side, limits: Limits) ->
             jobs.tracers.restore()
         _send(replies, answer)
     return 0
+
+
+def _answer(jobs: Jobs, request: Request[R]) -> R:
+    """Return the reply to a request."""
+    return _desk(jobs).answer(request) if isinstance(request, JudgingRequest) else jobs.answer(request)
+
+
+@cache
+def _desk(jobs: Jobs) -> Desk:
+    """Return who answers a judge: no other child waits for that import."""
+    from opperf.child.judging.desk import Desk
+
+    return Desk(jobs.backend, jobs.names)
 
 
 def _is_dead(backend: Backend) -> bool:

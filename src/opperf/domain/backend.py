@@ -381,7 +381,32 @@ class Native(Core, Protocol):
         raise Unsupported(f"opperf calls {self.name} from Python only", slug="no_native_loop")
 
 
-class Backend(Devices, Gradients, Restoring, Discovery, Accounts, Insight, Native, Protocol):
+class Sharing(Core, Protocol):
+    """Tensors in memory that another process owns, and where a result lies."""
+
+    def share(self, memory: memoryview, spec: TensorSpec) -> Any:
+        """Return a tensor whose elements lie in these bytes, in row-major order; nothing is copied."""
+        raise self.no_sharing()
+
+    def address(self, tensor: Any) -> int:
+        """Return where the first element of a tensor lies."""
+        raise self.no_sharing()
+
+    def byte_strides(self, tensor: Any) -> Sequence[int]:
+        """Return the bytes from one element of a tensor to the next along each axis."""
+        raise self.no_sharing()
+
+    def clone(self, tensor: Any) -> Any:
+        """Return a copy of a tensor in memory of its own."""
+        raise self.no_sharing()
+
+    def no_sharing(self) -> Unsupported:
+        """Return the reason why it is missing."""
+        message = f"opperf cannot place inputs of {self.name} in memory that it shares"
+        return Unsupported(message, slug="no_sharing", hint="candidates are judged in torch and numpy")
+
+
+class Backend(Devices, Gradients, Restoring, Discovery, Accounts, Insight, Native, Sharing, Protocol):
     """All that a child asks of a backend: the core, and the capabilities with their defaults."""
 
 

@@ -66,7 +66,8 @@ class Jobs:
         self._counters = counters
         self._folder = folder
         loaded = Plugins(folder, plugins)
-        self._names = Names(backend, folder, loaded)
+        self.backend = backend
+        self.names = self._names = Names(backend, folder, loaded)
         self._workload = Workload(backend, loaded)
         self._engine = Engine(backend, counters)
         self._prepared: dict[int, PreparedTrial] = {}

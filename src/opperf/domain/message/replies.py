@@ -174,3 +174,30 @@ class Descriptions(Exact):
     described: tuple[Arguments, ...] = ()
     wrong: Optional[str] = None
     hint: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class Outlined(Exact):
+    """A tensor of a result: its shape, element type, and the bytes from one element to the next along each axis."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    strides: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Outlines(Exact):
+    """The tensors of a result, in order."""
+
+    tensors: tuple[Outlined, ...]
+
+
+@dataclass(frozen=True)
+class Inspection(Exact):
+    """What a comparison of one result with the reference found: nothing where it is right."""
+
+    sparse = ("wrong", "slug", "details")
+
+    wrong: str = ""
+    slug: str = ""
+    details: Mapping[str, object] = field(default_factory=dict)

@@ -14,6 +14,7 @@ from opperf.domain.code import Code
 from opperf.domain.codec import Exact, Fields
 from opperf.domain.dataclass import dataclass
 from opperf.domain.explanation import Explanation
+from opperf.domain.judging import Geometry
 from opperf.domain.measurement import Measurement
 from opperf.domain.message import replies
 from opperf.domain.message.replies import Output
@@ -241,6 +242,76 @@ class Generate(Request[replies.Descriptions]):
     entries: tuple[Mapping[str, object], ...]
 
 
+class JudgingRequest(Request[R]):
+    """What is asked when a candidate is judged: of the child that examines, or of one that stands before it."""
+
+
+@dataclass(frozen=True)
+class Stand(JudgingRequest[replies.Agreement]):
+    """Load what a trial calls, and place its arguments on the slots of a shared area.
+
+    `inputs` and `answers` are descriptors: the area, which is read, and where the addresses of results are written.
+    Where it is `writable`, what is written into the area stays in the process.
+    """
+
+    trial: Told
+    geometry: Geometry
+    inputs: int
+    answers: int
+    writable: bool = False
+
+
+@dataclass(frozen=True)
+class LineUp(JudgingRequest[replies.Agreement]):
+    """Get ready to call once on each of these slots, or `repeat` times on each; results of earlier calls are dropped.
+
+    Where `empty`, what is called returns a result that is there already: what remains is the cost of calling.
+    """
+
+    slots: tuple[int, ...]
+    repeat: int = 1
+    empty: bool = False
+
+
+@dataclass(frozen=True)
+class Go(JudgingRequest[replies.Agreement]):
+    """Make the calls that were lined up, and write down where their results lie."""
+
+
+@dataclass(frozen=True)
+class Outline(JudgingRequest[replies.Outlines]):
+    """Say of the last result of what shape, type and strides its tensors are."""
+
+
+@dataclass(frozen=True)
+class Examine(JudgingRequest[replies.Outlines]):
+    """Draw inputs for a trial into an area, and say what its reference returns.
+
+    `inputs` and `results` are descriptors of the area that a candidate reads, and of one for copies of its results.
+    """
+
+    trial: Told
+    geometry: Geometry
+    inputs: int
+    results: int
+
+
+@dataclass(frozen=True)
+class Draw(JudgingRequest[replies.Agreement]):
+    """Write values that nobody has seen into these slots, of one kind each."""
+
+    slots: tuple[int, ...]
+    kinds: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Inspect(JudgingRequest[replies.Inspection]):
+    """Compare a result with that of the reference on what a slot holds; `outlines` say how it lies in the copies."""
+
+    slot: int
+    outlines: tuple[replies.Outlined, ...]
+
+
 @dataclass(frozen=True)
 class Quit(Request[replies.Agreement]):
     """Leave, without an answer."""
@@ -263,6 +334,13 @@ VERBS: Mapping[str, type[Request[Fields]]] = {
     "capture_model": CaptureModel,
     "iterate": Iterate,
     "generate": Generate,
+    "stand": Stand,
+    "line_up": LineUp,
+    "go": Go,
+    "outline": Outline,
+    "examine": Examine,
+    "draw": Draw,
+    "inspect": Inspect,
     "quit": Quit,
 }
 _WORDS = {kind: word for word, kind in VERBS.items()}

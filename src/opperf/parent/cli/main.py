@@ -37,6 +37,7 @@ VERBS = (
     "noise",
     "bisect",
     "explore",
+    "judge",
     "show",
     "operators",
     "doctor",

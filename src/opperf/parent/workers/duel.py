@@ -259,18 +259,18 @@ def samples_of_a_turn(turns: Sequence[Samples]) -> int:
     return min(MOST_SAMPLES, max(TURN_SAMPLES, int(TURN_SECONDS / longest) if longest > 0 else MOST_SAMPLES))
 
 
-def pair_value(rounds: Sequence[Round], *, cpu_may_stand_in: bool = False) -> PairValue:
+def pair_value(rounds: Sequence[Round], *, cpu_may_stand_in: bool = False, least: float = LONG_CALL) -> PairValue:
     """Return what a pair says: of each round as many clean samples of one side as of the other.
 
     A round is over in milliseconds, so both of its turns meet a host of the same speed. Its ratio holds what the places
     of the tensors do to either side; the centre of all rounds evens that out, and is hardly moved by those in which the
     speed changed. With minima over the whole pair, identical code spread several times as far.
 
-    A call of one thread that takes over 2 ms hardly escapes a busy neighbour: without enough clean rounds, CPU time of
-    all samples stands in, unless the calls of either side wait.
+    A call of one thread that takes over 2 ms, the `least`, hardly escapes a busy neighbour: without enough clean
+    rounds, CPU time of all samples stands in, unless the calls of either side wait.
     """
     value = _value([(one[0].seconds(), one[1].seconds()) for one in rounds], "wall")
-    if value.log_ratio is None and cpu_may_stand_in and _long(rounds):
+    if value.log_ratio is None and cpu_may_stand_in and _long(rounds, least):
         if not all(_whole(turns).only_compute for turns in zip(*rounds)):
             return replace(
                 value, reason=f"{value.reason}, and CPU time cannot replace the wall time of calls that wait"
@@ -293,9 +293,9 @@ def _whole(turns: Iterable[Samples]) -> Samples:
     return Samples(tuple(sample for turn in turns for sample in turn.samples))
 
 
-def _long(rounds: Sequence[Round]) -> bool:
+def _long(rounds: Sequence[Round], least: float) -> bool:
     """Whether each call of both sides takes long."""
-    return all(median(turn.seconds(clean_only=False)) > LONG_CALL for one in rounds for turn in one)
+    return all(median(turn.seconds(clean_only=False)) >= least for one in rounds for turn in one)
 
 
 def _value(rounds: Sequence[tuple[list[float], list[float]]], clock: str) -> PairValue:

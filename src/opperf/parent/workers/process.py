@@ -82,13 +82,18 @@ class Worker:
         plugins: Sequence[Path] = (),
         variables: Mapping[str, str] = NO_VARIABLES,
         under: Sequence[str] = (),
+        files: Sequence[int] = (),
     ) -> None:
         """Start it. `own_path` keeps the user's PYTHONPATH, `bytecode` lets it write compiled files beside sources.
 
         `plugins` are files that the child loads when the user's own iterators or generators are asked for. `variables`
-        are set where the user has not set them, and `under` is a command that runs the child's Python.
+        are set where the user has not set them, and `under` is a command that runs the child's Python. The child
+        inherits `files`, under the same numbers.
         """
         self.side = side
+        self._files = tuple(files)
+        #: When the first byte of the last answer was there, by `time.perf_counter_ns`.
+        self.answered_ns = 0
         self._under = under
         self._python = python
         self._replies = 0
@@ -124,7 +129,7 @@ class Worker:
                 ],
                 package,
                 with_defaults({**variables, **self.side.variables}, defaults),
-                (child_reads, child_writes),
+                (child_reads, child_writes, *self._files),
             )
         except BaseException as error:
             os.close(requests)
@@ -163,8 +168,8 @@ class Worker:
             if psutil.Process(hello.pid).ppid() == self._process.pid:
                 self._pid = hello.pid
 
-    def ask(self, request: Request[R], timeout: float) -> R:
-        """Send a request and return its reply.
+    def ask(self, request: Request[R], timeout: float, sent: Callable[[], None] | None = None) -> R:
+        """Send a request and return its reply. A child that stands still gets it when `sent` lets it go on.
 
         Raises `OperatorFailure` for what the operator did wrong, `WorkerFailure` when the child itself is lost.
         """
@@ -172,6 +177,8 @@ class Worker:
         deadline = time.monotonic() + timeout
         try:
             self._write(request_line(self._replies, request), deadline)
+            if sent is not None:
+                sent()
             reply = self._read(deadline, verb(request), timeout)
         except BrokenPipeError:
             raise self._death() from None
@@ -212,6 +219,7 @@ class Worker:
                 raise self._fail(
                     f"no answer to `{verb}` within {timeout:g} s; opperf killed the child process", "timeout"
                 )
+            self.answered_ns = time.perf_counter_ns()
             chunk = os.read(self._answers, 1 << 20)
             if not chunk:
                 raise self._death()
@@ -341,13 +349,14 @@ def start(
     greet: bool = True,
     variables: Mapping[str, str] = NO_VARIABLES,
     under: Sequence[str] = (),
+    files: Sequence[int] = (),
 ) -> tuple[Worker, Path]:
     """Return a child that has said hello, and its Python; raises what keeps it from starting.
 
     `sharing` is the number of children that live at a time: they share the memory. A child serves every implementation
     that its trials name, so its own side names none. Nothing is started for a side that data names. `plugins` have the
     user's own iterators and generators. Who does not `greet` here does so later: the child imports its framework
-    meanwhile. `variables` and `under` are a `Worker`'s.
+    meanwhile. `variables`, `under` and `files` are a `Worker`'s.
     """
     if isinstance(side, ReadSide):
         raise InputError("only a file names this side", hint="name it yourself", slug="code_in_file")
@@ -364,6 +373,7 @@ def start(
         plugins=plugins,
         variables=variables,
         under=under,
+        files=files,
     )
     try:
         if greet:

@@ -133,6 +133,22 @@ class NumpyBackend(Backend):
             raise Unsupported("NumPy has no compiler", slug="no_compiled_mode", hint="`--mode eager`")
         return Work(bound.function, bound.arguments, bound.keywords, nullcontext)
 
+    def share(self, memory: memoryview, spec: TensorSpec) -> Any:
+        """Return an array over the bytes; it can be written if they can."""
+        return np.frombuffer(memory, self.dtype(spec.dtype)).reshape(spec.shape)
+
+    def address(self, tensor: Any) -> int:
+        """Return where the elements lie."""
+        return int(tensor.__array_interface__["data"][0])
+
+    def byte_strides(self, tensor: Any) -> Sequence[int]:
+        """Return the strides as NumPy has them."""
+        return tuple(tensor.strides)
+
+    def clone(self, tensor: Any) -> Any:
+        """Return a copy."""
+        return tensor.copy()
+
     def no_gradient(self) -> Unsupported:
         """Return why there is none, and where to find it."""
         hint = "`--direction forward`; JAX has the gradients of NumPy's functions"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -216,6 +217,26 @@ class TorchBackend(Backend):
         if self.side.mode == "cuda_graph":
             return compilation.capture_graph(bound, make, self.device)
         return compilation.compiled(bound, make)
+
+    def share(self, memory: memoryview, spec: TensorSpec) -> Any:
+        """Return a tensor over the bytes; PyTorch does not know that they may be read-only."""
+        if spec.elements == 0:
+            return torch.empty(spec.shape, dtype=self.dtype(spec.dtype))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return torch.frombuffer(memory, dtype=self.dtype(spec.dtype)).view(spec.shape)
+
+    def address(self, tensor: Any) -> int:
+        """Return where the elements lie."""
+        return int(tensor.data_ptr())
+
+    def byte_strides(self, tensor: Any) -> Sequence[int]:
+        """Return the strides, which PyTorch counts in elements."""
+        return tuple(step * tensor.element_size() for step in tensor.stride())
+
+    def clone(self, tensor: Any) -> Any:
+        """Return a copy."""
+        return tensor.clone()
 
     def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
         """Remember tensors and return what puts them back."""

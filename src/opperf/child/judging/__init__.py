@@ -1,0 +1,1 @@
+"""Judging: what a candidate is held against, and where it stands."""

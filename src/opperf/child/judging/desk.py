@@ -1,0 +1,47 @@
+"""The requests of a judge, answered in one child: by a stand, or by the examiner."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from opperf.child.judging.slots import mapping
+from opperf.child.judging.stand import Stand
+from opperf.child.worker.names import Names
+from opperf.domain.backend import Backend
+from opperf.domain.message import replies, requests
+from opperf.domain.message.requests import JudgingRequest, R
+
+
+class Desk:
+    """Answers what is asked of a child that stands, or examines."""
+
+    def __init__(self, backend: Backend, names: Names) -> None:
+        self._backend, self._names = backend, names
+        self._stand: Stand | None = None
+        self._examiner: Any = None
+        self._memory: tuple[memoryview, memoryview] | None = None
+
+    def answer(self, request: JudgingRequest[R]) -> R:
+        """Return the reply to a request; raises what the candidate or the reference raises."""
+        return self._answer(request)  # type: ignore[no-any-return]  # of the request's own type
+
+    def _answer(self, request: object) -> Any:
+        if isinstance(request, requests.Stand):
+            self._stand = Stand(self._backend, self._names, request)
+            return replies.Agreement()
+        if isinstance(request, requests.Examine):
+            from opperf.child.judging.examiner import Examiner  # it needs NumPy, which no candidate waits for
+
+            if self._memory is None:  # nobody can map it for writing when it is sealed
+                self._memory = mapping(request.inputs, writable=True), mapping(request.results)
+            self._examiner = Examiner(self._backend, self._names, request, *self._memory)
+            return self._examiner.outlines
+        if isinstance(request, (requests.Draw, requests.Inspect)):
+            return self._examiner.answer(request)
+        if self._stand is None:
+            raise ValueError("nothing stands here yet")
+        if isinstance(request, requests.Go):
+            return self._stand.go()
+        if isinstance(request, requests.LineUp):
+            return self._stand.line_up(request)
+        return self._stand.outline()

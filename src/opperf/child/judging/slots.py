@@ -1,0 +1,68 @@
+"""The slots of a shared area as arguments of a call: tensors that lie in it, copied nowhere."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from opperf.catalog import catalog
+from opperf.child.worker import arguments
+from opperf.child.worker.names import Names
+from opperf.domain.backend import Backend, Bound
+from opperf.domain.case import Argument, Case, Device, DType, ListOf
+from opperf.domain.judging import Geometry, tensors
+from opperf.domain.plan import Trial
+from opperf.domain.tensor import TensorSpec
+
+
+class Area:
+    """A mapping of shared memory, and where the inputs of a case lie in it, slot by slot."""
+
+    def __init__(self, memory: memoryview, geometry: Geometry) -> None:
+        self.memory, self.geometry = memory, geometry
+
+    def part(self, slot: int, tensor: int, spec: TensorSpec) -> memoryview:
+        """Return the bytes of a tensor of a slot."""
+        start = self.geometry.place(slot, tensor)
+        return self.memory[start : start + spec.nbytes]
+
+
+def mapping(descriptor: int, *, writable: bool = False, private: bool = False) -> memoryview:
+    """Return the bytes of shared memory; what is written into a `private` mapping nobody else sees."""
+    access = mmap.PROT_READ | (mmap.PROT_WRITE if writable or private else 0)
+    flags = mmap.MAP_PRIVATE if private else mmap.MAP_SHARED
+    return memoryview(mmap.mmap(descriptor, os.fstat(descriptor).st_size, flags, access))
+
+
+def bind_slot(backend: Backend, names: Names, trial: Trial, area: Area, slot: int) -> Bound:
+    """Return the call of a trial on the tensors that lie in a slot."""
+
+    def parts() -> Iterator[Any]:
+        for i, (_, spec) in enumerate(tensors(trial.case)):
+            yield backend.share(area.part(slot, i, spec), spec)
+
+    return bind_tensors(backend, names, trial, trial.case, parts())
+
+
+def bind_tensors(backend: Backend, names: Names, trial: Trial, case: Case, made: Iterator[Any]) -> Bound:
+    """Return the call of a trial with these tensors as those of a case, in order."""
+    every = (*case.inputs.items(), *case.attributes.items())
+    values = {name: _value(backend, argument, made) for name, argument in every}
+    return arguments.bind(case, names.call(trial), catalog().get(case.operator), backend, 0, values)
+
+
+def _value(backend: Backend, argument: Argument, made: Iterator[Any]) -> object:
+    """Return an argument with the next tensors wherever it has one."""
+    if isinstance(argument, TensorSpec):
+        return next(made)
+    if isinstance(argument, ListOf):
+        return [_value(backend, item, made) for item in argument.items]
+    if isinstance(argument, tuple):
+        return tuple(_value(backend, item, made) for item in argument)
+    if isinstance(argument, DType):
+        return backend.dtype(argument.name)
+    if isinstance(argument, Device):
+        return backend.side.device if argument.name == "default" else argument.name
+    return argument

@@ -1,0 +1,111 @@
+"""Where a candidate stands: its function is called on inputs that lie in memory of the parent, which it cannot change.
+
+Nothing here is believed. The process holds no reference, no expected value, no seed and no clock, and all that it can
+say is that its calls are done: the parent reads what they returned out of the process itself, when that is frozen.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import repeat
+from typing import Any
+
+from opperf.child.judging.slots import Area, bind_slot, mapping
+from opperf.child.worker.names import Names
+from opperf.domain.backend import Backend, Bound, Work
+from opperf.domain.message import replies, requests
+
+
+class Stand:
+    """Serves the turns of one candidate, or of the reference that is timed beside it."""
+
+    def __init__(self, backend: Backend, names: Names, request: requests.Stand) -> None:
+        """Load what is called, and make its arguments on each slot."""
+        self._backend = backend
+        area = Area(mapping(request.inputs, private=request.writable), request.geometry)
+        bounds = [bind_slot(backend, names, request.trial, area, slot) for slot in range(request.geometry.slots)]
+        work = backend.forward(bounds[0])
+        self._scope: Callable[[], Any] = work.scope
+        self._slots = [_one_call(backend, work, bound) for bound in bounds]
+        self._answers = mapping(request.answers, writable=True).cast("Q")
+        self._calls: Sequence[Callable[[], Any]] = ()
+        self._repeat = 1
+        self._results: list[Any] = []
+        self._example: Any = None
+
+    def line_up(self, request: requests.LineUp) -> replies.Agreement:
+        """Choose what is called when the word comes; let go of what was returned before."""
+        self._results = []
+        self._repeat = request.repeat
+        self._calls = [self._slots[slot] for slot in request.slots]
+        if request.empty:
+            example = self._example
+            self._calls = [partial(_empty, example) for _ in request.slots]
+        self._answers[0] = 0
+        gc.collect()
+        return replies.Agreement()
+
+    def go(self) -> replies.Agreement:
+        """Make the calls, and write down where their results lie."""
+        results = self._results
+        gc.disable()
+        with self._scope():
+            if self._repeat > 1:
+                for one in self._calls:
+                    for _ in repeat(None, self._repeat - 1):
+                        one()
+                    results.append(one())
+            else:
+                for one in self._calls:
+                    results.append(one())
+        self._tell_places(results)
+        gc.enable()
+        return replies.Agreement()
+
+    def _tell_places(self, results: list[Any]) -> None:
+        backend, answers = self._backend, self._answers
+        count = 0
+        for result in results:
+            for leaf in backend.leaves(result):
+                count += 1
+                answers[count] = backend.address(leaf)
+        answers[0] = count
+
+    def outline(self) -> replies.Outlines:
+        """Say how the tensors of the last result lie."""
+        if self._results:
+            self._example = self._results[-1]
+        return replies.Outlines(tuple(outlined(self._backend, leaf) for leaf in self._backend.leaves(self._example)))
+
+
+def outlined(backend: Backend, leaf: object) -> replies.Outlined:
+    """Return how one tensor lies."""
+    spec = backend.spec(leaf)
+    return replies.Outlined(tuple(spec.shape), spec.dtype, tuple(backend.byte_strides(leaf)))
+
+
+def _one_call(backend: Backend, work: Work, bound: Bound) -> Callable[[], Any]:
+    """Return the call of a slot. What it is declared to change is copied first, and is a result of it too."""
+    if not bound.mutated:
+        return partial(work.function, *bound.arguments, **bound.keywords)
+    changing = [id(bound.values[name]) for name in bound.mutated]
+
+    def call() -> Any:
+        copies = {place: backend.clone(value) for place, value in _chosen(bound, changing)}
+        arguments = [copies.get(id(value), value) for value in bound.arguments]
+        keywords = {name: copies.get(id(value), value) for name, value in bound.keywords.items()}
+        return work.function(*arguments, **keywords)
+
+    return call
+
+
+def _chosen(bound: Bound, changing: Sequence[int]) -> Iterator[tuple[int, Any]]:
+    for value in (*bound.arguments, *bound.keywords.values()):
+        if id(value) in changing:
+            yield id(value), value
+
+
+def _empty(example: object) -> object:
+    return example

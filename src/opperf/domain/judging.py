@@ -1,0 +1,152 @@
+"""What it means to judge: where inputs lie that a candidate may read, what is told of it, and the words of a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+
+from opperf.domain.case import Argument, Case, ListOf
+from opperf.domain.codec import Exact, Fields
+from opperf.domain.dataclass import dataclass
+from opperf.domain.tensor import TensorSpec
+
+#: The verdicts on a candidate, best first.
+VERDICTS = ("faster", "same", "slower", "inconclusive", "wrong", "cheats", "impossible", "void")
+#: Of these, those that say that what it computes was right.
+RIGHT = ("faster", "same", "slower", "inconclusive")
+#: Where a tensor may begin in an area, in bytes; frameworks align theirs so.
+ALIGNMENT = 64
+#: Between the tensors of a slot, so that what lies behind one is not the next.
+PAGE = 4096
+
+
+@dataclass(frozen=True)
+class Geometry(Exact):
+    """Where the tensors of a case lie in an area: in each of `slots`, `stride` bytes apart, at these `places`."""
+
+    slots: int
+    stride: int
+    places: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """The bytes that all slots take."""
+        return self.slots * self.stride
+
+    def place(self, slot: int, tensor: int) -> int:
+        """Return where a tensor of a slot begins.
+
+        >>> Geometry(2, 8192, (0, 4160)).place(1, 1)
+        12352
+        """
+        if not 0 <= slot < self.slots:
+            raise IndexError(slot)
+        return slot * self.stride + self.places[tensor]
+
+
+def geometry(case: Case, most: int, slots: int) -> Geometry:
+    """Return where the tensors of a case lie: up to so many slots, as few as two, in an area of `most` bytes.
+
+    Each tensor begins another few cache lines into a page, as blocks of an allocator do.
+
+    >>> geometry(Case("add", {"lhs": TensorSpec((2,)), "rhs": TensorSpec((2,))}), 1 << 20, 16).places
+    (64, 4224)
+    """
+    places, end = [], 0
+    for i, (_, spec) in enumerate(tensors(case)):
+        places.append(-(-end // PAGE) * PAGE + ALIGNMENT * (1 + i))
+        end = places[-1] + spec.nbytes
+    stride = max(PAGE, -(-end // PAGE) * PAGE)
+    return Geometry(max(2, min(slots, most // stride)), stride, tuple(places))
+
+
+def extent(shape: Sequence[int], strides: Sequence[int], item: int) -> tuple[int, int]:
+    """Return where the lowest byte of a tensor lies, from its first element, and how many lie up to the highest.
+
+    >>> extent((2, 3), (12, 4), 4), extent((3,), (-4,), 4)
+    ((0, 24), (-8, 12))
+    """
+    if 0 in shape:
+        return 0, 0
+    steps = [(size - 1) * step for size, step in zip(shape, strides)]
+    low = sum(step for step in steps if step < 0)
+    return low, sum(step for step in steps if step > 0) - low + item
+
+
+def tensors(case: Case) -> Iterator[tuple[str, TensorSpec]]:
+    """Yield every tensor of a case with its place among the arguments, in order."""
+    for name, argument in (*case.inputs.items(), *case.attributes.items()):
+        yield from _tensors(argument, name)
+
+
+def _tensors(argument: Argument, place: str) -> Iterator[tuple[str, TensorSpec]]:
+    if isinstance(argument, TensorSpec):
+        yield place, argument
+    elif isinstance(argument, (ListOf, tuple)):
+        for i, item in enumerate(argument.items if isinstance(argument, ListOf) else argument):
+            yield from _tensors(item, f"{place}[{i}]")
+
+
+@dataclass(frozen=True)
+class Evidence(Fields):
+    """Something that was seen of a candidate: a `slug` for programs, a sentence, and what it was seen in.
+
+    `stage` is where the candidate was then: `load`, `tiny`, `size`, `timed`. `case` is the failing case.
+    """
+
+    slug: str
+    message: str
+    stage: str
+    case: Case | None = None
+    details: Mapping[str, object] = field(default_factory=dict)
+
+    sparse = ("case", "details")
+
+
+@dataclass(frozen=True)
+class Speed(Fields):
+    """How fast a candidate is beside its reference: seconds of either, the speedup and its interval.
+
+    `ring`: each call on values of its own. `hot`: again and again on the same.
+    """
+
+    candidate: float
+    reference: float
+    speedup: float
+    interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Judged(Fields):
+    """The verdict on one candidate, and what it rests on.
+
+    `judged_by` names the times that decided, `ring` or `hot`. `room` is what confined the candidate. `seconds` is what
+    judging took.
+    """
+
+    candidate: str
+    against: str
+    case: Case
+    verdict: str
+    reason: str
+    evidence: tuple[Evidence, ...] = ()
+    ring: Speed | None = None
+    hot: Speed | None = None
+    judged_by: str | None = None
+    pairs: int = 0
+    room: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    beside = ("score",)
+
+    @property
+    def speed(self) -> Speed | None:
+        """The times that decided."""
+        return self.hot if self.judged_by == "hot" else self.ring
+
+    @property
+    def score(self) -> float:
+        """What a program is trained by: 0 unless it is right, then the lower end of the interval of the speedup."""
+        if self.verdict not in RIGHT or self.speed is None:
+            return 0.0
+        return self.speed.interval[0]

@@ -1,0 +1,1 @@
+"""Judge candidates: whether they are right, and whether they are really faster."""

@@ -1,0 +1,102 @@
+"""The bench: the examiner, and the memory that it shares with the stands of a reference and its candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from opperf.domain.case import Case
+from opperf.domain.judging import Geometry, geometry, tensors
+from opperf.domain.message.replies import Inspection, Outlined
+from opperf.domain.message.requests import Draw, Examine, Inspect
+from opperf.domain.plan import Settings, Side, Trial
+from opperf.parent.judge.seat import Seat, Turned
+from opperf.parent.workers.area import Area
+from opperf.parent.workers.process import start
+
+#: Bytes that the slots of a case may take; a case that is larger gets as few as two.
+SLOT_BYTES = 1 << 26
+#: Bytes of one result at most. Pages that nobody touches cost nothing.
+RESULT_BYTES = 1 << 33
+#: Slots of a case that is only checked.
+FEW_SLOTS = 4
+
+
+class Bench:
+    """Where the cases of one problem are laid out; `trial` is the reference at the size that is timed."""
+
+    def __init__(
+        self,
+        trial: Trial,
+        settings: Settings,
+        note: Callable[[str], None],
+        *,
+        plugins: Sequence[Path] = (),
+        under: Sequence[str] = (),
+        cpus: tuple[int, ...] | None = None,
+    ) -> None:
+        """Start the examiner; raises `OpperfError` where it does not start, or the reference fails."""
+        self.trial, self._settings, self._note = trial, settings, note
+        self._plugins, self._under, self._cpus = plugins, under, cpus
+        self._open = ExitStack()
+        try:
+            slots = geometry(trial.case, SLOT_BYTES, 2)
+            self._inputs = Area("inputs", max(SLOT_BYTES, 4 * slots.stride))
+            self._open.callback(self._inputs.close)
+            self._copies = Area("results", RESULT_BYTES)
+            self._open.callback(self._copies.close)
+            self._copied = self._copies.map()
+            # The program is the candidate's affair: what is right does not depend on it.
+            side = replace(trial.side, mode="eager")
+            files = (self._inputs.descriptor, self._copies.descriptor)
+            self._examiner, _ = start(side, cpus=None, progress=note, sharing=3, plugins=plugins, files=files)
+            self._open.callback(self._examiner.close)
+            self.lay(trial.case, FEW_SLOTS)
+            self._inputs.seal()
+        except BaseException:
+            self._open.close()
+            raise
+
+    def lay(self, case: Case, slots: int) -> tuple[Outlined, ...]:
+        """Lay out a case in up to so many slots, and return how the reference's results lie.
+
+        Raises `OperatorFailure` where the reference fails at it.
+        """
+        self.case = case
+        self.geometry: Geometry = geometry(case, SLOT_BYTES, slots)
+        trial = replace(self.trial, case=case, side=replace(self.trial.side, mode="eager"))
+        request = Examine(trial, self.geometry, self._inputs.descriptor, self._copies.descriptor)
+        self.outlines = self._examiner.ask(request, self._settings.timeout).tensors
+        return self.outlines
+
+    def seat(self, side: Side, *, writable: bool = False) -> Seat:
+        """Return a stand for a side, whose child is only just starting."""
+        return Seat(
+            replace(self.trial, side=side),
+            self._inputs,
+            self._settings.timeout,
+            cpus=self._cpus,
+            under=self._under,
+            plugins=self._plugins,
+            writable=writable,
+        )
+
+    def draw(self, slots: Sequence[int], kinds: Sequence[str]) -> None:
+        """Write values that nobody has seen into slots, while every stand is asleep."""
+        self._examiner.ask(Draw(tuple(slots), tuple(kinds)), self._settings.timeout)
+
+    def inspect(self, seat: Seat, turned: Turned, place: int, slot: int) -> Inspection:
+        """Compare the result of one call of a turn with what the reference makes of its slot."""
+        seat.copy(turned, place, self._copied)
+        return self._examiner.ask(Inspect(slot, seat.outlines), self._settings.timeout)
+
+    @property
+    def input_bytes(self) -> int:
+        """The bytes of the inputs of one call."""
+        return sum(spec.nbytes for _, spec in tensors(self.case))
+
+    def close(self) -> None:
+        """End the examiner, and let go of the memory."""
+        self._open.close()

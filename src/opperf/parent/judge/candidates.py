@@ -1,0 +1,69 @@
+"""Candidates as a user names them, and what they are held against. No candidate's file is run here."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from opperf.domain.code import Code, read_operator
+from opperf.domain.errors import InputError
+from opperf.domain.files.text_file import read_text
+from opperf.domain.plan import Settings, Trial
+from opperf.parent import request as requests
+from opperf.parent.progress import Progress, planning
+from opperf.parent.request import Request
+from opperf.parent.session import Session
+
+#: What a function is called that a file has beside others.
+USUAL = ("f", "forward", "kernel", "custom_kernel")
+
+
+def read_candidate(text: str, against: str) -> Code:
+    """Return the function that a user names, of a file the one that it has; raises `InputError`.
+
+    >>> read_candidate("mine.py:f", "softmax").name
+    'mine.py:f'
+    """
+    code = read_operator(text)
+    if isinstance(code, Code):
+        return code
+    if not text.endswith(".py"):
+        raise InputError(
+            f"`{text}` is no candidate", hint="name a function: `my_kernel.py:f`, or `my_package.my_module:f`"
+        )
+    return Code(f"{text}:{_function(Path(text), against)}")
+
+
+def _function(path: Path, against: str) -> str:
+    try:
+        tree = ast.parse(read_text(path), str(path))
+    except SyntaxError as error:
+        raise InputError(f"{path}: not Python: {error.msg} (line {error.lineno})", slug="user_code") from error
+    functions = [node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    public = [name for name in functions if not name.startswith("_")]
+    for name in (*USUAL, against.rpartition(":")[2]):
+        if name in public:
+            return name
+    if len(public) == 1:
+        return public[0]
+    found = ", ".join(f"`{name}`" for name in public[:8]) or "none"
+    raise InputError(f"{path}: which function is the candidate? It has {found}", hint=f"write `{path}:NAME`")
+
+
+def reference_trials(against: str, request: Request, settings: Settings, progress: Progress) -> Sequence[Trial]:
+    """Return the cases that candidates are judged on, with the reference on its side; raises `InputError`."""
+    requests.plugin_files(request, note=progress.note)
+    selection = requests.selection([against], request, note=progress.note)
+    selection = replace(selection, directions=("forward",), sizes=selection.sizes or ("common",))
+    if selection.user_rows:
+        selection = replace(selection, sizes=())
+    with planning(progress), Session(selection, settings, progress) as session:
+        trials = session.plan().trials
+    frameworks = sorted({trial.side.framework for trial in trials})
+    if len(frameworks) > 1:
+        raise InputError(
+            f"`{against}` is an operator of {', '.join(frameworks)}", hint=f"name one: `--framework {frameworks[0]}`"
+        )
+    return trials

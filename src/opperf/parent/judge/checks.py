@@ -1,0 +1,122 @@
+"""Whether a candidate is right, before anything is timed: small cases, then the size that is timed, then neighbours.
+
+Every call is inspected here. What is timed later is inspected again, since a function may tell the one from the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from opperf.catalog import catalog
+from opperf.domain.case import Case, map_tensors
+from opperf.domain.dataclass import dataclass
+from opperf.domain.errors import OperatorFailure, OpperfError
+from opperf.domain.judging import Evidence
+from opperf.domain.plan import Trial
+from opperf.domain.tensor import TensorSpec
+from opperf.parent.judge.bench import FEW_SLOTS, Bench
+from opperf.parent.judge.failing import Failing, failure_of, inspect, with_slug
+from opperf.parent.judge.seat import Seat
+
+#: How values are distributed of which a case is checked, in turn: those of the case, and then harder ones.
+KINDS = ("plain", "magnitudes", "spike", "positive", "mixed", "sorted", "clustered", "constant_rows", "edges")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A case to check, and what it is called: `tiny`, `size`, or `other`, whose shape a candidate may refuse."""
+
+    name: str
+    case: Case
+
+
+def stages(case: Case) -> list[Stage]:
+    """Return the cases in which a candidate for a case is checked, smallest first."""
+    definition = catalog().get(case.operator)
+    tiny = definition.small_case(case) if definition is not None else _with_extents(case, lambda size: min(size, 3))
+    others = [_with_extents(case, lambda size: size + 1), _with_extents(case, lambda size: max(1, size - size // 3))]
+    return [Stage("tiny", tiny), Stage("size", case), *(Stage("other", one) for one in others)]
+
+
+def _with_extents(case: Case, change: object) -> Case:
+    """Return a case with other extents, the same for all that were alike; those of one stay."""
+
+    def of(spec: TensorSpec) -> TensorSpec:
+        if spec.literal is not None or spec.strides is not None:
+            return spec
+        shape = tuple(size if size <= 1 else change(size) for size in spec.shape)  # type: ignore[operator]
+        return replace(spec, shape=shape)
+
+    inputs = {name: map_tensors(value, of) for name, value in case.inputs.items()}
+    return replace(case, inputs=inputs)
+
+
+class Checks:
+    """Checks candidates on one bench."""
+
+    def __init__(self, bench: Bench) -> None:
+        """Find out which stages the reference takes."""
+        self._bench = bench
+        self.stages = list(self._usable(stages(bench.trial.case)))
+
+    def _usable(self, every: Sequence[Stage]) -> Iterator[Stage]:
+        taken: set[Case] = set()
+        for stage in every:
+            if stage.case in taken:
+                continue
+            try:
+                self._bench.lay(stage.case, FEW_SLOTS)
+            except OperatorFailure:
+                if stage.name == "size":
+                    raise
+                continue
+            taken.add(stage.case)
+            yield stage
+
+    def check(self, seat: Seat, trial: Trial) -> list[Evidence]:
+        """Check a candidate, and return what is worth telling of one that is right; raises `Failing`."""
+        remarks: list[Evidence] = []
+        for stage in self.stages:
+            try:
+                self._check(seat, trial, stage)
+            except OpperfError as error:
+                failing = failure_of(error, stage.name, stage.case)
+                if stage.name != "other":
+                    raise failing from error
+                if failing.evidence.slug != "raises":
+                    raise with_slug(failing, "other_sizes", "; at the size that is timed it is right") from error
+                remarks.append(replace(failing.evidence, slug="listed_shapes_only"))
+        return remarks
+
+    def _check(self, seat: Seat, trial: Trial, stage: Stage) -> None:
+        bench = self._bench
+        bench.lay(stage.case, FEW_SLOTS)
+        try:
+            seat.take(replace(trial, case=stage.case), bench.geometry)
+        except OpperfError as error:
+            raise failure_of(error, "load" if stage is self.stages[0] else stage.name, stage.case) from error
+        slots = range(bench.geometry.slots)
+        calls = 0
+        for turn, start in enumerate(range(0, len(KINDS), len(slots))):
+            kinds = [KINDS[(start + i) % len(KINDS)] for i in slots]
+            seat.line_up(slots)
+            bench.draw(slots, kinds)
+            turned = seat.go()
+            if turn == 0:
+                seat.outline()
+            for place, slot in enumerate(slots):
+                calls += 1
+                try:
+                    inspect(bench, seat, turned, place, slot, stage.name, calls)
+                except Failing as failing:
+                    raise self._known_better(failing, stage, kinds[place], turn) from failing
+
+    def _known_better(self, failing: Failing, stage: Stage, kind: str, turn: int) -> Failing:
+        if kind != "plain":
+            return with_slug(failing, "values_only", f"; the values are {kind.replace('_', ' ')}")
+        if turn > 0:
+            return with_slug(failing, "first_calls_only", "; earlier calls were right")
+        if stage.name == "size" and stage is not self.stages[0]:
+            return with_slug(failing, "small_sizes_only", "; smaller cases were right")
+        return failing

@@ -1,0 +1,88 @@
+"""Why a candidate fails: what is seen of its process and of its results becomes evidence, and that a verdict."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+
+from opperf.domain.case import Case
+from opperf.domain.errors import OperatorFailure, OpperfError, WorkerFailure
+from opperf.domain.judging import Evidence
+from opperf.domain.message.replies import Inspection
+from opperf.parent.judge.bench import Bench
+from opperf.parent.judge.seat import Seat, Turned
+
+#: What no honest function does, whatever it computes.
+CHEATING = frozenset({"works_after_return", "extra_cpu", "exits", "forged", "forbidden"})
+#: How long a stand may go on whose result was wrong, in seconds: is it right then?
+LATER = 0.05
+#: What a failure of the child itself means.
+DEATHS: Mapping[str, str] = {"exit": "exits", "protocol": "forged", "timeout": "timeout", "crash": "crashes"}
+#: Of inspections: what is wrong with a result that looks like nothing in particular.
+PLAIN = "wrong_result"
+
+
+class Failing(OpperfError):
+    """A candidate fails, for this reason."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        super().__init__(evidence.message, slug=evidence.slug)
+        self.evidence = evidence
+
+
+def verdict_of(evidence: Evidence) -> str:
+    """Return the verdict that evidence against a candidate makes."""
+    return "cheats" if evidence.slug in CHEATING else "wrong"
+
+
+def failure_of(error: OpperfError, stage: str, case: Case | None) -> Failing:
+    """Return what an error says of a candidate in whose process it came up."""
+    if isinstance(error, Failing):
+        return error
+    message, _, _ = error.message.partition("\n")
+    if isinstance(error, OperatorFailure):
+        slug = "changes_inputs" if "read-only" in message else "load" if stage == "load" else "raises"
+        if slug == "changes_inputs":
+            message = f"it writes to its inputs, which are read-only: {message}"
+        return Failing(Evidence(slug, message, stage, case))
+    if isinstance(error, WorkerFailure):
+        slug = "forbidden" if error.signal == "SIGSYS" else DEATHS.get(error.slug, "crashes")
+        if slug == "forbidden":
+            message = "it asked the kernel for what the room forbids, and was ended (SIGSYS)"
+        details: dict[str, object] = {"stderr": error.stderr} if error.stderr else {}
+        return Failing(Evidence(slug, message, stage, case, details))
+    raise error
+
+
+def inspect(bench: Bench, seat: Seat, turned: Turned, place: int, slot: int, stage: str, call: int) -> None:
+    """Raise `Failing` where the result of one call of a turn is not that of the reference.
+
+    `call` counts the calls of this process, for who reads the message.
+    """
+    if len(turned.addresses) < (place + 1) * len(seat.outlines):
+        text = f"it says that it has made {len(turned.addresses)} calls, of more"
+        raise Failing(Evidence("forged", text, stage, bench.case))
+    seen = bench.inspect(seat, turned, place, slot)
+    if not seen.wrong:
+        return
+    slug, text = seen.slug, seen.wrong
+    if slug not in ("other_shape", "other_type") and _is_right_later(bench, seat, turned, place, slot):
+        slug, text = "works_after_return", f"{text}. {LATER * 1000:.0f} ms after it had returned, it was right"
+    raise Failing(Evidence(slug, f"wrong result in {stage} call {call}: {text}", stage, bench.case, seen.details))
+
+
+def _is_right_later(bench: Bench, seat: Seat, turned: Turned, place: int, slot: int) -> bool:
+    seat.freezer.thaw()
+    time.sleep(LATER)
+    seat.freezer.freeze()
+    later: Inspection = bench.inspect(seat, turned, place, slot)
+    return not later.wrong
+
+
+def with_slug(failing: Failing, slug: str, text: str = "") -> Failing:
+    """Return a failure that is known better by now, where its result looked like nothing in particular."""
+    evidence = failing.evidence
+    if evidence.slug != PLAIN:
+        return failing
+    return Failing(replace(evidence, slug=slug, message=f"{evidence.message}{text}"))

@@ -1,0 +1,150 @@
+"""Judge candidates against a reference: are they right, and are they really faster?
+
+A candidate is checked in a process of its own, on cases small and large. One that is right is timed beside the
+reference in pairs of fresh processes, by the rules of `compare`; what is timed is inspected as well.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+from opperf.domain.code import Code
+from opperf.domain.comparison import PairValue, Verdict
+from opperf.domain.dataclass import dataclass
+from opperf.domain.errors import InputError, OperatorFailure, OpperfError
+from opperf.domain.judging import Evidence, Judged, Speed
+from opperf.domain.plan import Settings, Trial
+from opperf.parent.analysis.verdict import LEAST_PAIRS, Rule, paired_test
+from opperf.parent.contest import Contest, log_ratios
+from opperf.parent.judge.bench import Bench
+from opperf.parent.judge.checks import Checks
+from opperf.parent.judge.failing import Failing, failure_of, verdict_of
+from opperf.parent.judge.match import Log, starter
+from opperf.parent.judge.seat import Seat
+from opperf.parent.stages import Comparing
+from opperf.parent.workers.duel import shared_cpus
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How candidates are judged: by which rule, in which room."""
+
+    settings: Settings
+    rule: Rule
+    room: tuple[str, ...] = ()
+    under: Sequence[str] = ()
+    plugins: Sequence[Path] = ()
+
+
+def judge(
+    against: str, trial: Trial, candidates: Sequence[Code], terms: Terms, note: Callable[[str], None]
+) -> Iterator[Judged]:
+    """Yield the verdict on each candidate; raises `InputError` where the reference cannot be had."""
+    cpus = terms.settings.cpus or shared_cpus(trial.side, trial.side)
+    try:
+        bench = Bench(trial, terms.settings, note, plugins=terms.plugins, under=terms.under, cpus=cpus)
+    except OperatorFailure as failure:
+        raise InputError(f"the reference `{against}` fails: {failure.message}", hint=failure.hint) from failure
+    with closing(bench):
+        checks = Checks(bench)
+        for candidate in candidates:
+            began = time.monotonic()
+            judged = _Judging(against, bench, checks, terms, note).judge(candidate)
+            yield replace(judged, seconds=time.monotonic() - began)
+
+
+class _Judging:
+    """Judges one candidate."""
+
+    def __init__(self, against: str, bench: Bench, checks: Checks, terms: Terms, note: Callable[[str], None]) -> None:
+        self._against, self._bench, self._checks, self._terms, self._note = against, bench, checks, terms, note
+
+    def judge(self, candidate: Code) -> Judged:
+        """Return the verdict."""
+        base = self._bench.trial
+        trial = replace(base, side=replace(base.side, implementation=candidate))
+        self._note(f"{candidate.name}: is it right?")
+        try:
+            remarks = self._check(trial)
+        except Failing as failing:
+            return self._judged(candidate, verdict_of(failing.evidence), failing.message, (failing.evidence,))
+        log = Log([], [])
+        contest = self._time(base, trial, log)
+        if log.evidence:
+            evidence = log.evidence[0]
+            return self._judged(candidate, verdict_of(evidence), evidence.message, (*log.evidence, *remarks))
+        return self._timed(candidate, contest, log, remarks)
+
+    def _check(self, trial: Trial) -> list[Evidence]:
+        """Check a candidate; one that crashes is tried again with inputs that may be written."""
+        try:
+            return self._check_in(self._bench.seat(trial.side), trial)
+        except Failing as failing:
+            if failing.slug != "crashes":
+                raise
+            try:
+                self._check_in(self._bench.seat(trial.side, writable=True), trial)
+            except Failing as again:  # what it has written stays: later calls may be wrong for that
+                if again.slug in (failing.slug, "raises"):
+                    raise failing from None
+            text = f"it writes to its inputs, which are read-only: {failing.message}"
+            raise Failing(replace(failing.evidence, slug="changes_inputs", message=text)) from failing
+
+    def _check_in(self, seat: Seat, trial: Trial) -> list[Evidence]:
+        with closing(seat):
+            try:
+                return self._checks.check(seat, trial)
+            except OpperfError as error:
+                raise failure_of(error, "load", None) from error
+
+    def _time(self, base: Trial, new: Trial, log: Log) -> Contest:
+        self._note(f"{new.side.spelling}: is it faster?")
+        settings = replace(self._terms.settings, check=False)
+        comparing = Comparing(settings, self._terms.rule, self._note, duel=starter(self._bench, log))
+        contest = comparing.contest(base, new, base)
+        comparing.run([contest])
+        return contest
+
+    def _timed(self, candidate: Code, contest: Contest, log: Log, remarks: Sequence[Evidence]) -> Judged:
+        verdict = contest.verdict or Verdict("inconclusive", None, None, "nothing was timed", 0)
+        if contest.failure is not None:
+            verdict = replace(verdict, verdict="inconclusive", reason=contest.failure)
+        judged = self._judged(candidate, verdict.verdict, verdict.reason, remarks)
+        return replace(
+            judged,
+            ring=_speed(contest.decisive, verdict),
+            hot=_speed(log.hot),
+            judged_by="ring",
+            pairs=contest.pairs,
+        )
+
+    def _judged(self, candidate: Code, verdict: str, reason: str, evidence: Sequence[Evidence]) -> Judged:
+        return Judged(
+            candidate=candidate.name,
+            against=self._against,
+            case=self._bench.trial.case,
+            verdict=verdict,
+            reason=reason,
+            evidence=tuple(evidence),
+            room=self._terms.room,
+        )
+
+
+def _speed(pairs: Sequence[PairValue], verdict: Verdict | None = None) -> Speed | None:
+    """Return how fast the candidate is by these pairs; the interval is that of the verdict, where there is one."""
+    ratios = log_ratios(pairs)
+    if len(ratios) < LEAST_PAIRS:
+        return None
+    test = paired_test(ratios)
+    low, high = test.interval(0.95)
+    ratio, bounds = math.exp(test.mean), (math.exp(low), math.exp(high))
+    if verdict is not None and verdict.ratio is not None and verdict.interval is not None:
+        ratio, bounds = verdict.ratio, verdict.interval
+    levels = [(pair.base["turn"] * pair.new["turn"]) ** 0.5 for pair in pairs if pair.base and pair.new]
+    level = math.exp(sum(map(math.log, levels)) / len(levels))
+    return Speed(level * ratio**0.5, level / ratio**0.5, 1 / ratio, (1 / bounds[1], 1 / bounds[0]))

@@ -1,0 +1,226 @@
+"""A match: the reference and one candidate, in fresh processes, by turns; what is timed is inspected.
+
+In a ring turn each call has values of its own, drawn while both stands were asleep, and some call, chosen when it is
+over, is inspected. In a hot turn one call is made again and again, as `run` does it. The ring decides.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from statistics import median
+
+from opperf.domain.comparison import PairValue
+from opperf.domain.dataclass import dataclass
+from opperf.domain.errors import OpperfError
+from opperf.domain.judging import Evidence
+from opperf.domain.measurement import Measurement, Sample, Samples
+from opperf.domain.plan import Settings, Side, Trial
+from opperf.parent.judge.bench import Bench
+from opperf.parent.judge.failing import Failing, failure_of, inspect
+from opperf.parent.judge.seat import Seat, Turned
+from opperf.parent.workers.duel import Patience, Round, pair_value
+from opperf.parent.workers.reference import Reference
+
+#: What a turn should take, in seconds, so that the word that starts it and the one that ends it are little of it.
+TURN_SECONDS = 0.0015
+#: Calls of a turn at most: so many slots are drawn for each.
+MOST_CALLS = 1024
+#: Rounds of a pair, at least and at most, and the seconds that they may take.
+LEAST_ROUNDS, MOST_ROUNDS, PAIR_SECONDS = 8, 24, 1.5
+#: Turns without calls that show what the words cost, and turns of empty calls.
+EMPTY_TURNS = 9
+#: Calls that take longer are not timed hot too, in seconds: for them it is the same.
+LONG_CALL = 0.02
+#: Of the slots of a ring, one in so many has values of another kind than the case's own.
+ONE_IN = 8
+HARDER = ("magnitudes", "spike", "mixed", "positive", "vary")
+#: CPU time of a process tree over wall time, from where on it has used more CPUs than its side has threads.
+MOST_CPUS = 1.25
+
+
+@dataclass(frozen=True)
+class Empty:
+    """What a turn takes that computes nothing, by the judge's clock and by the kernel's, in nanoseconds."""
+
+    wall_ns: int
+    cpu_ns: int
+
+
+@dataclass
+class Log:
+    """What the matches of one candidate have shown beside the ratios of the ring."""
+
+    hot: list[PairValue]
+    evidence: list[Evidence]
+
+
+class Match:
+    """A pair of stands, for `Comparing`; 0 is the reference and 1 the candidate."""
+
+    def __init__(self, bench: Bench, log: Log, base: Side, new: Side, generator: random.Random) -> None:
+        """Start both."""
+        self._bench, self._log = bench, log
+        self._random = random.SystemRandom()  # nobody may foresee an order, whatever the seed of the comparison
+        self.turn = 0
+        self._seats: list[Seat] = []
+        try:
+            for side in (base, new):
+                self._seats.append(bench.seat(side))
+            for seat in self._seats:
+                seat.freezer  # noqa: B018  # it is there once the child has said hello
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def alive(self) -> bool:
+        """Whether both can be asked."""
+        return all(seat.worker.alive for seat in self._seats)
+
+    @property
+    def facts(self) -> list[object]:
+        """What both children said of themselves."""
+        return [dict(seat.worker.facts) for seat in self._seats]
+
+    def check(self, reference: Reference, base: Trial, new: Trial) -> None:
+        """Do nothing: candidates are checked by an examiner."""
+
+    def memory(self, base: Trial, new: Trial) -> list[Measurement]:
+        """Measure none: what a candidate says of its memory is not believed."""
+        return []
+
+    def compare(self, base: Trial, new: Trial, patience: Patience | None = None) -> PairValue:
+        """Time one pair; raises `Failing` for what the candidate does wrong."""
+        try:
+            ring, hot = self._rounds(base, new)
+        except OpperfError as error:
+            if self.turn == 0:
+                raise
+            failing = failure_of(error, "timed", self._bench.case)
+            self._log.evidence.append(failing.evidence)
+            raise failing from error
+        # A turn is as long as a call that CPU time may stand in for: the kernel counts it for the whole process tree.
+        value = partial(pair_value, cpu_may_stand_in=base.side.is_one_cpu, least=0.0)
+        if hot:
+            self._log.hot.append(value(hot))
+        return value(ring)
+
+    def _rounds(self, base: Trial, new: Trial) -> tuple[list[Round], list[Round]]:
+        bench, seats = self._bench, self._seats
+        self._take(base, new, 2)
+        seconds = self._seconds_of_a_call()
+        calls = max(1, min(MOST_CALLS, math.ceil(TURN_SECONDS / seconds)))
+        self._take(base, new, max(2, calls))
+        calls = min(calls, bench.geometry.slots)
+        empty_ring, empty_hot = self._empty(range(calls), 1), self._empty((0,), calls + 1)
+        ring: list[Round] = []
+        hot: list[Round] = []
+        usage = [[0, 0], [0, 0]]
+        began = time.monotonic()
+        while len(ring) < LEAST_ROUNDS or (len(ring) < MOST_ROUNDS and time.monotonic() - began < PAIR_SECONDS):
+            slots = self._random.sample(range(bench.geometry.slots), calls)
+            turns = self._ring(slots, len(ring))
+            for place, turned in enumerate(turns):
+                usage[place][0] += turned.sample.cpu_ns
+                usage[place][1] += turned.sample.wall_ns
+            ring.append(_round(turns, empty_ring))
+            if seconds < LONG_CALL:
+                hot.append(_round(self._hot(slots[0], calls + 1), empty_hot))
+        self._check_usage(usage, new.side.threads)
+        return ring, hot
+
+    def _take(self, base: Trial, new: Trial, slots: int) -> None:
+        self._bench.lay(self._bench.trial.case, slots)
+        for place, trial in enumerate((base, new)):
+            self._on(place).take(trial, self._bench.geometry)
+
+    def _on(self, place: int) -> Seat:
+        """Return a stand, as the one whose turn it is."""
+        self.turn = place
+        return self._seats[place]
+
+    def _seconds_of_a_call(self) -> float:
+        """Return what a call of the reference takes, in seconds; both have called once then, and said how it lies."""
+        for place in (0, 1):
+            seat = self._on(place)
+            seat.line_up((0,))
+            seat.go()
+            seat.outline()
+        seat, calls = self._on(0), 1
+        while True:
+            seat.line_up((1,), calls)
+            wall = seat.go().sample.wall_ns / 1e9
+            if wall > TURN_SECONDS or calls >= MOST_CALLS:
+                return wall / calls
+            calls *= 4
+
+    def _empty(self, slots: Sequence[int], repeat: int) -> Empty:
+        """Return what a turn of the reference takes whose calls do nothing."""
+        samples = []
+        seat = self._on(0)
+        for _ in range(EMPTY_TURNS):
+            seat.line_up(slots, repeat, empty=True)
+            samples.append(seat.go().sample)
+        clean = [sample.wall_ns for sample in samples if sample.clean]
+        wall = median(clean) if clean else min(sample.wall_ns for sample in samples)
+        return Empty(int(wall), int(median(sample.cpu_ns for sample in samples)))
+
+    def _order(self) -> list[int]:
+        return self._random.sample((0, 1), 2)
+
+    def _ring(self, slots: Sequence[int], number: int) -> tuple[Turned, Turned]:
+        """Let both make a call on each slot, and inspect one of the candidate's."""
+        for place in (0, 1):
+            self._on(place).line_up(slots)
+        kinds = [self._random.choice(HARDER) if self._random.randrange(ONE_IN) == 0 else "plain" for _ in slots]
+        self._bench.draw(slots, kinds)
+        turns = {place: self._on(place).go() for place in self._order()}
+        chosen = self._random.randrange(len(slots))
+        candidate = self._on(1)
+        inspect(self._bench, candidate, turns[1], chosen, slots[chosen], "timed", number * len(slots) + chosen + 1)
+        return turns[0], turns[1]
+
+    def _hot(self, slot: int, calls: int) -> tuple[Turned, Turned]:
+        for place in (0, 1):
+            self._on(place).line_up((slot,), calls)
+        turns = {place: self._on(place).go() for place in self._order()}
+        return turns[0], turns[1]
+
+    def _check_usage(self, usage: Sequence[Sequence[int]], threads: int) -> None:
+        base, new = (cpu / max(1, wall) for cpu, wall in usage)
+        if new > threads * MOST_CPUS and new > base * MOST_CPUS:
+            self.turn = 1
+            text = f"it used {new:.1f} CPUs of {threads}"
+            raise Failing(Evidence("extra_cpu", text, "timed", self._bench.case, {"cpus": new, "reference": base}))
+
+    def close(self) -> None:
+        """End both."""
+        for seat in self._seats:
+            with suppress(OpperfError, OSError):
+                seat.close()
+
+
+def _round(turns: tuple[Turned, Turned], empty: Empty) -> Round:
+    """Return a round without what the words cost that start and end a turn, by either clock."""
+    base, new = (Samples((_less(turned.sample, empty),)) for turned in turns)
+    return base, new
+
+
+def _less(sample: Sample, empty: Empty) -> Sample:
+    wall, cpu = max(1, sample.wall_ns - empty.wall_ns), max(1, sample.cpu_ns - empty.cpu_ns)
+    return replace(sample, wall_ns=wall, cpu_ns=cpu)
+
+
+def starter(bench: Bench, log: Log) -> Callable[..., Match]:
+    """Return what starts the pairs of one candidate, as `Comparing` asks for it."""
+
+    def begin(base: Side, new: Side, settings: Settings, note: object, generator: random.Random) -> Match:
+        return Match(bench, log, base, new, generator)
+
+    return begin

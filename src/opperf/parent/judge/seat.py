@@ -1,0 +1,159 @@
+"""A stand as the judge sees it: it is asleep but for the moments in which it is asked, and only the kernel is believed.
+
+What a candidate's process says is that it is done. The judge's clock runs from the moment it is let go on until that
+word; by then the whole process tree is frozen, and what the calls returned is read out of its memory.
+"""
+
+from __future__ import annotations
+
+import struct
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from opperf.domain.dataclass import dataclass
+from opperf.domain.judging import Geometry, extent
+from opperf.domain.measurement import Sample
+from opperf.domain.message.replies import Outlined
+from opperf.domain.message.requests import Go, LineUp, Outline, R, Request, Stand
+from opperf.domain.plan import Trial
+from opperf.domain.tensor import ITEM_SIZES
+from opperf.parent.workers.area import ANSWERS, Area
+from opperf.parent.workers.freezer import Freezer, read_memory
+from opperf.parent.workers.process import Worker, start
+
+#: A turn in which either process stood in the run queue for more than this share of the time is disturbed.
+MOST_WAITING = 0.03
+
+
+@dataclass(frozen=True)
+class Turned:
+    """What a turn took by the judge's clock and the kernel's, and where its results lie."""
+
+    sample: Sample
+    addresses: tuple[int, ...]
+    threads: int
+    processes: int
+
+
+class Seat:
+    """The stand of one trial."""
+
+    def __init__(
+        self,
+        trial: Trial,
+        inputs: Area,
+        timeout: float,
+        *,
+        cpus: tuple[int, ...] | None,
+        under: Sequence[str] = (),
+        plugins: Sequence[Path] = (),
+        writable: bool = False,
+    ) -> None:
+        """Start its child, which imports its framework meanwhile.
+
+        Where inputs are `writable`, what is written into them stays in the process.
+        """
+        self.trial, self._inputs, self._timeout, self._writable = trial, inputs, timeout, writable
+        self._answers = Area("answers", ANSWERS)
+        self._addresses = self._answers.map()
+        self.worker: Worker
+        self.worker, _ = start(
+            trial.side,
+            cpus=cpus,
+            progress=_silent,
+            sharing=3,
+            plugins=plugins,
+            greet=False,
+            under=under,
+            files=(inputs.descriptor, self._answers.descriptor),
+        )
+        self._freezer: Freezer | None = None
+        self.outlines: tuple[Outlined, ...] = ()
+
+    @property
+    def freezer(self) -> Freezer:
+        """What stops the process tree; there is none before the child has said hello."""
+        if self._freezer is None:
+            self.worker.greet()
+            self._freezer = Freezer(self.worker.pid)
+            self._freezer.freeze()
+        return self._freezer
+
+    def take(self, trial: Trial, geometry: Geometry) -> None:
+        """Load what a trial calls, and place its arguments; raises `OperatorFailure` and `WorkerFailure`."""
+        request = Stand(trial, geometry, self._inputs.descriptor, self._answers.descriptor, self._writable)
+        self._ask(request)
+
+    def line_up(self, slots: Sequence[int], repeat: int = 1, *, empty: bool = False) -> None:
+        """Tell it what it will be asked to call."""
+        self._ask(LineUp(tuple(slots), repeat, empty))
+        self._lined = len(slots) * repeat
+
+    def go(self) -> Turned:
+        """Let it make the calls that were lined up, and freeze it; raises `OperatorFailure` and `WorkerFailure`."""
+        freezer = self.freezer
+        cpu, waiting, own_waiting = freezer.cpu_ns(), freezer.waiting_ns(), _own_waiting()
+        began = 0
+
+        def let_go() -> None:
+            nonlocal began
+            began = time.perf_counter_ns()
+            freezer.thaw()
+
+        try:
+            self.worker.ask(Go(), self._timeout, let_go)
+        finally:
+            if self.worker.alive:
+                freezer.freeze()
+        wall = self.worker.answered_ns - began
+        waited = freezer.waiting_ns() - waiting
+        clean = max(waited, _own_waiting() - own_waiting) <= MOST_WAITING * wall
+        sample = Sample(max(1, self._lined), wall, freezer.cpu_ns() - cpu, waiting_ns=min(waited, wall), clean=clean)
+        return Turned(sample, self._told(), freezer.threads(), freezer.processes())
+
+    def _told(self) -> tuple[int, ...]:
+        (count,) = struct.unpack_from("<Q", self._addresses)
+        count = min(count, ANSWERS // 8 - 1)
+        return struct.unpack_from(f"<{count}Q", self._addresses, 8)
+
+    def outline(self) -> tuple[Outlined, ...]:
+        """Ask how the tensors of a result lie; every result of these inputs has to lie so."""
+        self.outlines = self._ask(Outline()).tensors
+        return self.outlines
+
+    def copy(self, turned: Turned, place: int, into: memoryview) -> None:
+        """Copy the result of one call of a turn out of the frozen process; raises `WorkerFailure`."""
+        start = 0
+        several = len(self.outlines)
+        for one, address in zip(self.outlines, turned.addresses[place * several : (place + 1) * several]):
+            low, size = extent(one.shape, one.strides, ITEM_SIZES[one.dtype])
+            into[start : start + size] = read_memory(self.worker.pid, address + low, size)
+            start += size
+
+    def _ask(self, request: Request[R]) -> R:
+        freezer = self.freezer
+        try:
+            return self.worker.ask(request, self._timeout, freezer.thaw)
+        finally:
+            if self.worker.alive:
+                freezer.freeze()
+
+    def close(self) -> None:
+        """End the child."""
+        if self._freezer is not None:
+            if self.worker.alive:
+                self._freezer.thaw()
+            self._freezer.close()
+        self.worker.close()
+        self._answers.close()
+
+
+def _silent(_: str) -> None:
+    """Say nothing: who judges speaks for all."""
+
+
+def _own_waiting() -> int:
+    """Return how long this thread has stood in the run queue, in nanoseconds. Source: proc(5), `schedstat`."""
+    with open("/proc/thread-self/schedstat", "rb") as file:
+        return int(file.read().split()[1])
