@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from opperf.domain.errors import OpperfError
 from opperf.parent.contest import Contest
-from opperf.parent.workers.duel import Duel
+from opperf.parent.workers.duel import Opponents
 from opperf.parent.workers.process import Worker
 from opperf.parent.workers.reference import Reference
 
@@ -17,13 +17,13 @@ class PairLane:
 
     def __init__(
         self,
-        begin: Callable[[Contest, list[Worker]], Duel],
-        fight: Callable[[Duel, Contest, float], None],
+        begin: Callable[[Contest, list[Worker]], Opponents],
+        fight: Callable[[Opponents, Contest, float], None],
         reference: Reference,
     ) -> None:
         self._begin, self._fight, self._reference = begin, fight, reference
         self._children: list[Worker] = []
-        self._duel: Duel | None = None
+        self._duel: Opponents | None = None
         self._broken: str | None = None
         self._starting = 0.0
         self._interrupted = False

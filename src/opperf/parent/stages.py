@@ -41,7 +41,7 @@ from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import SideText
 from opperf.parent.planning.suites import unmeasured
 from opperf.parent.planning.values import notes
-from opperf.parent.workers.duel import Duel, Patience
+from opperf.parent.workers.duel import Duel, Opponents, Patience
 from opperf.parent.workers.instructions import CountingDuel, check
 from opperf.parent.workers.interpreters import settled_side
 from opperf.parent.workers.pool import Pool
@@ -63,7 +63,7 @@ class Comparing:
         *,
         floors: Mapping[tuple[object, ...], Floor] | None = None,
         plugins: Sequence[Path] = (),
-        duel: Callable[..., Duel] = Duel,
+        duel: Callable[..., Opponents] = Duel,
         timed: bool = True,
     ) -> None:
         """Start nothing yet; `plugins` have the user's own operators. Counts alone do where nothing is `timed`."""
@@ -246,11 +246,11 @@ class Comparing:
         def lane(cpus: tuple[int, ...]) -> Lane[Contest, None]:
             settings = replace(self.settings, cpus=cpus, jobs=jobs)
 
-            def begin(contest: Contest, children: list[Worker]) -> Duel:
+            def begin(contest: Contest, children: list[Worker]) -> Opponents:
                 sides = contest.base.side, contest.new.side
                 return self._duel(*sides, settings, self._note, self._random, children=children)
 
-            def fight(duel: Duel, contest: Contest, starting: float) -> None:
+            def fight(duel: Opponents, contest: Contest, starting: float) -> None:
                 self._know(duel, [contest])
                 if self.spent() and contest is not order[0]:
                     return
@@ -314,7 +314,7 @@ class Comparing:
                 if not duel.alive or self.spent():
                     break
 
-    def _know(self, duel: Duel | CountingDuel, contests: Sequence[Contest]) -> None:
+    def _know(self, duel: Opponents | CountingDuel, contests: Sequence[Contest]) -> None:
         """Keep what the children of a pair say of themselves."""
         self.facts = {"base": duel.facts[0], "new": duel.facts[1]}
         for contest in contests:
@@ -322,7 +322,7 @@ class Comparing:
 
     def _fight(
         self,
-        duel: Duel,
+        duel: Opponents,
         contest: Contest,
         stage: Callable[[Contest], list[PairValue]],
         starting: float,

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from opperf.domain.comparison import PairValue
 from opperf.domain.dataclass import dataclass
@@ -63,6 +63,32 @@ class Patience:
 
     seconds: float = 0.0
     width: float = math.inf
+
+
+class Opponents(Protocol):
+    """Two children that are compared, 0 the base and 1 the new side; `turn` is the one that was asked last."""
+
+    turn: int
+
+    @property
+    def alive(self) -> bool:
+        """Whether both can be asked."""
+
+    @property
+    def facts(self) -> list[object]:
+        """What base and new said of themselves."""
+
+    def check(self, reference: Reference, base: Trial, new: Trial) -> None:
+        """Check what both sides compute; raises `OpperfError` for one that is wrong."""
+
+    def compare(self, base: Trial, new: Trial, patience: Patience | None = None) -> PairValue:
+        """Measure one case on both sides by turns; raises `OpperfError`."""
+
+    def memory(self, base: Trial, new: Trial) -> list[Measurement]:
+        """Measure what one call takes on each side; none where that is not told."""
+
+    def close(self) -> None:
+        """End both."""
 
 
 class Duel:
