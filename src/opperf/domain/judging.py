@@ -1,14 +1,16 @@
-"""What it means to judge: where inputs lie that a candidate may read, what is told of it, and the words of a verdict."""
+"""What it means to judge: where inputs lie that a candidate reads, what was seen of it, and the words of a verdict."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
+from typing import Protocol
 
 from opperf.domain.case import Argument, Case, ListOf
 from opperf.domain.codec import Exact, Fields
 from opperf.domain.dataclass import dataclass
-from opperf.domain.tensor import TensorSpec
+from opperf.domain.tensor import ITEM_SIZES, TensorSpec
 
 #: The verdicts on a candidate, best first.
 VERDICTS = ("faster", "same", "slower", "inconclusive", "wrong", "cheats", "impossible", "void")
@@ -58,6 +60,23 @@ def geometry(case: Case, most: int, slots: int) -> Geometry:
         end = places[-1] + spec.nbytes
     stride = max(PAGE, -(-end // PAGE) * PAGE)
     return Geometry(max(2, min(slots, most // stride)), stride, tuple(places))
+
+
+class Laid(Protocol):
+    """How a tensor lies: its shape, element type, and the bytes from one element to the next along each axis."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents."""
+
+    @property
+    def dtype(self) -> str:
+        """The element type."""
+
+
+def bytes_of(one: Laid) -> int:
+    """Return the bytes that the elements of a tensor take."""
+    return math.prod(one.shape) * ITEM_SIZES[one.dtype]
 
 
 def extent(shape: Sequence[int], strides: Sequence[int], item: int) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""`opperf judge`: is this kernel right, and is it really faster?"""
+"""`opperf judge`: whether a kernel is right, and really faster."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def judge(
     output: options.Output = None,
     force: options.Force = False,
 ) -> None:
-    """Judge functions that nobody vouches for: is each right, and is it really faster than the reference?
+    """Judge functions that nobody vouches for: whether each is right, and really faster than the reference.
 
     Exit codes: 0 faster or the same, 1 slower, 2 bad input or a problem that judges nothing, 3 wrong, cheating or
     impossible, 4 inconclusive.

@@ -16,7 +16,7 @@ from opperf.domain.judging import Evidence
 from opperf.domain.plan import Trial
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.judge.bench import FEW_SLOTS, Bench
-from opperf.parent.judge.failing import Failing, failure_of, inspect, with_slug
+from opperf.parent.judge.failing import Failing, check_outlines, failure_of, inspect, with_slug
 from opperf.parent.judge.seat import Seat
 
 #: How values are distributed of which a case is checked, in turn: those of the case, and then harder ones.
@@ -105,6 +105,7 @@ class Checks:
             turned = seat.go()
             if turn == 0:
                 seat.outline()
+                check_outlines(bench, seat, stage.name)
             for place, slot in enumerate(slots):
                 calls += 1
                 try:

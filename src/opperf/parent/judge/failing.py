@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import cycle, pairwise
 
 from opperf.domain.case import Case
 from opperf.domain.errors import OperatorFailure, OpperfError, WorkerFailure
-from opperf.domain.judging import Evidence
+from opperf.domain.judging import PAGE, Evidence, bytes_of, extent
 from opperf.domain.message.replies import Inspection
+from opperf.domain.tensor import ITEM_SIZES
 from opperf.parent.judge.bench import Bench
 from opperf.parent.judge.seat import Seat, Turned
 
@@ -19,6 +21,8 @@ CHEATING = frozenset({"works_after_return", "extra_cpu", "exits", "forged", "for
 LATER = 0.05
 #: What a failure of the child itself means.
 DEATHS: Mapping[str, str] = {"exit": "exits", "protocol": "forged", "timeout": "timeout", "crash": "crashes"}
+#: How far apart the elements of a result may lie, for what it holds: views of something larger do.
+MOST_SPREAD = 64
 #: Of inspections: what is wrong with a result that looks like nothing in particular.
 PLAIN = "wrong_result"
 
@@ -55,6 +59,26 @@ def failure_of(error: OpperfError, stage: str, case: Case | None) -> Failing:
     raise error
 
 
+def check_outlines(bench: Bench, seat: Seat, stage: str) -> None:
+    """Raise `Failing` where results do not lie as those of the reference do, but for their strides."""
+
+    def failing(slug: str, text: str) -> Failing:
+        return Failing(Evidence(slug, text, stage, bench.case))
+
+    mine, others = seat.outlines, bench.outlines
+    if len(mine) != len(others):
+        raise failing("other_shape", f"it returns {len(mine)} tensors, and the reference {len(others)}")
+    for place, (own, other) in enumerate(zip(mine, others)):
+        if own.shape != other.shape:
+            shapes = f"{list(own.shape)}, and {list(other.shape)} in the reference"
+            raise failing("other_shape", f"tensor {place} has the shape {shapes}")
+        if own.dtype != other.dtype:
+            raise failing("other_type", f"tensor {place} is of {own.dtype}, and of {other.dtype} in the reference")
+        _, size = extent(own.shape, own.strides, ITEM_SIZES[own.dtype])
+        if len(own.strides) != len(own.shape) or size > MOST_SPREAD * (PAGE + bytes_of(other)):
+            raise failing("forged", f"tensor {place} lies with strides of {list(own.strides)} bytes")
+
+
 def inspect(bench: Bench, seat: Seat, turned: Turned, place: int, slot: int, stage: str, call: int) -> None:
     """Raise `Failing` where the result of one call of a turn is not that of the reference.
 
@@ -63,13 +87,24 @@ def inspect(bench: Bench, seat: Seat, turned: Turned, place: int, slot: int, sta
     if len(turned.addresses) < (place + 1) * len(seat.outlines):
         text = f"it says that it has made {len(turned.addresses)} calls, of more"
         raise Failing(Evidence("forged", text, stage, bench.case))
-    seen = bench.inspect(seat, turned, place, slot)
+    try:
+        seen = bench.inspect(seat, turned, place, slot)
+    except OSError as error:
+        raise Failing(Evidence("forged", f"its results lie nowhere: {error}", stage, bench.case)) from error
     if not seen.wrong:
         return
     slug, text = seen.slug, seen.wrong
-    if slug not in ("other_shape", "other_type") and _is_right_later(bench, seat, turned, place, slot):
+    if _share_memory(turned.addresses, [bytes_of(one) for one in seat.outlines]):
+        slug, text = "outputs_share_memory", f"{text}: calls return the same memory"
+    elif _is_right_later(bench, seat, turned, place, slot):
         slug, text = "works_after_return", f"{text}. {LATER * 1000:.0f} ms after it had returned, it was right"
     raise Failing(Evidence(slug, f"wrong result in {stage} call {call}: {text}", stage, bench.case, seen.details))
+
+
+def _share_memory(addresses: Sequence[int], sizes: Sequence[int]) -> bool:
+    """Whether results of several calls overlap; each call has as many tensors as there are sizes."""
+    spans = sorted((start, size) for start, size in zip(addresses, cycle(sizes)) if size)
+    return any(start + size > after for (start, size), (after, _) in pairwise(spans))
 
 
 def _is_right_later(bench: Bench, seat: Seat, turned: Turned, place: int, slot: int) -> bool:

@@ -1,4 +1,4 @@
-"""Judge candidates against a reference: are they right, and are they really faster?
+"""Judge candidates against a reference: whether they are right, and really faster.
 
 A candidate is checked in a process of its own, on cases small and large. One that is right is timed beside the
 reference in pairs of fresh processes, by the rules of `compare`; what is timed is inspected as well.
@@ -13,13 +13,17 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+from opperf.catalog import catalog
 from opperf.domain.code import Code
 from opperf.domain.comparison import PairValue, Verdict
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, OperatorFailure, OpperfError
-from opperf.domain.judging import Evidence, Judged, Speed
+from opperf.domain.judging import Evidence, Judged, Speed, bytes_of
+from opperf.domain.peaks import Peaks
 from opperf.domain.plan import Settings, Trial
+from opperf.domain.units import format_seconds
 from opperf.parent.analysis.verdict import LEAST_PAIRS, Rule, paired_test
+from opperf.parent.calibration import stored_rates
 from opperf.parent.contest import Contest, log_ratios
 from opperf.parent.judge.bench import Bench
 from opperf.parent.judge.checks import Checks
@@ -28,6 +32,9 @@ from opperf.parent.judge.match import Log, starter
 from opperf.parent.judge.seat import Seat
 from opperf.parent.stages import Comparing
 from opperf.parent.workers.duel import shared_cpus
+
+#: A time below this share of what the machine's measured peaks allow is not believed.
+IMPOSSIBLE = 0.5
 
 
 @dataclass(frozen=True)
@@ -114,14 +121,27 @@ class _Judging:
         verdict = contest.verdict or Verdict("inconclusive", None, None, "nothing was timed", 0)
         if contest.failure is not None:
             verdict = replace(verdict, verdict="inconclusive", reason=contest.failure)
+        ring = _speed(contest.decisive, verdict)
         judged = self._judged(candidate, verdict.verdict, verdict.reason, remarks)
-        return replace(
-            judged,
-            ring=_speed(contest.decisive, verdict),
-            hot=_speed(log.hot),
-            judged_by="ring",
-            pairs=contest.pairs,
+        judged = replace(judged, ring=ring, hot=_speed(log.hot), judged_by="ring", pairs=contest.pairs)
+        floor = self._floor()
+        if ring is not None and floor is not None and ring.candidate < IMPOSSIBLE * floor:
+            text = f"{format_seconds(ring.candidate)} a call; at its peaks this machine needs {format_seconds(floor)}"
+            evidence = Evidence("too_fast", text, "timed", self._bench.trial.case)
+            return replace(judged, verdict="impossible", reason=text, evidence=(evidence, *judged.evidence))
+        return judged
+
+    def _floor(self) -> float | None:
+        """Return the least time that the work of a call takes on this machine; None where that is not known."""
+        trial = self._bench.trial
+        definition = catalog().get(trial.case.operator)
+        flops = 0 if definition is None else definition.flop_count(trial.case, "forward") or 0
+        moved = self._bench.input_bytes + sum(map(bytes_of, self._bench.outlines))
+        dtype = next((spec.dtype for spec in trial.case.tensors()), "float32")
+        limit = Peaks.of(stored_rates(), trial.side.device, trial.side.threads).limit(
+            flops=flops, nbytes=moved, dtype=dtype
         )
+        return None if limit is None or limit.doubt is not None else limit.seconds
 
     def _judged(self, candidate: Code, verdict: str, reason: str, evidence: Sequence[Evidence]) -> Judged:
         return Judged(

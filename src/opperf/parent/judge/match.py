@@ -22,7 +22,7 @@ from opperf.domain.judging import Evidence
 from opperf.domain.measurement import Measurement, Sample, Samples
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.parent.judge.bench import Bench
-from opperf.parent.judge.failing import Failing, failure_of, inspect
+from opperf.parent.judge.failing import Failing, check_outlines, failure_of, inspect
 from opperf.parent.judge.seat import Seat, Turned
 from opperf.parent.workers.duel import Patience, Round, pair_value
 from opperf.parent.workers.reference import Reference
@@ -112,7 +112,7 @@ class Match:
         return value(ring)
 
     def _rounds(self, base: Trial, new: Trial) -> tuple[list[Round], list[Round]]:
-        bench, seats = self._bench, self._seats
+        bench = self._bench
         self._take(base, new, 2)
         seconds = self._seconds_of_a_call()
         calls = max(1, min(MOST_CALLS, math.ceil(TURN_SECONDS / seconds)))
@@ -152,6 +152,7 @@ class Match:
             seat.line_up((0,))
             seat.go()
             seat.outline()
+            check_outlines(self._bench, seat, "timed")
         seat, calls = self._on(0), 1
         while True:
             seat.line_up((1,), calls)
