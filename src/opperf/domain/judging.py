@@ -20,6 +20,8 @@ RIGHT = ("faster", "same", "slower", "inconclusive")
 ALIGNMENT = 64
 #: Between the tensors of a slot, so that what lies behind one is not the next.
 PAGE = 4096
+#: By how many places of a page slots are shifted, and from slot to slot.
+SHIFTS, STEP = 16, 5
 
 
 @dataclass(frozen=True)
@@ -38,12 +40,14 @@ class Geometry(Exact):
     def place(self, slot: int, tensor: int) -> int:
         """Return where a tensor of a slot begins.
 
+        Slots do not begin at the same place of a page, or they would all want the same lines of the first cache.
+
         >>> Geometry(2, 8192, (0, 4160)).place(1, 1)
-        12352
+        12672
         """
         if not 0 <= slot < self.slots:
             raise IndexError(slot)
-        return slot * self.stride + self.places[tensor]
+        return slot * self.stride + ALIGNMENT * (slot * STEP % SHIFTS) + self.places[tensor]
 
 
 def geometry(case: Case, most: int, slots: int) -> Geometry:
@@ -58,6 +62,7 @@ def geometry(case: Case, most: int, slots: int) -> Geometry:
     for i, (_, spec) in enumerate(tensors(case)):
         places.append(-(-end // PAGE) * PAGE + ALIGNMENT * (1 + i))
         end = places[-1] + spec.nbytes
+    end += ALIGNMENT * SHIFTS
     stride = max(PAGE, -(-end // PAGE) * PAGE)
     return Geometry(max(2, min(slots, most // stride)), stride, tuple(places))
 

@@ -26,6 +26,8 @@ from opperf.domain.tensor import FLOATS, ITEM_SIZES, TensorSpec
 
 #: Bytes of earlier inputs that are remembered, to tell a result that belongs to them.
 MOST_REMEMBERED = 1 << 26
+#: Slots that have values from the start: the others get theirs before they are used.
+FIRST_SLOTS = 4
 #: Slots whose results a wrong one is compared with.
 MOST_OTHERS = 64
 #: In which types a candidate may have computed that is wrong for its own.
@@ -49,7 +51,7 @@ class Examiner:
         self._before: dict[int, list[list[np.ndarray]]] = {}
         self._remembered = 0
         self._wide = _widened(request.trial.case)
-        for slot in range(request.geometry.slots):
+        for slot in range(min(FIRST_SLOTS, request.geometry.slots)):
             self._fill(slot, "plain")
         example = self._own(0)
         self.outlines = replies.Outlines(tuple(outlined(backend, leaf) for leaf in example))

@@ -16,7 +16,7 @@ from opperf.parent.judge.bench import Bench
 from opperf.parent.judge.seat import Seat, Turned
 
 #: What no honest function does, whatever it computes.
-CHEATING = frozenset({"works_after_return", "extra_cpu", "exits", "forged", "forbidden"})
+CHEATING = frozenset({"works_after_return", "extra_cpu", "exits", "forged", "forbidden", "slows_reference"})
 #: How long a stand may go on whose result was wrong, in seconds: is it right then?
 LATER = 0.05
 #: What a failure of the child itself means.

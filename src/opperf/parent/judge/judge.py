@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 
 from opperf.catalog import catalog
 from opperf.domain.code import Code
@@ -35,6 +36,10 @@ from opperf.parent.workers.duel import shared_cpus
 
 #: A time below this share of what the machine's measured peaks allow is not believed.
 IMPOSSIBLE = 0.5
+
+
+#: By how many times calls of the reference may take more CPU time beside a candidate: their caches are shared.
+MOST_SLOWED = 1.5
 
 
 @dataclass(frozen=True)
@@ -80,8 +85,11 @@ class _Judging:
             remarks = self._check(trial)
         except Failing as failing:
             return self._judged(candidate, verdict_of(failing.evidence), failing.message, (failing.evidence,))
-        log = Log([], [])
+        log = Log()
         contest = self._time(base, trial, log)
+        if len(log.slowed) >= LEAST_PAIRS and median(log.slowed) > MOST_SLOWED:
+            text = f"calls of the reference took {median(log.slowed):.1f} times as much CPU time once it was loaded"
+            log.evidence.append(Evidence("slows_reference", text, "timed", base.case, {"pairs": log.slowed}))
         if log.evidence:
             evidence = log.evidence[0]
             return self._judged(candidate, verdict_of(evidence), evidence.message, (*log.evidence, *remarks))
@@ -104,6 +112,7 @@ class _Judging:
 
     def _check_in(self, seat: Seat, trial: Trial) -> list[Evidence]:
         with closing(seat):
+            seat.wake()  # what keeps the framework from starting is no candidate's fault
             try:
                 return self._checks.check(seat, trial)
             except OpperfError as error:

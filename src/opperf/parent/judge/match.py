@@ -11,7 +11,7 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 from statistics import median
 
@@ -54,10 +54,14 @@ class Empty:
 
 @dataclass
 class Log:
-    """What the matches of one candidate have shown beside the ratios of the ring."""
+    """What the matches of one candidate have shown beside the ratios of the ring.
 
-    hot: list[PairValue]
-    evidence: list[Evidence]
+    `slowed`: by how many times the reference took more CPU time beside it than before it was loaded, by pair.
+    """
+
+    hot: list[PairValue] = field(default_factory=list)
+    evidence: list[Evidence] = field(default_factory=list)
+    slowed: list[float] = field(default_factory=list)
 
 
 class Match:
@@ -73,7 +77,7 @@ class Match:
             for side in (base, new):
                 self._seats.append(bench.seat(side))
             for seat in self._seats:
-                seat.freezer  # noqa: B018  # it is there once the child has said hello
+                seat.wake()
         except BaseException:
             self.close()
             raise
@@ -113,11 +117,13 @@ class Match:
 
     def _rounds(self, base: Trial, new: Trial) -> tuple[list[Round], list[Round]]:
         bench = self._bench
-        self._take(base, new, 2)
+        self._take(0, base, 2)
         seconds = self._seconds_of_a_call()
         calls = max(1, min(MOST_CALLS, math.ceil(TURN_SECONDS / seconds)))
-        self._take(base, new, max(2, calls))
+        self._take(0, base, max(2, calls))
         calls = min(calls, bench.geometry.slots)
+        alone = self._alone(calls)
+        self._take(1, new)
         empty_ring, empty_hot = self._empty(range(calls), 1), self._empty((0,), calls + 1)
         ring: list[Round] = []
         hot: list[Round] = []
@@ -133,12 +139,33 @@ class Match:
             if seconds < LONG_CALL:
                 hot.append(_round(self._hot(slots[0], calls + 1), empty_hot))
         self._check_usage(usage, new.side.threads)
+        self._log.slowed.append(usage[0][0] / len(ring) / alone)
         return ring, hot
 
-    def _take(self, base: Trial, new: Trial, slots: int) -> None:
-        self._bench.lay(self._bench.trial.case, slots)
-        for place, trial in enumerate((base, new)):
-            self._on(place).take(trial, self._bench.geometry)
+    def _take(self, place: int, trial: Trial, slots: int | None = None) -> None:
+        """Let a stand load what it calls; with `slots` the case is laid out anew."""
+        if slots is not None:
+            self._bench.lay(self._bench.trial.case, slots)
+        self._on(place).take(trial, self._bench.geometry)
+        self._outline(place)
+
+    def _outline(self, place: int) -> None:
+        seat = self._on(place)
+        seat.line_up((0,))
+        seat.go()
+        seat.outline()
+        check_outlines(self._bench, seat, "timed")
+
+    def _alone(self, calls: int) -> float:
+        """Return the CPU time of a turn of the reference before the candidate is loaded, in nanoseconds."""
+        seat = self._on(0)
+        turns = []
+        for _ in range(EMPTY_TURNS):
+            slots = self._random.sample(range(self._bench.geometry.slots), calls)
+            seat.line_up(slots)
+            self._bench.draw(slots, ["plain"] * calls)
+            turns.append(seat.go().sample.cpu_ns)
+        return max(1.0, median(turns))
 
     def _on(self, place: int) -> Seat:
         """Return a stand, as the one whose turn it is."""
@@ -146,19 +173,15 @@ class Match:
         return self._seats[place]
 
     def _seconds_of_a_call(self) -> float:
-        """Return what a call of the reference takes, in seconds; both have called once then, and said how it lies."""
-        for place in (0, 1):
-            seat = self._on(place)
-            seat.line_up((0,))
-            seat.go()
-            seat.outline()
-            check_outlines(self._bench, seat, "timed")
+        """Return what a call of the reference takes, in seconds."""
         seat, calls = self._on(0), 1
         while True:
             seat.line_up((1,), calls)
-            wall = seat.go().sample.wall_ns / 1e9
-            if wall > TURN_SECONDS or calls >= MOST_CALLS:
-                return wall / calls
+            sample = seat.go().sample
+            # Beside other work the judge's clock says more of that than of the call.
+            seconds = min(sample.wall_ns, sample.cpu_ns or sample.wall_ns) / 1e9
+            if seconds > TURN_SECONDS or calls >= MOST_CALLS:
+                return seconds / calls
             calls *= 4
 
     def _empty(self, slots: Sequence[int], repeat: int) -> Empty:

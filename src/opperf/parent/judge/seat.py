@@ -71,13 +71,18 @@ class Seat:
         self._freezer: Freezer | None = None
         self.outlines: tuple[Outlined, ...] = ()
 
-    @property
-    def freezer(self) -> Freezer:
-        """What stops the process tree; there is none before the child has said hello."""
+    def wake(self) -> None:
+        """Wait until the child has imported its framework, and put it to sleep; raises `OpperfError`."""
         if self._freezer is None:
             self.worker.greet()
             self._freezer = Freezer(self.worker.pid)
             self._freezer.freeze()
+
+    @property
+    def freezer(self) -> Freezer:
+        """What stops the process tree."""
+        self.wake()
+        assert self._freezer is not None
         return self._freezer
 
     def take(self, trial: Trial, geometry: Geometry) -> None:
