@@ -66,6 +66,8 @@ def test_the_command_line_answers_before_anything_heavy_is_imported() -> None:
         "uv",
         "filelock",
         "platformdirs",
+        "landlockpy",
+        "pyseccomp",
     }
     assert imported_by("import opperf.parent.cli.main") & heavy == set()
 

@@ -32,7 +32,7 @@ from opperf.domain.plan import ReadSide, Side
 from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.machine import available_memory
 from opperf.parent.workers.package import package_folder
-from opperf.parent.workers.supervision import GRACE, end, launch
+from opperf.parent.workers.supervision import GRACE, end, launch, own_ids
 
 #: Importing a framework takes up to 30 s on a busy machine.
 START_TIMEOUT = 180.0
@@ -164,9 +164,19 @@ class Worker:
             )
         hello = self._content(Hello, reply)
         self.facts, self.devices = hello.facts, hello.devices
-        with suppress(psutil.Error):  # a child's word alone is not what signals are sent by
-            if psutil.Process(hello.pid).ppid() == self._process.pid:
-                self._pid = hello.pid
+        self._pid = self._find(hello.pid) or self._pid  # a child's word alone is not what signals are sent by
+
+    def _find(self, pid: int) -> int | None:
+        """Return the process that calls itself so, if the supervisor has started it, or what runs the child."""
+        with suppress(psutil.Error):
+            if psutil.Process(pid).ppid() == self._process.pid:
+                return pid
+        with suppress(psutil.Error):
+            below = psutil.Process(self._process.pid).children(recursive=True) if self._under else []
+            names = {process.pid: own_ids(process.pid) for process in below}
+            # In a namespace of its own a process has another id as well. The innermost is what it knows.
+            return max((one for one in names if pid in names[one][-1:]), key=lambda one: len(names[one]), default=None)
+        return None
 
     def ask(self, request: Request[R], timeout: float, sent: Callable[[], None] | None = None) -> R:
         """Send a request and return its reply. A child that stands still gets it when `sent` lets it go on.

@@ -55,6 +55,13 @@ def supervised(command: Sequence[str]) -> list[str]:
     return [sys.executable, "-I", "-S", str(SUPERVISION), str(os.getpid()), *command]
 
 
+def own_ids(pid: int) -> list[int]:
+    """Return a process's ids, from that in this process's namespace to that in its own; none where it has ended."""
+    with suppress(OSError), open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as file:
+        return [int(word) for line in file if line.startswith("NSpid:") for word in line.split()[1:]]
+    return []
+
+
 def end(process: subprocess.Popen[bytes]) -> None:
     """End a program that was started here with all that it has started, and collect it."""
     with suppress(ProcessLookupError):
