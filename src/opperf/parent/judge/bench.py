@@ -8,13 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from opperf.domain.case import Case
+from opperf.domain.code import Code
+from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.judging import Geometry, geometry, tensors
 from opperf.domain.message.replies import Inspection, Outlined
 from opperf.domain.message.requests import Draw, Examine, Inspect
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.parent.judge.seat import Seat, Turned
 from opperf.parent.workers.area import Area
+from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.process import start
+from opperf.parent.workers.room import Room, belongings, probe, room_of, under
 
 #: Bytes that the slots of a case may take; a case that is larger gets as few as two.
 SLOT_BYTES = 1 << 26
@@ -34,12 +38,16 @@ class Bench:
         note: Callable[[str], None],
         *,
         plugins: Sequence[Path] = (),
-        under: Sequence[str] = (),
+        confined: bool = True,
         cpus: tuple[int, ...] | None = None,
     ) -> None:
         """Start the examiner; raises `OpperfError` where it does not start, or the reference fails."""
         self.trial, self._settings, self._note = trial, settings, note
-        self._plugins, self._under, self._cpus = plugins, under, cpus
+        self._plugins, self._cpus = plugins, cpus
+        environment = EnvironmentSpec.parse(trial.side.environment)
+        self._python = interpreter(environment, framework=trial.side.framework, progress=note)
+        #: What confines stands, by name.
+        self.room = probe(self._room(trial.side)) if confined else ()
         self._open = ExitStack()
         try:
             slots = geometry(trial.case, SLOT_BYTES, 2)
@@ -78,10 +86,17 @@ class Bench:
             self._inputs,
             self._settings.timeout,
             cpus=self._cpus,
-            under=self._under,
+            under=under(self._room(side)) if self.room else (),
             plugins=self._plugins,
             writable=writable,
         )
+
+    def _room(self, side: Side) -> Room:
+        """Return what a stand may read: its own code, and of a candidate's not the reference's."""
+        reference = _files(self.trial.side)
+        own = _files(side)
+        hidden = [file for file in reference if file not in own]
+        return room_of(self._python, [*map(belongings, own), *self._plugins], hidden)
 
     def draw(self, slots: Sequence[int], kinds: Sequence[str]) -> None:
         """Write values that nobody has seen into slots, while every stand is asleep."""
@@ -100,3 +115,14 @@ class Bench:
     def close(self) -> None:
         """End the examiner, and let go of the memory."""
         self._open.close()
+
+
+def _files(side: Side) -> list[Path]:
+    """Return the file that a side's own code is in, where the name tells it; of a module it is the package here."""
+    if not isinstance(side.implementation, Code):
+        return []
+    place = side.implementation.name.rpartition(":")[0]
+    if place.endswith(".py"):
+        return [Path(place)]
+    top = Path(place.partition(".")[0])
+    return [path for path in (top, top.with_suffix(".py")) if path.exists()]

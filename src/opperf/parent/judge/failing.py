@@ -89,8 +89,10 @@ def inspect(bench: Bench, seat: Seat, turned: Turned, place: int, slot: int, sta
         raise Failing(Evidence("forged", text, stage, bench.case))
     try:
         seen = bench.inspect(seat, turned, place, slot)
-    except OSError as error:
-        raise Failing(Evidence("forged", f"its results lie nowhere: {error}", stage, bench.case)) from error
+    except WorkerFailure as error:
+        if error.slug != "unreadable":
+            raise
+        raise Failing(Evidence("forged", f"its results lie nowhere: {error.message}", stage, bench.case)) from error
     if not seen.wrong:
         return
     slug, text = seen.slug, seen.wrong

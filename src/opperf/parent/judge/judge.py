@@ -48,8 +48,7 @@ class Terms:
 
     settings: Settings
     rule: Rule
-    room: tuple[str, ...] = ()
-    under: Sequence[str] = ()
+    confined: bool = True
     plugins: Sequence[Path] = ()
 
 
@@ -59,7 +58,7 @@ def judge(
     """Yield the verdict on each candidate; raises `InputError` where the reference cannot be had."""
     cpus = terms.settings.cpus or shared_cpus(trial.side, trial.side)
     try:
-        bench = Bench(trial, terms.settings, note, plugins=terms.plugins, under=terms.under, cpus=cpus)
+        bench = Bench(trial, terms.settings, note, plugins=terms.plugins, confined=terms.confined, cpus=cpus)
     except OperatorFailure as failure:
         raise InputError(f"the reference `{against}` fails: {failure.message}", hint=failure.hint) from failure
     with closing(bench):
@@ -160,7 +159,7 @@ class _Judging:
             verdict=verdict,
             reason=reason,
             evidence=tuple(evidence),
-            room=self._terms.room,
+            room=self._bench.room,
         )
 
 

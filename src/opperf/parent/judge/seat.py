@@ -115,7 +115,7 @@ class Seat:
         waited = freezer.waiting_ns() - waiting
         clean = max(waited, _own_waiting() - own_waiting) <= MOST_WAITING * wall
         sample = Sample(max(1, self._lined), wall, freezer.cpu_ns() - cpu, waiting_ns=min(waited, wall), clean=clean)
-        return Turned(sample, self._told(), freezer.threads(), freezer.processes())
+        return Turned(sample, self._told(), len(freezer.threads()), len(freezer.processes()))
 
     def _told(self) -> tuple[int, ...]:
         (count,) = struct.unpack_from("<Q", self._addresses)

@@ -109,6 +109,10 @@ class Freezer:
             return int(first.removeprefix(b"usage_usec ")) * 1000
         return sum(map(_cpu_ns, self._tree()))
 
+    def waiting_ns(self) -> int:
+        """Return how long the threads that live in the tree have stood ready to run without a CPU, in nanoseconds."""
+        return sum(_waiting_ns(pid, thread) for pid in self.processes() for thread in _threads(pid))
+
     def processes(self) -> tuple[int, ...]:
         """Return the ids of the child and of all that it has started and that lives, in ascending order."""
         if self.mechanism == "group":
@@ -206,6 +210,13 @@ def _state(folder: str) -> str:
 def _send(pid: int, number: int) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.kill(pid, number)
+
+
+def _waiting_ns(pid: int, thread: int) -> int:
+    """Source: the kernel's Documentation/scheduler/sched-stats, `/proc/PID/schedstat`."""
+    with suppress(OSError, IndexError), open(f"/proc/{pid}/task/{thread}/schedstat", "rb", buffering=0) as file:
+        return int(file.read().split()[1])
+    return 0
 
 
 def _cpu_ns(pid: int) -> int:
