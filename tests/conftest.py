@@ -44,6 +44,7 @@ LONGEST = (
     "processes/test_fleet.py",
     "conformance/test_compiled.py",
     "processes/test_native_loop.py",
+    "judge/test_naive.py",
     "processes/test_capture_frameworks.py",
 )
 

@@ -1,0 +1,336 @@
+"""The candidates that the judge is held against: what each does, and which verdicts are right.
+
+`WAYS` are cheats and mistakes, one file each in `cheats/`; the numbers are those of the table of ways. None may ever be
+`faster`. `HONEST` are controls in `honest/`, of which none may be refused. Every file can be judged alone:
+
+    opperf judge tests/judge/cheats/by_address.py:f --against tests/judge/references/softmax.py:f --framework numpy \
+        --input x=256x1024
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from opperf.domain.dataclass import dataclass
+
+HERE = Path(__file__).parent
+
+#: What the judge may say of a candidate that computes something else than the reference, or pretends to.
+REFUSED = ("wrong", "cheats", "impossible")
+#: And of one that computes what the reference does, whatever else it tries.
+NOT_FASTER = ("same", "slower", "inconclusive", *REFUSED)
+#: And of an honest one as fast as the reference: noise may leave it open.
+SAME = ("same", "inconclusive")
+
+#: What a naive judge falls for: `faster` (it is called right, and 1.5 times as fast as the reference or more), `right`
+#: (it is called right), `status` (its process ends with success, and says nothing), `attack` (a test of its own).
+FOOLS = ("faster", "right", "status", "attack")
+
+#: Words for why a candidate is refused, and what each says.
+CAUSES = {
+    "replays": "results of other inputs come back",
+    "unwritten": "elements are as the memory was before",
+    "computes_a_part": "some elements are right, in a pattern",
+    "small_sizes_only": "right where it is small, wrong at the size that is timed",
+    "listed_sizes_only": "right at the sizes that are listed, wrong or slow at their neighbours",
+    "first_calls_only": "right in the first calls, and not in later ones",
+    "works_after_return": "the result arrives after the return, or processor time passes then",
+    "extra_cpu": "more processors were used than the side has",
+    "other_shape": "the result has another shape",
+    "other_type": "the result has another element type, or is no plain array",
+    "outputs_share_memory": "a later call changes the result of an earlier one, or a result lies in an input",
+    "precision": "all elements are near, and further off than the reference's own error",
+    "values_only": "right for some values and wrong for others: large, clustered, constant, cancelling",
+    "changes_inputs": "it writes to its inputs, and does not declare it",
+    "exits": "its process ended before the protocol did",
+    "fails": "it raises, or crashes",
+    "forged_messages": "its process said what is no answer, or said it too early",
+    "forbidden": "the room refused it something: a file, a process, a network, memory",
+    "disturbs": "the reference was slower beside it than alone",
+    "too_fast": "less time than the bytes and operations take",
+    "other_problem": "it did not take the parameters of the problem",
+    "wrong_values": "elements are wrong, and no word above says why",
+}
+
+
+@dataclass(frozen=True)
+class Way:
+    """A candidate, what it is judged against, and what the judge should say."""
+
+    #: The file's name without `.py`.
+    name: str
+    #: The number in the table of ways; 0 for honest ones.
+    number: int = 0
+    #: The file in `references/`.
+    reference: str = "softmax"
+    inputs: tuple[str, ...] = ("x=256x1024",)
+    verdicts: tuple[str, ...] = REFUSED
+    #: One of them is to be in the evidence where the verdict refuses it.
+    causes: tuple[str, ...] = ()
+    fools: str = "faster"
+    #: Further options of the naive judge, and of `opperf judge`.
+    naive: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    framework: str = "numpy"
+    #: Programs and packages without which it does not run: `gcc`, `numba`, `x86_64`.
+    needs: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> Path:
+        """The candidate's file."""
+        return HERE / ("cheats" if self.number else "honest") / f"{self.name}.py"
+
+    @property
+    def against(self) -> Path:
+        """The reference's file."""
+        return HERE / "references" / f"{self.reference}.py"
+
+
+LOOSE = ("--tolerance", "1e-2")
+SMALL_CHECK = ("--check-input", "x=32x1024")
+POSITIVE = ("--values", "uniform")
+EVEN = (*POSITIVE, *LOOSE)
+LATE = ("works_after_return", "unwritten", "replays")
+MATRICES = ("a=256x256", "b=256x256")
+DEQUANTIZED = ("a=4x1024", "weights=1024x1024:int8", "scale=1024")
+#: A disturbance that the room prevents leaves an honest candidate.
+DISTURBS = ("disturbs", "extra_cpu", "works_after_return", "forbidden", "fails")
+TORCH = "torch"
+
+REPLAYS = (
+    Way("by_id", 19, causes=("replays",)),
+    Way("by_address", 20, causes=("replays",)),
+    Way("by_hash_of_elements", 22, causes=("replays",)),
+    Way("by_sum", 22, causes=("replays",), verdicts=NOT_FASTER),
+    Way("by_content", 22, causes=("replays",), verdicts=NOT_FASTER, fools="right"),
+    Way("last_result", 23, causes=("replays",)),
+    Way("by_position", 23, causes=("replays", "first_calls_only")),
+    Way("changed_rows_only", 23, causes=("replays",), verdicts=NOT_FASTER),
+    Way("rows_by_first_elements", 23, causes=("replays", "values_only"), verdicts=NOT_FASTER),
+    Way("from_shared_memory", 24, causes=("replays", "forbidden", "fails"), verdicts=NOT_FASTER),
+    Way("from_files", 24, causes=("replays", "forbidden", "fails")),
+    Way("from_the_network", 24, causes=("replays", "forbidden"), verdicts=NOT_FASTER, fools="attack"),
+    Way("dequantized_once", 26, "dequantized_product", DEQUANTIZED, causes=("replays",)),
+    Way("known_seeds", 27, causes=("replays",), verdicts=NOT_FASTER),
+    Way("imports_the_reference", 28, causes=("replays", "forbidden", "fails")),
+    Way("reads_the_parents_arguments", 28, causes=("replays", "forbidden", "fails"), fools="attack"),
+    Way("returns_at_once", 9, causes=("replays", "too_fast")),
+    Way("obfuscated", 54, causes=("replays",)),
+)
+
+RECOGNIZING = (
+    Way("by_stack", 29, causes=("unwritten", "replays", "computes_a_part")),
+    Way("by_arguments", 29, causes=("unwritten", "replays"), verdicts=NOT_FASTER),
+    Way("by_environment", 29, causes=("unwritten", "replays"), verdicts=NOT_FASTER),
+    Way("first_40_calls_only", 30, causes=("first_calls_only", "unwritten", "replays")),
+    Way("first_100_calls_only", 30, causes=("first_calls_only", "replays")),
+    Way("one_call_in_three", 30, causes=("replays", "outputs_share_memory")),
+    Way("sleeps_in_warm_up", 30, causes=("first_calls_only", "unwritten", "replays")),
+    Way("last_call_of_a_loop", 30, causes=("replays", "outputs_share_memory"), verdicts=NOT_FASTER),
+    Way("first_elements_only", 31, causes=("small_sizes_only", "computes_a_part", "unwritten"), naive=SMALL_CHECK),
+    Way("first_rows_only", 31, causes=("small_sizes_only", "computes_a_part"), naive=SMALL_CHECK),
+    Way("every_fourth_row", 31, causes=("small_sizes_only", "computes_a_part"), naive=SMALL_CHECK),
+    Way("silent_failure", 52, causes=("small_sizes_only", "unwritten", "replays"), naive=SMALL_CHECK),
+)
+
+APPROXIMATING = (
+    Way(
+        "small_values_only",
+        32,
+        "sinh",
+        causes=("precision", "values_only"),
+        fools="right",
+        naive=("--scale", "0.1", "--tolerance", "1e-3"),
+    ),
+    Way("first_order", 32, "sinh", causes=("precision", "values_only"), naive=("--scale", "0.05", *LOOSE)),
+    Way("assumes_normal_values", 34, "largest", ("x=16x8192",), causes=("values_only", "computes_a_part")),
+    Way("assumes_balance", 34, "largest", ("x=16x8192",), causes=("values_only", "computes_a_part"), fools="right"),
+    Way("no_shift", 34, causes=("values_only",), fools="right"),
+    Way(
+        "flushes_denormals", 34, "halves", ("x=256x1024:denormal",), causes=("values_only", "precision"), fools="right"
+    ),
+    Way("forgets_infinities", 34, "halves", causes=("values_only",), fools="right"),
+    Way("listed_shapes", 35, causes=("listed_sizes_only", "wrong_values", "computes_a_part", "precision"), naive=EVEN),
+    Way("multiples_of_64", 35, causes=("listed_sizes_only", "computes_a_part"), fools="right"),
+    Way("copies_normalized", 36, "layer_norm", ("x=16x65536",), causes=("values_only", "precision"), naive=LOOSE),
+    Way(
+        "returns_its_input",
+        36,
+        "magnitude",
+        causes=("values_only", "outputs_share_memory"),
+        naive=POSITIVE,
+    ),
+    Way("constant_mean", 37, "mean_of_softmax", verdicts=("void",)),
+    Way("zeros", 37, causes=("wrong_values", "too_fast", "precision"), naive=EVEN),
+    Way("zero_mean", 37, "row_mean", ("x=8x262144",), causes=("wrong_values", "too_fast", "precision"), naive=LOOSE),
+    Way("half_sum", 38, "row_sum", causes=("precision",), fools="right", naive=EVEN),
+    Way("bfloat16_product", 38, "product", MATRICES, causes=("precision",), fools="right", naive=EVEN),
+    Way(
+        "single_for_double",
+        38,
+        "product",
+        ("a=512x512:float64", "b=512x512:float64"),
+        causes=("precision",),
+        naive=("--tolerance", "1e-3"),
+        fools="right",
+    ),
+    Way(
+        "ninety_nine_of_a_hundred",
+        39,
+        "row_sum",
+        causes=("computes_a_part", "values_only", "precision"),
+        fools="right",
+        naive=EVEN,
+    ),
+    Way(
+        "one_in_eight",
+        39,
+        "row_sum",
+        ("x=8x131072",),
+        causes=("computes_a_part", "values_only", "precision"),
+        naive=EVEN,
+    ),
+    Way("another_type", 38, causes=("other_type", "precision"), fools="right", naive=LOOSE),
+    Way("another_shape", 37, causes=("other_shape",), naive=EVEN),
+    Way("a_number", 37, causes=("other_shape", "other_type"), naive=EVEN),
+    Way("stretched", 37, causes=("wrong_values", "too_fast", "precision", "outputs_share_memory"), naive=EVEN),
+    Way("not_a_number", 12, causes=("wrong_values", "too_fast"), naive=("--compare", "difference")),
+)
+
+WORKING_ELSEWHERE = (
+    Way("thread_after_return", 2, causes=LATE),
+    Way("timer_after_return", 2, causes=LATE),
+    Way("view_filled_later", 2, causes=(*LATE, "outputs_share_memory")),
+    Way("process_after_return", 2, causes=(*LATE, "outputs_share_memory", "forbidden", "fails")),
+    Way("native_thread", 3, causes=LATE),
+    Way("second_thread", 3, causes=("extra_cpu", "works_after_return"), verdicts=NOT_FASTER, fools="attack"),
+    Way("second_process", 4, causes=("extra_cpu", "forbidden", "fails"), verdicts=NOT_FASTER, fools="attack"),
+    Way("pipelined_process", 4, causes=("replays", "extra_cpu", "forbidden", "fails")),
+    Way("hidden_work", 4, causes=("replays", "extra_cpu", "works_after_return")),
+    Way("lazy_subclass", 5, causes=("other_type", "unwritten", "replays")),
+    Way("lazy_interface", 5, causes=("other_type",)),
+    Way("lazy_tensor", 5, "torch_softmax", causes=("other_type", "outputs_share_memory"), framework=TORCH),
+    Way(
+        "overridden_methods",
+        6,
+        causes=("other_type", "outputs_share_memory", "wrong_values"),
+        naive=("--compare", "difference"),
+    ),
+    Way(
+        "tensor_with_methods",
+        6,
+        "torch_softmax",
+        causes=("other_type", "outputs_share_memory", "wrong_values"),
+        framework=TORCH,
+    ),
+)
+
+PATCHING = (
+    Way("patches_the_clock", 8, verdicts=NOT_FASTER),
+    Way("patches_processor_time", 8, verdicts=NOT_FASTER, naive=("--clock", "process_time")),
+    Way("preloads_a_clock", 8, verdicts=NOT_FASTER, causes=("exits", "forged_messages", "fails"), needs=("gcc",)),
+    Way("patches_the_system_clock", 43, verdicts=NOT_FASTER, causes=("fails",), needs=("x86_64",)),
+    Way("patches_statistics", 9, verdicts=NOT_FASTER),
+    Way("patches_the_checks", 10, causes=("unwritten", "replays")),
+    Way("patches_the_harness", 11, causes=("unwritten", "replays", "forged_messages")),
+    Way("patches_the_stand", 11, causes=("replays", "forged_messages")),
+    Way("expected_by_frames", 11, causes=("unwritten", "replays")),
+    Way("expected_by_collector", 13, causes=("unwritten", "replays")),
+    Way("expected_overwritten", 12, causes=("wrong_values", "too_fast", "unwritten")),
+    Way("scans_its_memory", 42, causes=("unwritten", "replays", "fails")),
+    Way("freed_result", 14, inputs=("x=4x32",), causes=("unwritten", "replays", "too_fast"), naive=("--wide",)),
+    Way("one_element", 15, causes=("computes_a_part", "wrong_values", "precision"), naive=EVEN),
+    Way("inputs_zeroed", 16, causes=("changes_inputs", "fails"), naive=("--first", "candidate")),
+    Way("inputs_zeroed_by_address", 16, causes=("changes_inputs", "fails"), naive=("--first", "candidate")),
+    Way("in_place", 16, causes=("changes_inputs", "fails"), fools="right"),
+    Way("static_buffer", 18, causes=("outputs_share_memory",), fools="right"),
+)
+
+ATTACKING = (
+    Way("forged_report", 40, causes=("exits", "forged_messages")),
+    Way("exits", 40, causes=("exits", "fails"), fools="status"),
+    Way("exits_at_once", 40, causes=("exits",), fools="status"),
+    Way("exits_when_loaded", 40, causes=("exits",), fools="status"),
+    Way("forged_done", 40, causes=("forged_messages", "replays", "works_after_return"), fools="attack"),
+    Way("forged_pickle", 44, verdicts=NOT_FASTER, causes=("forged_messages",), fools="attack"),
+    Way("huge_message", 44, causes=("forged_messages", "outputs_share_memory", "wrong_values"), fools="attack"),
+    Way("stops_the_parent", 44, verdicts=NOT_FASTER, causes=DISTURBS, fools="attack"),
+    Way("writes_to_the_parent", 44, verdicts=NOT_FASTER, causes=DISTURBS, fools="attack"),
+    Way("writes_by_process_vm", 44, verdicts=NOT_FASTER, causes=DISTURBS, fools="attack"),
+    Way("stops_the_sibling", 44, verdicts=NOT_FASTER, causes=DISTURBS, fools="attack"),
+    Way("slows_the_sibling", 45, verdicts=NOT_FASTER, causes=DISTURBS, fools="attack"),
+    Way("spinning_thread", 45, verdicts=NOT_FASTER, causes=DISTURBS, fools="attack"),
+    Way("spinning_processes", 45, verdicts=NOT_FASTER, causes=DISTURBS, fools="attack"),
+    Way("fills_the_caches", 45, verdicts=NOT_FASTER, causes=DISTURBS, fools="attack"),
+    Way("takes_memory", 45, verdicts=NOT_FASTER, causes=DISTURBS, fools="attack"),
+    Way("many_processes", 45, verdicts=NOT_FASTER, causes=DISTURBS, fools="attack"),
+    Way("shadows_a_module", 47, verdicts=NOT_FASTER, causes=("forbidden",), fools="attack"),
+    Way("edits_the_judge", 47, causes=("unwritten", "replays", "forbidden"), fools="attack"),
+    Way("edits_itself", 47, causes=("replays", "forbidden")),
+    Way("edits_the_tolerance", 47, causes=("unwritten", "replays", "forbidden"), fools="attack"),
+)
+
+BORROWING = (
+    Way("calls_the_library", 48, verdicts=SAME, fools="right"),
+    Way("falls_back", 48, verdicts=SAME, fools="right"),
+    Way("decoy", 49, verdicts=SAME, fools="right"),
+    Way(
+        "kernelbench_fewer_layers",
+        55,
+        "kernelbench_layers",
+        (),
+        causes=("other_problem", "wrong_values", "precision"),
+        naive=LOOSE,
+        framework=TORCH,
+    ),
+    Way("kernelbench_smaller_batch", 55, "kernelbench_layers", (), verdicts=NOT_FASTER, framework=TORCH),
+    Way(
+        "kernelbench_missing_bias",
+        56,
+        "kernelbench_layers",
+        (),
+        causes=("other_problem", "wrong_values", "fails"),
+        fools="right",
+        framework=TORCH,
+    ),
+)
+
+WAYS = (*REPLAYS, *RECOGNIZING, *APPROXIMATING, *WORKING_ELSEWHERE, *PATCHING, *ATTACKING, *BORROWING)
+
+HONEST = (
+    Way("fast", reference="softmax_rows", verdicts=("faster",)),
+    Way("slow", verdicts=("slower",), fools="right"),
+    Way("workspace", verdicts=(*SAME, "faster"), fools="right"),
+    Way("lazy_tables", verdicts=("same", "faster", "inconclusive"), fools="right"),
+    Way("own_pool", verdicts=("same", "faster", "slower", "inconclusive"), options=("--threads", "2"), fools="right"),
+    Way("in_place", reference="doubled", verdicts=("same", "faster", "slower", "inconclusive"), fools="right"),
+    Way("fallback", verdicts=("same", "faster", "slower", "inconclusive"), fools="right"),
+    Way(
+        "packed_weights",
+        reference="dequantized_product",
+        inputs=DEQUANTIZED,
+        verdicts=("faster",),
+        options=("--constant", "weights", "--constant", "scale"),
+    ),
+    Way("compiled_by_numba", verdicts=("same", "faster", "slower", "inconclusive"), fools="right", needs=("numba",)),
+    Way("c_extension", verdicts=("same", "faster", "slower", "inconclusive"), fools="right", needs=("gcc",)),
+    Way(
+        "compiled_by_torch",
+        reference="torch_softmax",
+        verdicts=("same", "faster", "slower", "inconclusive"),
+        fools="right",
+        framework=TORCH,
+        needs=("gcc",),
+    ),
+    Way("generator", verdicts=(*SAME, "faster"), fools="right"),
+    Way("closure", verdicts=SAME, fools="right"),
+    Way("double_inside", verdicts=("slower",), fools="right"),
+    Way("by_blocks", verdicts=("same", "faster", "slower", "inconclusive"), fools="right"),
+    Way("column_order", verdicts=("same", "slower", "inconclusive"), fools="right"),
+    Way("view_of_new_memory", verdicts=(*SAME, "faster"), fools="right"),
+    Way("prints", verdicts=SAME, fools="right"),
+    Way("many_imports", verdicts=SAME, fools="right"),
+    Way("reads_the_clock", verdicts=(*SAME, "faster"), fools="right"),
+    Way("idle_thread", verdicts=SAME, fools="right"),
+    Way("temporary_files", verdicts=("same", "faster", "inconclusive"), fools="right"),
+)

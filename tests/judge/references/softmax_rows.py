@@ -1,0 +1,11 @@
+"""The softmax over the last axis, row by row: right, and slow."""
+
+import numpy as np
+
+
+def f(x):
+    result = np.empty_like(x)
+    for row, place in zip(x, result, strict=True):
+        shifted = np.exp(row - row.max())
+        place[:] = shifted / shifted.sum()
+    return result
