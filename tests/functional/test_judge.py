@@ -48,10 +48,10 @@ def verdict_on(body: str, folder: Path, case: Case = CASE) -> Judged:
         ("def f(x):\n    return softmax(x).astype(np.float64)\n", "wrong", "other_type"),
         ("def f(x):\n    return softmax(x)[:-1]\n", "wrong", "other_shape"),
         ("def f(x):\n    return softmax(x), x\n", "wrong", "other_shape"),
-        ("def f(x):\n    raise RuntimeError('no')\n", "wrong", "raises"),
+        ("def f(x):\n    raise RuntimeError('no')\n", "wrong", "fails"),
         ("raise RuntimeError('no')\n", "wrong", "load"),
         ("def f(x):\n    import os\n    os._exit(0)\n", "cheats", "exits"),
-        ("def f(x):\n    import ctypes\n    return ctypes.string_at(0)\n", "wrong", "crashes"),
+        ("def f(x):\n    import ctypes\n    return ctypes.string_at(0)\n", "wrong", "fails"),
         (
             "out = {}\ndef f(x):\n    y = out.setdefault(x.shape, np.empty_like(x))\n    y[:] = softmax(x)\n"
             "    return y\n",
@@ -86,7 +86,7 @@ def test_what_a_candidate_prints_and_says_is_not_believed(tmp_path: Path) -> Non
     )
     judged = verdict_on(body, tmp_path)
     assert judged.verdict == "cheats", judged.reason
-    assert judged.evidence[0].slug == "forged"
+    assert judged.evidence[0].slug == "forged_messages"
 
 
 def test_a_candidate_that_serves_its_shape_alone_is_right_there(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_a_candidate_that_serves_its_shape_alone_is_right_there(tmp_path: Path) 
     terms = Terms(Settings(), Rule(pairs=3))
     (judged,) = judge("reference", trial, [Code(f"{tmp_path / 'candidate.py'}:f")], terms, lambda _: None)
     assert judged.verdict in RIGHT, judged.reason
-    assert [one.slug for one in judged.evidence] == ["listed_shapes_only"]
+    assert [one.slug for one in judged.evidence] == ["listed_sizes_only"]
 
 
 def test_a_reference_that_fails_is_bad_input(tmp_path: Path) -> None:

@@ -197,7 +197,7 @@ class Examiner:
             relative = float(np.quantile((error / scale)[np.isfinite(error)], 0.99)) if np.isfinite(error).any() else 1
         if relative < 2**-6:
             return "precision", f": its errors, {relative:.1g} of the values, are those of a narrower type"
-        return "wrong_result", ""
+        return "wrong_values", ""
 
     def _is_result_of(self, arrays: Sequence[np.ndarray], place: int, found: np.ndarray) -> bool:
         with suppress(Exception):

@@ -84,9 +84,9 @@ class Checks:
                 failing = failure_of(error, stage.name, stage.case)
                 if stage.name != "other":
                     raise failing from error
-                if failing.evidence.slug != "raises":
-                    raise with_slug(failing, "other_sizes", "; at the size that is timed it is right") from error
-                remarks.append(replace(failing.evidence, slug="listed_shapes_only"))
+                if failing.evidence.slug != "fails":
+                    raise with_slug(failing, "listed_sizes_only", "; at the size that is timed it is right") from error
+                remarks.append(replace(failing.evidence, slug="listed_sizes_only"))
         return remarks
 
     def _check(self, seat: Seat, trial: Trial, stage: Stage) -> None:

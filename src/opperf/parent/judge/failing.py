@@ -16,15 +16,15 @@ from opperf.parent.judge.bench import Bench
 from opperf.parent.judge.seat import Seat, Turned
 
 #: What no honest function does, whatever it computes.
-CHEATING = frozenset({"works_after_return", "extra_cpu", "exits", "forged", "forbidden", "slows_reference"})
+CHEATING = frozenset({"works_after_return", "extra_cpu", "exits", "forged_messages", "forbidden", "disturbs"})
 #: How long a stand may go on whose result was wrong, in seconds: is it right then?
 LATER = 0.05
 #: What a failure of the child itself means.
-DEATHS: Mapping[str, str] = {"exit": "exits", "protocol": "forged", "timeout": "timeout", "crash": "crashes"}
+DEATHS: Mapping[str, str] = {"exit": "exits", "protocol": "forged_messages", "timeout": "timeout", "crash": "fails"}
 #: How far apart the elements of a result may lie, for what it holds: views of something larger do.
 MOST_SPREAD = 64
 #: Of inspections: what is wrong with a result that looks like nothing in particular.
-PLAIN = "wrong_result"
+PLAIN = "wrong_values"
 
 
 class Failing(OpperfError):
@@ -46,12 +46,12 @@ def failure_of(error: OpperfError, stage: str, case: Case | None) -> Failing:
         return error
     message, _, _ = error.message.partition("\n")
     if isinstance(error, OperatorFailure):
-        slug = "changes_inputs" if "read-only" in message else "load" if stage == "load" else "raises"
+        slug = "changes_inputs" if "read-only" in message else "load" if stage == "load" else "fails"
         if slug == "changes_inputs":
             message = f"it writes to its inputs, which are read-only: {message}"
         return Failing(Evidence(slug, message, stage, case))
     if isinstance(error, WorkerFailure):
-        slug = "forbidden" if error.signal == "SIGSYS" else DEATHS.get(error.slug, "crashes")
+        slug = "forbidden" if error.signal == "SIGSYS" else DEATHS.get(error.slug, "fails")
         if slug == "forbidden":
             message = "it asked the kernel for what the room forbids, and was ended (SIGSYS)"
         details: dict[str, object] = {"stderr": error.stderr} if error.stderr else {}
@@ -76,7 +76,7 @@ def check_outlines(bench: Bench, seat: Seat, stage: str) -> None:
             raise failing("other_type", f"tensor {place} is of {own.dtype}, and of {other.dtype} in the reference")
         _, size = extent(own.shape, own.strides, ITEM_SIZES[own.dtype])
         if len(own.strides) != len(own.shape) or size > MOST_SPREAD * (PAGE + bytes_of(other)):
-            raise failing("forged", f"tensor {place} lies with strides of {list(own.strides)} bytes")
+            raise failing("forged_messages", f"tensor {place} lies with strides of {list(own.strides)} bytes")
 
 
 def inspect(bench: Bench, seat: Seat, turned: Turned, place: int, slot: int, stage: str, call: int) -> None:
@@ -86,13 +86,13 @@ def inspect(bench: Bench, seat: Seat, turned: Turned, place: int, slot: int, sta
     """
     if len(turned.addresses) < (place + 1) * len(seat.outlines):
         text = f"it says that it has made {len(turned.addresses)} calls, of more"
-        raise Failing(Evidence("forged", text, stage, bench.case))
+        raise Failing(Evidence("forged_messages", text, stage, bench.case))
     try:
         seen = bench.inspect(seat, turned, place, slot)
     except WorkerFailure as error:
         if error.slug != "unreadable":
             raise
-        raise Failing(Evidence("forged", f"its results lie nowhere: {error.message}", stage, bench.case)) from error
+        raise Failing(Evidence("forged_messages", f"its results lie nowhere: {error.message}", stage, bench.case)) from error
     if not seen.wrong:
         return
     slug, text = seen.slug, seen.wrong

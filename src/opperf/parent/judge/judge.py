@@ -88,7 +88,7 @@ class _Judging:
         contest = self._time(base, trial, log)
         if len(log.slowed) >= LEAST_PAIRS and median(log.slowed) > MOST_SLOWED:
             text = f"calls of the reference took {median(log.slowed):.1f} times as much CPU time once it was loaded"
-            log.evidence.append(Evidence("slows_reference", text, "timed", base.case, {"pairs": log.slowed}))
+            log.evidence.append(Evidence("disturbs", text, "timed", base.case, {"pairs": log.slowed}))
         if log.evidence:
             evidence = log.evidence[0]
             return self._judged(candidate, verdict_of(evidence), evidence.message, (*log.evidence, *remarks))
@@ -99,12 +99,12 @@ class _Judging:
         try:
             return self._check_in(self._bench.seat(trial.side), trial)
         except Failing as failing:
-            if failing.slug != "crashes":
+            if failing.slug != "fails":
                 raise
             try:
                 self._check_in(self._bench.seat(trial.side, writable=True), trial)
             except Failing as again:  # what it has written stays: later calls may be wrong for that
-                if again.slug in (failing.slug, "raises"):
+                if again.slug in (failing.slug, "fails"):
                     raise failing from None
             text = f"it writes to its inputs, which are read-only: {failing.message}"
             raise Failing(replace(failing.evidence, slug="changes_inputs", message=text)) from failing
