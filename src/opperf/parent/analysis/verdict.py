@@ -30,12 +30,15 @@ MOST_PAIRS = 64
 #: The share of false discoveries that Benjamini and Hochberg's rule lets through to stage 2, over all looks.
 DISCOVERY_RATE = 0.10
 CONFIDENCE = 0.95
-UPPER = (1 + CONFIDENCE) / 2
 #: The confidence at which stage 1 decides alone, and the least number of pairs for it. Where no more than one
 #: comparison in fifty of its kind stands out at all, an interval at 99.9 % still holds the truth in 95 % of those
 #: that do.
 ONE_STAGE = 0.999
 ENOUGH_FOR_ONE = 5
+#: Of many comparisons that are decided one by one, the probability that any is called changed which is not: half of it
+#: for those that one stage decides, half for those that two do. Stage 1 lets through what chance explains one time in
+#: ten, and fresh pairs have to agree: the errors of the two multiply.
+OF_FAMILY = 0.05
 #: From this number of pairs on, this share at either end is left out of the mean: pairs of identical code have a few
 #: that lie five times as far off as the others.
 TRIMMED_FROM, TRIM = 8, 0.2
@@ -48,12 +51,32 @@ class Rule:
     """The rule of a comparison. `tolerance` is the smallest ratio minus one worth reporting; `pairs` the first look.
 
     `floor` is the log-ratio that identical code is known to move by. With `most`, looks go on up to that many pairs.
+    `family` is the number of comparisons that are decided one by one, and of which none may be wrong about a change.
     """
 
     tolerance: float = 0.02
     pairs: int = FIRST_PAIRS
     floor: float = 0.0
     most: int | None = None
+    family: int = 1
+
+    @property
+    def error(self) -> float:
+        """The error of the interval of stage 2 that a change is called by, over all of its looks.
+
+        >>> Rule().error, Rule(family=200).error
+        (0.05, 0.0025)
+        """
+        return min(1 - CONFIDENCE, OF_FAMILY / 2 / self.family / (DISCOVERY_RATE / 2))
+
+    @property
+    def one_stage(self) -> float:
+        """The confidence at which stage 1 decides alone.
+
+        >>> Rule().one_stage, Rule(family=200).one_stage
+        (0.999, 0.999875)
+        """
+        return max(ONE_STAGE, 1 - OF_FAMILY / 2 / self.family)
 
     @property
     def looks(self) -> tuple[int, ...]:
@@ -99,7 +122,8 @@ class Rule:
         """Return how many pairs of that spread make an interval as narrow as `width`, from first to third look."""
         most = self.looks[: len(LOOKS)][-1]
         counts = range(self.pairs, most)
-        return next((k for k in counts if t_quantile(UPPER, k - 1) * spread / math.sqrt(k) <= width), most)
+        upper = 1 - self.error / 2
+        return next((k for k in counts if t_quantile(upper, k - 1) * spread / math.sqrt(k) <= width), most)
 
     @property
     def band(self) -> float:
@@ -156,13 +180,14 @@ def outright(stage1: Sequence[float], rule: Rule) -> Verdict | None:
         return None
     test = paired_test(stage1)
     sign = math.copysign(1.0, test.mean)
-    interval = test.interval(ONE_STAGE)
+    interval = test.interval(rule.one_stage)
     nearer = min(sign * end for end in interval)
     if min(nearer, *(sign * ratio for ratio in stage1)) <= rule.change or _too_wide(interval, test.mean):
         return None
-    reason = f"one stage was enough: all {len(stage1)} pairs and their {ONE_STAGE:.1%} interval are beyond"
+    percent = f"{100 * rule.one_stage:.5g}%"
+    reason = f"one stage was enough: all {len(stage1)} pairs and their {percent} interval are beyond"
     word = "slower" if test.mean > 0 else "faster"
-    return _verdict(word, test, stage1, f"{reason} {_share(rule.change)}", confidence=ONE_STAGE)
+    return _verdict(word, test, stage1, f"{reason} {_share(rule.change)}", confidence=rule.one_stage)
 
 
 def settle(ratios: Sequence[float], rule: Rule) -> Verdict:
@@ -183,9 +208,9 @@ def confirm(stage1: Sequence[float], stage2: Sequence[float], rule: Rule, share:
     if len(stage2) < LEAST_PAIRS:
         return cut_short(stage1, "too few pairs of the second stage were clean", _more(rule))
     first, test = paired_test(stage1), paired_test(stage2)
-    interval = test.interval(1 - (1 - CONFIDENCE) * share)
-    if _inside(interval, rule.band):
+    if _inside(test.interval(1 - (1 - CONFIDENCE) * share), rule.band):
         return _verdict("same", test, stage2, "the second stage did not confirm the first")
+    interval = test.interval(1 - rule.error * share)
     earlier = first.interval(CONFIDENCE)
     apart = max(interval[0] - earlier[1], earlier[0] - interval[1])
     agree = first.mean * test.mean > 0 and apart <= rule.band

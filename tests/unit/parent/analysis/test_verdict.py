@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import random
+from collections.abc import Callable
 
 import pytest
 
@@ -171,3 +173,59 @@ def test_what_is_inconclusive_says_how_large_a_change_may_still_be() -> None:
     assert verdict.interval is not None
     assert verdict.bound == pytest.approx(max(1 - verdict.interval[0], verdict.interval[1] - 1))
     assert confirm(around(0.10), around(0.10), RULE).bound is None
+
+
+def test_a_family_needs_more_of_each_of_its_comparisons() -> None:
+    many = Rule(family=200)
+    barely = around(0.10, spread=0.012)
+    assert outright(barely, RULE) is not None
+    assert outright(barely, many) is None
+    pairs = around(0.05, spread=0.025)
+    assert confirm(around(0.05), pairs, RULE).verdict == "slower"
+    assert confirm(around(0.05), pairs, many).verdict == "inconclusive"
+    assert confirm(around(0.05), around(0.001), many).verdict == "same"
+    assert many.second_looks(around(0.30, spread=0.06))[0] > RULE.second_looks(around(0.30, spread=0.06))[0]
+
+
+def decide(draw: Callable[[], float], rule: Rule) -> str:
+    """Return the verdict on pairs as they are drawn, by the stages of a live comparison."""
+    stage1: list[float] = []
+    for look, pairs in enumerate(rule.looks):
+        stage1 += [draw() for _ in range(pairs - len(stage1))]
+        flagged, same = sort_out({0: stage1}, look, rule)
+        if same:
+            return "same"
+        if flagged:
+            break
+    else:
+        return settle(stage1, rule).verdict
+    clear = outright(stage1, rule)
+    if clear is not None:
+        return clear.verdict
+    looks, stage2 = rule.second_looks(stage1), list[float]()
+    for pairs, share in zip(looks, spending(looks)):
+        stage2 += [draw() for _ in range(pairs - len(stage2))]
+        verdict = confirm(stage1, stage2, rule, share).verdict
+        if verdict != "inconclusive":
+            break
+    return verdict
+
+
+@pytest.mark.parametrize("spread", [0.02, 0.05, 0.15])
+def test_of_many_copies_of_a_reference_none_is_called_changed(spread: float) -> None:
+    generator = random.Random(20)
+    copies = 200
+
+    def changed(rule: Rule, families: int) -> int:
+        """Return the number of families of copies of which any is called changed."""
+        words = [decide(lambda: generator.gauss(0, spread), rule) for _ in range(families * copies)]
+        rows = [words[start : start + copies] for start in range(0, len(words), copies)]
+        return sum(bool({"faster", "slower"} & {*row}) for row in rows)
+
+    assert changed(Rule(family=copies), 8) == 0  # one in twenty is what the rule allows
+
+
+def test_each_by_its_own_rule_some_of_many_copies_would_be() -> None:
+    generator = random.Random(1)
+    words = [decide(lambda: generator.gauss(0, 0.05), RULE) for _ in range(1500)]
+    assert {"faster", "slower"} & {*words}
