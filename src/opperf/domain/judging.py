@@ -145,7 +145,7 @@ class Judged(Fields):
     """The verdict on one candidate, and what it rests on.
 
     `judged_by` names the times that decided, `ring` or `hot`. `room` is what confined the candidate. `seconds` is what
-    judging took.
+    judging took, and `stages` what it had taken when a stage was over: `right`, `look`.
     """
 
     candidate: str
@@ -160,7 +160,9 @@ class Judged(Fields):
     pairs: int = 0
     room: tuple[str, ...] = ()
     seconds: float = 0.0
+    stages: Mapping[str, float] = field(default_factory=dict)
 
+    sparse = ("stages",)
     beside = ("score",)
 
     @property

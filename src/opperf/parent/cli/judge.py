@@ -39,6 +39,16 @@ def judge(
     environment: options.Environment = None,
     threads: options.Threads = 1,
     plugin: options.Plugin = None,
+    many: Annotated[
+        Optional[Path],
+        Option(
+            "--candidates",
+            metavar="PLACE",
+            help="Also judge each Python file of this folder, or each line of this JSON Lines file.",
+        ),
+    ] = None,
+    jobs: Annotated[int, Option(metavar="N", min=1, help="Number of candidates to check at a time; one is timed.")] = 1,
+    resume: Annotated[bool, Option("--resume", help="Continue the file of --output.")] = False,
     judging: options.Judging,
     how: options.How,
     output: options.Output = None,
@@ -49,14 +59,10 @@ def judge(
     Exit codes: 0 faster or the same, 1 slower, 2 bad input or a problem that judges nothing, 3 wrong, cheating or
     impossible, 4 inconclusive.
     """
-    import json
-
     from opperf.parent import request as requests
     from opperf.parent.cli.output import tell
     from opperf.parent.cli.progress import Bar
-    from opperf.parent.judge.candidates import read_candidate, reference_trials
-    from opperf.parent.judge.judge import Terms
-    from opperf.parent.judge.judge import judge as verdicts
+    from opperf.parent.judge.session import Order, judge_all
     from opperf.parent.sources.user_inputs import input_cases, pairs
 
     request = {
@@ -70,17 +76,13 @@ def judge(
         "attributes": pairs(attribute or (), "--attribute"),
         "size": None if sizes is None else sizes.split(","),
     }
-    settings = requests.settings(request)
-    terms = Terms(settings, requests.rule(judging.tolerance, judging.pairs), plugins=tuple(map(Path, plugin or ())))
-    codes = [read_candidate(text, against) for text in candidates or ()]
+    rule = requests.rule(judging.tolerance, judging.pairs)
+    order = Order(candidates or (), against, many, jobs, output, resume, force)
     bar = Bar()
     results = []
-    for trial in reference_trials(against, request, settings, bar):
-        for judged in verdicts(against, trial, codes, terms, bar.note):
-            results.append(judged)
-            tell(f"{judged.candidate}: {judged.verdict}: {judged.reason}")
-    if output is not None:
-        output.write_text("".join(f"{json.dumps(one.to_json())}\n" for one in results))
+    for _, judged in judge_all(order, request, rule, bar):
+        results.append(judged)
+        tell(f"{judged.candidate}: {judged.verdict}: {judged.reason}")
     raise typer.Exit(exit_code(results))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -10,12 +11,15 @@ from pathlib import Path
 from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.environment import EnvironmentSpec
+from opperf.domain.errors import HarnessError, OpperfError
 from opperf.domain.judging import Geometry, geometry, tensors
 from opperf.domain.message.replies import Inspection, Outlined
-from opperf.domain.message.requests import Draw, Examine, Inspect
+from opperf.domain.message.requests import Draw, Examine, Inspect, R, Request
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.parent.judge.seat import Seat, Turned
+from opperf.parent.judge.stands import Stands
 from opperf.parent.workers.area import Area
+from opperf.parent.workers.duel import starting_cpus
 from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.process import start
 from opperf.parent.workers.room import Room, belongings, probe, room_of, under
@@ -49,6 +53,8 @@ class Bench:
         #: What confines stands, by name.
         self.room = probe(self._room(trial.side)) if confined else ()
         self._open = ExitStack()
+        self.stands = Stands(self._seat, self._key)
+        self._apart = itertools.cycle([starting_cpus(trial.side, trial.side, settings.cpus), None])
         try:
             slots = geometry(trial.case, SLOT_BYTES, 2)
             self._inputs = Area("inputs", max(SLOT_BYTES, 4 * slots.stride))
@@ -63,6 +69,7 @@ class Bench:
             self._open.callback(self._examiner.close)
             self.lay(trial.case, FEW_SLOTS)
             self._inputs.seal()
+            self._open.callback(self.stands.close)
         except BaseException:
             self._open.close()
             raise
@@ -79,17 +86,21 @@ class Bench:
         self.outlines = self._examiner.ask(request, self._settings.timeout).tensors
         return self.outlines
 
-    def seat(self, side: Side, *, writable: bool = False) -> Seat:
-        """Return a stand for a side, whose child is only just starting."""
+    def _seat(self, side: Side) -> Seat:
+        """Start a stand for a side, the one where it stays, the next one on the CPUs beside."""
         return Seat(
             replace(self.trial, side=side),
             self._inputs,
             self._settings.timeout,
             cpus=self._cpus,
-            under=under(self._room(side)) if self.room else (),
+            starting=next(self._apart),
+            under=under(self._room(side), self.room) if self.room else (),
             plugins=self._plugins,
-            writable=writable,
         )
+
+    def _key(self, side: Side) -> tuple[Path, ...]:
+        """Return what tells the stand of a side from others: what it may read."""
+        return tuple(_files(side)) if self.room else ()
 
     def _room(self, side: Side) -> Room:
         """Return what a stand may read: its own code, and of a candidate's not the reference's."""
@@ -100,12 +111,29 @@ class Bench:
 
     def draw(self, slots: Sequence[int], kinds: Sequence[str]) -> None:
         """Write values that nobody has seen into slots, while every stand is asleep."""
-        self._examiner.ask(Draw(tuple(slots), tuple(kinds)), self._settings.timeout)
+        self._ask(Draw(tuple(slots), tuple(kinds)))
 
     def inspect(self, seat: Seat, turned: Turned, place: int, slot: int) -> Inspection:
         """Compare the result of one call of a turn with what the reference makes of its slot."""
         seat.copy(turned, place, self._copied)
-        return self._examiner.ask(Inspect(slot, seat.outlines), self._settings.timeout)
+        return self._ask(Inspect(slot, seat.outlines))
+
+    def _ask(self, request: Request[R]) -> R:
+        """Ask the examiner; what goes wrong in it is no candidate's fault."""
+        try:
+            return self._examiner.ask(request, self._settings.timeout)
+        except OpperfError as error:
+            raise HarnessError(f"the examiner failed: {error.message}", hint=error.hint, slug="examiner") from error
+
+    @property
+    def alive(self) -> bool:
+        """Whether the examiner can be asked."""
+        return self._examiner.alive
+
+    def interrupt(self) -> None:
+        """Kill all children from another thread; whoever waits for one learns of its end."""
+        self.stands.interrupt()
+        self._examiner.interrupt()
 
     @property
     def input_bytes(self) -> int:

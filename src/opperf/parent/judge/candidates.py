@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ast
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +18,7 @@ from opperf.parent.session import Session
 
 #: What a function is called that a file has beside others.
 USUAL = ("f", "forward", "kernel", "custom_kernel")
+FUNCTIONS = re.compile(r"^(?:async\s+)?def\s+([A-Za-z_]\w*)\s*\(", re.MULTILINE)
 
 
 def read_candidate(text: str, against: str) -> Code:
@@ -33,23 +34,26 @@ def read_candidate(text: str, against: str) -> Code:
         raise InputError(
             f"`{text}` is no candidate", hint="name a function: `my_kernel.py:f`, or `my_package.my_module:f`"
         )
-    return Code(f"{text}:{_function(Path(text), against)}")
+    return Code(f"{text}:{function_of(read_text(Path(text)), text, against)}")
 
 
-def _function(path: Path, against: str) -> str:
-    try:
-        tree = ast.parse(read_text(path), str(path))
-    except SyntaxError as error:
-        raise InputError(f"{path}: not Python: {error.msg} (line {error.lineno})", slug="user_code") from error
-    functions = [node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
-    public = [name for name in functions if not name.startswith("_")]
+def function_of(text: str, place: str, against: str) -> str:
+    r"""Return which function of a text of Python is the candidate; raises `InputError` that names the place.
+
+    It is not parsed: a text can break Python's own parser.
+
+    >>> function_of("def _part(x): ...\ndef mine(x): ...", "a.py", "softmax")
+    'mine'
+    """
+    names: list[str] = FUNCTIONS.findall(text)
+    public = list(dict.fromkeys(name for name in names if not name.startswith("_")))
     for name in (*USUAL, against.rpartition(":")[2]):
         if name in public:
             return name
     if len(public) == 1:
         return public[0]
-    found = ", ".join(f"`{name}`" for name in public[:8]) or "none"
-    raise InputError(f"{path}: which function is the candidate? It has {found}", hint=f"write `{path}:NAME`")
+    listing = ", ".join(f"`{name}`" for name in public[:8]) or "none"
+    raise InputError(f"{place}: which function is the candidate? It has {listing}", hint=f"write `{place}:NAME`")
 
 
 def reference_trials(against: str, request: Request, settings: Settings, progress: Progress) -> Sequence[Trial]:

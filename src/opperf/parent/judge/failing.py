@@ -92,7 +92,9 @@ def inspect(bench: Bench, seat: Seat, turned: Turned, place: int, slot: int, sta
     except WorkerFailure as error:
         if error.slug != "unreadable":
             raise
-        raise Failing(Evidence("forged_messages", f"its results lie nowhere: {error.message}", stage, bench.case)) from error
+        raise Failing(
+            Evidence("forged_messages", f"its results lie nowhere: {error.message}", stage, bench.case)
+        ) from error
     if not seen.wrong:
         return
     slug, text = seen.slug, seen.wrong

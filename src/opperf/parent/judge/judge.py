@@ -30,14 +30,12 @@ from opperf.parent.judge.bench import Bench
 from opperf.parent.judge.checks import Checks
 from opperf.parent.judge.failing import Failing, failure_of, verdict_of
 from opperf.parent.judge.match import Log, starter
-from opperf.parent.judge.seat import Seat
+from opperf.parent.judge.quiet import Quiet
 from opperf.parent.stages import Comparing
 from opperf.parent.workers.duel import shared_cpus
 
 #: A time below this share of what the machine's measured peaks allow is not believed.
 IMPOSSIBLE = 0.5
-
-
 #: By how many times calls of the reference may take more CPU time beside a candidate: their caches are shared.
 MOST_SLOWED = 1.5
 
@@ -56,76 +54,120 @@ def judge(
     against: str, trial: Trial, candidates: Sequence[Code], terms: Terms, note: Callable[[str], None]
 ) -> Iterator[Judged]:
     """Yield the verdict on each candidate; raises `InputError` where the reference cannot be had."""
-    cpus = terms.settings.cpus or shared_cpus(trial.side, trial.side)
-    try:
-        bench = Bench(trial, terms.settings, note, plugins=terms.plugins, confined=terms.confined, cpus=cpus)
-    except OperatorFailure as failure:
-        raise InputError(f"the reference `{against}` fails: {failure.message}", hint=failure.hint) from failure
-    with closing(bench):
-        checks = Checks(bench)
-        for candidate in candidates:
-            began = time.monotonic()
-            judged = _Judging(against, bench, checks, terms, note).judge(candidate)
-            yield replace(judged, seconds=time.monotonic() - began)
+    with closing(Judge(against, trial, terms, note)) as one:
+        for place, candidate in enumerate(candidates):
+            yield one.judge(candidate, upcoming=next(iter(candidates[place + 1 :]), None))
 
 
-class _Judging:
-    """Judges one candidate."""
+class Judge:
+    """Judges one candidate after the other, on a bench of its own."""
 
-    def __init__(self, against: str, bench: Bench, checks: Checks, terms: Terms, note: Callable[[str], None]) -> None:
-        self._against, self._bench, self._checks, self._terms, self._note = against, bench, checks, terms, note
-
-    def judge(self, candidate: Code) -> Judged:
-        """Return the verdict."""
-        base = self._bench.trial
-        trial = replace(base, side=replace(base.side, implementation=candidate))
-        self._note(f"{candidate.name}: is it right?")
+    def __init__(
+        self, against: str, trial: Trial, terms: Terms, note: Callable[[str], None], quiet: Quiet | None = None
+    ) -> None:
+        """Set up the bench; `quiet` is shared with other judges. Raises `InputError` where the reference fails."""
+        self._against, self._terms, self._note, self._quiet = against, terms, note, quiet or Quiet()
+        cpus = terms.settings.cpus or shared_cpus(trial.side, trial.side)
         try:
-            remarks = self._check(trial)
+            with self._quiet.shared():
+                self._bench = Bench(
+                    trial, terms.settings, note, plugins=terms.plugins, confined=terms.confined, cpus=cpus
+                )
+                self._checks = Checks(self._bench)
+        except OperatorFailure as failure:
+            raise InputError(f"the reference `{against}` fails: {failure.message}", hint=failure.hint) from failure
+        self._quiet.join(self._bench.stands)
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can judge another candidate."""
+        return self._bench.alive
+
+    def interrupt(self) -> None:
+        """End its children from another thread."""
+        self._bench.interrupt()
+
+    def close(self) -> None:
+        """End its children."""
+        self._quiet.leave(self._bench.stands)
+        self._bench.close()
+
+    def judge(self, candidate: Code, name: str | None = None, *, upcoming: Code | None = None) -> Judged:
+        """Return the verdict on what is called by this name; a stand begins to wait for the `upcoming` candidate.
+
+        Raises `HarnessError` where the judge itself fails.
+        """
+        began = time.monotonic()
+        base, name = self._bench.trial, name or candidate.name
+        trial, after = (
+            replace(base, side=replace(base.side, implementation=code)) for code in (candidate, upcoming or candidate)
+        )
+        self._note(f"{name}: is it right?")
+        stages: dict[str, float] = {}
+        judged = self._judge(name, trial, after, stages)
+        self._bench.stands.keep([base.side, after.side])
+        since = {stage: moment - began for stage, moment in stages.items()}
+        return replace(judged, seconds=time.monotonic() - began, stages=since)
+
+    def _judge(self, candidate: str, trial: Trial, after: Trial, stages: dict[str, float]) -> Judged:
+        base = self._bench.trial
+        try:
+            with self._quiet.shared():
+                self._bench.stands.prepare([trial.side, after.side])
+                remarks = self._check(trial)
         except Failing as failing:
             return self._judged(candidate, verdict_of(failing.evidence), failing.message, (failing.evidence,))
+        stages["right"] = time.monotonic()
         log = Log()
-        contest = self._time(base, trial, log)
+        self._note(f"{candidate}: is it faster?")
+        with self._quiet.alone():
+            contest = self._time(base, trial, log)
+        if log.looked is not None:
+            stages["look"] = log.looked
         if len(log.slowed) >= LEAST_PAIRS and median(log.slowed) > MOST_SLOWED:
             text = f"calls of the reference took {median(log.slowed):.1f} times as much CPU time once it was loaded"
             log.evidence.append(Evidence("disturbs", text, "timed", base.case, {"pairs": log.slowed}))
         if log.evidence:
             evidence = log.evidence[0]
             return self._judged(candidate, verdict_of(evidence), evidence.message, (*log.evidence, *remarks))
+        if log.hopeless is not None:
+            judged = self._judged(candidate, "slower", f"a quick look was enough: {contest.failure}", remarks)
+            return replace(judged, ring=log.hopeless, judged_by="ring", pairs=1)
         return self._timed(candidate, contest, log, remarks)
 
     def _check(self, trial: Trial) -> list[Evidence]:
         """Check a candidate; one that crashes is tried again with inputs that may be written."""
         try:
-            return self._check_in(self._bench.seat(trial.side), trial)
+            return self._check_in(trial)
         except Failing as failing:
             if failing.slug != "fails":
                 raise
             try:
-                self._check_in(self._bench.seat(trial.side, writable=True), trial)
+                self._check_in(trial, writable=True)
             except Failing as again:  # what it has written stays: later calls may be wrong for that
                 if again.slug in (failing.slug, "fails"):
                     raise failing from None
             text = f"it writes to its inputs, which are read-only: {failing.message}"
             raise Failing(replace(failing.evidence, slug="changes_inputs", message=text)) from failing
 
-    def _check_in(self, seat: Seat, trial: Trial) -> list[Evidence]:
-        with closing(seat):
-            seat.wake()  # what keeps the framework from starting is no candidate's fault
-            try:
-                return self._checks.check(seat, trial)
-            except OpperfError as error:
-                raise failure_of(error, "load", None) from error
+    def _check_in(self, trial: Trial, *, writable: bool = False) -> list[Evidence]:
+        seat = self._bench.stands.take(trial.side)
+        seat.writable = writable
+        try:
+            return self._checks.check(seat, trial)
+        except OpperfError as error:
+            raise failure_of(error, "load", None) from error
+        finally:
+            self._bench.stands.end(seat)
 
     def _time(self, base: Trial, new: Trial, log: Log) -> Contest:
-        self._note(f"{new.side.spelling}: is it faster?")
         settings = replace(self._terms.settings, check=False)
         comparing = Comparing(settings, self._terms.rule, self._note, duel=starter(self._bench, log))
         contest = comparing.contest(base, new, base)
         comparing.run([contest])
         return contest
 
-    def _timed(self, candidate: Code, contest: Contest, log: Log, remarks: Sequence[Evidence]) -> Judged:
+    def _timed(self, candidate: str, contest: Contest, log: Log, remarks: Sequence[Evidence]) -> Judged:
         verdict = contest.verdict or Verdict("inconclusive", None, None, "nothing was timed", 0)
         if contest.failure is not None:
             verdict = replace(verdict, verdict="inconclusive", reason=contest.failure)
@@ -151,9 +193,9 @@ class _Judging:
         )
         return None if limit is None or limit.doubt is not None else limit.seconds
 
-    def _judged(self, candidate: Code, verdict: str, reason: str, evidence: Sequence[Evidence]) -> Judged:
+    def _judged(self, candidate: str, verdict: str, reason: str, evidence: Sequence[Evidence]) -> Judged:
         return Judged(
-            candidate=candidate.name,
+            candidate=candidate,
             against=self._against,
             case=self._bench.trial.case,
             verdict=verdict,

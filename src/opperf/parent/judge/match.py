@@ -18,7 +18,7 @@ from statistics import median
 from opperf.domain.comparison import PairValue
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import OpperfError
-from opperf.domain.judging import Evidence
+from opperf.domain.judging import Evidence, Speed
 from opperf.domain.measurement import Measurement, Sample, Samples
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.parent.judge.bench import Bench
@@ -33,6 +33,9 @@ TURN_SECONDS = 0.0015
 MOST_CALLS = 1024
 #: Rounds of a pair, at least and at most, and the seconds that they may take.
 LEAST_ROUNDS, MOST_ROUNDS, PAIR_SECONDS = 8, 24, 1.5
+#: A candidate that takes this many times as long as the reference in each of the first rounds is slower, whatever other
+#: pairs would show.
+HOPELESS = 3.0
 #: Turns without calls that show what the words cost, and turns of empty calls.
 EMPTY_TURNS = 9
 #: Calls that take longer are not timed hot too, in seconds: for them it is the same.
@@ -56,12 +59,20 @@ class Empty:
 class Log:
     """What the matches of one candidate have shown beside the ratios of the ring.
 
-    `slowed`: by how many times the reference took more CPU time beside it than before it was loaded, by pair.
+    `slowed`: by how many times the reference took more CPU time beside it than before it was loaded, by pair. `looked`
+    is when the first of them had its first rounds, by `time.monotonic`; `hopeless` what they showed of a candidate that
+    no further pair can make any better.
     """
 
     hot: list[PairValue] = field(default_factory=list)
     evidence: list[Evidence] = field(default_factory=list)
     slowed: list[float] = field(default_factory=list)
+    looked: float | None = None
+    hopeless: Speed | None = None
+
+
+class Hopeless(OpperfError):
+    """A quick look is enough: the candidate is far slower in each of the first rounds."""
 
 
 class Match:
@@ -74,10 +85,11 @@ class Match:
         self.turn = 0
         self._seats: list[Seat] = []
         try:
+            # Both import at the same time; neither side is always the one that starts first.
+            bench.stands.prepare(self._random.sample((base, new), 2))
+            bench.stands.settle()
             for side in (base, new):
-                self._seats.append(bench.seat(side))
-            for seat in self._seats:
-                seat.wake()
+                self._seats.append(bench.stands.take(side))
         except BaseException:
             self.close()
             raise
@@ -103,6 +115,8 @@ class Match:
         """Time one pair; raises `Failing` for what the candidate does wrong."""
         try:
             ring, hot = self._rounds(base, new)
+        except Hopeless:
+            raise
         except OpperfError as error:
             if self.turn == 0:
                 raise
@@ -138,9 +152,18 @@ class Match:
             ring.append(_round(turns, empty_ring))
             if seconds < LONG_CALL:
                 hot.append(_round(self._hot(slots[0], calls + 1), empty_hot))
+            if self._log.looked is None and len(ring) == LEAST_ROUNDS:
+                self._look(ring)
         self._check_usage(usage, new.side.threads)
         self._log.slowed.append(usage[0][0] / len(ring) / alone)
         return ring, hot
+
+    def _look(self, rounds: Sequence[Round]) -> None:
+        """Take the quick look; raises `Hopeless`."""
+        self._log.looked = time.monotonic()
+        self._log.hopeless = hopeless(rounds)
+        if self._log.hopeless is not None:
+            raise Hopeless(f"it takes over {HOPELESS:g} times as long in each of {len(rounds)} rounds")
 
     def _take(self, place: int, trial: Trial, slots: int | None = None) -> None:
         """Let a stand load what it calls; with `slots` the case is laid out anew."""
@@ -227,7 +250,24 @@ class Match:
         """End both."""
         for seat in self._seats:
             with suppress(OpperfError, OSError):
-                seat.close()
+                self._bench.stands.end(seat)
+
+
+def hopeless(rounds: Sequence[Round]) -> Speed | None:
+    """Return how fast a candidate is that is far slower in each of some rounds; None for any other.
+
+    On a busy machine no round may be undisturbed: then it is far slower in each by its CPU time, which neighbours
+    hardly change, and in the typical one by the clock. The interval spans the rounds: there is no other pair yet.
+    """
+    walls = [(min(base.seconds(clean_only=False)), min(new.seconds(clean_only=False))) for base, new in rounds]
+    cpus = [(min(base.cpu_seconds(clean_only=False)), min(new.cpu_seconds(clean_only=False))) for base, new in rounds]
+    typical = median([base / new for base, new in walls])
+    for times in (walls, cpus):
+        speedups = [base / new for base, new in times]
+        if max(*speedups, typical) * HOPELESS < 1:
+            candidate, reference = (median([one[place] for one in times]) for place in (1, 0))
+            return Speed(candidate, reference, median(speedups), (min(speedups), max(speedups)))
+    return None
 
 
 def _round(turns: tuple[Turned, Turned], empty: Empty) -> Round:

@@ -46,21 +46,20 @@ class Seat:
         timeout: float,
         *,
         cpus: tuple[int, ...] | None,
+        starting: tuple[int, ...] | None = None,
         under: Sequence[str] = (),
         plugins: Sequence[Path] = (),
-        writable: bool = False,
     ) -> None:
-        """Start its child, which imports its framework meanwhile.
-
-        Where inputs are `writable`, what is written into them stays in the process.
-        """
-        self.trial, self._inputs, self._timeout, self._writable = trial, inputs, timeout, writable
+        """Start its child, which imports its framework meanwhile, on the CPUs `starting` where they are given."""
+        self._inputs, self._timeout, self._cpus, self._starting = inputs, timeout, cpus, starting
+        #: Where inputs are writable, what is written into them stays in the process.
+        self.writable = False
         self._answers = Area("answers", ANSWERS)
         self._addresses = self._answers.map()
         self.worker: Worker
         self.worker, _ = start(
             trial.side,
-            cpus=cpus,
+            cpus=starting or cpus,
             progress=_silent,
             sharing=3,
             plugins=plugins,
@@ -75,6 +74,8 @@ class Seat:
         """Wait until the child has imported its framework, and put it to sleep; raises `OpperfError`."""
         if self._freezer is None:
             self.worker.greet()
+            if self._starting is not None and self._cpus is not None:
+                self.worker.stay_on(self._cpus)
             self._freezer = Freezer(self.worker.pid)
             self._freezer.freeze()
 
@@ -87,7 +88,7 @@ class Seat:
 
     def take(self, trial: Trial, geometry: Geometry) -> None:
         """Load what a trial calls, and place its arguments; raises `OperatorFailure` and `WorkerFailure`."""
-        request = Stand(trial, geometry, self._inputs.descriptor, self._answers.descriptor, self._writable)
+        request = Stand(trial, geometry, self._inputs.descriptor, self._answers.descriptor, self.writable)
         self._ask(request)
 
     def line_up(self, slots: Sequence[int], repeat: int = 1, *, empty: bool = False) -> None:
@@ -145,12 +146,10 @@ class Seat:
                 freezer.freeze()
 
     def close(self) -> None:
-        """End the child."""
+        """End the child, whatever it would do instead."""
         if self._freezer is not None:
-            if self.worker.alive:
-                self._freezer.thaw()
             self._freezer.close()
-        self.worker.close()
+        self.worker.kill()
         self._answers.close()
 
 

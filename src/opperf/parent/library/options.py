@@ -136,6 +136,19 @@ class BisectOptions(What, How, total=False):
     threads: int
 
 
+class JudgeOptions(How, total=False):
+    """The options of `judge`."""
+
+    framework: Names
+    environment: Names
+    threads: int
+    dtype: Names
+    size: Names
+    inputs: Inputs
+    attributes: Mapping[str, object] | None
+    plugin: Paths
+
+
 class ReplayOptions(Sampling, How, Jobs, total=False):
     """The options of `replay`."""
 

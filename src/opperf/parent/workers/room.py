@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
@@ -106,9 +107,12 @@ def python_paths(python: Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys((str(python), *filter(os.path.exists, paths))))
 
 
-def under(room: Room) -> list[str]:
-    """Return the command that runs a child in a room, for a `Worker`; raises `InputError` where too little holds."""
-    return _command(replace(room, mechanisms=probe(room)))
+def under(room: Room, mechanisms: tuple[str, ...] | None = None) -> list[str]:
+    """Return the command that runs a child in a room, for a `Worker`; raises `InputError` where too little holds.
+
+    With `mechanisms`, those of a `probe` of another such room, nothing is tried again.
+    """
+    return _command(replace(room, mechanisms=probe(room) if mechanisms is None else mechanisms))
 
 
 def probe(room: Room) -> tuple[str, ...]:
@@ -153,7 +157,8 @@ def _try(mechanisms: tuple[str, ...]) -> tuple[list[str], list[str], str, str]:
         paths |= {"secret": f"{paths['outside']}/secret", "hidden": f"{paths['readable']}/hidden"}
         for name in ("secret", "hidden"):
             Path(paths[name]).write_text("a secret")
-        names = {"socket": f"\0opperf-probe-{os.getpid()}", "path": f"{paths['outside']}/socket"}
+        own = f"{os.getpid()}-{threading.get_ident()}"  # rooms of several jobs are tried at the same time
+        names = {"socket": f"\0opperf-probe-{own}", "path": f"{paths['outside']}/socket"}
         for name in names.values():
             server = stack.enter_context(socket.socket(socket.AF_UNIX))
             server.bind(name)

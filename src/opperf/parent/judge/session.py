@@ -1,0 +1,107 @@
+"""What a user wants judged, from the command line or from the library, until its last verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from pathlib import Path
+
+from opperf.domain.dataclass import dataclass
+from opperf.domain.errors import InputError
+from opperf.domain.files.destination import ScratchFolder
+from opperf.domain.judging import Judged
+from opperf.domain.plan import Trial
+from opperf.parent import request as requests
+from opperf.parent.analysis.verdict import Rule
+from opperf.parent.judge.batch import judge_batch
+from opperf.parent.judge.candidates import reference_trials
+from opperf.parent.judge.judge import Terms
+from opperf.parent.judge.submissions import of_source, submission_of, submissions
+from opperf.parent.progress import Progress
+from opperf.parent.request import Request
+from opperf.parent.store.judgements import Lines
+from opperf.parent.store.output_lock import take
+from opperf.parent.store.passwords import own_command
+
+
+@dataclass(frozen=True)
+class Order:
+    """Which candidates are judged against what: those named, and those of a folder or file of `many`.
+
+    A candidate is a function, a file that has one, or a text of Python, which has several lines.
+    Verdicts are added to `output` as they come; with `resume` those that are there stay.
+    """
+
+    candidates: Sequence[str]
+    against: str
+    many: Path | None = None
+    jobs: int = 1
+    output: Path | None = None
+    resume: bool = False
+    force: bool = False
+
+
+def judge_all(
+    order: Order, request: Request, rule: Rule, progress: Progress
+) -> Generator[tuple[int, Judged], None, None]:
+    """Yield the number of each candidate with its verdict, those of an earlier command first.
+
+    Raises `InputError` for bad input. Ending the iteration early ends every child.
+    """
+    if order.resume and order.output is None:
+        raise InputError("`--resume` continues a file", hint="name it: `--output FILE.jsonl`")
+    with ExitStack() as stack:
+        scratch = stack.enter_context(closing(ScratchFolder("candidates")))
+        every = [
+            of_source(f"candidate {number}", text, scratch.path / f"{number}", order.against)
+            if "\n" in text
+            else submission_of(text, order.against)
+            for number, text in enumerate(order.candidates, 1)
+        ]
+        if order.many is not None:
+            every += submissions(order.many, order.against, scratch.path / "many")
+        if not every:
+            raise InputError(
+                "nothing to judge", hint="name candidates: `opperf judge my_kernel.py:f --against softmax`"
+            )
+        settings = requests.settings(request)
+        trials = reference_trials(order.against, request, settings, progress)
+        terms = Terms(settings, replace(rule, family=len(every) * len(trials)), plugins=requests.plugin_files(request))
+        numbers = {id(one): number for number, one in enumerate(every)}
+        lines = _lines(order, trials, rule, stack)
+        for trial in trials:
+            left = []
+            for number, one in enumerate(every):
+                if lines is not None and lines.has(one.name, one.digest, trial.case.id):
+                    yield number, lines.earlier[one.name, trial.case.id]
+                else:
+                    left.append(one)
+            note = progress.note if order.many is None else _silent  # of thousands their verdicts are enough
+            batch = judge_batch(order.against, trial, left, terms, note, jobs=order.jobs)
+            for submission, judged in stack.enter_context(closing(batch)):
+                if lines is not None:
+                    lines.add(judged, submission.digest)
+                yield numbers[id(submission)], judged
+
+
+def _lines(order: Order, trials: Sequence[Trial], rule: Rule, stack: ExitStack) -> Lines | None:
+    """Return the file that verdicts are added to; another command that has it is told of."""
+    if order.output is None:
+        return None
+    going_on = order.output if order.resume else None
+    lock = take(order.output, own_command(), force=order.force, inputs=[order.many], resume=going_on)
+    if lock is not None:
+        stack.callback(lock.close)
+    terms = {
+        "against": order.against,
+        "side": trials[0].side.to_json(),
+        "cases": [trial.case.id for trial in trials],
+        "tolerance": rule.tolerance,
+        "pairs": rule.pairs,
+    }
+    return stack.enter_context(closing(Lines(order.output, terms, resume=order.resume)))
+
+
+def _silent(_: str) -> None:
+    """Say nothing."""

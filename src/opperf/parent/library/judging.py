@@ -1,0 +1,61 @@
+"""Judge candidates: whether they are right, and whether they are really faster."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from opperf.domain.judging import Judged
+from opperf.parent import request as requests
+from opperf.parent.judge.session import Order, judge_all
+from opperf.parent.library.arguments import names_of, progress_of, read, text_of
+from opperf.parent.library.options import JudgeOptions, Operator, with_options
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+@with_options(JudgeOptions)
+def judge(
+    candidates: Operator | Sequence[Operator] = (),
+    *,
+    against: Operator,
+    many: str | Path | None = None,
+    tolerance: float | str = 0.02,
+    pairs: int = 5,
+    jobs: int = 1,
+    output: str | Path | None = None,
+    resume: bool = False,
+    force: bool = False,
+    progress: bool = False,
+    **options: Unpack[JudgeOptions],
+) -> list[Judged]:
+    r"""Judge functions that nobody vouches for, and return a judgement on each, in order.
+
+    A candidate is a function, `"file.py:function"`, a file that has one, or a text of Python with several lines; `many`
+    is the `--candidates` of the command line. Each is loaded by a process of its own alone. `score` of a judgement is 0
+    unless the candidate is right; then it is the lower end of the interval of its speedup: 1.3 says that it is at least
+    1.3 times as fast as the reference, as far as was measured. Raises `InputError` for bad input; whatever a candidate
+    does is a judgement.
+
+    >>> import opperf
+    >>> zeros = "import numpy as np\ndef f(x): return np.zeros_like(x)\n"
+    >>> inputs = {"data": (4, 8)}
+    >>> (judged,) = opperf.judge(zeros, against="softmax", framework="numpy", inputs=inputs)
+    >>> judged.verdict, judged.score
+    ('wrong', 0.0)
+    """
+    order = Order(
+        names_of(candidates),
+        text_of(against),
+        None if many is None else Path(many),
+        jobs,
+        None if output is None else Path(output),
+        resume,
+        force,
+    )
+    rule = requests.rule(tolerance, pairs)
+    judged = list(judge_all(order, read(options), rule, progress_of(progress)))
+    return [one for _, one in sorted(judged, key=itemgetter(0))]

@@ -1,0 +1,101 @@
+"""Verdicts as lines of JSON: one for each candidate, on the disk before the next one is judged.
+
+A line has all of a judgement, a digest of the candidate's source, and the terms that it was judged by. So a judge that
+was stopped, by whatever, goes on where it was: a last line that was torn is dropped.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from opperf.domain.errors import InputError
+from opperf.domain.files.destination import explain_errors
+from opperf.domain.files.json_text import NotJSON, show, value_of
+from opperf.domain.files.text_file import distinct, read_bytes
+from opperf.domain.judging import Judged
+
+
+class Lines:
+    """A file of verdicts that is added to."""
+
+    def __init__(self, path: Path, terms: Mapping[str, object], *, resume: bool = False) -> None:
+        """Begin it, or go on with it; raises `InputError` for one that was judged by other terms."""
+        self.path = path
+        self._terms = json.loads(json.dumps(terms))
+        #: What was judged earlier, the last verdict on each candidate and case, by their names and ids.
+        self.earlier: dict[tuple[str, str], Judged] = {}
+        self._digests: dict[tuple[str, str], str] = {}
+        whole = self._read() if resume and path.exists() else 0
+        with explain_errors(path):
+            self._file = path.open("ab" if resume else "wb")
+            if resume and self._file.seekable():
+                self._file.truncate(whole)
+
+    def _read(self) -> int:
+        """Read what is there, and return the bytes that whole lines take."""
+        content = read_bytes(self.path)
+        whole = content.rfind(b"\n") + 1
+        for number, line in enumerate(content[:whole].split(b"\n")[:-1], 1):
+            where = f"{self.path}: line {number}"
+            try:
+                row = value_of(line, object_pairs_hook=distinct)
+            except NotJSON as error:
+                raise InputError(f"{where} is not JSON ({error})", slug="bad_judgements") from error
+            if not isinstance(row, dict) or not isinstance(row.get("digest"), str):
+                raise InputError(f"{where}: this is no verdict of `opperf judge`", slug="bad_judgements")
+            self._check(row.get("terms"), where)
+            judged = Judged.from_json(row, where)
+            self.earlier[_key(judged)], self._digests[_key(judged)] = judged, row["digest"]
+        return whole
+
+    def _check(self, terms: object, where: str) -> None:
+        if terms == self._terms:
+            return
+        theirs = terms if isinstance(terms, dict) else {}
+        names = [name for name in self._terms if theirs.get(name) != self._terms[name]]
+        each = (f"{name} was {show(theirs.get(name))} and is {show(self._terms[name])} now" for name in names)
+        raise InputError(
+            f"{where} was judged by other terms: {'; '.join(each) or 'they have other names'}",
+            hint="judge as then, or write to another file",
+            slug="other_terms",
+        )
+
+    def has(self, name: str, digest: str, case: str) -> bool:
+        """Whether a candidate of this source has a verdict on a case."""
+        return self._digests.get((name, case)) == digest
+
+    def add(self, judged: Judged, digest: str) -> None:
+        """Append a verdict, and wait until it is on the disk; raises `HarnessError` where that is full."""
+        line = json.dumps(_finite({**judged.to_json(), "digest": digest, "terms": self._terms}), allow_nan=False)
+        with explain_errors(self.path):
+            self._file.write(line.encode() + b"\n")
+            self._file.flush()
+            with suppress(OSError):  # a pipe has no disk
+                os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Close the file."""
+        with suppress(OSError):  # the error was reported when the line was added
+            self._file.close()
+
+
+def _key(judged: Judged) -> tuple[str, str]:
+    return judged.candidate, judged.case.id
+
+
+def _finite(value: object) -> object:
+    """Return a value of JSON in which the numbers that it has no form for, of a wrong result, are texts.
+
+    >>> _finite({"found": float("nan"), "expected": [1.5]})
+    {'found': 'nan', 'expected': [1.5]}
+    """
+    if isinstance(value, dict):
+        return {name: _finite(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_finite(one) for one in value]
+    return repr(value) if isinstance(value, float) and not math.isfinite(value) else value

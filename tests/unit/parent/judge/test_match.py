@@ -1,0 +1,37 @@
+"""The quick look: only what is far slower in each round is given up."""
+
+from __future__ import annotations
+
+from opperf.domain.measurement import Sample, Samples
+from opperf.parent.judge.match import hopeless
+from opperf.parent.workers.duel import Round
+
+
+def turn(wall: float, cpu: float | None = None) -> Samples:
+    return Samples((Sample(1, int(wall * 1e9), int((wall if cpu is None else cpu) * 1e9)),))
+
+
+def rounds(*times: tuple[float, float]) -> list[Round]:
+    return [(turn(base), turn(new)) for base, new in times]
+
+
+def test_a_candidate_that_is_far_slower_in_each_round_is_hopeless() -> None:
+    speed = hopeless(rounds((1.0, 5.0), (1.0, 4.0), (1.1, 4.4), (1.0, 10.0)))
+    assert speed is not None
+    assert (speed.candidate, speed.reference) == (4.7, 1.0)
+    assert (round(speed.speedup, 4), speed.interval) == (0.225, (0.1, 0.25))
+
+
+def test_one_round_that_is_not_leaves_hope() -> None:
+    assert hopeless(rounds((1.0, 5.0), (1.0, 5.0), (1.0, 5.0), (2.0, 5.0))) is None
+
+
+def test_on_a_busy_machine_cpu_time_tells_unless_the_clock_says_otherwise() -> None:
+    disturbed = (turn(9.0, 1.0), turn(5.0, 5.0))
+    assert hopeless([*rounds((1.0, 5.0), (1.0, 5.0)), disturbed]) is not None
+    by_cpu_alone = [(turn(1.0, 0.1), turn(1.0, 0.5))] * 3
+    assert hopeless(by_cpu_alone) is None
+
+
+def test_a_candidate_that_sleeps_is_hopeless_by_the_clock() -> None:
+    assert hopeless([(turn(1.0), turn(5.0, 0.1))] * 3) is not None
