@@ -12,15 +12,17 @@ from pathlib import Path
 import pytest
 
 from opperf.domain.backend import Backend
+from opperf.domain.judging import _STATUSES
 from opperf.domain.metric import METRICS
 from opperf.domain.plan import Side
 from opperf.domain.reason import Reason, Warning
 from opperf.domain.record import Record, Run, Statistics
 from opperf.domain.registry import FRAMEWORKS
+from opperf.parent.judge.failing import CHEATING, DEATHS
 
 SLUG = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 #: Calls whose positional argument at this place is a slug.
-PLACES = {"Warning": 0, "Reason": 0, "_fail": 1}
+PLACES = {"Warning": 0, "Reason": 0, "_fail": 1, "Evidence": 0, "Inspection": 1, "with_slug": 1}
 
 
 def slugs(path: Path) -> Iterator[str]:
@@ -61,15 +63,41 @@ def written(root: Path) -> set[str]:
     return {slug for path in (root / "src" / "opperf").rglob("*.py") for slug in slugs(path)}
 
 
+def first_column(path: Path) -> set[str]:
+    """Return every slug in the first column of the tables of a page."""
+    rows = re.findall(r"^\| (`.*?) \|", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {slug for row in rows for slug in re.findall(r"`([a-z]\w+)`", row)}
+
+
 @pytest.fixture(scope="module")
 def messages(root: Path) -> set[str]:
-    """Every slug in the first column of a table of the page of messages."""
-    text = (root / "docs" / "reference" / "messages.md").read_text(encoding="utf-8")
-    return {slug for row in re.findall(r"^\| (`.*?) \|", text, re.MULTILINE) for slug in re.findall(r"`(\w+)`", row)}
+    """Every slug of the page of messages."""
+    return first_column(root / "docs" / "reference" / "messages.md")
 
 
-def test_the_slugs_in_the_code_are_those_that_are_documented(written: set[str], messages: set[str]) -> None:
-    assert messages == written | {"unknown_engine"}  # made by `unknown(option, ...)`
+@pytest.fixture(scope="module")
+def causes(root: Path) -> set[str]:
+    """Every cause of a judgement that is documented."""
+    return first_column(root / "docs" / "reference" / "judgements.md")
+
+
+def test_the_slugs_in_the_code_are_those_that_are_documented(
+    written: set[str], messages: set[str], causes: set[str]
+) -> None:
+    assert messages == written - (causes - messages) | {"unknown_engine"}  # made by `unknown(option, ...)`
+
+
+def test_every_cause_of_a_judgement_is_documented(root: Path, messages: set[str], causes: set[str]) -> None:
+    judging = [*(root / "src/opperf/parent/judge").glob("*.py"), *(root / "src/opperf/child/judging").glob("*.py")]
+    slugs_of_judging = {slug for path in judging for slug in slugs(path)}
+    assert (slugs_of_judging | CHEATING | set(DEATHS.values()) | set(_STATUSES)) - causes - messages == set()
+
+
+def test_every_way_of_a_candidate_is_in_the_table_of_ways(root: Path) -> None:
+    text = (root / "docs" / "explanation" / "judging.md").read_text(encoding="utf-8")
+    ways = {path.stem for path in root.glob("tests/judge/cheats/*.py")} - {"__init__"}
+    rows = "".join(re.findall(r"^\| \d.*\|$", text, re.MULTILINE))
+    assert {way for way in ways if f"`{way}`" not in rows} == set()
 
 
 def test_every_metric_is_documented(root: Path) -> None:

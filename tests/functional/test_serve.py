@@ -108,15 +108,17 @@ def test_every_page_also_answers_in_json_and_csv(path: str, client: TestClient) 
 
 def test_every_page_of_a_database_that_commands_made_opens(opperf: Any, here: Path) -> None:
     pair = ("--base", "null", "--new", "null;slowdown=1.05", "--pairs", "3", "--direction", "forward")
+    (here / "zeros.py").write_text("def f(lhs, rhs):\n    return 0 * lhs\n")
     for words in (
         ("run", "add", "--framework", "null"),
         ("compare", "add", *pair),
         ("gate", "add", *pair),
         ("noise", "add", "--framework", "null", "--pairs", "3", "--direction", "forward"),
+        ("judge", "zeros.py:f", "--against", "add", "--framework", "numpy", "--input", "8x8"),
     ):
-        assert opperf(*words, "--database", here / "own.db").code in (0, 1)
+        assert opperf(*words, "--database", here / "own.db").code in (0, 1, 3)
     with Archive(Address.of(str(here / "own.db"))) as store:
-        client = TestClient(application(store, hosts=["testserver"]))
+        client, judged = TestClient(application(store, hosts=["testserver"])), False
         left, opened = set(PAGES) - {path for path in PAGES if "{" in path}, set()
         while left:
             path = left.pop()
@@ -124,7 +126,9 @@ def test_every_page_of_a_database_that_commands_made_opens(opperf: Any, here: Pa
             assert (path, answer.status_code) == (path, 200)
             opened.add(path)
             left |= {link for link in Tags(answer.text).links if link.startswith("/")} - opened
+            judged = judged or "smallest failing case" in answer.text
     assert any(path.startswith("/machines/") for path in opened)
+    assert judged
 
 
 def test_facts_of_any_type_that_are_stored_already_are_shown(opperf: Any, here: Path) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from opperf.domain.case import Argument, Case, ListOf
-from opperf.domain.codec import Exact, Fields
+from opperf.domain.codec import Exact, Fields, encode
 from opperf.domain.dataclass import dataclass
 from opperf.domain.tensor import ITEM_SIZES, TensorSpec
+
+if TYPE_CHECKING:
+    from opperf.domain.record import Run
 
 #: The verdicts on a candidate, best first.
 VERDICTS = ("faster", "same", "slower", "inconclusive", "wrong", "cheats", "impossible", "void")
@@ -163,7 +166,7 @@ class Judged(Fields):
     stages: Mapping[str, float] = field(default_factory=dict)
 
     sparse = ("stages",)
-    beside = ("score",)
+    beside = ("score", "status")
 
     @property
     def speed(self) -> Speed | None:
@@ -176,3 +179,73 @@ class Judged(Fields):
         if self.verdict not in RIGHT or self.speed is None:
             return 0.0
         return self.speed.interval[0]
+
+    @property
+    def status(self) -> str:
+        """The word of FlashInfer-Bench's traces for this verdict.
+
+        A cheat that only shows in wrong numbers is `INCORRECT_NUMERICAL` there: it was refused for its numbers.
+        """
+        if self.verdict == "wrong":
+            return _STATUSES.get(self.cause or "", "INCORRECT_NUMERICAL")
+        return {"void": "INVALID_REFERENCE", "cheats": "REWARD_HACK", "impossible": "REWARD_HACK"}.get(
+            self.verdict, "PASSED"
+        )
+
+    @property
+    def cause(self) -> str | None:
+        """The slug of what the verdict rests on, None where that is the times."""
+        return self.evidence[0].slug if self.evidence and self.verdict not in RIGHT else None
+
+    @property
+    def failing(self) -> Case | None:
+        """The smallest case that shows it: stages go from small to large, and end with the first that fails."""
+        return self.evidence[0].case if self.evidence and self.verdict not in RIGHT else None
+
+    @property
+    def remarks(self) -> tuple[Evidence, ...]:
+        """What was seen beside what the verdict rests on."""
+        return self.evidence[0 if self.verdict in RIGHT else 1 :]
+
+
+#: The statuses of FlashInfer-Bench for causes of a wrong verdict; any other is a matter of numbers.
+_STATUSES = {
+    "other_shape": "INCORRECT_SHAPE",
+    "other_type": "INCORRECT_DTYPE",
+    "load": "COMPILE_ERROR",
+    "fails": "RUNTIME_ERROR",
+    "changes_inputs": "RUNTIME_ERROR",
+    "timeout": "TIMEOUT",
+}
+
+
+def in_order(judgements: Iterable[Judged]) -> list[Judged]:
+    """Return judgements as reports have them: by verdict, best first, and the fastest of each first.
+
+    >>> def judged(name, verdict, speedup=None):
+    ...     speed = speedup and Speed(1.0, speedup, speedup, (speedup, speedup))
+    ...     return Judged(name, "add", Case("add"), verdict, "", ring=speed)
+    >>> every = [judged("a", "wrong"), judged("b", "faster", 1.5), judged("c", "faster", 2.0)]
+    >>> [one.candidate for one in in_order(every)]
+    ['c', 'b', 'a']
+    """
+    return sorted(judgements, key=_place)
+
+
+def _place(judged: Judged) -> tuple[int, float]:
+    order = VERDICTS.index(judged.verdict) if judged.verdict in VERDICTS else len(VERDICTS)
+    return order, -judged.speed.speedup if judged.speed is not None else 0.0
+
+
+@dataclass(frozen=True)
+class JudgedRun:
+    """The judgements of one `opperf judge`, under the header of a run."""
+
+    run: Run
+    judgements: tuple[Judged, ...]
+
+    def to_json(self) -> dict[str, object]:
+        """Return the document."""
+        from opperf.domain.record import SCHEMA_VERSION  # children judge without records
+
+        return {"schema_version": SCHEMA_VERSION, "run": self.run.header(), "judgements": encode(self.judgements)}

@@ -17,6 +17,7 @@ from opperf.domain.files.destination import write_parts
 from opperf.domain.files.json_text import JsonDict, NotJSON, value_of
 from opperf.domain.files.text_file import distinct, read_bytes
 from opperf.domain.floor import NoiseRun
+from opperf.domain.judging import JudgedRun
 from opperf.domain.moment import moment_of
 from opperf.domain.record import Run
 from opperf.parent.history import archive as open_archive
@@ -76,13 +77,15 @@ class _Takes:
     """The rows that a format has a place for."""
 
     comparisons: bool = True
-    floors: bool = False
+    whole: bool = False
     failures: bool = True
 
     def lacks(self, document: Stored) -> Iterator[str]:
         """Yield why a row is left out, for each that is."""
-        if isinstance(document, NoiseRun) and not self.floors:
+        if isinstance(document, NoiseRun) and not self.whole:
             yield from ("noise floors",) * len(document.floors)
+        if isinstance(document, JudgedRun) and not self.whole:
+            yield from ("judgements",) * len(document.judgements)
         if isinstance(document, ComparisonRun):
             for one in document.comparisons:
                 if not self.comparisons:
@@ -119,12 +122,14 @@ class _Documents:
 
     def measured(self) -> Iterator[Run | ComparisonRun]:
         """Yield those that hold measurements."""
-        return (document for _, document in self if not isinstance(document, NoiseRun))
+        return (document for _, document in self if isinstance(document, (Run, ComparisonRun)))
 
 
 def _row_count(document: Stored) -> int:
     if isinstance(document, NoiseRun):
         return len(document.floors)
+    if isinstance(document, JudgedRun):
+        return len(document.judgements)
     return len(document.records if isinstance(document, Run) else document.comparisons)
 
 
@@ -209,8 +214,8 @@ def _values(data: bytes, where: str) -> list[object]:
 
 def _own_import(value: object, where: str) -> Import:
     document = read_value(value, where)
-    if not isinstance(document, (Run, ComparisonRun, NoiseRun)):
-        raise InputError(f"{where}: neither results, comparisons nor noise floors", slug="input")
+    if not isinstance(document, (Run, ComparisonRun, NoiseRun, JudgedRun)):
+        raise InputError(f"{where}: neither results, comparisons, noise floors nor judgements", slug="input")
     kind = value.get("kind") if isinstance(value, dict) else None
     if kind is not None and kind not in get_args(Kind):
         raise InputError(f"{where}: kind: found `{kind}`, expected {', '.join(get_args(Kind))}", slug="bad_value")
@@ -255,7 +260,7 @@ def _bencher(documents: _Documents, output: Path) -> Mapping[str, int]:
 
 #: How each format is written, which returns what it left out itself; and what it has a place for.
 EXPORTS: dict[str, tuple[Callable[[_Documents, Path], Mapping[str, int] | None], _Takes]] = {
-    "jsonl": (_jsonl, _Takes(floors=True)),
+    "jsonl": (_jsonl, _Takes(whole=True)),
     "csv": (_csv, _Takes()),
     "pytorch-v3": (_pytorch_v3, _Takes(failures=False)),
     "asv": (_asv, _Takes(comparisons=False)),

@@ -13,6 +13,7 @@ from opperf.domain.comparison import ComparisonRun
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.floor import NoiseRun
+from opperf.domain.judging import JudgedRun
 from opperf.domain.moment import FIRST, parse_moment
 from opperf.domain.record import Run
 from opperf.domain.trace import Replay
@@ -31,7 +32,7 @@ from opperf.parent.store.database.pruning import prune as prune_archive
 from opperf.parent.store.database.series import EVERYTHING, Filters
 
 #: What a database keeps.
-Result: TypeAlias = Run | ComparisonRun | NoiseRun
+Result: TypeAlias = Run | ComparisonRun | NoiseRun | JudgedRun
 
 
 def archive(database: str | None = None, *, create: bool = False) -> Archive:
@@ -52,9 +53,9 @@ def results(path: Path) -> Result:
     document = read_document(path)
     if isinstance(document, (GateDocument, Replay)):
         return document.run
-    if isinstance(document, (Run, ComparisonRun, NoiseRun)):
+    if isinstance(document, (Run, ComparisonRun, NoiseRun, JudgedRun)):
         return document
-    hint = "`opperf run`, `compare`, `gate`, `noise` and `replay` write them"
+    hint = "`opperf run`, `compare`, `gate`, `judge`, `noise` and `replay` write them"
     raise InputError(f"{path}: neither results nor comparisons", hint=hint, slug="input")
 
 

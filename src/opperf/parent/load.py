@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias, Union
+from typing import TypeAlias
 
 from opperf.domain.bisection import Answer, Bisection
 from opperf.domain.bisection import LeftOut as BuildLeftOut
@@ -18,6 +18,7 @@ from opperf.domain.files.json_text import JsonObject
 from opperf.domain.files.text_file import read_json
 from opperf.domain.floor import Floor, NoiseRun
 from opperf.domain.judgement import Finding, Judgement
+from opperf.domain.judging import Judged, JudgedRun
 from opperf.domain.measurement import Outcome
 from opperf.domain.plan import Side, Trial
 from opperf.domain.profile.chrome import from_trace
@@ -53,7 +54,9 @@ class GateDocument:
     judgement: Judgement
 
 
-Document: TypeAlias = Union[Run, ComparisonRun, GateDocument, NoiseRun, Replay, Suite, Profile, Exploration, Bisection]
+Document: TypeAlias = (
+    Run | ComparisonRun | GateDocument | NoiseRun | JudgedRun | Replay | Suite | Profile | Exploration | Bisection
+)
 
 
 def read_document(path: Path) -> Document:
@@ -79,7 +82,8 @@ def read_value(data: object, where: str) -> Document:
         return mxnet_suite(data, where)
     raise InputError(
         f"{where}: not a document of opperf",
-        hint="opperf reads results, comparisons, noise floors, replays, suites, profiles, explorations and bisections",
+        hint="opperf reads results, comparisons, judgements, noise floors, replays, suites, profiles, explorations and "
+        "bisections",
     )
 
 
@@ -143,6 +147,14 @@ def _noise(data: JsonObject, where: str) -> NoiseRun:
         read_as(tuple[Floor, ...], data.get("floors"), f"{where}: floors"),
         tuple((one.trial, one.reason) for one in unknown),
         read_as(_Alarms, data.get("false_alarms"), f"{where}: false_alarms").tolerance,
+    )
+
+
+def _judgements(data: JsonObject, where: str) -> JudgedRun:
+    check_version(data.get("schema_version"), SCHEMA_VERSION, where)
+    return JudgedRun(
+        Run.from_header(data.get("run"), f"{where}: run"),
+        read_as(tuple[Judged, ...], data.get("judgements"), f"{where}: judgements"),
     )
 
 
@@ -224,6 +236,7 @@ READERS: Mapping[str, Callable[[JsonObject, str], Document]] = {
     "gate": _judge,
     "comparisons": _comparisons,
     "floors": _noise,
+    "judgements": _judgements,
     "coverage": _replay,
     "exploration": _read_exploration,
     "bisection": _read_bisection,

@@ -17,6 +17,7 @@ from opperf.domain.files.destination import write_text
 from opperf.domain.files.json_text import JsonDict
 from opperf.domain.floor import Floor, NoiseRun
 from opperf.domain.judgement import Finding, Judgement
+from opperf.domain.judging import Judged, JudgedRun
 from opperf.domain.profile import event
 from opperf.domain.profile.chrome import save
 from opperf.domain.profile.rows import Change, Row, changes, rows
@@ -131,7 +132,7 @@ class Pictured:
 class Measured(Pictured):
     """Measurements, which a database keeps, too."""
 
-    _result: Run | ComparisonRun | NoiseRun | ReplayDocument
+    _result: Run | ComparisonRun | NoiseRun | JudgedRun | ReplayDocument
 
     def add_to(self, database: str | None = None, *, samples: bool = False) -> str:
         """Add the run to a database, once however often, and return its id.
@@ -200,6 +201,14 @@ class Noise(Measured, Report[Floor]):
 
     def _summary(self) -> str:
         return _count(len(self), "floor")
+
+
+class Judgements(Measured, Report[Judged]):
+    """The judgements of candidates, in the order in which they were made; each has its `score`."""
+
+    def __init__(self, document: JudgedRun) -> None:
+        super().__init__(document.judgements, report_of(document))
+        self.run, self._result = document.run, document
 
 
 class Bisection(Pictured, Report[Answer]):

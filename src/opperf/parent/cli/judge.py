@@ -1,8 +1,9 @@
-"""`opperf judge`: whether a kernel is right, and really faster."""
+"""`opperf judge`: whether a kernel is right, and whether it is really faster."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
 
@@ -49,22 +50,35 @@ def judge(
     ] = None,
     jobs: Annotated[int, Option(metavar="N", min=1, help="Number of candidates to check at a time; one is timed.")] = 1,
     resume: Annotated[bool, Option("--resume", help="Continue the file of --output.")] = False,
+    room: Annotated[
+        str,
+        Option(
+            metavar="auto|none",
+            help="What confines candidates: auto uses all that this machine has, none trusts them with your files.",
+        ),
+    ] = "auto",
     judging: options.Judging,
     how: options.How,
-    output: options.Output = None,
-    force: options.Force = False,
+    report: options.Report,
 ) -> None:
-    """Judge functions that nobody vouches for: whether each is right, and really faster than the reference.
+    """Judge kernels that nobody vouches for: whether each is right, and really faster than the reference.
+
+    Their results and times are checked by a process that they cannot reach. A file that ends in `.jsonl` gets each
+    judgement as it comes.
 
     Exit codes: 0 faster or the same, 1 slower, 2 bad input or a problem that judges nothing, 3 wrong, cheating or
     impossible, 4 inconclusive.
     """
+    from opperf.domain.errors import way_out
     from opperf.parent import request as requests
-    from opperf.parent.cli.output import tell
+    from opperf.parent.cli.keeping import keep, publish, take_places
     from opperf.parent.cli.progress import Bar
-    from opperf.parent.judge.session import Order, judge_all
+    from opperf.parent.judge.session import Order, judged_run
+    from opperf.parent.reports.formats import check_format
+    from opperf.parent.reports.judge import document, tally
     from opperf.parent.sources.user_inputs import input_cases, pairs
 
+    check_format(report.format, checks=True)
     request = {
         **vars(how),
         "framework": framework,
@@ -77,18 +91,27 @@ def judge(
         "size": None if sizes is None else sizes.split(","),
     }
     rule = requests.rule(judging.tolerance, judging.pairs)
-    order = Order(candidates or (), against, many, jobs, output, resume, force)
-    bar = Bar()
-    results = []
-    for _, judged in judge_all(order, request, rule, bar):
-        results.append(judged)
-        tell(f"{judged.candidate}: {judged.verdict}: {judged.reason}")
-    raise typer.Exit(exit_code(results))
+    # A file of lines is the judge's own, which it may go on with; what it has is not written once more.
+    lines = report.output if report.output is not None and report.output.suffix == ".jsonl" else None
+    rest = report if lines is None else replace(report, output=None)
+    take_places(rest, [many, *options.inputs([*(candidates or ()), against], options.What(plugin=plugin))])
+    order = Order(candidates or (), against, many, jobs, lines, resume, report.force, room)
+    labels, command, bar = options.labels(report), options.command(), Bar()
+
+    def tell(judged: Judged) -> None:
+        bar.note(f"{judged.candidate}: {judged.verdict}: {judged.reason}")
+
+    result, cause = judged_run(order, request, rule, bar, tell, labels=labels, command=command)
+    publish(result, document(result), rest, tally(result.judgements))
+    keep(result, report)
+    if cause is not None:
+        raise way_out(cause)
+    raise typer.Exit(exit_code(result.judgements))
 
 
-def exit_code(results: Sequence[Judged]) -> int:
-    """Return the exit code for verdicts: that of the worst."""
-    verdicts = {one.verdict for one in results}
+def exit_code(judgements: Sequence[Judged]) -> int:
+    """Return the exit code for judgements: that of the worst."""
+    verdicts = {one.verdict for one in judgements}
     for words, code in ((("void",), 2), (("wrong", "cheats", "impossible"), 3), (("inconclusive",), 4)):
         if verdicts & {*words}:
             return code

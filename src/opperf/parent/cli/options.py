@@ -112,7 +112,7 @@ Database = Annotated[
     ),
 ]
 #: The commands whose `--database` may be given without a value, for the default database.
-STORING = ("run", "compare", "gate", "noise", "replay", "nightly")
+STORING = ("run", "compare", "gate", "noise", "replay", "nightly", "judge")
 Force = Annotated[bool, Option("--force", help="Overwrite existing files.")]
 
 

@@ -28,7 +28,7 @@ def show(
     """Print stored results in any format, or write them as a page.
 
     Several result files are shown together, with columns for run, date, machine and label. Show comparisons, gates,
-    noise floors and replays one file at a time.
+    judgements, noise floors and replays one file at a time.
     """
     from opperf.domain.record import Run
     from opperf.parent.cli.output import check_pages, deliver, write_pages
@@ -51,6 +51,7 @@ def _read(files: Sequence[Path], top: int | None) -> tuple[Result, Document]:
     from opperf.domain.comparison import ComparisonRun
     from opperf.domain.exploration import Exploration
     from opperf.domain.floor import NoiseRun
+    from opperf.domain.judging import JudgedRun
     from opperf.domain.trace import Replay
     from opperf.parent.load import GateDocument, read_document, read_results
     from opperf.parent.reports import gate, report_of
@@ -60,7 +61,7 @@ def _read(files: Sequence[Path], top: int | None) -> tuple[Result, Document]:
         whole = read_document(files[0])
         if isinstance(whole, GateDocument):
             return whole.run, gate.document(whole.run, whole.judgement)
-        if isinstance(whole, (ComparisonRun, NoiseRun, Exploration, Bisection)):
+        if isinstance(whole, (ComparisonRun, NoiseRun, JudgedRun, Exploration, Bisection)):
             return whole, report_of(whole)
         if isinstance(whole, Replay):
             return whole, report_of(whole, top=top)

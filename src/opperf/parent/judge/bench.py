@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -134,6 +134,11 @@ class Bench:
         """Kill all children from another thread; whoever waits for one learns of its end."""
         self.stands.interrupt()
         self._examiner.interrupt()
+
+    @property
+    def facts(self) -> Mapping[str, object]:
+        """What the examiner says of its framework."""
+        return self._examiner.facts
 
     @property
     def input_bytes(self) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -42,12 +42,13 @@ MOST_SLOWED = 1.5
 
 @dataclass(frozen=True)
 class Terms:
-    """How candidates are judged: by which rule, in which room."""
+    """How candidates are judged: by which rule, in which room; `meet` gets what examiners say of their framework."""
 
     settings: Settings
     rule: Rule
     confined: bool = True
     plugins: Sequence[Path] = ()
+    meet: Callable[[Mapping[str, object]], None] = lambda _: None
 
 
 def judge(
@@ -73,6 +74,7 @@ class Judge:
                 self._bench = Bench(
                     trial, terms.settings, note, plugins=terms.plugins, confined=terms.confined, cpus=cpus
                 )
+                terms.meet(self._bench.facts)
                 self._checks = Checks(self._bench)
         except OperatorFailure as failure:
             raise InputError(f"the reference `{against}` fails: {failure.message}", hint=failure.hint) from failure

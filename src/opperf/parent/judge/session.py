@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
+from types import MappingProxyType
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.destination import ScratchFolder
-from opperf.domain.judging import Judged
+from opperf.domain.judging import Judged, JudgedRun
 from opperf.domain.plan import Trial
 from opperf.parent import request as requests
 from opperf.parent.analysis.verdict import Rule
+from opperf.parent.contest import header, start
 from opperf.parent.judge.batch import judge_batch
 from opperf.parent.judge.candidates import reference_trials
 from opperf.parent.judge.judge import Terms
@@ -23,6 +26,9 @@ from opperf.parent.request import Request
 from opperf.parent.store.judgements import Lines
 from opperf.parent.store.output_lock import take
 from opperf.parent.store.passwords import own_command
+
+#: What `--room` may be: what confines candidates as far as the machine offers it, or nothing.
+ROOMS = ("auto", "none")
 
 
 @dataclass(frozen=True)
@@ -40,17 +46,24 @@ class Order:
     output: Path | None = None
     resume: bool = False
     force: bool = False
+    room: str = "auto"
 
 
 def judge_all(
-    order: Order, request: Request, rule: Rule, progress: Progress
+    order: Order,
+    request: Request,
+    rule: Rule,
+    progress: Progress,
+    meet: Callable[[Mapping[str, object]], None] = lambda _: None,
 ) -> Generator[tuple[int, Judged], None, None]:
     """Yield the number of each candidate with its verdict, those of an earlier command first.
 
-    Raises `InputError` for bad input. Ending the iteration early ends every child.
+    `meet` gets what examiners say of their framework. Raises `InputError` for bad input. Ending the iteration early ends every child.
     """
     if order.resume and order.output is None:
         raise InputError("`--resume` continues a file", hint="name it: `--output FILE.jsonl`")
+    if order.room not in ROOMS:
+        raise InputError(f"`--room` is `{order.room}`, expected {' or '.join(ROOMS)}")
     with ExitStack() as stack:
         scratch = stack.enter_context(closing(ScratchFolder("candidates")))
         every = [
@@ -67,7 +80,8 @@ def judge_all(
             )
         settings = requests.settings(request)
         trials = reference_trials(order.against, request, settings, progress)
-        terms = Terms(settings, replace(rule, family=len(every) * len(trials)), plugins=requests.plugin_files(request))
+        family = replace(rule, family=len(every) * len(trials))
+        terms = Terms(settings, family, order.room == "auto", requests.plugin_files(request), meet)
         numbers = {id(one): number for number, one in enumerate(every)}
         lines = _lines(order, trials, rule, stack)
         for trial in trials:
@@ -83,6 +97,36 @@ def judge_all(
                 if lines is not None:
                     lines.add(judged, submission.digest)
                 yield numbers[id(submission)], judged
+
+
+def judged_run(
+    order: Order,
+    request: Request,
+    rule: Rule,
+    progress: Progress,
+    each: Callable[[Judged], None] = lambda _: None,
+    *,
+    labels: Mapping[str, str] = MappingProxyType({}),
+    command: Sequence[str] = (),
+) -> tuple[JudgedRun, BaseException | None]:
+    """Return the verdicts as a document, by candidate, and what stopped the judge, None when nothing did.
+
+    `each` gets every verdict as it comes. Raises `InputError` for bad input.
+    """
+    began = start()
+    facts: dict[str, object] = {}
+    cause: BaseException | None = None
+    verdicts: list[tuple[int, Judged]] = []
+    try:
+        for number, judged in judge_all(order, request, rule, progress, facts.update):
+            verdicts.append((number, judged))
+            each(judged)
+    except InputError:
+        raise
+    except BaseException as stop:  # what was judged until then is reported
+        cause = stop
+    run = header(requests.settings(request), began, {"reference": facts}, labels=labels, command=command)
+    return JudgedRun(run, tuple(judged for _, judged in sorted(verdicts, key=itemgetter(0)))), cause
 
 
 def _lines(order: Order, trials: Sequence[Trial], rule: Rule, stack: ExitStack) -> Lines | None:

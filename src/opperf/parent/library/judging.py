@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from opperf.domain.judging import Judged
 from opperf.parent import request as requests
-from opperf.parent.judge.session import Order, judge_all
+from opperf.parent.judge.session import Order, judged_run
 from opperf.parent.library.arguments import names_of, progress_of, read, text_of
 from opperf.parent.library.options import JudgeOptions, Operator, with_options
+from opperf.parent.results import Judgements
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -29,9 +28,10 @@ def judge(
     output: str | Path | None = None,
     resume: bool = False,
     force: bool = False,
+    room: str = "auto",
     progress: bool = False,
     **options: Unpack[JudgeOptions],
-) -> list[Judged]:
+) -> Judgements:
     r"""Judge functions that nobody vouches for, and return a judgement on each, in order.
 
     A candidate is a function, `"file.py:function"`, a file that has one, or a text of Python with several lines; `many`
@@ -55,7 +55,9 @@ def judge(
         None if output is None else Path(output),
         resume,
         force,
+        room,
     )
-    rule = requests.rule(tolerance, pairs)
-    judged = list(judge_all(order, read(options), rule, progress_of(progress)))
-    return [one for _, one in sorted(judged, key=itemgetter(0))]
+    result, cause = judged_run(order, read(options), requests.rule(tolerance, pairs), progress_of(progress))
+    if cause is not None:
+        raise cause
+    return Judgements(result)

@@ -10,6 +10,7 @@ from opperf.domain.bisection import Bisection as BisectionDocument
 from opperf.domain.comparison import ComparisonRun
 from opperf.domain.exploration import Exploration as ExplorationDocument
 from opperf.domain.floor import NoiseRun
+from opperf.domain.judging import JudgedRun
 from opperf.domain.profile.event import Profile as ProfileDocument
 from opperf.domain.record import Run
 from opperf.domain.suite import Suite as SuiteDocument
@@ -24,6 +25,7 @@ from opperf.parent.results import (
     Comparisons,
     Exploration,
     Gate,
+    Judgements,
     Noise,
     Operators,
     Profile,
@@ -37,6 +39,7 @@ OBJECTS: Mapping[type, Callable[[Any], Any]] = {
     Run: Results,
     ComparisonRun: Comparisons,
     NoiseRun: Noise,
+    JudgedRun: Judgements,
     ReplayDocument: Replay,
     BisectionDocument: Bisection,
     ExplorationDocument: Exploration,
@@ -45,8 +48,8 @@ OBJECTS: Mapping[type, Callable[[Any], Any]] = {
 }
 
 
-def load(path: str | Path) -> Results | Comparisons | Gate | Noise | Replay | Suite | Profile:
-    """Read a document that opperf wrote: a result or its journal, a comparison, noise floors, a suite, a profile.
+def load(path: str | Path) -> Results | Comparisons | Gate | Judgements | Noise | Replay | Suite | Profile:
+    """Read a document that opperf wrote: results, comparisons, judgements, noise floors, a suite, a profile.
 
     >>> import opperf, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -57,7 +60,7 @@ def load(path: str | Path) -> Results | Comparisons | Gate | Noise | Replay | Su
     document = loading.read_document(Path(path))
     if isinstance(document, loading.GateDocument):
         return Gate(document.run, document.judgement)
-    result: Results | Comparisons | Noise | Replay | Suite | Profile = OBJECTS[type(document)](document)
+    result: Results | Comparisons | Judgements | Noise | Replay | Suite | Profile = OBJECTS[type(document)](document)
     return result
 
 

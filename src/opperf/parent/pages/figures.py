@@ -11,6 +11,7 @@ from opperf.domain.bisection import Bisection
 from opperf.domain.comparison import Comparison, ComparisonRun
 from opperf.domain.exploration import Exploration
 from opperf.domain.floor import NoiseRun
+from opperf.domain.judging import Judged, JudgedRun, in_order
 from opperf.domain.measurement import CountedTimes, Quantity, Samples
 from opperf.domain.record import Record, Run
 from opperf.domain.stats.significance import wilson
@@ -31,15 +32,18 @@ from opperf.parent.pages.charts.drawing import color
 from opperf.parent.pages.charts.intervals import Bar, Bars, Intervals, Row
 from opperf.parent.pages.charts.scatter import Ceiling, Point, Scatter, Series
 from opperf.parent.reports.comparison import name, reasons, side_text
-from opperf.parent.reports.run import in_order
+from opperf.parent.reports.judge import factor, interval_text
+from opperf.parent.reports.run import in_order as records_in_order
 from opperf.parent.reports.text import case_text, common_subject, place, subject
 
 #: The most rows of a chart; the table below it has all.
 MOST_ROWS, MOST_SPREADS, MOST_SIZES = 60, 24, 12
+#: How verdicts look that no comparison has.
+LEVELS = dict.fromkeys(("wrong", "cheats", "impossible", "void"), "slower")
 #: The fewest sizes that make a line worth drawing.
 LEAST_SIZES = 3
 
-Result: TypeAlias = Run | ComparisonRun | NoiseRun | Replay | Exploration | Bisection
+Result: TypeAlias = Run | ComparisonRun | NoiseRun | JudgedRun | Replay | Exploration | Bisection
 
 
 def charts(result: Result) -> list[Chart]:
@@ -48,12 +52,14 @@ def charts(result: Result) -> list[Chart]:
         return [*_ratios(result.comparisons)]
     if isinstance(result, NoiseRun):
         return [*_floors(result)]
+    if isinstance(result, JudgedRun):
+        return [*_speedups(result)]
     if isinstance(result, Bisection):
         return [*_levels(result)]
     if isinstance(result, Exploration):
         return [*_cliffs(result)]
     run = result.run if isinstance(result, Replay) else result
-    records = [record for record in in_order(with_shares(run.records)) if record.time is not None]
+    records = [record for record in records_in_order(with_shares(run.records)) if record.time is not None]
     every = (_shares(records), _times(records), _sizes(records), _roofline(records), _distributions(records))
     return [chart for some in every for chart in some]
 
@@ -173,6 +179,41 @@ def _cliffs(exploration: Exploration) -> Iterator[Chart]:
         ],
         lambda ratio: f"{ratio:g}",
         mark=1.0,
+    )
+
+
+def _speedups(judged_run: JudgedRun) -> Iterator[Chart]:
+    """Draw how much faster candidates are; those that are refused have a row without a place on the axis."""
+    judgements = in_order(judged_run.judgements)
+    if not any(one.speed for one in judgements):
+        return
+    yield Intervals(
+        "Speedups",
+        "Right of 1 is faster than the reference. A dot is the speedup, the line its interval; a candidate that is "
+        "not right has none." + _limit_note(len(judgements), MOST_ROWS, "judgements"),
+        [_speedup(one, several=len({one.case for one in judgements}) > 1) for one in judgements[:MOST_ROWS]],
+        lambda ratio: f"{ratio:g}",
+        mark=1.0,
+    )
+
+
+def _speedup(one: Judged, *, several: bool) -> Row:
+    speed, figures, tip = one.speed, one.verdict, [one.reason]
+    if speed is not None:
+        figures = f"{factor(speed.speedup)} {one.verdict}"
+        tip = [
+            f"{format_seconds(speed.candidate)}, and {format_seconds(speed.reference)} of the reference",
+            f"speedup {factor(speed.speedup)} {interval_text(one)} of {one.pairs} pairs",
+            *tip,
+        ]
+    return Row(
+        label=one.candidate,
+        detail=" ".join(filter(None, (one.cause, case_text(one.case) if several else ""))),
+        value=None if speed is None else speed.speedup,
+        interval=None if speed is None else speed.interval,
+        figures=figures,
+        level=LEVELS.get(one.verdict, one.verdict),
+        tip="\n".join(tip),
     )
 
 

@@ -16,12 +16,15 @@ if TYPE_CHECKING:
     from opperf.domain.comparison import ComparisonRun
     from opperf.domain.exploration import Exploration
     from opperf.domain.floor import NoiseRun
+    from opperf.domain.judging import JudgedRun
     from opperf.domain.profile.event import Profile
     from opperf.domain.record import Run
     from opperf.domain.suite import Suite
     from opperf.domain.trace import Replay
 
-    Reported = Document | Run | ComparisonRun | NoiseRun | Replay | Profile | Suite | Exploration | Bisection
+    Reported = (
+        Document | Run | ComparisonRun | NoiseRun | JudgedRun | Replay | Profile | Suite | Exploration | Bisection
+    )
 
 #: The report of each kind of result.
 REPORTS = {
@@ -33,6 +36,7 @@ REPORTS = {
     "Suite": "suite",
     "Exploration": "explore",
     "Bisection": "bisect",
+    "JudgedRun": "judge",
 }
 
 

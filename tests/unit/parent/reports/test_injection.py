@@ -19,6 +19,7 @@ from opperf.domain.comparison import Comparison, ComparisonRun, Explanations, Ve
 from opperf.domain.errors import InputError
 from opperf.domain.floor import Floor, NoiseRun
 from opperf.domain.judgement import Finding, Judgement
+from opperf.domain.judging import Evidence, Judged, JudgedRun, Speed
 from opperf.domain.measurement import Quantity
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.profile.event import Event, Profile
@@ -90,6 +91,13 @@ def judged(evil: str) -> Judgement:
     return Judgement(tuple(Finding(kind, one, evil) for kind in ("slower", "failed", "inconclusive", "same")), 0.02)
 
 
+def candidates(evil: str) -> JudgedRun:
+    """Return a candidate of the name that is right, and one that is not."""
+    evidence = (Evidence(evil, evil, evil, case(evil), {"stderr": evil}),)
+    right = Judged(evil, evil, case(evil), "faster", evil, evidence, Speed(1e-3, 2e-3, 2.0, (1.9, 2.1)), room=(evil,))
+    return JudgedRun(run_of(evil), (right, Judged(evil, evil, case(evil), "wrong", evil, evidence)))
+
+
 def floors(evil: str) -> NoiseRun:
     """Return a floor of the name, and a trial without one."""
     trial = Trial(case(evil), side(evil), "forward")
@@ -139,6 +147,7 @@ CONSOLE: dict[str, Report] = {
     "compare in 80 columns": lambda evil: render(compared(evil), "console", width=80),
     "gate": lambda evil: render(gated(evil), "console", width=100),
     "noise": lambda evil: render(floors(evil), "console"),
+    "judge": lambda evil: render(candidates(evil), "console"),
     "replay": lambda evil: render(replayed(evil), "console", top=1, width=80),
     "profile": lambda evil: render(profiled(evil), "console", by="module"),
     "a table of anything": lambda evil: render(anything(evil), "console", width=40),
@@ -148,6 +157,7 @@ MARKDOWN: dict[str, Report] = {
     "compare": lambda evil: render(compared(evil), "md"),
     "gate": lambda evil: render(gated(evil), "md"),
     "noise": lambda evil: render(floors(evil), "md"),
+    "judge": lambda evil: render(candidates(evil), "md"),
     "replay": lambda evil: render(replayed(evil), "md", top=1),
     "profile": lambda evil: render(profiled(evil), "md"),
     "anything": lambda evil: render(anything(evil), "md"),
@@ -156,6 +166,7 @@ CSV: dict[str, Report] = {
     "run": lambda evil: render(run_of(evil), "csv"),
     "compare": lambda evil: render(compared(evil), "csv"),
     "noise": lambda evil: render(floors(evil), "csv"),
+    "judge": lambda evil: render(candidates(evil), "csv"),
     "replay": lambda evil: render(replayed(evil), "csv"),
     "profile": lambda evil: render(profiled(evil), "csv"),
     "anything": lambda evil: render(anything(evil), "csv"),
@@ -165,12 +176,14 @@ PAGES: dict[str, Report] = {
     "compare": lambda evil: render(compared(evil), "html"),
     "gate": lambda evil: render(gated(evil), "html"),
     "noise": lambda evil: render(floors(evil), "html"),
+    "judge": lambda evil: render(candidates(evil), "html"),
     "replay": lambda evil: render(replayed(evil), "html"),
     "anything": lambda evil: render(anything(evil), "html"),
     "profile": lambda evil: profile_page.render(profiled(evil)),
     "page of a run": lambda evil: page_of(run_of(evil)),
     "page of a comparison": lambda evil: page_of(compared(evil)),
     "page of noise": lambda evil: page_of(floors(evil)),
+    "page of candidates": lambda evil: page_of(candidates(evil)),
     "page of a replay": lambda evil: page_of(replayed(evil)),
 }
 

@@ -13,6 +13,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import JsonDict, JsonObject
 from opperf.domain.floor import NoiseRun
+from opperf.domain.judging import JudgedRun
 from opperf.domain.moment import shown_moment
 from opperf.domain.record import Run
 from opperf.domain.units import format_bytes, format_percent, format_ratios, format_seconds
@@ -108,7 +109,7 @@ def _changes(archive: Archive, filters: Filters, text: str) -> list[Block]:
 
 
 #: What a stored document has its rows under.
-ROWS = ("records", "comparisons", "floors")
+ROWS = ("records", "comparisons", "floors", "judgements")
 
 
 def run(archive: Archive, key: str, query: Query) -> View:
@@ -132,8 +133,8 @@ def _document(archive: Archive, key: str) -> JsonDict:
 
 def _result(data: JsonObject, key: str) -> Stored:
     result = read_value(data, f"run {key}")
-    if not isinstance(result, (Run, ComparisonRun, NoiseRun)):
-        raise InputError(f"run {key}: neither results nor comparisons nor noise floors", slug="database")
+    if not isinstance(result, (Run, ComparisonRun, NoiseRun, JudgedRun)):
+        raise InputError(f"run {key}: neither results nor comparisons, noise floors or judgements", slug="database")
     return result
 
 

@@ -17,6 +17,7 @@ from sqlalchemy import Connection, delete, select
 from opperf.domain.comparison import ComparisonRun
 from opperf.domain.dataclass import dataclass
 from opperf.domain.floor import NoiseRun
+from opperf.domain.judging import JudgedRun
 from opperf.domain.record import SCHEMA_VERSION, Run
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.connection import Address, connect, reading, writing
@@ -26,9 +27,14 @@ from opperf.parent.store.database.series import pieces
 from opperf.parent.store.passwords import hide_passwords
 
 #: What a database keeps.
-Stored: TypeAlias = Union[Run, ComparisonRun, NoiseRun]
-Kind: TypeAlias = Literal["run", "comparison", "noise", "nightly", "imported"]
-KINDS: Mapping[type[Stored], Kind] = {Run: "run", ComparisonRun: "comparison", NoiseRun: "noise"}
+Stored: TypeAlias = Union[Run, ComparisonRun, NoiseRun, JudgedRun]
+Kind: TypeAlias = Literal["run", "comparison", "noise", "judge", "nightly", "imported"]
+KINDS: Mapping[type[Stored], Kind] = {
+    Run: "run",
+    ComparisonRun: "comparison",
+    NoiseRun: "noise",
+    JudgedRun: "judge",
+}
 
 
 @dataclass(frozen=True)
@@ -52,9 +58,9 @@ class Archive(AbstractContextManager["Archive"]):
         self.engine.dispose()
 
     def add(self, document: Stored, *, samples: bool = False, kind: Kind | None = None) -> Addition:
-        """Add a run, or comparisons or floors with theirs; samples, which take the most room, when they are asked for.
+        """Add a run, or comparisons, floors or judgements with theirs; samples only when they are asked for.
 
-        None that are there are lost. The kind is that of the document, or `nightly` or `imported` as the caller says.
+        Samples take the most room; none that are there are lost. The kind is that of the document, or `nightly` or `imported` as the caller says.
         """
         run = document if isinstance(document, Run) else document.run
         several = document.comparisons if isinstance(document, ComparisonRun) else ()
@@ -62,9 +68,12 @@ class Archive(AbstractContextManager["Archive"]):
         head: dict[str, object] = {"schema_version": SCHEMA_VERSION, "run": header(run)}
         if isinstance(document, NoiseRun):
             head |= {key: value for key, value in document.to_json().items() if key in ("unknown", "false_alarms")}
+        judgements = document.judgements if isinstance(document, JudgedRun) else ()
+        if isinstance(document, JudgedRun):  # they belong to no series, and stand in the run's own document
+            head["judgements"] = [one.to_json() for one in judgements]
         records = [record.to_json() for record in run.records]
         comparisons, levels = ([one.to_json() for one in several] for several in (several, floors))
-        count = len(records) + len(comparisons) + len(levels)
+        count = len(records) + len(comparisons) + len(levels) + len(judgements)
         bare = [{**one, "samples": None} for one in records]
         content = fingerprint(head, bare, comparisons, *([levels] if levels else []))
         with writing(self._writer, self.address) as connection:
@@ -87,6 +96,7 @@ class Archive(AbstractContextManager["Archive"]):
             rows.records(zip(run.records, records, strict=True), samples=samples)
             rows.comparisons(zip(several, comparisons, strict=True))
             rows.floors(zip(floors, levels, strict=True))
+            rows.judgements(judgements)
             rows.tallies()
         return Addition(run.id, "added" if old is None else "replaced", count)
 
@@ -120,7 +130,7 @@ class Archive(AbstractContextManager["Archive"]):
         if document is None:
             return None
         comparisons, floors = self._comparisons(key), self._floors(key)
-        if comparisons or floors:
+        if comparisons or floors or "judgements" in document:
             del document["records"]
         return {
             **document,

@@ -13,6 +13,7 @@ from opperf.domain.codec import read_as
 from opperf.domain.comparison import Comparison
 from opperf.domain.files.json_text import JsonDict, JsonObject
 from opperf.domain.floor import Floor
+from opperf.domain.judging import Judged
 from opperf.domain.moment import Moment, parse_moment
 from opperf.domain.node import Node
 from opperf.domain.plan import Side
@@ -201,6 +202,11 @@ class Rows:
             own = {"spread": floor.spread, "moved": floor.moved, "between": floor.between}
             rows.append({"series_id": series, **own, "document": pack(document)})
         self._insert(schema.floors, rows)
+
+    def judgements(self, judgements: Iterable[Judged]) -> None:
+        """Count the judgements of the run, whose document has them."""
+        for one in judgements:
+            self._tallies[None, None, one.verdict] += 1
 
     def tallies(self) -> None:
         """Insert how many rows came out how."""

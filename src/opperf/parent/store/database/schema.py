@@ -99,7 +99,12 @@ runs = Table(
     metadata,
     _key(),
     Column("key", String(64), nullable=False, unique=True, info=_means("the id of the run")),
-    Column("kind", String(16), nullable=False, info=_means("`run`, `comparison`, `noise`, `nightly` or `imported`")),
+    Column(
+        "kind",
+        String(16),
+        nullable=False,
+        info=_means("`run`, `comparison`, `noise`, `judge`, `nightly` or `imported`"),
+    ),
     Column("started", BigInteger, nullable=False, index=True, info=_means("seconds since 1970, UTC")),
     _reference("machine_id", machines),
     Column("content", String(32), nullable=False, info=_means("hash of all but the samples")),

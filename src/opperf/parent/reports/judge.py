@@ -1,0 +1,209 @@
+"""Judged candidates: the verdict on each, how fast it is, and the evidence with the smallest failing case."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from opperf.domain.case import Case
+from opperf.domain.judging import RIGHT, VERDICTS, Evidence, Judged, JudgedRun, Speed, in_order
+from opperf.domain.units import format_seconds
+from opperf.parent.reports.document import (
+    Annotation,
+    Block,
+    Check,
+    Column,
+    Document,
+    Legend,
+    Level,
+    Note,
+    Outcome,
+    Section,
+    table,
+)
+from opperf.parent.reports.machine import crowds
+from opperf.parent.reports.text import case_text
+
+#: The first stages of a judging, as people read them.
+STAGES = {"load": "when it was loaded", "tiny": "at a small size", "size": "at the size that is timed"}
+STAGES |= {"other": "at a size beside it", "timed": "in a call that was timed"}
+#: Candidates of which people are shown the evidence, at most.
+MOST_DETAILS = 100
+LEGEND = Legend(
+    {
+        "speedup": "speedup: the reference's time over the candidate's, from pairs of fresh processes",
+        "interval": "interval: of the speedup, 95 % (99.9 % where one stage was enough)",
+        "time": "times: each call on values of its own",
+        "hot speedup": "hot speedup: again and again on the same values",
+    }
+)
+_LEVELS: dict[str, Level] = {"wrong": "failed", "cheats": "failed", "impossible": "failed", "void": "skipped"}
+_OUTCOMES: dict[str, Outcome] = {
+    **dict.fromkeys(("wrong", "cheats", "impossible"), "failure"),
+    "void": "error",
+    "inconclusive": "skipped",
+}
+_ANNOTATIONS: dict[str, Annotation] = {
+    **dict.fromkeys(("wrong", "cheats", "impossible", "void"), "error"),
+    **dict.fromkeys(("slower", "inconclusive"), "warning"),
+    "faster": "notice",
+}
+
+
+def document(run: JudgedRun) -> Document:
+    """Return the report."""
+    judgements = in_order(run.judgements)
+    blocks: list[Block] = [table(COLUMNS, judgements, lambda one: _LEVELS.get(one.verdict, ""))] if judgements else []
+    notes = [tally(judgements), *rooms(judgements), *crowds(run.run)]
+    return Document(
+        "opperf judge",
+        [*blocks, *map(Note, notes), LEGEND, *_evidence(judgements)],
+        run.to_json,
+        [_check(one, i) for i, one in enumerate(judgements)],
+        tally(judgements),
+        failed=any(one.verdict in ("wrong", "cheats", "impossible", "void") for one in judgements),
+        started=run.run.started,
+    )
+
+
+def _speed(part: str, of: str = "speed") -> Callable[[Judged], float | None]:
+    """Return what reads a part of the times that decided, or of those of a kind."""
+
+    def read(judged: Judged) -> float | None:
+        speed: Speed | None = getattr(judged, of)
+        return None if speed is None else getattr(speed, part)
+
+    return read
+
+
+def _end(place: int) -> Callable[[Judged], float | None]:
+    return lambda judged: None if judged.speed is None else judged.speed.interval[place]
+
+
+def factor(value: float | None) -> str:
+    """Write a speedup with as many digits as say something.
+
+    >>> factor(1.08234), factor(12.3456), factor(4512.3)
+    ('1.08', '12.3', '4510')
+    """
+    return "" if value is None else f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:.3g}"
+
+
+def interval_text(judged: Judged) -> str:
+    """Write the interval of the speedup."""
+    return "" if judged.speed is None else "[{}, {}]".format(*map(factor, judged.speed.interval))
+
+
+def _case(judged: Judged) -> str:
+    return " ".join(filter(None, (judged.case.operator, case_text(judged.case))))
+
+
+def failing_text(judged: Judged) -> str:
+    """Write the smallest case that shows what is wrong, and nothing where none does."""
+    return "" if judged.failing is None else case_text(judged.failing)
+
+
+COLUMNS: tuple[Column[Judged], ...] = (
+    Column("candidate", "candidate", lambda one: one.candidate, least=16),
+    Column("against", "against", lambda one: one.against, least=10, presence="varied"),
+    Column("case_id", None, lambda one: one.case.id),
+    Column("inputs", "case", _case, least=14, lines=6, presence="varied"),
+    Column("verdict", "verdict", lambda one: one.verdict),
+    Column("cause", "cause", lambda one: one.cause, rank=3),
+    Column("speedup", "speedup", _speed("speedup"), factor, "right"),
+    Column("low", None, _end(0)),
+    Column("high", None, _end(1)),
+    Column(None, "interval", interval_text, rank=4),
+    Column("time_s", "time", _speed("candidate"), format_seconds, "right", rank=2),
+    Column("reference_time_s", "reference", _speed("reference"), format_seconds, "right", rank=2),
+    Column("hot_speedup", "hot speedup", _speed("speedup", "hot"), factor, "right", rank=1),
+    Column("hot_time_s", None, _speed("candidate", "hot")),
+    Column("hot_reference_time_s", None, _speed("reference", "hot")),
+    Column("judged_by", None, lambda one: one.judged_by),
+    Column("pairs", "pairs", lambda one: one.pairs or None, align="right", rank=0),
+    Column("failing_inputs", None, failing_text),
+    Column("stage", None, lambda one: one.evidence[0].stage if one.cause else None),
+    Column("room", None, lambda one: ", ".join(one.room)),
+    Column("seconds", None, lambda one: one.seconds),
+    Column("score", None, lambda one: one.score),
+    Column("status", None, lambda one: one.status),
+    Column("reason", None, lambda one: one.reason),
+    # What is wrong with a candidate stands below, with the case that shows it.
+    Column(None, "why", lambda one: "" if one.cause else one.reason, least=30, below=True),
+)
+
+
+def tally(judgements: Sequence[Judged]) -> str:
+    """Count the verdicts, as `3 candidates: 1 faster, 2 wrong`; of several cases, as judgements."""
+    counts = {word: sum(one.verdict == word for one in judgements) for word in VERDICTS}
+    text = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    candidates, cases = len({one.candidate for one in judgements}), len({one.case for one in judgements})
+    noun = f"candidate{'' if candidates == 1 else 's'}"
+    more = f" on {cases} cases" if cases > 1 else ""
+    return f"{candidates} {noun}{more}: {text or 'none'}"
+
+
+def rooms(judgements: Sequence[Judged]) -> list[str]:
+    """Say what confined the candidates."""
+    rooms = dict.fromkeys(one.room for one in judgements)
+    if not any(rooms):
+        return ["room: none, so candidates could reach files, other processes and the network"] if rooms else []
+    return [f"room: {'; '.join(', '.join(room) or 'none' for room in rooms)}"]
+
+
+def details(judged: Judged) -> Iterator[Note]:
+    """Yield what was seen of a candidate, each with its case and figures."""
+    if judged.cause is None and not judged.remarks:
+        return
+    for i, one in enumerate(judged.evidence):
+        yield Note(f"{one.slug}: {one.message}", [*map(Note, _circumstances(judged, one, first=i == 0))])
+
+
+def _circumstances(judged: Judged, evidence: Evidence, *, first: bool) -> Iterator[str]:
+    if evidence.case is not None:
+        smallest = "smallest failing case" if first and judged.verdict not in RIGHT else "case"
+        yield f"{smallest}: {_subject(evidence.case)}, {STAGES.get(evidence.stage, evidence.stage)}"
+    elif evidence.stage:
+        yield STAGES.get(evidence.stage, evidence.stage)
+    if text := str(evidence.details.get("stderr") or "").strip():
+        yield f"it wrote: {text.splitlines()[-1]}"
+
+
+def _subject(case: Case) -> str:
+    return " ".join(filter(None, (case.operator, case_text(case))))
+
+
+def _evidence(judgements: Sequence[Judged]) -> list[Section]:
+    with_details = [(one, notes) for one in judgements if (notes := [*details(one)])]
+    sections = [
+        Section(f"{one.candidate}: {one.verdict}", notes, _LEVELS.get(one.verdict, "warning"))
+        for one, notes in with_details[:MOST_DETAILS]
+    ]
+    more = len(with_details) - MOST_DETAILS
+    return [*sections, *([Section("", [Note(f"{more} more have evidence: JSON has all")])] if more > 0 else [])]
+
+
+def _check(judged: Judged, rank: int) -> Check:
+    """Return what a CI system shows of a judgement: one that is not right fails."""
+    speed = judged.speed
+    text = f"{judged.verdict}: {judged.reason}"
+    if speed is not None:
+        text = f"{judged.verdict}, {factor(speed.speedup)} times as fast {interval_text(judged)}: {judged.reason}"
+    if failing := failing_text(judged):
+        text += f"; smallest failing case {failing}"
+    return Check(
+        f"{judged.candidate} {case_text(judged.case)}".rstrip(),
+        f"{judged.against} -> {judged.candidate}",
+        judged.candidate,
+        judged.cause or judged.verdict,
+        text,
+        _OUTCOMES.get(judged.verdict, "passed"),
+        _ANNOTATIONS.get(judged.verdict, ""),
+        None if speed is None else speed.candidate,
+        {
+            "speedup": None if speed is None else speed.speedup,
+            "low": _end(0)(judged),
+            "high": _end(1)(judged),
+            "reference_time": None if speed is None else speed.reference,
+        },
+        (-rank,),
+    )
