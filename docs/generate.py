@@ -235,7 +235,7 @@ def tolerances(_: str) -> str:
     from opperf.child.worker.correctness import TOLERANCES
 
     return table(
-        ("element type", "share of the largest element"),
+        ("element type", "share of an element, and of the median one"),
         [(f"`{name}`", f"{TOLERANCES[name]:.0e}") for name in TOLERANCES],
     )
 

@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -21,8 +22,8 @@ from typing import TYPE_CHECKING, BinaryIO
 from opperf.child.measure.disturbance import NoCounters, ProcessCounters
 from opperf.child.worker import process
 from opperf.child.worker.jobs import Jobs, failure
-from opperf.domain.message.replies import Hello
-from opperf.domain.message.requests import JudgingRequest, Limits, Quit, R, Request
+from opperf.domain.message.replies import Agreement, Hello
+from opperf.domain.message.requests import Compare, JudgingRequest, Limits, Quit, R, Request
 from opperf.domain.message.wire import PROTOCOL, answer_line, read_request
 from opperf.domain.plan import COUNTING, LAYOUT_BYTES, Side
 
@@ -47,7 +48,7 @@ def _serve(requests: BinaryIO, replies: BinaryIO, side: Side, limits: Limits) ->
         return 1
     _send(replies, answer_line(0, hello, protocol=PROTOCOL))
     counters = NoCounters() if backend.name == "null" else ProcessCounters()
-    jobs = Jobs(backend, counters, Path(limits.folder), limits.plugins)
+    jobs = Jobs(backend, counters, Path(limits.folder), limits.plugins, **_comparison(side))
     on_device = side.device != "cpu"
     for line in requests:
         number, request = read_request(line)
@@ -75,6 +76,15 @@ def _desk(jobs: Jobs) -> Desk:
     from opperf.child.judging.desk import Desk
 
     return Desk(jobs.backend, jobs.names)
+
+
+def _comparison(side: Side) -> Mapping[str, Callable[[Compare], Agreement]]:
+    """Return what compares results where the reference computes, which has NumPy: the argument of `Jobs`."""
+    if not side.is_reference:
+        return {}
+    from opperf.child.judging.reference import Comparison
+
+    return {"compare": Comparison(side)}
 
 
 def _is_dead(backend: Backend) -> bool:

@@ -79,7 +79,7 @@ REQUESTS: tuple[Request[Any], ...] = (
     Discover("aten::mm", "small"),
     Explain(TRIAL, 0),
     Evaluate(TRIAL, 0, "/folder"),
-    Compare(TRIAL, (OUTPUT,), (OUTPUT,), "NumPy"),
+    Compare(TRIAL, 0, (OUTPUT,), (OUTPUT,), "NumPy"),
     Capture(Code("mine:step")),
     CaptureModel("net.onnx", {"a": {"shape": [2]}}),
     Iterate("Mine", {"input": [{"anything": 1}]}, "input"),

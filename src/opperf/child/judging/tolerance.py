@@ -1,48 +1,319 @@
-"""Stand-in until the rule is merged."""
+"""How far each element of a result may lie from the truth: by what rounding does to that element, not to the largest.
+
+The truth is the reference in float64. Three things that are measured say how far an honest result may be from it:
+
+* **the unit** of each element: the roundoff of the element type, times the element, and how far the truth moves when
+  every input is off by about a roundoff. Where terms cancel, the second part is the larger: no arithmetic in that type
+  gives the digits that the inputs' own last bits decide. Nothing is below the smallest number of the type.
+* **the reference's own error**, in units: what its element type makes of it. Whatever it computes less precisely, as a
+  fast exponential does, others may.
+* **the number of inputs that an element depends on**: a sum of n numbers in another order differs by the square root of
+  n units, whichever way the reference adds.
+
+Whole numbers and booleans are exact, unless the reference's own are not: then those may differ that a roundoff of the
+inputs changes. Infinities and NaN must agree; complex numbers are compared by the size of their difference.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
 import numpy as np
 
+from opperf.child.judging.elements import Array, largest, roundoff, smallest
+from opperf.child.judging.elements import decode as decode
+from opperf.child.judging.elements import encode as encode
 from opperf.domain.dataclass import dataclass
 
-U = {"float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8, "float64": 2.0**-53}
+#: Evaluates the reference on inputs in float64.
+Exact: TypeAlias = Callable[[Sequence[Array]], Sequence[Array]]
+
+#: How many times the inputs are moved by a roundoff, and how many times one of them alone, to count who depends on it.
+MOVES, TOUCHES = 3, 4
+#: By how many roundoffs an input moves, up or down; no less than the second, which float64 holds with room to spare.
+LEAST_MOVE, MOST_MOVE, SMALL_MOVE = 0.5, 1.5, 2.0**-40
+#: The roundoff of what sums are kept in, where their terms have fewer bits.
+SINGLE = 2.0**-24
+#: How many times the usual error, and how many times the square root of the number of terms, a result may be off.
+TIMES, TIMES_ROOT = 4.0, 2.0
+#: How many times the unit, and how many roundoffs of the median element, what anybody computes may be off: no framework
+#: that opperf measures needs more. The second is for formulas like gelu's, whose terms cancel where it is small.
+TIMES_ANY, FLOOR_ANY = 16.0, 256.0
+#: The usual error in units is this many times the median one: of errors that are spread evenly it is the largest.
+USUAL = 2.0
+#: The share of the reference's errors that is below the one that counts; a few odd elements do not, but at their place.
+QUANTILE = 0.999
+#: How many times an error of the reference's own is allowed: everywhere, where it is usual, else at that element.
+TIMES_OWN = 2.0
+#: Sums of this many terms or more have units that rows and columns share, at least this part of what they would be.
+FEW_TERMS, LEAST_SHARE = 4, 0.4
 
 
 @dataclass(frozen=True)
 class Expected:
-    values: tuple
-    bounds: tuple
-    dtypes: tuple
+    """What a result should be, in float64, complex128 or whole numbers, and how far each element may be off.
+
+    `dtypes` are the element types that the result has.
+    """
+
+    values: tuple[Array, ...]
+    bounds: tuple[Array, ...]
+    dtypes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Difference:
-    index: tuple
-    found: float
-    expected: float
+    """The element that is furthest off, in bounds, and its `number` in row-major order.
+
+    `wrong` of the tensor's `elements` are off.
+    """
+
+    place: int
+    index: tuple[int, ...]
+    number: int
+    value: complex
+    expected: complex
     allowed: float
     wrong: int
+    elements: int
+
+    @property
+    def share(self) -> float:
+        """The share of the elements that are off."""
+        return self.wrong / self.elements
+
+    def sentence(self, against: str) -> str:
+        """Return what to say of the element behind its name; `against` is whose the expected one is."""
+        count = f"; {self.wrong} of {self.elements} elements are off" if self.wrong > 1 else ""
+        return f"is {self.value:.6g}, and {self.expected:.6g} of {against} (allowed: {self.allowed:.2g}{count})"
 
 
-def decode(raw, shape, dtype):
-    return np.frombuffer(raw, dtype).reshape(shape).astype(np.float64 if dtype.startswith("float") else dtype)
+@dataclass(frozen=True)
+class Moves:
+    """What a problem computes, and how far each element moves when all inputs are off by about a roundoff.
+
+    `terms` is how many inputs an element depends on.
+    """
+
+    truth: tuple[Array, ...]
+    moves: tuple[Array, ...]
+    roundoffs: tuple[float, ...]
+    terms: float
 
 
-def expect(exact, own, inputs, input_dtypes, dtypes, generator):
-    values = exact(inputs)
+def expect(
+    exact: Exact,
+    own: Sequence[Array],
+    inputs: Sequence[Array],
+    input_dtypes: Sequence[str],
+    dtypes: Sequence[str],
+    generator: np.random.Generator,
+) -> Expected:
+    """Return what a result should be, and how far each element may be off.
+
+    `exact` evaluates the reference on inputs in float64, and may write into them; `own` are the reference's results in
+    its own element types `dtypes`, widened.
+    """
+    coarsest = max(map(roundoff, input_dtypes), default=0.0)
+    roundoffs = [roundoff(dtype) or coarsest for dtype in dtypes]
+    return settle(measure(exact, inputs, input_dtypes, roundoffs, generator), own, dtypes)
+
+
+def measure(
+    exact: Exact,
+    inputs: Sequence[Array],
+    input_dtypes: Sequence[str],
+    roundoffs: Sequence[float],
+    generator: np.random.Generator,
+) -> Moves:
+    """Return what a problem computes of some inputs, and how far `roundoffs`, one for each result, move it."""
+    truth = [np.asarray(one) for one in exact([array.copy() for array in inputs])]
+    moves = measure_moves(exact, truth, inputs, roundoffs, generator)
+    terms = count_terms(exact, truth, inputs, input_dtypes, generator)
+    return Moves(tuple(truth), tuple(moves), tuple(roundoffs), terms)
+
+
+def settle(moves: Moves, own: Sequence[Array], dtypes: Sequence[str]) -> Expected:
+    """Return what a result should be, and how far each element may be off, by what the reference's `own` is off."""
+    pairs = [_settle(*each, moves.terms) for each in zip(moves.truth, own, moves.moves, dtypes)]
+    return Expected(tuple(value for value, _ in pairs), tuple(bound for _, bound in pairs), tuple(dtypes))
+
+
+def allow(moves: Moves, dtypes: Sequence[str], times: float = 1, leeway: float = 0) -> Expected:
+    """Return what a result should be where no own error of a reference is known, and how far each element may be off.
+
+    `dtypes` are those that the result has. `times` as much as usual is allowed, and to whole numbers a share of the
+    largest, `leeway`.
+    """
     bounds = []
-    for v, o, d in zip(values, own, dtypes):
-        u = U.get(d, 0.0)
-        bounds.append(16 * (u * np.abs(v)) + np.max(np.abs(v - o), initial=0) * 4 if u else np.zeros(v.shape))
-    return Expected(tuple(values), tuple(bounds), tuple(dtypes))
+    for truth, move, usual, dtype in zip(moves.truth, moves.moves, moves.roundoffs, dtypes):
+        unit, size = max(usual, roundoff(dtype)) if usual else 0.0, _finite_size(truth)
+        if not unit:
+            bounds.append(np.full(truth.shape, leeway * size.max(initial=0.0)))
+            continue
+        units = unit * size + smallest(dtype) + _share(move, moves.terms) * (unit / usual)
+        root = TIMES_ROOT * moves.terms**0.5 * min(1.0, SINGLE / unit)
+        bound = times * (max(TIMES_ANY, root) * units + FLOOR_ANY * unit * _typical(size))
+        bounds.append(np.where(size >= largest(dtype), np.inf, bound) if roundoff(dtype) else bound)
+    return Expected(moves.truth, tuple(bounds), tuple(dtypes))
 
 
-def difference(found, expected, place):
-    bad = ~(np.abs(found - expected.values[place]) <= expected.bounds[place])
-    if not bad.any():
+def measure_moves(
+    exact: Exact,
+    truth: Sequence[Array],
+    inputs: Sequence[Array],
+    roundoffs: Sequence[float],
+    generator: np.random.Generator,
+) -> list[Array]:
+    """Return for each element how far it moves when every input is off by about a roundoff: of each tensor its own."""
+    size, moves = max(roundoffs, default=0.0), [np.zeros(one.shape) for one in truth]
+    if not size:
+        return moves
+    size = max(size, SMALL_MOVE)
+    for _ in range(MOVES):
+        results = exact([_move(one, size, generator) for one in inputs])
+        for move, after, before in zip(moves, results, truth):
+            np.fmax(move, _distance(np.asarray(after), before), out=move)
+    return [move * (own / size) for move, own in zip(moves, roundoffs)]
+
+
+def count_terms(
+    exact: Exact,
+    truth: Sequence[Array],
+    inputs: Sequence[Array],
+    input_dtypes: Sequence[str],
+    generator: np.random.Generator,
+) -> float:
+    """Return how many elements of the inputs an element of the result depends on, on average; at least one.
+
+    A few are changed, one at a time: of all pairs of an input and a result the share is seen that depend.
+    """
+    places = [np.flatnonzero(one) if roundoff(dtype) else np.empty(0, int) for one, dtype in zip(inputs, input_dtypes)]
+    total, results = sum(map(len, places)), sum(one.size for one in truth)
+    if not total or not results:
+        return 1.0
+    changed: float = 0
+    for touch in generator.integers(total, size=TOUCHES):
+        copies = [array.copy() for array in inputs]
+        for copy, own in zip(copies, places):
+            if 0 <= touch < len(own):
+                copy.reshape(-1)[own[touch]] *= 1 - 2.0**-10
+            touch -= len(own)
+        for after, before in zip(exact(copies), truth):
+            changed += float(np.count_nonzero(_distance(np.asarray(after), before)))
+    return max(1.0, total * changed / TOUCHES / results)
+
+
+def difference(values: Array, expected: Expected, place: int) -> Difference | None:
+    """Return the element of a tensor of a result that is furthest off, None where all are near enough."""
+    right, bounds = expected.values[place], expected.bounds[place]
+    with np.errstate(invalid="ignore", over="ignore"):
+        gap = np.abs(_wide(values) - _wide(right))
+        fine = gap <= bounds
+    if right.dtype.kind not in "fc":
+        fine &= bounds > 0  # what is off by less than float64 shows is no whole number's neighbour
+    if fine.all():
         return None
-    i = np.unravel_index(int(np.argmax(bad)), bad.shape)
+    fine |= (values == right) | ((values != values) & (right != right)) | (bounds == np.inf)
+    wrong = int(fine.size - np.count_nonzero(fine))
+    if not wrong:
+        return None
+    with np.errstate(invalid="ignore", divide="ignore"):
+        excess = np.where(fine, -1.0, np.nan_to_num(gap / bounds, nan=np.inf, posinf=np.inf))
+    number = int(np.argmax(excess))
+    index = tuple(map(int, np.unravel_index(number, fine.shape)))
     return Difference(
-        tuple(map(int, i)), found[i], expected.values[place][i], expected.bounds[place][i], int(bad.sum())
+        place, index, number, values[index].item(), right[index].item(), float(bounds[index]), wrong, fine.size
     )
+
+
+def _settle(truth: Array, own: Array, move: Array, dtype: str, terms: float) -> tuple[Array, Array]:
+    """Return what the elements of a tensor should be, and how far each may be off."""
+    error, unit = _distance(own, truth), roundoff(dtype)
+    # In float64 the reference is the truth, and that says nothing.
+    is_exact = unit != roundoff("float64") and bool((own == truth).all())
+    if not unit:
+        return truth, np.zeros(truth.shape) if is_exact else np.maximum(move, error)
+    size = _finite_size(truth)
+    units = unit * size + smallest(dtype)
+    if not is_exact:
+        units += _share(move, terms)
+    ratios = error / units
+    usual = max(1.0, USUAL * _quantile(ratios, 0.5))
+    bound = units * max(TIMES * usual, TIMES_ROOT * terms**0.5 * min(1.0, SINGLE / unit))
+    # What is beyond comes from larger numbers on the way: it is as large where the result is small.
+    floor = TIMES_OWN * _quantile(np.maximum(error - bound, 0.0), QUANTILE)
+    if _quantile(ratios, QUANTILE) > 1:
+        floor = max(floor, unit * _typical(size))
+    return _where_not_finite(truth, own, np.maximum(bound + floor, TIMES_OWN * error), dtype)
+
+
+def _finite_size(values: Array) -> Array:
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isfinite(values), np.abs(values), 0.0)
+
+
+def _typical(size: Array) -> float:
+    """Return the median of those that are not zero: one large element does not change it."""
+    return _quantile(size[size > 0], 0.5)
+
+
+def _where_not_finite(truth: Array, own: Array, bound: Array, dtype: str) -> tuple[Array, Array]:
+    """Return values and bounds; where the reference overflows in its own type, so may others.
+
+    Where it fails, and float64 does not, nothing can be said.
+    """
+    whole, own_whole = np.isfinite(truth), np.isfinite(own)
+    if whole.all() and own_whole.all():
+        return truth, bound
+    beyond = whole & ~own_whole & (np.abs(truth) >= largest(dtype))
+    bound = np.where(whole & ~own_whole & ~beyond, np.inf, bound)
+    with np.errstate(invalid="ignore"):
+        near = TIMES * (roundoff(dtype) * np.abs(own) + smallest(dtype))
+    bound = np.where(~whole & own_whole, near, bound)
+    return np.where(beyond | (~whole & own_whole), own, truth), bound
+
+
+def _share(move: Array, terms: float) -> Array:
+    """Return moves none of which is much smaller than its row and its column say, on average of the logarithms.
+
+    A few random moves of many inputs may cancel by chance in one element in a hundred; they do not in a row of them.
+    """
+    if move.ndim == 0 or not move.size or terms < FEW_TERMS:
+        return move
+    table = move.reshape(-1, move.shape[-1])
+    there = table > 0
+    if not there.any():
+        return move
+    logs = np.log2(table, where=there, out=np.zeros(table.shape))
+    rows = logs.sum(1, keepdims=True) / np.maximum(there.sum(1, keepdims=True), 1)
+    columns = logs.sum(0) / np.maximum(there.sum(0), 1)
+    usual = LEAST_SHARE * np.exp2(rows + columns - logs.sum() / there.sum())
+    return np.where(there, np.maximum(table, usual), 0.0).reshape(move.shape)
+
+
+def _move(array: Array, size: float, generator: np.random.Generator) -> Array:
+    """Return numbers that are off by about a roundoff, up or down; whole numbers stay."""
+    if array.dtype.kind not in "fc":
+        return array.copy()
+    steps = generator.uniform(LEAST_MOVE, MOST_MOVE, array.shape) * generator.choice([-size, size], array.shape)
+    return array + array * steps
+
+
+def _distance(one: Array, other: Array) -> Array:
+    """Return how far apart numbers are; 0 where either is not finite."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        result = np.abs(_wide(one) - _wide(other))
+    return np.where(np.isfinite(result), result, 0.0)
+
+
+def _wide(values: Array) -> Array:
+    return values if values.dtype.kind in "fc" else values.astype(np.float64)
+
+
+def _quantile(errors: Array, share: float) -> float:
+    if not errors.size:
+        return 0.0
+    place = int(share * (errors.size - 1))
+    return float(np.partition(errors, place, axis=None)[place])

@@ -1,27 +1,34 @@
-"""Whether two implementations of one operator compute the same: their results, element by element."""
+"""Whether two implementations of one operator compute the same: their results, element by element.
+
+The standard library does this in any child. Where NumPy is, `judging/tolerance.py` knows more of each element.
+"""
 
 from __future__ import annotations
 
 import math
-import operator
 import struct
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 
 from opperf.catalog import catalog
 from opperf.domain.backend import HostValue
+from opperf.domain.message.replies import Agreement, Output
+from opperf.domain.message.requests import Compare
 from opperf.domain.plan import Trial
 from opperf.domain.tensor import FLOAT8, STRING
 
-#: How far results may differ, as a share of the largest element; whole numbers must be equal. A sum of n products in
-#: arithmetic of unit roundoff u is off by up to n u / (1 - n u) of the sum of their sizes (Higham, Accuracy and
-#: Stability of Numerical Algorithms, section 3.1), which leaves room for n of 1600 in float32, 20 in float16 and 5 in
-#: bfloat16, whose kernels add in float32. In float64, parts are single precision: of gelu in MXNet, attention in JAX.
-#: Of eight bits it is what rounding twice takes: two halves of a step.
+#: How far results may differ, as a share of each element and of the median one; whole numbers must be equal. A sum of
+#: n products in arithmetic of unit roundoff u is off by up to n u / (1 - n u) of the sum of their sizes (Higham,
+#: Accuracy and Stability of Numerical Algorithms, section 3.1), which leaves room for n of 1600 in float32, 20 in
+#: float16 and 5 in bfloat16, whose kernels add in float32. In float64, parts are single precision: of gelu in MXNet,
+#: attention in JAX. Of eight bits it is what rounding twice takes: two halves of a step.
 TOLERANCES = {
     "float16": 1e-2, "bfloat16": 2e-2, "float32": 1e-4, "float64": 1e-6, "complex32": 1e-2, "complex64": 1e-4,
     "complex128": 1e-6, **{name: 2.0**-fraction for name, (fraction, _) in FLOAT8.items()},
 }  # fmt: skip
+#: No element is held to less than this share of what the largest may be off: it may have been as large on the way.
+OF_LARGEST = 1e-3
 #: By how many times the tolerance an operator may be off in which rounding piles up or decides (`rough`).
 ROUGH = 4
 #: How `struct` reads an element; complex ones are read as two, bfloat16 as the upper half of a float32.
@@ -49,35 +56,66 @@ def leeway(trial: Trial) -> float:
     return ROUGH * max((TOLERANCES.get(dtype, 0.0) for dtype in dtypes), default=0.0) if rough else 0.0
 
 
+def compare(request: Compare) -> Agreement:
+    """Raise `WrongResult` where results in files differ from those that are expected."""
+    check(read(request.results), read(request.expected), request.against, leeway(request.trial))
+    return Agreement()
+
+
 def check(results: Sequence[HostValue], expected: Sequence[HostValue], against: str, leeway: float = 0.0) -> None:
     """Raise `WrongResult` where results differ; `against` says whose the expected one is."""
-    if len(results) != len(expected):
-        raise WrongResult(f"it returns {len(results)} tensors, and {against} returns {len(expected)}")
+    check_shapes(results, expected, against)
     for place, (mine, other) in enumerate(zip(results, expected)):
         _check_same(mine, other, f"tensor {place}", against, leeway)
 
 
+def check_shapes(results: Sequence[HostValue], expected: Sequence[HostValue], against: str) -> None:
+    """Raise `WrongResult` where results have other shapes, or there are more or fewer."""
+    if len(results) != len(expected):
+        raise WrongResult(f"it returns {len(results)} tensors, and {against} returns {len(expected)}")
+    for place, (mine, other) in enumerate(zip(results, expected)):
+        if tuple(mine[1]) != tuple(other[1]):
+            raise WrongResult(f"tensor {place} has the shape {list(mine[1])}, and {list(other[1])} of {against}")
+
+
+def read(outputs: Sequence[Output]) -> list[HostValue]:
+    """Return tensors that some child's `evaluate` wrote."""
+    return [(Path(one.file).read_bytes(), one.shape, one.dtype) for one in outputs]
+
+
 def _check_same(mine: HostValue, other: HostValue, name: str, against: str, leeway: float) -> None:
-    if tuple(mine[1]) != tuple(other[1]):
-        raise WrongResult(f"{name} has the shape {list(mine[1])}, and {list(other[1])} of {against}")
     if STRING in (mine[2], other[2]):
         if mine != other:
             raise WrongResult(f"{name} has other strings than the one from {against}")
         return
     values, others = _values(mine), _values(other)
     tolerance = max(leeway, *(TOLERANCES.get(value[2], 0.0) for value in (mine, other)))
-    leeway_of_values = tolerance * max(map(abs, filter(math.isfinite, others)), default=0.0)
-    if all(map(leeway_of_values.__ge__, map(abs, map(operator.sub, values, others)))):  # no not-a-number is
-        return
+    sizes = sorted(abs(value) for value in others if value and math.isfinite(value))
+    floor = tolerance * _floor(sizes, whole=not {mine[2], other[2]} & set(TOLERANCES))
+    if all(abs(ours - theirs) <= floor + tolerance * abs(theirs) for ours, theirs in zip(values, others)):
+        return  # no not-a-number is near anything, and no infinity near itself
     for place, (ours, theirs) in enumerate(zip(values, others)):
-        if not (ours == theirs or (ours != ours and theirs != theirs) or abs(ours - theirs) <= leeway_of_values):
-            raise WrongResult(f"element {place} of {name} is {ours:.6g}, and {theirs:.6g} of {against}")
+        allowed = floor + tolerance * abs(theirs) if math.isfinite(theirs) else 0.0
+        if not (ours == theirs or (ours != ours and theirs != theirs) or abs(ours - theirs) <= allowed):
+            raise WrongResult(
+                f"element {place} of {name} is {ours:.6g}, and {theirs:.6g} of {against} (allowed: {allowed:.2g})"
+            )
+
+
+def _floor(sizes: Sequence[float], *, whole: bool) -> float:
+    """Return the size whose tolerance all elements have: of real ones the median, unless the largest dwarfs it.
+
+    Terms that cancel leave errors of the size that they had. `sizes` are in order, without zeros.
+    """
+    if not sizes:
+        return 0.0
+    return sizes[-1] if whole else max(sizes[len(sizes) // 2], OF_LARGEST * sizes[-1])
 
 
 def _values(tensor: HostValue) -> Sequence[float]:
     raw, _, dtype = tensor
     if dtype in FLOAT8:
-        table = _float8(dtype)
+        table = float8_values(dtype)
         return [table[byte] for byte in raw]
     if dtype == "bfloat16":
         raw, dtype = b"".join(b"\0\0" + raw[i : i + 2] for i in range(0, len(raw), 2)), "float32"
@@ -86,7 +124,7 @@ def _values(tensor: HostValue) -> Sequence[float]:
 
 
 @cache
-def _float8(dtype: str) -> Sequence[float]:
+def float8_values(dtype: str) -> Sequence[float]:
     """Return the value of each of the 256 bytes; the types differ in their codes for infinity and NaN."""
     bits, bias = FLOAT8[dtype]
     table = []

@@ -21,7 +21,7 @@ from opperf.child.measure.engine import Engine
 from opperf.child.worker import arguments, promises
 from opperf.child.worker.capture import capture, capture_model
 from opperf.child.worker.code import Plugins, flop_count
-from opperf.child.worker.correctness import WrongResult, check, leeway
+from opperf.child.worker.correctness import WrongResult, check, compare, leeway
 from opperf.child.worker.directions import Ready, call_once, native_loop, ready
 from opperf.child.worker.names import Names, Peers
 from opperf.child.worker.process import Tracers, private_bytes, usable_cpus
@@ -60,8 +60,15 @@ class PreparedTrial:
 class Jobs:
     """Answers requests with one backend."""
 
-    def __init__(self, backend: Backend, counters: Counters, folder: Path, plugins: Sequence[str] = ()) -> None:
-        """Start; the user's own code and `plugins` are looked for in `folder`."""
+    def __init__(
+        self,
+        backend: Backend,
+        counters: Counters,
+        folder: Path,
+        plugins: Sequence[str] = (),
+        compare: Callable[[requests.Compare], replies.Agreement] = compare,
+    ) -> None:
+        """Start; the user's own code and `plugins` are looked for in `folder`, and `compare` compares results."""
         self._backend = backend
         self._counters = counters
         self._folder = folder
@@ -90,7 +97,7 @@ class Jobs:
             requests.Discover: lambda request: self._names.discover(request.path, request.size),
             requests.Explain: self._explain,
             requests.Evaluate: self._evaluate,
-            requests.Compare: self._compare,
+            requests.Compare: compare,
             requests.Capture: lambda request: capture(backend, request.code, folder, counters),
             requests.CaptureModel: lambda request: capture_model(backend, request.model, request.inputs, counters),
             requests.Iterate: self._workload.entries,
@@ -346,19 +353,10 @@ class Jobs:
             files.append(replies.Output(str(path), tuple(shape), dtype))
         return replies.Evaluation(tuple(files))
 
-    def _compare(self, request: requests.Compare) -> replies.Agreement:
-        check(_read(request.results), _read(request.expected), request.against, leeway(request.trial))
-        return replies.Agreement()
-
     def _on_host(self, result: object, layout: Layout | None) -> list[HostValue]:
         """Return the elements of each tensor of a result, in the order in which the catalog has them."""
         tensors = self._backend.leaves(result)
         return [self._backend.to_host(tensor if layout is None else layout.neutral(tensor)) for tensor in tensors]
-
-
-def _read(outputs: Sequence[replies.Output]) -> list[HostValue]:
-    """Return tensors that some child's `evaluate` wrote."""
-    return [(Path(one.file).read_bytes(), one.shape, one.dtype) for one in outputs]
 
 
 def failure(error: BaseException) -> replies.Failure:

@@ -202,9 +202,13 @@ class Evaluate(Request[replies.Evaluation]):
 
 @dataclass(frozen=True)
 class Compare(Request[replies.Agreement]):
-    """Compare results in files with those that are expected; `against` says whose those are."""
+    """Compare results in files with those that are expected; `against` says whose those are.
+
+    The inputs were made with `seed`.
+    """
 
     trial: Told
+    seed: int
     results: tuple[Output, ...]
     expected: tuple[Output, ...]
     against: str

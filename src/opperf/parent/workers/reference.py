@@ -134,7 +134,7 @@ class Reference:
             against, count = self._against, len(definition.outputs(small.case))
         # Some functions return more than the operator: the places of what they sorted, the state of a layer.
         try:
-            self._ask(Compare(small, results[:count], expected[:count], against))
+            self._ask(Compare(small, self._settings.seed, results[:count], expected[:count], against))
         except OperatorFailure as failure:
             if failure.reason.slug != "wrong_result":
                 raise NotChecked(f"the results cannot be compared: {failure.message}") from failure

@@ -30,10 +30,24 @@ def test_a_difference_within_the_tolerance_of_the_type_is_none(dtype: str, backe
         agree(backend, (expected * (1 + 10 * TOLERANCES[dtype])).astype(dtype), expected)
 
 
-def test_the_tolerance_is_of_the_largest_element(backend: Arrays) -> None:
-    agree(backend, np.array([1000.0, 0.05], "f"), np.array([1000.0, 0.0], "f"))
-    with pytest.raises(WrongResult, match=r"element 1 of tensor 0 is 0\.05, and 0 of the other"):
-        agree(backend, np.array([1.0, 0.05], "f"), np.array([1.0, 0.0], "f"))
+def test_one_large_element_does_not_hide_an_error_in_a_small_one(backend: Arrays) -> None:
+    agree(backend, np.array([1000.0, 1.00005, 1.0], "f"), np.array([1000.0, 1.0, 1.0], "f"))
+    with pytest.raises(WrongResult, match=r"element 1 of tensor 0 is 1\.05, and 1 of the other \(allowed: 0\.0002\)"):
+        agree(backend, np.array([1000.0, 1.05, 1.0], "f"), np.array([1000.0, 1.0, 1.0], "f"))
+
+
+def test_where_terms_cancel_the_median_element_says_how_large_they_were(backend: Arrays) -> None:
+    expected = np.array([0.0, 0.0, 0.0, 2.0, 3.0, 4.0], "f")  # zeros say nothing of it
+    agree(backend, expected + np.array([2.9e-4, 0, 0, 0, 0, 0], "f"), expected)
+    with pytest.raises(WrongResult, match="element 0 of tensor 0"):
+        agree(backend, expected + np.array([3.1e-4, 0, 0, 0, 0, 0], "f"), expected)
+
+
+def test_what_may_have_been_as_large_as_the_largest_is_not_held_to_its_roundoff(backend: Arrays) -> None:
+    expected = np.array([1e8, 0.0, 1.0, 1.0, 1.0], "f")
+    agree(backend, expected + np.array([0, 9, 0, 0, 0], "f"), expected)
+    with pytest.raises(WrongResult):
+        agree(backend, expected + np.array([0, 11, 0, 0, 0], "f"), expected)
 
 
 def test_whole_numbers_must_be_equal(backend: Arrays) -> None:
