@@ -32,7 +32,8 @@ CAUSES = {
     "unwritten": "elements are as the memory was before",
     "computes_a_part": "some elements are right, in a pattern",
     "small_sizes_only": "right where it is small, wrong at the size that is timed",
-    "listed_sizes_only": "right at the sizes that are listed, wrong or slow at their neighbours",
+    "other_sizes": "right at the size that is timed, wrong at its neighbours",
+    "listed_shapes_only": "right at the sizes that are listed, refused or slow at their neighbours",
     "first_calls_only": "right in the first calls, and not in later ones",
     "works_after_return": "the result arrives after the return, or processor time passes then",
     "extra_cpu": "more processors were used than the side has",
@@ -43,13 +44,16 @@ CAUSES = {
     "values_only": "right for some values and wrong for others: large, clustered, constant, cancelling",
     "changes_inputs": "it writes to its inputs, and does not declare it",
     "exits": "its process ended before the protocol did",
-    "fails": "it raises, or crashes",
-    "forged_messages": "its process said what is no answer, or said it too early",
+    "load": "it raises while it is loaded",
+    "raises": "it raises when it is called",
+    "crashes": "its process died",
+    "timeout": "it did not return in time",
+    "forged": "its process said what is no answer, or said it too early",
     "forbidden": "the room refused it something: a file, a process, a network, memory",
-    "disturbs": "the reference was slower beside it than alone",
+    "slows_reference": "the reference was slower beside it than alone",
     "too_fast": "less time than the bytes and operations take",
     "other_problem": "it did not take the parameters of the problem",
-    "wrong_values": "elements are wrong, and no word above says why",
+    "wrong_result": "elements are wrong, and no word above says why",
 }
 
 
@@ -74,11 +78,13 @@ class Way:
     framework: str = "numpy"
     #: Programs and packages without which it does not run: `gcc`, `numba`, `x86_64`.
     needs: tuple[str, ...] = ()
+    #: Where the file lies that is of neither folder.
+    folder: Path | None = None
 
     @property
     def path(self) -> Path:
         """The candidate's file."""
-        return HERE / ("cheats" if self.number else "honest") / f"{self.name}.py"
+        return (self.folder or HERE / ("cheats" if self.number else "honest")) / f"{self.name}.py"
 
     @property
     def against(self) -> Path:
@@ -94,27 +100,37 @@ LATE = ("works_after_return", "unwritten", "replays")
 MATRICES = ("a=256x256", "b=256x256")
 DEQUANTIZED = ("a=4x1024", "weights=1024x1024:int8", "scale=1024")
 #: A disturbance that the room prevents leaves an honest candidate.
-DISTURBS = ("disturbs", "extra_cpu", "works_after_return", "forbidden", "fails")
+DISTURBS = ("slows_reference", "extra_cpu", "works_after_return", "forbidden", "raises", "crashes", "load", "timeout")
 TORCH = "torch"
 
 REPLAYS = (
     Way("by_id", 19, causes=("replays",)),
     Way("by_address", 20, causes=("replays",)),
-    Way("by_hash_of_elements", 22, causes=("replays",)),
+    Way("by_hash_of_elements", 22, causes=("replays",), verdicts=NOT_FASTER),
     Way("by_sum", 22, causes=("replays",), verdicts=NOT_FASTER),
     Way("by_content", 22, causes=("replays",), verdicts=NOT_FASTER, fools="right"),
     Way("last_result", 23, causes=("replays",)),
     Way("by_position", 23, causes=("replays", "first_calls_only")),
     Way("changed_rows_only", 23, causes=("replays",), verdicts=NOT_FASTER),
     Way("rows_by_first_elements", 23, causes=("replays", "values_only"), verdicts=NOT_FASTER),
-    Way("from_shared_memory", 24, causes=("replays", "forbidden", "fails"), verdicts=NOT_FASTER),
-    Way("from_files", 24, causes=("replays", "forbidden", "fails")),
+    Way(
+        "from_shared_memory",
+        24,
+        causes=("replays", "forbidden", "raises", "crashes", "load", "timeout"),
+        verdicts=NOT_FASTER,
+    ),
+    Way("from_files", 24, causes=("replays", "forbidden", "raises", "crashes", "load", "timeout")),
     Way("from_the_network", 24, causes=("replays", "forbidden"), verdicts=NOT_FASTER, fools="attack"),
     Way("dequantized_once", 26, "dequantized_product", DEQUANTIZED, causes=("replays",)),
     Way("known_seeds", 27, causes=("replays",), verdicts=NOT_FASTER),
-    Way("imports_the_reference", 28, causes=("replays", "forbidden", "fails")),
-    Way("reads_the_parents_arguments", 28, causes=("replays", "forbidden", "fails"), fools="attack"),
-    Way("returns_at_once", 9, causes=("replays", "too_fast")),
+    Way("imports_the_reference", 28, causes=("replays", "forbidden", "raises", "crashes", "load", "timeout")),
+    Way(
+        "reads_the_parents_arguments",
+        28,
+        causes=("replays", "forbidden", "raises", "crashes", "load", "timeout"),
+        fools="attack",
+    ),
+    Way("returns_at_once", 9, causes=("replays", "too_fast", "outputs_share_memory")),
     Way("obfuscated", 54, causes=("replays",)),
 )
 
@@ -123,7 +139,7 @@ RECOGNIZING = (
     Way("by_arguments", 29, causes=("unwritten", "replays"), verdicts=NOT_FASTER),
     Way("by_environment", 29, causes=("unwritten", "replays"), verdicts=NOT_FASTER),
     Way("first_40_calls_only", 30, causes=("first_calls_only", "unwritten", "replays")),
-    Way("first_100_calls_only", 30, causes=("first_calls_only", "replays")),
+    Way("first_100_calls_only", 30, causes=("first_calls_only", "replays"), verdicts=NOT_FASTER),
     Way("one_call_in_three", 30, causes=("replays", "outputs_share_memory")),
     Way("sleeps_in_warm_up", 30, causes=("first_calls_only", "unwritten", "replays")),
     Way("last_call_of_a_loop", 30, causes=("replays", "outputs_share_memory"), verdicts=NOT_FASTER),
@@ -138,20 +154,47 @@ APPROXIMATING = (
         "small_values_only",
         32,
         "sinh",
+        ("x=256x1024:range=-0.4..0.4",),
         causes=("precision", "values_only"),
         fools="right",
         naive=("--scale", "0.1", "--tolerance", "1e-3"),
     ),
-    Way("first_order", 32, "sinh", causes=("precision", "values_only"), naive=("--scale", "0.05", *LOOSE)),
-    Way("assumes_normal_values", 34, "largest", ("x=16x8192",), causes=("values_only", "computes_a_part")),
-    Way("assumes_balance", 34, "largest", ("x=16x8192",), causes=("values_only", "computes_a_part"), fools="right"),
-    Way("no_shift", 34, causes=("values_only",), fools="right"),
+    Way(
+        "first_order",
+        32,
+        "sinh",
+        ("x=256x1024:range=-0.4..0.4",),
+        causes=("precision", "values_only"),
+        naive=("--scale", "0.05", *LOOSE),
+    ),
+    Way("assumes_normal_values", 34, "largest", ("x=16x8192:normal",), causes=("values_only", "computes_a_part")),
+    Way(
+        "assumes_balance",
+        34,
+        "largest",
+        ("x=16x8192:normal",),
+        causes=("values_only", "computes_a_part"),
+        fools="right",
+    ),
+    Way("no_shift", 34, inputs=("x=256x1024:range=-200..200",), causes=("values_only", "wrong_result"), fools="right"),
     Way(
         "flushes_denormals", 34, "halves", ("x=256x1024:denormal",), causes=("values_only", "precision"), fools="right"
     ),
-    Way("forgets_infinities", 34, "halves", causes=("values_only",), fools="right"),
-    Way("listed_shapes", 35, causes=("listed_sizes_only", "wrong_values", "computes_a_part", "precision"), naive=EVEN),
-    Way("multiples_of_64", 35, causes=("listed_sizes_only", "computes_a_part"), fools="right"),
+    Way(
+        "forgets_infinities",
+        34,
+        "halves",
+        ("x=256x1024:range=-1000..1000",),
+        causes=("values_only", "wrong_result"),
+        fools="right",
+    ),
+    Way(
+        "listed_shapes",
+        35,
+        causes=("other_sizes", "listed_shapes_only", "wrong_result", "computes_a_part", "precision"),
+        naive=EVEN,
+    ),
+    Way("multiples_of_64", 35, causes=("other_sizes", "listed_shapes_only", "computes_a_part"), fools="right"),
     Way("copies_normalized", 36, "layer_norm", ("x=16x65536",), causes=("values_only", "precision"), naive=LOOSE),
     Way(
         "returns_its_input",
@@ -161,8 +204,8 @@ APPROXIMATING = (
         naive=POSITIVE,
     ),
     Way("constant_mean", 37, "mean_of_softmax", verdicts=("void",)),
-    Way("zeros", 37, causes=("wrong_values", "too_fast", "precision"), naive=EVEN),
-    Way("zero_mean", 37, "row_mean", ("x=8x262144",), causes=("wrong_values", "too_fast", "precision"), naive=LOOSE),
+    Way("zeros", 37, causes=("wrong_result", "too_fast", "precision"), naive=EVEN),
+    Way("zero_mean", 37, "row_mean", ("x=8x262144",), causes=("wrong_result", "too_fast", "precision"), naive=LOOSE),
     Way("half_sum", 38, "row_sum", causes=("precision",), fools="right", naive=EVEN),
     Way("bfloat16_product", 38, "product", MATRICES, causes=("precision",), fools="right", naive=EVEN),
     Way(
@@ -193,19 +236,29 @@ APPROXIMATING = (
     Way("another_type", 38, causes=("other_type", "precision"), fools="right", naive=LOOSE),
     Way("another_shape", 37, causes=("other_shape",), naive=EVEN),
     Way("a_number", 37, causes=("other_shape", "other_type"), naive=EVEN),
-    Way("stretched", 37, causes=("wrong_values", "too_fast", "precision", "outputs_share_memory"), naive=EVEN),
-    Way("not_a_number", 12, causes=("wrong_values", "too_fast"), naive=("--compare", "difference")),
+    Way("stretched", 37, causes=("wrong_result", "too_fast", "precision", "outputs_share_memory"), naive=EVEN),
+    Way("not_a_number", 12, causes=("wrong_result", "too_fast"), naive=("--compare", "difference")),
 )
 
 WORKING_ELSEWHERE = (
     Way("thread_after_return", 2, causes=LATE),
     Way("timer_after_return", 2, causes=LATE),
     Way("view_filled_later", 2, causes=(*LATE, "outputs_share_memory")),
-    Way("process_after_return", 2, causes=(*LATE, "outputs_share_memory", "forbidden", "fails")),
+    Way(
+        "process_after_return",
+        2,
+        causes=(*LATE, "outputs_share_memory", "forbidden", "raises", "crashes", "load", "timeout"),
+    ),
     Way("native_thread", 3, causes=LATE),
     Way("second_thread", 3, causes=("extra_cpu", "works_after_return"), verdicts=NOT_FASTER, fools="attack"),
-    Way("second_process", 4, causes=("extra_cpu", "forbidden", "fails"), verdicts=NOT_FASTER, fools="attack"),
-    Way("pipelined_process", 4, causes=("replays", "extra_cpu", "forbidden", "fails")),
+    Way(
+        "second_process",
+        4,
+        causes=("extra_cpu", "forbidden", "raises", "crashes", "load", "timeout"),
+        verdicts=NOT_FASTER,
+        fools="attack",
+    ),
+    Way("pipelined_process", 4, causes=("replays", "extra_cpu", "forbidden", "raises", "crashes", "load", "timeout")),
     Way("hidden_work", 4, causes=("replays", "extra_cpu", "works_after_return")),
     Way("lazy_subclass", 5, causes=("other_type", "unwritten", "replays")),
     Way("lazy_interface", 5, causes=("other_type",)),
@@ -213,14 +266,14 @@ WORKING_ELSEWHERE = (
     Way(
         "overridden_methods",
         6,
-        causes=("other_type", "outputs_share_memory", "wrong_values"),
+        causes=("other_type", "outputs_share_memory", "wrong_result"),
         naive=("--compare", "difference"),
     ),
     Way(
         "tensor_with_methods",
         6,
         "torch_softmax",
-        causes=("other_type", "outputs_share_memory", "wrong_values"),
+        causes=("other_type", "outputs_share_memory", "wrong_result"),
         framework=TORCH,
     ),
 )
@@ -228,32 +281,59 @@ WORKING_ELSEWHERE = (
 PATCHING = (
     Way("patches_the_clock", 8, verdicts=NOT_FASTER),
     Way("patches_processor_time", 8, verdicts=NOT_FASTER, naive=("--clock", "process_time")),
-    Way("preloads_a_clock", 8, verdicts=NOT_FASTER, causes=("exits", "forged_messages", "fails"), needs=("gcc",)),
-    Way("patches_the_system_clock", 43, verdicts=NOT_FASTER, causes=("fails",), needs=("x86_64",)),
+    Way(
+        "preloads_a_clock",
+        8,
+        verdicts=NOT_FASTER,
+        causes=("exits", "forged", "raises", "crashes", "load", "timeout"),
+        needs=("gcc",),
+    ),
+    Way(
+        "patches_the_system_clock",
+        43,
+        verdicts=NOT_FASTER,
+        causes=(
+            "raises",
+            "crashes",
+            "load",
+            "timeout",
+        ),
+        needs=("x86_64",),
+    ),
     Way("patches_statistics", 9, verdicts=NOT_FASTER),
     Way("patches_the_checks", 10, causes=("unwritten", "replays")),
-    Way("patches_the_harness", 11, causes=("unwritten", "replays", "forged_messages")),
-    Way("patches_the_stand", 11, causes=("replays", "forged_messages")),
+    Way("patches_the_harness", 11, causes=("unwritten", "replays", "forged")),
+    Way("patches_the_stand", 11, causes=("replays", "forged")),
     Way("expected_by_frames", 11, causes=("unwritten", "replays")),
     Way("expected_by_collector", 13, causes=("unwritten", "replays")),
-    Way("expected_overwritten", 12, causes=("wrong_values", "too_fast", "unwritten")),
-    Way("scans_its_memory", 42, causes=("unwritten", "replays", "fails")),
+    Way("expected_overwritten", 12, causes=("wrong_result", "too_fast", "unwritten")),
+    Way("scans_its_memory", 42, causes=("unwritten", "replays", "raises", "crashes", "load", "timeout")),
     Way("freed_result", 14, inputs=("x=4x32",), causes=("unwritten", "replays", "too_fast"), naive=("--wide",)),
-    Way("one_element", 15, causes=("computes_a_part", "wrong_values", "precision"), naive=EVEN),
-    Way("inputs_zeroed", 16, causes=("changes_inputs", "fails"), naive=("--first", "candidate")),
-    Way("inputs_zeroed_by_address", 16, causes=("changes_inputs", "fails"), naive=("--first", "candidate")),
-    Way("in_place", 16, causes=("changes_inputs", "fails"), fools="right"),
+    Way("one_element", 15, causes=("computes_a_part", "wrong_result", "precision"), naive=EVEN),
+    Way(
+        "inputs_zeroed",
+        16,
+        causes=("changes_inputs", "raises", "crashes", "load", "timeout"),
+        naive=("--first", "candidate"),
+    ),
+    Way(
+        "inputs_zeroed_by_address",
+        16,
+        causes=("changes_inputs", "raises", "crashes", "load", "timeout"),
+        naive=("--first", "candidate"),
+    ),
+    Way("in_place", 16, causes=("changes_inputs", "raises", "crashes", "load", "timeout"), fools="right"),
     Way("static_buffer", 18, causes=("outputs_share_memory",), fools="right"),
 )
 
 ATTACKING = (
-    Way("forged_report", 40, causes=("exits", "forged_messages")),
-    Way("exits", 40, causes=("exits", "fails"), fools="status"),
+    Way("forged_report", 40, causes=("exits", "forged")),
+    Way("exits", 40, causes=("exits", "raises", "crashes", "load", "timeout"), fools="status"),
     Way("exits_at_once", 40, causes=("exits",), fools="status"),
     Way("exits_when_loaded", 40, causes=("exits",), fools="status"),
-    Way("forged_done", 40, causes=("forged_messages", "replays", "works_after_return"), fools="attack"),
-    Way("forged_pickle", 44, verdicts=NOT_FASTER, causes=("forged_messages",), fools="attack"),
-    Way("huge_message", 44, causes=("forged_messages", "outputs_share_memory", "wrong_values"), fools="attack"),
+    Way("forged_done", 40, causes=("forged", "replays", "works_after_return"), fools="attack"),
+    Way("forged_pickle", 44, verdicts=NOT_FASTER, causes=("forged",), fools="attack"),
+    Way("huge_message", 44, causes=("forged", "outputs_share_memory", "wrong_result"), fools="attack"),
     Way("stops_the_parent", 44, verdicts=NOT_FASTER, causes=DISTURBS, fools="attack"),
     Way("writes_to_the_parent", 44, verdicts=NOT_FASTER, causes=DISTURBS, fools="attack"),
     Way("writes_by_process_vm", 44, verdicts=NOT_FASTER, causes=DISTURBS, fools="attack"),
@@ -279,7 +359,7 @@ BORROWING = (
         55,
         "kernelbench_layers",
         (),
-        causes=("other_problem", "wrong_values", "precision"),
+        causes=("other_problem", "wrong_result", "precision"),
         naive=LOOSE,
         framework=TORCH,
     ),
@@ -289,7 +369,7 @@ BORROWING = (
         56,
         "kernelbench_layers",
         (),
-        causes=("other_problem", "wrong_values", "fails"),
+        causes=("other_problem", "wrong_result", "raises", "crashes", "load", "timeout"),
         fools="right",
         framework=TORCH,
     ),
@@ -333,4 +413,44 @@ HONEST = (
     Way("reads_the_clock", verdicts=(*SAME, "faster"), fools="right"),
     Way("idle_thread", verdicts=SAME, fools="right"),
     Way("temporary_files", verdicts=("same", "faster", "inconclusive"), fools="right"),
+)
+
+
+def example(
+    name: str, *verdicts: str, causes: tuple[str, ...] = (), fools: str = "right", naive: tuple[str, ...] = ()
+) -> Way:
+    """Return what is expected of one of the examples for users, which are softmax on PyTorch."""
+    return Way(
+        name,
+        reference="torch_softmax",
+        inputs=("x=1024x1024",),
+        verdicts=verdicts,
+        causes=causes,
+        fools=fools,
+        naive=naive,
+        framework=TORCH,
+        needs=("gcc",) if name == "right_and_fast" else (),
+        folder=HERE.parents[1] / "examples" / "judge",
+    )
+
+
+EXAMPLES = (
+    example("by_address", *REFUSED, causes=("replays",), fools="faster"),
+    example(
+        "small_only",
+        *REFUSED,
+        causes=("small_sizes_only", "computes_a_part", "unwritten"),
+        fools="faster",
+        naive=("--check-input", "x=64x1024"),
+    ),
+    example(
+        "first_calls_only", *REFUSED, causes=("first_calls_only", "replays", "outputs_share_memory"), fools="faster"
+    ),
+    example("overwrites_its_input", *REFUSED, causes=("changes_inputs", "crashes")),
+    example("answers_later", *REFUSED, causes=LATE, fools="faster"),
+    example("two_threads", "cheats", causes=("extra_cpu",)),
+    example("in_bfloat16", *REFUSED, causes=("precision",), naive=LOOSE),
+    example("patches_the_clock", *NOT_FASTER, fools="faster"),
+    example("right_and_fast", "faster"),
+    example("right_and_slow", "slower"),
 )

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.judge.corpus import CAUSES, FOOLS, HERE, HONEST, WAYS, Way
+from tests.judge.corpus import CAUSES, EXAMPLES, FOOLS, HERE, HONEST, WAYS, Way
 
 from opperf.domain.environment import EnvironmentSpec
 from opperf.parent.workers.interpreters import choose_environment, interpreter
@@ -96,7 +96,8 @@ def shared_memory() -> Any:
 
 def of(*fools: str) -> list[Any]:
     """Return the ways that fool the naive judge in one of these manners."""
-    return [pytest.param(way, id=way.name) for way in WAYS if way.fools in fools]
+    ways = (*WAYS, *EXAMPLES)
+    return [pytest.param(way, id="/".join(way.path.parts[-2:])) for way in ways if way.fools in fools]
 
 
 @pytest.mark.parametrize("way", of("faster"))
@@ -129,13 +130,13 @@ def test_an_honest_candidate_is_right(way: Way, tmp_path: Path) -> None:
 
 
 def test_every_file_is_in_the_list_once() -> None:
-    for folder, ways in (("cheats", WAYS), ("honest", HONEST)):
-        assert sorted(way.name for way in ways) == sorted(path.stem for path in (HERE / folder).glob("*.py"))
+    for ways in (WAYS, HONEST, EXAMPLES):
+        assert sorted(way.path for way in ways) == sorted(ways[0].path.parent.glob("*.py"))
     assert {way.reference for way in (*WAYS, *HONEST)} == {path.stem for path in (HERE / "references").glob("*.py")}
 
 
 def test_every_candidate_says_what_it_does_and_defines_one_function() -> None:
-    for way in (*WAYS, *HONEST):
+    for way in (*WAYS, *HONEST, *EXAMPLES):
         text = way.path.read_text(encoding="utf-8")
         tree = ast.parse(text)
         assert ast.get_docstring(tree), way.name
@@ -154,10 +155,10 @@ def test_the_corpus_covers_the_table() -> None:
 
 
 def test_every_word_of_the_list_is_one_of_its_words() -> None:
-    for way in (*WAYS, *HONEST):
+    for way in (*WAYS, *HONEST, *EXAMPLES):
         assert way.fools in FOOLS
         assert set(way.causes) <= set(CAUSES), way.name
-        assert not set(way.verdicts) & {"faster", "void"} or way.number in (0, 37), way.name
+        assert not set(way.verdicts) & {"faster", "void"} or way.number in (0, 37), way.name  # a problem of 37 is void
 
 
 def test_every_attack_has_a_test() -> None:

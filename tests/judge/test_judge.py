@@ -1,0 +1,98 @@
+"""`opperf judge` holds against the whole corpus: no cheat is faster, its cause is told, and nobody honest is refused.
+
+A process of its own judges each candidate, which is a copy: some write to their own files. `OPPERF_JUDGE_RUNS` says how
+often each cheat is judged; one run of all takes about an hour on two cores.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.judge.copies import write_copies
+from tests.judge.corpus import EXAMPLES, HONEST, REFUSED, WAYS, Way
+from tests.judge.test_naive import skip_without
+
+from opperf.parent.cli.main import VERBS
+
+#: How often each cheat is judged: once may be luck.
+RUNS = int(os.environ.get("OPPERF_JUDGE_RUNS", "1"))
+#: Exit codes that say that a verdict was reached.
+VERDICT_CODES = (0, 1, 2, 3, 4)
+#: How long judging one candidate may take, in seconds: far more than it should.
+LIMIT = 600
+
+pytestmark = pytest.mark.skipif("judge" not in VERBS, reason="there is no `opperf judge` yet")
+
+
+def run(candidates: list[str], way: Way, folder: Path) -> list[dict[str, Any]]:
+    """Return the verdicts on candidates for the problem of a way."""
+    inputs = (word for text in way.inputs for word in ("--input", text))
+    is_kernelbench = way.reference.startswith("kernelbench")
+    against = f"kernelbench:{way.against}" if is_kernelbench else f"{way.against}:f"
+    output = folder / "verdicts.jsonl"
+    command = [sys.executable, "-m", "opperf", "judge", *candidates, "--against", against, *inputs]
+    done = subprocess.run(
+        [*command, "--framework", way.framework, *way.options, "--output", str(output), "--force"],
+        cwd=folder,
+        env={**os.environ, "TMPDIR": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=LIMIT * len(candidates),
+        start_new_session=True,
+    )
+    assert done.returncode in VERDICT_CODES, done.stderr
+    assert output.exists(), done.stderr
+    return [json.loads(line) for line in output.read_text().splitlines()]
+
+
+def judge(way: Way, folder: Path) -> dict[str, Any]:
+    """Return the verdict on a candidate of the corpus, with all that is told of it."""
+    copy = Path(shutil.copy(way.path, folder))
+    name = "" if way.reference.startswith("kernelbench") else ":f"
+    (verdict,) = run([f"{copy}{name}"], way, folder)
+    return verdict
+
+
+def causes(verdict: dict[str, Any]) -> set[str]:
+    """Return the words for what was seen of a candidate."""
+    return {evidence["slug"] for evidence in verdict.get("evidence", ())}
+
+
+@pytest.mark.parametrize("run", range(RUNS))
+@pytest.mark.parametrize("way", [pytest.param(way, id=way.name) for way in WAYS])
+def test_a_cheat_is_not_faster_and_its_cause_is_told(way: Way, run: int, tmp_path: Path) -> None:
+    skip_without(way)
+    verdict = judge(way, tmp_path)
+    assert verdict["verdict"] in way.verdicts, verdict
+    if verdict["verdict"] in REFUSED and way.causes:
+        assert causes(verdict) & set(way.causes), verdict
+
+
+@pytest.mark.parametrize("way", [pytest.param(way, id=way.name) for way in HONEST])
+def test_an_honest_candidate_gets_its_verdict(way: Way, tmp_path: Path) -> None:
+    skip_without(way)
+    verdict = judge(way, tmp_path)
+    assert verdict["verdict"] in way.verdicts, verdict
+
+
+def test_of_many_copies_of_the_reference_none_is_faster_or_slower(tmp_path: Path) -> None:
+    copies = write_copies(tmp_path, 20)
+    verdicts = run([f"{path}:f" for path in copies], Way("copies", 57), tmp_path)
+    assert {verdict["verdict"] for verdict in verdicts} <= {"same", "inconclusive"}
+    assert len(verdicts) == len(copies)
+
+
+@pytest.mark.parametrize("way", [pytest.param(way, id=way.name) for way in EXAMPLES])
+def test_an_example_gets_the_verdict_that_it_stands_for(way: Way, tmp_path: Path) -> None:
+    skip_without(way)
+    verdict = judge(way, tmp_path)
+    assert verdict["verdict"] in way.verdicts, verdict
+    if verdict["verdict"] in REFUSED:
+        assert causes(verdict) & set(way.causes), verdict
