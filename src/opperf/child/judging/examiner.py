@@ -13,10 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from opperf.child.judging import draws
+from opperf.child.judging import draws, dummies
+from opperf.child.judging.elements import Array, decode, encode, roundoff, storage
 from opperf.child.judging.slots import Area, bind_slot, bind_tensors
 from opperf.child.judging.stand import outlined
-from opperf.child.judging.tolerance import Difference, Expected, decode, difference, expect
+from opperf.child.judging.tolerance import (
+    Difference,
+    Expected,
+    Moves,
+    count_terms,
+    difference,
+    measure_moves,
+    settle,
+)
+from opperf.child.worker.inputs import of_elements
 from opperf.child.worker.names import Names
 from opperf.domain.backend import Backend, Work
 from opperf.domain.case import Case
@@ -30,8 +40,8 @@ MOST_REMEMBERED = 1 << 26
 FIRST_SLOTS = 4
 #: Slots whose results a wrong one is compared with.
 MOST_OTHERS = 64
-#: In which types a candidate may have computed that is wrong for its own.
-NARROWER = ("bfloat16", "float16", "float32")
+#: What the inputs of a slot are called that are those of another but for a few elements, and how many.
+VARY, FEW_CHANGED = "vary", 3
 
 
 class Examiner:
@@ -48,9 +58,11 @@ class Examiner:
         self._works: dict[int, Work] = {}
         self._expected: dict[int, Expected] = {}
         #: What lay in the first slots, last first.
-        self._before: dict[int, list[list[np.ndarray]]] = {}
+        self._before: dict[int, list[list[Array]]] = {}
         self._remembered = 0
-        self._wide = _widened(request.trial.case)
+        self._wide = _in_type(request.trial.case, "float64", "complex128")
+        #: How many inputs an element of the result depends on, once that was looked at.
+        self._terms: float | None = None
         for slot in range(min(FIRST_SLOTS, request.geometry.slots)):
             self._fill(slot, "plain")
         example = self._own(0)
@@ -73,12 +85,21 @@ class Examiner:
             self._before.setdefault(slot, []).insert(0, [array.copy() for array in self._arrays(slot)])
 
     def _fill(self, slot: int, kind: str) -> None:
+        near = self._generator.integers(min(FIRST_SLOTS, self._area.geometry.slots)) if kind == VARY else 0
         for i, spec in enumerate(self._specs):
-            values = draws.draw(spec, kind if kind in draws.kinds(spec) else "plain", self._generator)
-            part = self._area.part(slot, i, spec)
-            part[:] = memoryview(np.ascontiguousarray(values)).cast("B") if spec.nbytes else b""
+            if kind == VARY:
+                values = self._near_copy(int(near), i, spec)
+            else:
+                values = draws.draw(spec, kind if kind in draws.kinds(spec) else "plain", self._generator)
+            if spec.nbytes:
+                self._area.part(slot, i, spec)[:] = values.tobytes()
 
-    def _arrays(self, slot: int) -> list[np.ndarray]:
+    def _near_copy(self, slot: int, place: int, spec: TensorSpec) -> Array:
+        """Return what lies in a slot but for a few elements: what looks at some to tell inputs apart is fooled."""
+        stored = np.frombuffer(self._area.part(slot, place, spec), storage(spec.dtype))
+        return draws.vary(stored, self._generator, FEW_CHANGED) if spec.literal is None else stored
+
+    def _arrays(self, slot: int) -> list[Array]:
         """Return the values of a slot, widened."""
         return [
             decode(bytes(self._area.part(slot, i, spec)), spec.shape, spec.dtype) for i, spec in enumerate(self._specs)
@@ -92,22 +113,21 @@ class Examiner:
             )
         return self._backend.leaves(_call(self._works[slot]))
 
-    def _exact(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+    def _exact(self, arrays: Sequence[Array]) -> list[Array]:
         """Return what the reference returns of values in double precision."""
-        case = self._wide
+        return self._in_case(self._wide, arrays)
+
+    def _in_case(self, case: Case, arrays: Sequence[Array]) -> list[Array]:
         specs = [spec for _, spec in tensors(case)]
-        bound = bind_tensors(
-            self._backend, self._names, replace(self._trial, case=case), case, self._made(arrays, specs)
-        )
+        trial = replace(self._trial, case=case)
+        bound = bind_tensors(self._backend, self._names, trial, case, self._made(arrays, specs))
         return self._values(self._backend.leaves(_call(self._backend.forward(bound))))
 
-    def _made(self, arrays: Sequence[np.ndarray], specs: Sequence[TensorSpec]) -> Iterator[Any]:
+    def _made(self, arrays: Sequence[Array], specs: Sequence[TensorSpec]) -> Iterator[Any]:
         for array, spec in zip(arrays, specs):
-            part = {"complex128": "float64", "complex64": "float32"}.get(spec.dtype, spec.dtype)
-            raw = bytearray(np.ascontiguousarray(array).tobytes())
-            yield self._backend.tensor(self._backend.host(raw, part), spec.shape, spec.dtype, None)
+            yield of_elements(self._backend, replace(spec, strides=None), bytearray(encode(array, spec.dtype)))
 
-    def _values(self, leaves: Sequence[Any]) -> list[np.ndarray]:
+    def _values(self, leaves: Sequence[Any]) -> list[Array]:
         return [decode(*self._backend.to_host(leaf)) for leaf in leaves]
 
     def _expectation(self, slot: int) -> Expected:
@@ -115,17 +135,34 @@ class Examiner:
             self._expected[slot] = self._expect(self._arrays(slot), self._own(slot))
         return self._expected[slot]
 
-    def _expect(self, arrays: Sequence[np.ndarray], own: Sequence[Any]) -> Expected:
+    def _expect(self, arrays: Sequence[Array], own: Sequence[Any]) -> Expected:
         values = self._values(own)
         dtypes = [self._backend.spec(leaf).dtype for leaf in own]
-        return expect(
-            self._exact_or(values), values, arrays, [spec.dtype for spec in self._specs], dtypes, self._generator
-        )
+        inputs = [spec.dtype for spec in self._specs]
+        coarsest = max(map(roundoff, inputs), default=0.0)
+        roundoffs = [roundoff(dtype) or coarsest for dtype in dtypes]
+        exact = self._exact_or(values)
+        truth = [np.asarray(one) for one in exact(arrays)]
+        if self._terms is None:
+            self._terms = count_terms(exact, truth, arrays, inputs, self._generator)
+        moves = measure_moves(exact, truth, arrays, roundoffs, self._generator)
+        return settle(Moves(tuple(truth), tuple(moves), tuple(roundoffs), self._terms), values, dtypes)
 
-    def _exact_or(self, own: list[np.ndarray]) -> Callable[[Sequence[np.ndarray]], Sequence[np.ndarray]]:
+    def try_dummies(self) -> replies.Passing:
+        """Return which results that nobody computed would pass for those of the first slot."""
+        arrays, other = self._arrays(0), self._values(self._own(1))
+        half = None
+        with suppress(Exception):  # not every reference has it
+            half = self._in_case(_in_type(self._trial.case, "float16", "complex32"), arrays)
+        expected = self._expectation(0)
+        again = self._values(self._own(0))
+        steady = not any(difference(one, expected, place) for place, one in enumerate(again))
+        return replies.Passing(dummies.passing(expected, arrays, other, half), steady)
+
+    def _exact_or(self, own: list[Array]) -> Callable[[Sequence[Array]], Sequence[Array]]:
         """Return what computes in double precision; where the reference cannot, its own results are all there is."""
 
-        def exact(arrays: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+        def exact(arrays: Sequence[Array]) -> Sequence[Array]:
             with suppress(Exception):
                 results = self._exact(arrays)
                 if [one.shape for one in results] == [one.shape for one in own]:
@@ -154,7 +191,7 @@ class Examiner:
                 return self._diagnose(request.slot, place, values, wrong)
         return replies.Inspection()
 
-    def _read(self, outlines: Sequence[replies.Outlined]) -> Iterator[np.ndarray]:
+    def _read(self, outlines: Sequence[replies.Outlined]) -> Iterator[Array]:
         start = 0
         for one in outlines:
             item = ITEM_SIZES[one.dtype]
@@ -163,24 +200,24 @@ class Examiner:
             yield decode(raw.tobytes(), one.shape, one.dtype)
             start += size
 
-    def _diagnose(self, slot: int, place: int, found: np.ndarray, wrong: Difference) -> replies.Inspection:
+    def _diagnose(self, slot: int, place: int, found: Array, wrong: Difference) -> replies.Inspection:
         """Say what is wrong with a result, and what it looks like."""
         details: dict[str, object] = {
             "element": list(wrong.index),
-            "found": _number(wrong.found),
+            "found": _number(wrong.value),
             "expected": _number(wrong.expected),
             "allowed": float(wrong.allowed),
             "wrong": wrong.wrong,
-            "elements": int(found.size),
+            "elements": wrong.elements,
         }
         text = (
-            f"element {list(wrong.index)} of tensor {place} is {wrong.found:.7g}, expected {wrong.expected:.7g} "
-            f"(within {wrong.allowed:.2g}); {wrong.wrong} of {found.size} are wrong"
+            f"element {list(wrong.index)} of tensor {place} is {wrong.value:.7g}, expected {wrong.expected:.7g} "
+            f"(within {wrong.allowed:.2g}); {wrong.wrong} of {wrong.elements} are wrong"
         )
         slug, why = self._looks_like(slot, place, found)
         return replies.Inspection(f"{text}{why}", slug, details)
 
-    def _looks_like(self, slot: int, place: int, found: np.ndarray) -> tuple[str, str]:
+    def _looks_like(self, slot: int, place: int, found: Array) -> tuple[str, str]:
         if any(self._is_result_of(earlier, place, found) for earlier in self._before.get(slot, ())):
             return "replays", ": it is the result of what lay there before"
         for other in range(min(MOST_OTHERS, self._area.geometry.slots)):
@@ -199,7 +236,7 @@ class Examiner:
             return "precision", f": its errors, {relative:.1g} of the values, are those of a narrower type"
         return "wrong_values", ""
 
-    def _is_result_of(self, arrays: Sequence[np.ndarray], place: int, found: np.ndarray) -> bool:
+    def _is_result_of(self, arrays: Sequence[Array], place: int, found: Array) -> bool:
         with suppress(Exception):
             own = self._exact(arrays)
             scale = np.maximum(np.abs(own[place]), np.finfo(np.float32).tiny)
@@ -207,7 +244,7 @@ class Examiner:
         return False
 
 
-def _wrong_ones(found: np.ndarray, expected: Expected, place: int) -> np.ndarray:
+def _wrong_ones(found: Array, expected: Expected, place: int) -> Array:
     with np.errstate(all="ignore"):
         return ~(np.abs(found - expected.values[place]) <= expected.bounds[place])
 
@@ -217,11 +254,10 @@ def _number(value: Any) -> object:
     return repr(value) if number.imag or number != number else float(number.real)
 
 
-def _widened(case: Case) -> Case:
-    """Return the case in double precision."""
+def _in_type(case: Case, real: str, complex_type: str) -> Case:
+    """Return a case in another floating type."""
     for dtype in {spec.dtype for _, spec in tensors(case)} & FLOATS:
-        wide = "complex128" if dtype.startswith("complex") else "float64"
-        case = case.with_dtype(wide, of=dtype)
+        case = case.with_dtype(complex_type if dtype.startswith("complex") else real, of=dtype)
     return case
 
 

@@ -201,3 +201,14 @@ class Inspection(Exact):
     wrong: str = ""
     slug: str = ""
     details: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Passing(Exact):
+    """The results that nobody has computed and that would be taken for right, in words.
+
+    Of a reference that is not `steady` its own result is not taken for right the second time.
+    """
+
+    dummies: tuple[str, ...]
+    steady: bool

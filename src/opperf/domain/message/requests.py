@@ -309,6 +309,11 @@ class Draw(JudgingRequest[replies.Agreement]):
 
 
 @dataclass(frozen=True)
+class TryDummies(JudgingRequest[replies.Passing]):
+    """Say which results that nobody has computed would be taken for right."""
+
+
+@dataclass(frozen=True)
 class Inspect(JudgingRequest[replies.Inspection]):
     """Compare a result with that of the reference on what a slot holds; `outlines` say how it lies in the copies."""
 
@@ -345,6 +350,7 @@ VERBS: Mapping[str, type[Request[Fields]]] = {
     "examine": Examine,
     "draw": Draw,
     "inspect": Inspect,
+    "try_dummies": TryDummies,
     "quit": Quit,
 }
 _WORDS = {kind: word for word, kind in VERBS.items()}

@@ -14,7 +14,7 @@ from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import HarnessError, OpperfError
 from opperf.domain.judging import Geometry, geometry, tensors
 from opperf.domain.message.replies import Inspection, Outlined
-from opperf.domain.message.requests import Draw, Examine, Inspect, R, Request
+from opperf.domain.message.requests import Draw, Examine, Inspect, R, Request, TryDummies
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.parent.judge.seat import Seat, Turned
 from opperf.parent.judge.stands import Stands
@@ -112,6 +112,14 @@ class Bench:
     def draw(self, slots: Sequence[int], kinds: Sequence[str]) -> None:
         """Write values that nobody has seen into slots, while every stand is asleep."""
         self._ask(Draw(tuple(slots), tuple(kinds)))
+
+    def fault(self) -> str:
+        """Return why the case that is laid out tells nothing of a candidate; empty where it does."""
+        passing = self._examiner.ask(TryDummies(), self._settings.timeout)
+        if not passing.steady:
+            return "the reference returns another result each time"
+        names = " and ".join(passing.dummies)
+        return f"what nobody has computed would pass for right: {names}" if names else ""
 
     def inspect(self, seat: Seat, turned: Turned, place: int, slot: int) -> Inspection:
         """Compare the result of one call of a turn with what the reference makes of its slot."""

@@ -20,7 +20,7 @@ from opperf.parent.judge.failing import Failing, check_outlines, failure_of, ins
 from opperf.parent.judge.seat import Seat
 
 #: How values are distributed of which a case is checked, in turn: those of the case, and then harder ones.
-KINDS = ("plain", "magnitudes", "spike", "positive", "mixed", "sorted", "clustered", "constant_rows", "edges")
+KINDS = ("plain", "magnitudes", "spike", "positive", "mixed", "sorted", "clustered", "constant_rows", "vary")
 
 
 @dataclass(frozen=True)

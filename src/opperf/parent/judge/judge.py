@@ -26,7 +26,7 @@ from opperf.domain.units import format_seconds
 from opperf.parent.analysis.verdict import LEAST_PAIRS, Rule, paired_test
 from opperf.parent.calibration import stored_rates
 from opperf.parent.contest import Contest, log_ratios
-from opperf.parent.judge.bench import Bench
+from opperf.parent.judge.bench import FEW_SLOTS, Bench
 from opperf.parent.judge.checks import Checks
 from opperf.parent.judge.failing import Failing, failure_of, verdict_of
 from opperf.parent.judge.match import Log, starter
@@ -76,9 +76,15 @@ class Judge:
                 )
                 terms.meet(self._bench.facts)
                 self._checks = Checks(self._bench)
+                self._fault = self._find_fault()
         except OperatorFailure as failure:
             raise InputError(f"the reference `{against}` fails: {failure.message}", hint=failure.hint) from failure
         self._quiet.join(self._bench.stands)
+
+    def _find_fault(self) -> str:
+        """Return why the problem tells nothing of a candidate; empty where it does."""
+        self._bench.lay(self._bench.trial.case, FEW_SLOTS)
+        return self._bench.fault()
 
     @property
     def alive(self) -> bool:
@@ -113,6 +119,9 @@ class Judge:
 
     def _judge(self, candidate: str, trial: Trial, after: Trial, stages: dict[str, float]) -> Judged:
         base = self._bench.trial
+        if self._fault:
+            evidence = Evidence("void", self._fault, "size", base.case)
+            return self._judged(candidate, "void", f"the problem is at fault: {self._fault}", (evidence,))
         try:
             with self._quiet.shared():
                 self._bench.stands.prepare([trial.side, after.side])

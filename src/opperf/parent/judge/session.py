@@ -58,7 +58,8 @@ def judge_all(
 ) -> Generator[tuple[int, Judged], None, None]:
     """Yield the number of each candidate with its verdict, those of an earlier command first.
 
-    `meet` gets what examiners say of their framework. Raises `InputError` for bad input. Ending the iteration early ends every child.
+    `meet` gets what examiners say of their framework. Raises `InputError` for bad input. Ending the iteration early
+    ends every child.
     """
     if order.resume and order.output is None:
         raise InputError("`--resume` continues a file", hint="name it: `--output FILE.jsonl`")

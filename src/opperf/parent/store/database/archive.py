@@ -60,7 +60,8 @@ class Archive(AbstractContextManager["Archive"]):
     def add(self, document: Stored, *, samples: bool = False, kind: Kind | None = None) -> Addition:
         """Add a run, or comparisons, floors or judgements with theirs; samples only when they are asked for.
 
-        Samples take the most room; none that are there are lost. The kind is that of the document, or `nightly` or `imported` as the caller says.
+        Samples take the most room; none that are there are lost. The kind is that of the document, or `nightly` or
+        `imported` as the caller says.
         """
         run = document if isinstance(document, Run) else document.run
         several = document.comparisons if isinstance(document, ComparisonRun) else ()
