@@ -124,9 +124,12 @@ class Samples(Fields):
         columns = sample_columns(data, where)
         count = len(columns["calls"])
         rows = zip(*(columns.get(name) or repeat(default, count) for name, default in _DEFAULTS.items()))
-        fields = read_as(Mapping[str, Unread], data, where)
-        overhead = read_as(float, fields.get("overhead_ns"), f"{where}.overhead_ns")
-        return cls(tuple(Sample(*row) for row in rows), overhead)
+        return cls(tuple(Sample(*row) for row in rows), _overhead(read_as(Mapping[str, Unread], data, where), where))
+
+
+def _overhead(fields: Mapping[str, object], where: str) -> float:
+    overhead: float = read_as(float, fields.get("overhead_ns"), f"{where}.overhead_ns")
+    return overhead
 
 
 def sample_columns(data: object, where: str) -> dict[str, tuple[int, ...]]:
@@ -140,6 +143,7 @@ def sample_columns(data: object, where: str) -> dict[str, tuple[int, ...]]:
     lengths = {len(column) for column in columns.values()}
     if len(lengths) > 1:
         raise InputError(f"{where}: columns of {sorted(lengths)} samples, expected the same number in each")
+    _overhead(data, where)
     return columns
 
 

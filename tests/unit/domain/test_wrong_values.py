@@ -16,7 +16,7 @@ from opperf.domain.comparison import Verdict
 from opperf.domain.errors import InputError
 from opperf.domain.files.text_file import read_text
 from opperf.domain.floor import Floor
-from opperf.domain.measurement import Outcome, Samples
+from opperf.domain.measurement import Outcome, Samples, sample_columns
 from opperf.domain.message.requests import told_trial
 from opperf.domain.plan import Side, Trial
 from opperf.domain.stats.significance import wilson
@@ -36,6 +36,10 @@ COLUMNS = {"overhead_ns": 0.0, "calls": [1, 1], "wall_ns": [1], "cpu_ns": [1]}
     [
         (lambda: Samples.from_json([], "x"), "x: found [], expected an object"),
         (lambda: Samples.from_json(COLUMNS, "x"), "x: columns of [1, 2] samples, expected the same number in each"),
+        (
+            lambda: sample_columns({"overhead_ns": None, "calls": [1], "wall_ns": [1], "cpu_ns": [1]}, "x"),
+            "x.overhead_ns: found null, expected a number",
+        ),
         (lambda: Outcome(TRIAL, 0, "ok"), "neither `measurement` nor `reason`, expected one"),
         (lambda: TensorSpec.from_json(3, "x"), "x: found 3, expected an object"),
         (lambda: told_trial(TRIAL.to_json(), "x"), "expected a trial with its `implementation`"),
