@@ -36,6 +36,15 @@ CAPTURED = {
     "tensorflow": "tensorflow:tf.raw_ops.MatMul",
 }
 
+#: An operator that opperf has no definition of, an input of it, and a name that it does not have with the nearest one.
+MISNAMED = {
+    "numpy": ("numpy:np.nextafter", "x1=8", "x22=8", "x2"),
+    "torch": ("torch:aten::mul_.Tensor", "self=8", "oter=8", "other"),
+    "mxnet": ("mxnet:nd.sample_multinomial", "shape=8", "dtaa=8", "data"),
+    "jax": ("jax:jax.lax.dynamic_update_slice", "operand=8", "updaet=8", "update"),
+    "tensorflow": ("tensorflow:tf.raw_ops.ScatterNd", "indices=8x1", "updaets=8", "updates"),
+    "onnxruntime": ("onnxruntime:ai.onnx.Sign", "input=8", "inptu=8", "input"),
+}
 #: Programs that compute integers which decide what an operator does, and masks.
 COMPUTED_TENSORFLOW = """
 import tensorflow as tf
@@ -95,6 +104,16 @@ def test_an_operator_is_measured(framework: str, command: Command) -> None:
     assert forward["metrics"]["time"]["median"] > 0
     assert forward["side"]["framework"] == framework
     assert backward["status"] == ("ok" if FRAMEWORKS[framework].gradients else "skipped")
+
+
+@pytest.mark.parametrize("framework", FRAMEWORK)
+def test_an_input_that_an_operator_of_the_framework_has_not_is_refused(framework: str) -> None:
+    operator, right, wrong, near = MISNAMED[framework]
+    words = ("opperf", "run", operator, "--framework", framework, "--input", right, "--input", wrong)
+    done = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, timeout=600)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert f"no input of {operator} `{wrong.partition('=')[0]}`" in done.stderr
+    assert f"did you mean `{near}`?" in done.stderr
 
 
 @pytest.mark.parametrize("framework", FRAMEWORK)

@@ -299,7 +299,7 @@ class Restoring(Core, Protocol):
     def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
         """Remember the values of tensors, and return what puts them back."""
         if self.immutable:
-            return _nothing
+            return lambda: None
         raise Unsupported(f"opperf cannot put back what a call of {self.name} changes", slug="mutates", hint=RESTORING)
 
 
@@ -318,6 +318,13 @@ class Discovery(Protocol):
     def builds(self, path: str) -> Sequence[str]:
         """Return the names of what a layer at a path is built with; none for another path, and where none are told."""
         return ()
+
+    def parameters(self, function: Callable[..., Any]) -> Mapping[str, bool] | None:
+        """Return the arguments of a function that Python tells none of, in order, and whether each may go by place.
+
+        None where the framework does not tell them either.
+        """
+        return None
 
     def names(self) -> list[str]:
         """Return implementation names that `resolve` knows, for near matches."""
@@ -418,7 +425,3 @@ def checksum(value: HostValue) -> object:
     """
     elements, shape, dtype = value
     return shape, dtype, crc32(elements)
-
-
-def _nothing() -> None:
-    return None

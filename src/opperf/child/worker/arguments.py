@@ -88,13 +88,16 @@ def bind(
     )
 
 
-def call_of(case: Case, path: str, order: Sequence[str] = ()) -> Call:
+def call_of(case: Case, path: str, parameters: Mapping[str, bool]) -> Call:
     """Return the call of a function that no binding describes: its own argument names, inputs first.
 
-    Inputs go by position: in the order of the function's own parameters where all are among them, else in the one
-    given. Attributes go by keyword, and so do inputs behind a parameter that is left out.
+    `parameters` are the function's own in their order, as far as they are known, and whether each may go by place.
+    Inputs go by position: in that order where all are among them, else in the one of the case. Attributes go by
+    keyword, and so do inputs behind a parameter that is left out, or that have no place.
     """
-    by_place = list(takewhile(case.inputs.__contains__, order)) if set(case.inputs) <= set(order) else list(case.inputs)
+    order = (name for name, has_place in parameters.items() if has_place)
+    is_known = set(case.inputs) <= set(parameters)
+    by_place = list(takewhile(case.inputs.__contains__, order)) if is_known else list(case.inputs)
     names = [*(name for name in case.inputs if name not in by_place), *case.attributes]
     return Call(
         path,

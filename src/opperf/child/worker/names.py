@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
 
 from opperf.catalog import Operator, catalog
-from opperf.child.backends.call import Call, Missing
+from opperf.child.backends.call import Call, Missing, Parameter
 from opperf.child.backends.paths import Refusal
 from opperf.child.worker import arguments, code, promises
 from opperf.domain.backend import Backend, Unsupported
@@ -58,7 +59,9 @@ class Names:
             return code.call(path, self._load(path), trial.case, self._backend.name)
         if path is not None:
             call = binding.at(path) if isinstance(binding, Call) else None
-            return call or arguments.call_of(trial.case, path, self._order(path))
+            function = None if call else self._function(path)
+            takes = None if function is None else self._parameters(function)
+            return call or arguments.call_of(trial.case, path, takes or {})
         if isinstance(binding, Call):
             return binding
         why = binding.reason if isinstance(binding, Missing) else NOT_BOUND
@@ -75,7 +78,7 @@ class Names:
             binding = bindings[name]
             if isinstance(binding, Missing):
                 return Meaning(operator=name, reason=binding.reason)
-            return _meaning(name, binding, binding.path)
+            return _meaning(name, binding, binding.path, {})
         if name in catalog():
             return Meaning(operator=name, reason=NOT_BOUND)
         try:
@@ -88,7 +91,7 @@ class Names:
             return _wrong(error)
         except Unsupported as error:
             return Meaning(reason=str(error), hint=error.hint)
-        takes = code.argument_names(function)
+        takes = self._parameters(function)
         builds = tuple(self._backend.builds(name))
         return self._bound_at(function) or Meaning(name, takes=None if takes is None else tuple(takes), builds=builds)
 
@@ -108,16 +111,17 @@ class Names:
         writes where a binding tells it (`out=lhs`) is the operator that it is without that, where there is one.
         """
         calls = {name: call for name, call in self._backend.bindings().items() if isinstance(call, Call)}
+        parameters = self._parameters(function) or {}
         own = [name for name, call in calls.items() if call.function is None and self._is_at(function, call.path)]
         plain = [name for name in own if not calls[name].fixed] or (own if len(own) == 1 else [])
         free = [name for name in plain if "out" not in calls[name].own_names]
         if free:
-            return _meaning(free[0], calls[free[0]], calls[free[0]].path)
+            return _meaning(free[0], calls[free[0]], calls[free[0]].path, parameters)
         for name, call in calls.items():
             for path in call.also:
                 if self._is_at(function, path):
-                    return _meaning(name, call, path)
-        return _meaning(plain[0], calls[plain[0]], calls[plain[0]].path) if plain else None
+                    return _meaning(name, call, path, parameters)
+        return _meaning(plain[0], calls[plain[0]], calls[plain[0]].path, parameters) if plain else None
 
     def _is_at(self, function: Callable[..., object], path: str) -> bool:
         try:
@@ -162,10 +166,10 @@ class Names:
         """Return whether a sort keeps equal elements in their order; None for any other call."""
         return promises.order_of_equals(call, case, self._function)
 
-    def _order(self, path: str) -> list[str]:
-        """Return the names of a function's parameters in their order; none where Python cannot tell them."""
-        function = self._function(path)
-        return [] if function is None else [parameter.name for parameter in code.positional(function)]
+    def _parameters(self, function: Callable[..., object]) -> Mapping[str, bool] | None:
+        """Return a function's arguments in their order, and whether each may go by place; None where nobody tells."""
+        own = code.parameters_of(function)
+        return self._backend.parameters(function) if own is None else own
 
     def _near_paths(self, name: str) -> list[str]:
         """Return paths that resemble a name: those with the same ending first."""
@@ -220,9 +224,19 @@ def _wrong(error: code.CodeError) -> Meaning:
     return Meaning(wrong=error.message, hint=error.hint)
 
 
-def _meaning(name: str, call: Call, path: str) -> Meaning:
-    """Return what `describe` says of a bound path; only what the operator takes can be given by its own name."""
+def _meaning(name: str, call: Call, path: str, parameters: Mapping[str, bool]) -> Meaning:
+    """Return what `describe` says of a bound path; only what the operator takes can be given by its own name.
+
+    That is the binding's name for it, or the one among the `parameters` of the function that the user wrote: what the
+    binding calls `input` is `self` in ATen.
+    """
     definition = catalog()[name]
     roles = (*definition.inputs, *definition.attributes)
-    own = {own: neutral for own, neutral in call.own_names.items() if neutral in roles}
-    return Meaning(path, name, own, call.unsupported, call.note)
+    by_place = zip((own for own, has_place in parameters.items() if has_place), _single(call.positional))
+    names = {own: parameter.neutral for own, parameter in by_place} | call.own_names
+    return Meaning(path, name, {own: role for own, role in names.items() if role in roles}, call.unsupported, call.note)
+
+
+def _single(parameters: Sequence[Parameter]) -> Iterator[Parameter]:
+    """Return the parameters before the first list that is spread."""
+    return takewhile(lambda parameter: not parameter.spread, parameters)

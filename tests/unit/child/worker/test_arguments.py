@@ -198,23 +198,24 @@ def test_an_operator_that_knows_training_trains_unless_it_is_told_not_to(backend
 
 
 def test_a_function_that_nobody_describes_takes_inputs_by_place_and_attributes_by_name() -> None:
-    call = call_of(CASE, "fake.thing")
+    call = call_of(CASE, "fake.thing", {})
     assert call.path == "fake.thing"
     assert call.positional == (Parameter("data", neutral="data"), Parameter("other", neutral="other"))
     assert call.keywords == (Parameter("axis", neutral="axis"),)
 
 
 @pytest.mark.parametrize(
-    ("order", "placed", "named"),
+    ("parameters", "placed", "named"),
     [
-        (["other", "data", "axis"], ["other", "data"], ["axis"]),
-        (["data", "weight", "other"], ["data"], ["other", "axis"]),
-        (["data"], ["data", "other"], ["axis"]),
+        ({"other": True, "data": True, "axis": True}, ["other", "data"], ["axis"]),
+        ({"data": True, "weight": True, "other": True}, ["data"], ["other", "axis"]),
+        ({"data": True, "axis": True, "other": False}, ["data"], ["other", "axis"]),
+        ({"data": True}, ["data", "other"], ["axis"]),
     ],
 )
 def test_inputs_stand_in_the_order_of_the_functions_parameters_where_those_are_known(
-    order: list[str], placed: list[str], named: list[str]
+    parameters: dict[str, bool], placed: list[str], named: list[str]
 ) -> None:
-    call = call_of(CASE, "fake.thing", order)
+    call = call_of(CASE, "fake.thing", parameters)
     assert [parameter.neutral for parameter in call.positional] == placed
     assert [parameter.own for parameter in call.keywords] == named

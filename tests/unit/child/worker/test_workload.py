@@ -99,7 +99,7 @@ def test_a_plugin_that_cannot_be_loaded_is_told_each_time(backend: Arrays, tmp_p
 def test_a_case_is_called_with_what_its_generator_makes(own: Workload, backend: Arrays) -> None:
     of = '{"entry": {"value": 7}, "names": ["0", "1", "2"]}'
     case = Case("x", {"0": TensorSpec((2, 3))}, {"text": "x", "made.by": "Filled", "made.of": of})
-    call = arguments.call_of(case, "fake.identity")
+    call = arguments.call_of(case, "fake.identity", {})
     assert call == Call("fake.identity", (Parameter("0", neutral="0"),), (Parameter("text", neutral="text"),))
     bound = arguments.bind(case, call, None, backend, 0, own.arguments(case))
     assert (bound.arguments[0] == np.full((2, 3), 7)).all()

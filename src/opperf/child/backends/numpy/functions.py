@@ -21,7 +21,7 @@ import numpy as np
 from opperf.child.backends import array_rules
 from opperf.child.backends.notation import Rule, alike
 from opperf.child.backends.paths import Refusal, canonical, function_at, listing
-from opperf.child.backends.signatures import Functions, Rules
+from opperf.child.backends.signatures import Functions, Rules, required_arguments
 
 #: The parameters of each distribution that have no default.
 PARAMETERS: Mapping[str, Mapping[str, Any]] = {
@@ -185,3 +185,16 @@ def functions() -> Functions:
     """Return the functions, and the rules of their cases."""
     paths = [path for path in names() if path.rpartition(".")[0] in PLACES]
     return Functions("numpy", paths, resolve, ROOTS, AREAS, LEFT_OUT)
+
+
+#: What every ufunc takes by keyword beside its arrays.
+UFUNC_KEYWORDS = ("out", "where", "casting", "order", "dtype", "subok", "signature")
+
+
+def arguments_of_ufunc(function: np.ufunc) -> dict[str, bool]:
+    """Return the arguments of a ufunc in their order, and whether each goes by place.
+
+    >>> list(arguments_of_ufunc(np.hypot))[:3]
+    ['x1', 'x2', 'out']
+    """
+    return dict.fromkeys(required_arguments(function), True) | dict.fromkeys(UFUNC_KEYWORDS, False)

@@ -114,6 +114,10 @@ class NumpyBackend(Backend):
         """Return `numpy.add`, `np.add`, `numpy.linalg.norm`, `numpy.add.reduce`, `numpy.random.Generator.normal`."""
         return functions.resolve(path)
 
+    def parameters(self, function: Callable[..., Any]) -> Mapping[str, bool] | None:
+        """Return the arguments of a ufunc; older versions of NumPy tell Python none of them."""
+        return functions.arguments_of_ufunc(function) if isinstance(function, np.ufunc) else None
+
     @cache  # noqa: B019 - one backend lives in a process, as long as the process
     def names(self) -> list[str]:
         """Return the functions of NumPy's computing modules."""

@@ -161,3 +161,39 @@ def parameters(overload: Any) -> list[Parameter]:
         )
         for own in overload._schema.arguments
     ]
+
+
+def arguments(function: Any) -> dict[str, bool] | None:
+    """Return the arguments of a registered operator or a built-in function, and whether each may go by place.
+
+    They are those of all overloads, in the order of their places. None for any other function.
+    """
+    schemas = _schemas(function)
+    if not schemas:
+        return None
+    places: dict[str, int] = {}
+    by_name: set[str] = set()
+    for schema in schemas:
+        for place, own in enumerate(schema.arguments):
+            if own.kwarg_only or places.setdefault(own.name, place) != place:
+                by_name.add(own.name)
+            places.setdefault(own.name, len(schema.arguments))
+    own = {"self": "input"} if inspect.isbuiltin(function) else {}  # as Python's functions call it
+    return {own.get(name, name): name not in by_name for name in sorted(places, key=places.__getitem__)}
+
+
+def _schemas(function: Any) -> list[Any]:
+    """Return the schemas of a function's overloads, of those on tensors where there are any.
+
+    TorchScript has overloads on lists, numbers and text. None for what is neither registered nor built in.
+    """
+    if isinstance(function, torch._ops.OpOverload):
+        return [function._schema]
+    if isinstance(function, torch._ops.OpOverloadPacket):
+        schemas = [getattr(function, overload)._schema for overload in function.overloads()]
+    elif inspect.isbuiltin(function) or inspect.ismethoddescriptor(function):
+        schemas = torch._C._jit_get_schemas_for_operator(f"aten::{function.__name__}")
+    else:
+        return []
+    on_tensors = [schema for schema in schemas if any("Tensor" in str(own.type) for own in schema.arguments)]
+    return on_tensors or list(schemas)

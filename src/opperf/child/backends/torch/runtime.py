@@ -181,6 +181,10 @@ class TorchBackend(Backend):
         """Return the names of the arguments of a layer's constructor."""
         return keras.builds(path) or layers.builds(path)
 
+    def parameters(self, function: Callable[..., Any]) -> Mapping[str, bool] | None:
+        """Return the arguments of a registered or built-in function by its schema."""
+        return functions.arguments(function)
+
     def names(self) -> list[str]:
         """Return the paths of functions, ATen's operators, layers, and PyTorch's own list where it was read already."""
         names = opinfo.names() if opinfo.database.cache_info().currsize else ()
