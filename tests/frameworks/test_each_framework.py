@@ -116,6 +116,13 @@ def test_an_input_that_an_operator_of_the_framework_has_not_is_refused(framework
     assert f"did you mean `{near}`?" in done.stderr
 
 
+@pytest.mark.slow
+def test_inputs_of_a_bound_path_may_have_the_names_of_its_schema(command: Command) -> None:
+    words = ("torch:aten::sub.Tensor", "--framework", "torch", "--input", "other=5", "--input", "self=3x5")
+    done = command("opperf", "run", *words, "--dry-run")
+    assert "lhs=3x5 rhs=5" in done.stdout
+
+
 @pytest.mark.parametrize("framework", FRAMEWORK)
 def test_two_sides_are_compared(framework: str, command: Command) -> None:
     sides = ("--base", framework, "--new", framework)

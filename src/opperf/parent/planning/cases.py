@@ -78,7 +78,7 @@ def cases(
         for row in rows:
             with row.place():
                 values = in_one_shape(choice.definition, row.values) | dict(selection.attributes)
-                translation = _neutral(choice.definition, values, side, answers, words)
+                translation = _neutral(choice, choice.definition, values, side, answers, words)
                 results.append((case_with(choice.definition, translation), "user"))
     elif selection.random is not None:
         several = random_cases(choice.definition, selection.random, seed)
@@ -177,13 +177,24 @@ def _own_words(selection: Selection, definition: Operator, side: Side, answers: 
 
 
 def _neutral(
-    definition: Operator, row: Mapping[str, object], side: Side, answers: ChildAnswers, words: Mapping[str, str]
+    choice: OperatorChoice,
+    definition: Operator,
+    row: Mapping[str, object],
+    side: Side,
+    answers: ChildAnswers,
+    words: Mapping[str, str],
 ) -> dict[str, object]:
-    """Return the given values by neutral name; the framework's own names, and the user's `words`, are translated."""
+    """Return the given values by neutral name.
+
+    The framework's own names are translated, those of the function that the user wrote among them (`self` in ATen), and
+    so are the user's `words`.
+    """
     names = (*definition.inputs, *definition.attributes)
     own: Mapping[str, str] = {}
     if any(name not in names for name in row):
         own = {**answers.describe(side, definition.name).arguments, **words}
+        if isinstance(choice.path, str):
+            own = {**answers.describe(side, choice.path).arguments, **own}
     for name in row:
         if name not in names and name not in own:
             raise unknown(

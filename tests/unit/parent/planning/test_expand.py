@@ -30,6 +30,7 @@ NULL, NUMPY = Side("null"), Side("numpy")
 MEANINGS = {
     "np.add": Meaning("numpy.add", "add", {"x1": "lhs", "x2": "rhs"}),
     "add": Meaning("numpy.add", "add", {"x1": "lhs", "x2": "rhs"}),
+    "np.add_own": Meaning("np.add_own", "add", {"self": "lhs", "other": "rhs"}),
     "sum": Meaning("numpy.sum", "sum", {"a": "data", "axis": "axis"}),
     "np.sqrt": Meaning("np.sqrt", takes=("x",)),
     "np.kron": Meaning("np.kron", takes=("a", "b")),
@@ -343,6 +344,12 @@ def test_an_attribute_alone_changes_the_common_case() -> None:
 
 def test_the_frameworks_own_argument_names_are_translated() -> None:
     selection = Selection(operators=("add",), inputs=({"x1": "5", "rhs": "5"},))
+    (result,) = cases(selection)
+    assert [result.tensor(name).shape for name in ("lhs", "rhs")] == [(5,), (5,)]
+
+
+def test_the_names_of_the_function_that_the_user_wrote_are_translated() -> None:
+    selection = Selection(operators=("numpy:np.add_own",), inputs=({"self": "5", "x2": "5"},))
     (result,) = cases(selection)
     assert [result.tensor(name).shape for name in ("lhs", "rhs")] == [(5,), (5,)]
 
