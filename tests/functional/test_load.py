@@ -66,6 +66,18 @@ def test_every_format_has_the_load(opperf: Opperf, monkeypatch: pytest.MonkeyPat
     check_each(["run", "compare"], check)
 
 
+def test_a_change_of_code_that_moves_bytes_is_told_to_be_too_large_on_a_crowded_machine(
+    opperf: Opperf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "loads", lambda: [25.3, 9.0, 3.0])
+    large = ("--input", "data=2048x2048")
+    for command in (COMMANDS["compare"], COMMANDS["gate"]):
+        document = json.loads(opperf(*command, *large, "--format", "json").out)
+        assert [one["slug"] for one in document["comparisons"][0]["warnings"]] == ["beside_streams"]
+    assert "beside programs that stream memory" in opperf(*COMMANDS["compare"], *large).out
+    assert "beside programs that stream memory" not in opperf(*COMMANDS["compare"], "--input", "data=8x8").out
+
+
 def test_a_load_that_is_not_known_is_not_told(opperf: Opperf, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "loads", lambda: None)
     done = opperf(*COMMANDS["run"])

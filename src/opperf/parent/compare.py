@@ -11,13 +11,15 @@ from opperf.domain.code import is_code
 from opperf.domain.comparison import Comparison, ComparisonRun
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, OpperfError
+from opperf.domain.load import load_of
 from opperf.domain.plan import Settings
 from opperf.domain.record import Run
 from opperf.domain.registry import split_implementation
 from opperf.parent import request as requests
+from opperf.parent.analysis.crowd import crowd_warnings
 from opperf.parent.analysis.two_runs import compare_runs
 from opperf.parent.analysis.verdict import Rule
-from opperf.parent.calibration import stored_floors
+from opperf.parent.calibration import stored_floors, stored_rates
 from opperf.parent.contest import Contest, header, outcome
 from opperf.parent.explain import explain
 from opperf.parent.fleet.dispatch import Fleet, Wishes, fleet_of
@@ -25,9 +27,11 @@ from opperf.parent.load import read_results
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import SideText, parse_side
 from opperf.parent.progress import Progress, planning
+from opperf.parent.reports.machine import own_load
 from opperf.parent.request import Request
 from opperf.parent.sources.plugin_file import framework_of
 from opperf.parent.stages import Comparing
+from opperf.parent.workers.canaries import caches
 from opperf.parent.workers.interpreters import importable
 
 
@@ -132,7 +136,15 @@ def live(
     except BaseException as stop:  # bugs of opperf included: hours of measuring may be at stake
         cause = stop
     run = header(settings, comparing.start, comparing.facts, labels=judging.labels, command=judging.command)
-    return ComparisonRun(run, tuple(map(outcome, contests))), cause
+    return _beside_others(ComparisonRun(run, tuple(map(outcome, contests)))), cause
+
+
+def _beside_others(run: ComparisonRun) -> ComparisonRun:
+    """Return comparisons with what other programs may have done to them."""
+    sides = (side for one in run.comparisons for side in (one.base, one.new))
+    load, own, rates = load_of(run.run.machine, own_load(run.run, sides)), caches().own, stored_rates()
+    warned = (replace(one, warnings=(*one.warnings, *crowd_warnings(one, load, own, rates))) for one in run.comparisons)
+    return replace(run, comparisons=tuple(warned))
 
 
 def _compare_on_fleet(

@@ -1,0 +1,57 @@
+"""What other programs do to a ratio of code that is bound by memory.
+
+Programs that stream memory take bandwidth and room in a shared cache from both sides, and more from the side that needs
+more of them. So a change comes out larger than it is, while its verdict stays right. Nothing tells from within a
+process whether the others stream or compute, so this is said wherever they took much of the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opperf.catalog import catalog
+from opperf.domain.comparison import Comparison
+from opperf.domain.errors import InputError
+from opperf.domain.load import Load
+from opperf.domain.peaks import Peaks, Rate
+from opperf.domain.reason import Warning
+
+#: So many times as far from 1 did ratios of such code come out at most, beside three streams on two CPUs.
+FACTOR = 2
+#: What one core moves, in bytes/s, where `opperf doctor --peaks` has not measured it.
+BYTE_RATE = 1e10
+#: The share of that rate from which on a call is taken to be bound by memory.
+NEAR = 0.25
+HINT = "compare again on an idle machine before you rely on its size; `opperf doctor` names what is busy"
+
+
+def crowd_warnings(one: Comparison, load: Load | None, cache_bytes: int, rates: Sequence[Rate]) -> tuple[Warning, ...]:
+    """Return a warning where a change of code bound by memory was measured on a crowded machine.
+
+    `cache_bytes` is the largest cache that a core has for itself: what fits there needs nothing of the neighbours.
+    """
+    if load is None or not load.is_crowded or one.verdict.verdict not in ("slower", "faster"):
+        return ()
+    if one.clock not in ("wall", "cpu") or one.base.device != "cpu" or one.new.device != "cpu":
+        return ()
+    nbytes, seconds = _bytes(one), one.base_time
+    if nbytes <= cache_bytes or not seconds:
+        return ()
+    bandwidth = Peaks.of(rates, "cpu", one.base.threads).bandwidth(nbytes) or BYTE_RATE
+    if nbytes / seconds < NEAR * bandwidth:
+        return ()
+    text = (
+        f"the load average was {load}; beside programs that stream memory, ratios of code bound by memory come out up "
+        f"to {FACTOR} times as far from 1 as they are"
+    )
+    return (Warning("beside_streams", text, HINT),)
+
+
+def _bytes(one: Comparison) -> float:
+    """Return the bytes that a call goes over at least: by its formula, or its inputs and what it allocates."""
+    own = one.case.input_bytes + max(one.memory.get("peak", (0.0,)))
+    definition = catalog().get(one.case.operator)
+    try:
+        return max(own, (definition and definition.byte_count(one.case, one.direction)) or 0)
+    except (InputError, LookupError, TypeError, ValueError, ArithmeticError):  # the formula does not fit the case
+        return own
