@@ -200,6 +200,15 @@ def test_an_impossible_requirement_says_what_uv_found_and_leaves_nothing(cache: 
     assert [path for path in (cache / "environments").iterdir() if path.is_dir()] == []
 
 
+def test_a_password_in_the_address_of_a_wheel_stands_nowhere_when_its_build_fails(tmp_path: Path, cache: Path) -> None:
+    wheel = "numpy @ https://ann:s3cret@127.0.0.1:9/numpy-2.0-py3-none-any.whl"
+    words = ["run", "add", "--environment", wheel, "--framework", "numpy", "--output", str(tmp_path / "r.json")]
+    done = subprocess.run([sys.executable, "-m", "opperf", *words], capture_output=True, text=True, timeout=120)
+    assert "numpy @ https://ann:***@127.0.0.1:9" in done.stdout + done.stderr
+    files = [path.read_bytes() for folder in (tmp_path, cache) for path in folder.rglob("*") if path.is_file()]
+    assert not [one for one in (*files, done.stdout.encode(), done.stderr.encode()) if b"s3cret" in one]
+
+
 def test_a_misspelt_package_is_answered_with_the_name_that_is_near() -> None:
     with pytest.raises(EnvironmentFailure, match="did you mean `mxnet`"):
         environments.create(EnvironmentSpec.parse("mxnett==0.0.0"))

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from opperf.domain.comparison import ComparisonRun
 from opperf.domain.dataclass import dataclass
-from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError, at_place
 from opperf.domain.floor import floor_key
 from opperf.domain.judgement import Expectation, Judgement
@@ -21,6 +20,7 @@ from opperf.parent.analysis.two_runs import FLOOR
 from opperf.parent.calibration import stored_floors
 from opperf.parent.compare import Judging, base_of, live, parse_sides
 from opperf.parent.fleet.dispatch import Wishes
+from opperf.parent.passwords import environment_of
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import SideText, read_side
 from opperf.parent.progress import Progress, planning
@@ -275,7 +275,7 @@ def _plan(
         return session.plan()
     order = (
         ("framework", file.frameworks),
-        ("environment", tuple(EnvironmentSpec.parse(text).text for text in file.environments)),
+        ("environment", tuple(environment_of(text).text for text in file.environments)),
         ("device", tuple(parse_device(text) for text in file.devices)),
         ("mode", file.modes),
     )

@@ -9,12 +9,12 @@ from typing import Any
 
 from opperf.domain.case import Case
 from opperf.domain.dataclass import dataclass
-from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.measurement import CountedTimes, Outcome
 from opperf.domain.plan import Plan, Trial
 from opperf.domain.stats.order import median
 from opperf.parent.crew import Company, Crew, Lane, company
+from opperf.parent.passwords import environment_of
 from opperf.parent.planning.implementations import as_implemented
 from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.pool import Pool
@@ -31,7 +31,7 @@ def jobs(plan: Plan, pool: Pool, note: Callable[[str], None]) -> Jobs:
     sides = {trial.side.process: trial.side for trial in plan.trials}
     for side in sides.values():
         with suppress(OpperfError):  # its trials will fail, each with the reason
-            interpreter(EnvironmentSpec.parse(side.environment), framework=side.framework, progress=note)
+            interpreter(environment_of(side.environment), framework=side.framework, progress=note)
     threads = max((side.threads for side in sides.values()), default=1)
     together = company(plan.settings, threads, note)
     together.formulas.update(_formulas(plan.trials, together, pool))

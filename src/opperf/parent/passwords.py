@@ -9,6 +9,10 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
+
+from opperf.domain.environment import EnvironmentSpec
+from opperf.domain.errors import InputError
 
 #: Where a URL begins in a word of a command line, such as `--database=postgresql://...`.
 _SCHEME = re.compile(r"[A-Za-z][\w+.-]*://")
@@ -16,6 +20,8 @@ _SCHEME = re.compile(r"[A-Za-z][\w+.-]*://")
 _SECRET = re.compile(r"pass(?!file)|pwd|secret|token|credential|signature", re.IGNORECASE)
 _WEB = re.compile(r"(?:\w+\+)?https?", re.IGNORECASE)
 HIDDEN = "***"
+#: Texts of environments as they are shown, with what the user wrote: only this process has to install from there.
+_CONCEALED: dict[str, str] = {}
 
 
 def own_command() -> tuple[str, ...]:
@@ -37,6 +43,26 @@ def hide_passwords(text: str) -> str:
     if match is None or not re.search("[@?]", text[match.end() :]):
         return text
     return text[: match.start()] + _hide(match[0], text[match.end() :])
+
+
+def environment_of(text: str) -> EnvironmentSpec:
+    """Read an environment as a user writes it; its text, which records and reports show, has no passwords.
+
+    Within this process that text means the same environment. Raises `InputError`.
+
+    >>> spec = environment_of("torch @ https://ann:pw@wheels.example/torch.whl")
+    >>> spec.text, environment_of(spec.text).requirements == spec.requirements
+    ('torch @ https://ann:***@wheels.example/torch.whl', True)
+    """
+    try:
+        spec = EnvironmentSpec.parse(_CONCEALED.get(text.strip(), text))
+    except InputError as error:
+        message = error.message.replace(text, hide_passwords(text))
+        raise InputError(message, hint=error.hint, slug=error.slug) from None
+    shown = hide_passwords(spec.text)
+    if shown != spec.text:
+        _CONCEALED[shown] = spec.text
+    return replace(spec, text=shown)
 
 
 def secrets(query: Iterable[str]) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from opperf.domain.code import is_code
 from opperf.domain.dataclass import dataclass
-from opperf.domain.environment import CURRENT, EnvironmentSpec
+from opperf.domain.environment import CURRENT
 from opperf.domain.errors import InputError, check_known
 from opperf.domain.files.destination import ScratchFolder
 from opperf.domain.peaks import Peaks
@@ -24,6 +24,7 @@ from opperf.domain.profile.watching import FRESH, ONE_BY_ONE, WATCHED, Watching
 from opperf.domain.registry import framework
 from opperf.domain.trace import Trace
 from opperf.parent.calibration import stored_rates
+from opperf.parent.passwords import environment_of
 from opperf.parent.reports.profile import SORTS
 from opperf.parent.sources.execution_trace.reading import read_traces
 from opperf.parent.sources.plugin_file import watched_frameworks
@@ -191,7 +192,7 @@ def python_for(
     if environment is None:
         framework = next(iter(frameworks_of(words, options.watched)), "null")
         return interpreter(CURRENT, framework=options.framework or framework, progress=progress)
-    spec = EnvironmentSpec.parse(environment)
+    spec = environment_of(environment)
     return interpreter(spec, framework=options.framework or spec.framework or "null", progress=progress)
 
 

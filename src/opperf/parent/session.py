@@ -29,6 +29,7 @@ from opperf.domain.reason import Reason
 from opperf.domain.record import Record, Run
 from opperf.parent.analysis.summary import doubts, limit_of, record, with_shares
 from opperf.parent.calibration import stored_floors, stored_rates
+from opperf.parent.passwords import own_command
 from opperf.parent.planning.cases import ChildAnswers
 from opperf.parent.planning.expand import expand
 from opperf.parent.planning.selection import Selection
@@ -38,7 +39,6 @@ from opperf.parent.planning.values import notes
 from opperf.parent.progress import Progress, Silent
 from opperf.parent.store.documents import Earlier, earlier_work
 from opperf.parent.store.journal import JournalWriter, journal_of
-from opperf.parent.store.passwords import own_command
 from opperf.parent.workers import machine
 from opperf.parent.workers.instructions import check
 from opperf.parent.workers.interpreters import importable, settled_side

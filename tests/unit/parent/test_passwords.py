@@ -9,9 +9,12 @@ from urllib.parse import quote
 import pytest
 from sqlalchemy.engine import make_url
 
-from opperf.domain.errors import HarnessError
+from opperf.domain.environment import EnvironmentSpec
+from opperf.domain.errors import HarnessError, InputError
+from opperf.parent.nightly.nightly import pin
+from opperf.parent.passwords import environment_of, hide_passwords, own_command
+from opperf.parent.planning.side_text import parse_side
 from opperf.parent.store.database.connection import Address, connect
-from opperf.parent.store.passwords import hide_passwords, own_command
 
 
 @pytest.mark.parametrize(
@@ -74,3 +77,35 @@ def test_neither_an_address_nor_what_its_driver_says_has_the_password(url: str) 
 def test_the_command_of_a_run_has_no_password(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["mine.py", "postgresql://ann:secret@db/perf"])
     assert own_command() == ("mine.py", "postgresql://ann:***@db/perf")
+
+
+WHEEL = "torch @ https://ann:s3cret@wheels.example/torch.whl"
+
+
+@pytest.mark.parametrize("more", ["", " + keras"])
+def test_an_environment_shows_no_password_and_is_installed_with_it(more: str) -> None:
+    spec = environment_of(WHEEL + more)
+    assert spec.text == f"torch @ https://ann:***@wheels.example/torch.whl{more}"
+    assert spec.requirements[0] == WHEEL
+    assert environment_of(spec.text) == spec
+
+
+@pytest.mark.parametrize("text", ["numpy==2.2.6", "current", "python=/opt/a@b/bin/python", "torch @ file:///t@1.whl"])
+def test_an_environment_without_a_password_is_as_it_was(text: str) -> None:
+    assert environment_of(text) == EnvironmentSpec.parse(text)
+
+
+def test_a_message_about_an_environment_shows_no_password() -> None:
+    with pytest.raises(InputError) as caught:
+        environment_of(f"{WHEEL} ; python_version > '3'")
+    assert "s3cret" not in str(caught.value)
+
+
+def test_a_side_shows_no_password() -> None:
+    side = parse_side(f"{WHEEL};threads=2", lambda _: None)
+    assert (side.text, side.side.environment) == (hide_passwords(f"{WHEEL};threads=2"), environment_of(WHEEL).text)
+    assert "s3cret" not in repr(side)
+
+
+def test_a_build_of_a_night_shows_no_password() -> None:
+    assert pin(f"{WHEEL};threads=2") == "torch @ https://ann:***@wheels.example/torch.whl;threads=2"

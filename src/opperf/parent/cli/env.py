@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from opperf.parent.cli import options
+from opperf.parent.passwords import environment_of
 
 app = options.verb_application(help="Manage the environments that frameworks are measured in.", no_args_is_help=True)
 
@@ -34,10 +35,9 @@ def list_environments(*, format: options.Format = None) -> None:
 @app.command()
 def create(name: Annotated[str, _NAME]) -> None:
     """Build an environment, unless it exists already."""
-    from opperf.domain.environment import EnvironmentSpec
     from opperf.parent.workers import environments
 
-    environment = environments.create(EnvironmentSpec.parse(name), progress=_say)
+    environment = environments.create(environment_of(name), progress=_say)
     _say(f"{environment.name}: Python {environment.python}, {', '.join(environment.frameworks) or 'no framework'}")
 
 
@@ -68,10 +68,9 @@ def python(name: Annotated[str, _NAME]) -> None:
 
     To run a script in it: `$(opperf env python mxnet) script.py`.
     """
-    from opperf.domain.environment import EnvironmentSpec
     from opperf.parent.workers import interpreters
 
-    spec = EnvironmentSpec.parse(name)
+    spec = environment_of(name)
     # Where the text names no framework, null will do: it asks for nothing but Python.
     typer.echo(interpreters.interpreter(spec, framework=spec.framework or "null", progress=_say))
 

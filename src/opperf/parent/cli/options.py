@@ -19,8 +19,8 @@ import typer
 from opperf.domain.dataclass import dataclass
 from opperf.domain.files.json_text import JsonDict
 from opperf.parent.cli import completion
+from opperf.parent.passwords import own_command
 from opperf.parent.reports.formats import join_words, names
-from opperf.parent.store.passwords import own_command
 
 if TYPE_CHECKING:
     from opperf.parent.compare import Judging as Rules

@@ -10,12 +10,12 @@ from typing import Any
 from opperf.domain.errors import InputError
 from opperf.parent import run as running
 from opperf.parent.library.options import Operator
+from opperf.parent.passwords import own_command
 from opperf.parent.progress import Progress, Silent, Stderr
 from opperf.parent.results import Replay, Results, Suite
 from opperf.parent.session import Options
 from opperf.parent.sources.live_function import code_text
 from opperf.parent.store.output_lock import take
-from opperf.parent.store.passwords import own_command
 from opperf.parent.workers.package import cache_folder
 
 

@@ -25,8 +25,8 @@ from opperf.parent.library.options import (
     RunOptions,
     with_options,
 )
+from opperf.parent.passwords import own_command
 from opperf.parent.results import Comparisons, Gate, Noise, Results
-from opperf.parent.store.passwords import own_command
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

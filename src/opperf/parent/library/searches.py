@@ -11,8 +11,8 @@ from opperf.parent.bisect import bisect as bisecting
 from opperf.parent.explore import explore as exploring
 from opperf.parent.library.arguments import names_of, progress_of, read
 from opperf.parent.library.options import BisectOptions, ExploreOptions, Operator, with_options
+from opperf.parent.passwords import own_command
 from opperf.parent.results import Bisection, Exploration
-from opperf.parent.store.passwords import own_command
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

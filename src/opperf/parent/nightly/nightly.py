@@ -15,7 +15,6 @@ from dataclasses import field, replace
 
 from opperf.domain.comparison import Comparison, ComparisonRun
 from opperf.domain.dataclass import dataclass
-from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.judgement import Judgement
 from opperf.domain.load import with_highest_load
 from opperf.domain.record import Run
@@ -24,6 +23,7 @@ from opperf.parent.analysis.ratio_graph import Closure, Edge, RatioGraph
 from opperf.parent.compare import Judging, live
 from opperf.parent.gate import Gate, selection_of
 from opperf.parent.nightly.calendar import ANCHOR, BUILD, NAME, Calendar
+from opperf.parent.passwords import environment_of
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import read_side
 from opperf.parent.progress import Progress
@@ -113,8 +113,10 @@ def pin(text: str, index: str | None = None) -> str:
     'numpy==2.2.6;threads=2'
     """
     build, semicolon, rest = text.partition(";")
-    spec = EnvironmentSpec.parse(build)
-    if spec.kind == "python" or "==" in build or "@" in build or not spec.requirements:
+    spec = environment_of(build)
+    if "@" in build and spec.requirements:
+        return spec.text + semicolon + rest
+    if spec.kind == "python" or "==" in build or not spec.requirements:
         return text
     return newest(build, index) + semicolon + rest
 

@@ -15,6 +15,7 @@ from opperf.domain.errors import InputError
 from opperf.domain.plan import Trial
 from opperf.domain.registry import LAYER_LIBRARIES, split_implementation
 from opperf.domain.suite import Suite, SuiteCase
+from opperf.parent.passwords import environment_of
 from opperf.parent.sources.shapes_file import Row
 from opperf.parent.sources.suite_file import read_suite
 
@@ -94,7 +95,7 @@ class Selection:
 
         Programs and settings, variables of the environment among them, are the user's to name too.
         """
-        side, environments = trial.side, [EnvironmentSpec.parse(text).text for text in self.environments]
+        side, environments = trial.side, [environment_of(text).text for text in self.environments]
         if not EnvironmentSpec.parse(side.environment).is_public and side.environment not in environments:
             raise InputError(
                 f"{where}: a file cannot choose the environment, but this one asks for `{side.environment}`",

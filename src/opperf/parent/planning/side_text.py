@@ -23,6 +23,7 @@ from opperf.domain.errors import InputError, check_known, unknown
 from opperf.domain.plan import ALLOCATORS, ENGINES, HOW, MODES, VARIABLE, Side, check_most
 from opperf.domain.registry import FRAMEWORKS, LAYER_LIBRARIES, framework, parse_device, split_implementation
 from opperf.domain.tensor import parse_dtype
+from opperf.parent.passwords import environment_of, hide_passwords
 from opperf.parent.planning.selection import Selection
 
 KEYS = (*HOW, "dtype", "framework")
@@ -82,7 +83,7 @@ def _read(text: str) -> SideText:
         settings=settings,
     )
     dtype = keys.get("dtype")
-    return SideText(text, side, None if dtype is None else parse_dtype(dtype))
+    return SideText(hide_passwords(text), side, None if dtype is None else parse_dtype(dtype))
 
 
 def _place(first: str, framework_name: str | None) -> tuple[str, str, str | None]:
@@ -92,7 +93,7 @@ def _place(first: str, framework_name: str | None) -> tuple[str, str, str | None
         return prefix, "current", path
     if first in FRAMEWORKS:
         return first, "current", None
-    spec = EnvironmentSpec.parse(first)
+    spec = environment_of(first)
     name = framework_name or spec.framework
     if name is None:
         raise InputError(f"`{first}` does not name its framework", hint="add `;framework=torch`")
@@ -187,7 +188,7 @@ def sides(selection: Selection, names: Sequence[str]) -> tuple[Side, ...]:
 
 def environments(selection: Selection, name: str) -> tuple[str, ...]:
     """Return the environments for one framework: those bound to it, else those bound to none, else the current one."""
-    specs = [EnvironmentSpec.parse(text) for text in selection.environments]
+    specs = [environment_of(text) for text in selection.environments]
     own = [spec.text for spec in specs if spec.framework == name]
     free = [spec.text for spec in specs if spec.framework is None]
     return tuple(own or (free if name != "null" else ()) or ("current",))

@@ -34,6 +34,7 @@ from opperf.domain.errors import EnvironmentFailure, InputError, unknown
 from opperf.domain.files.destination import write_text
 from opperf.domain.files.json_text import value_of
 from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS
+from opperf.parent.passwords import environment_of, hide_passwords
 from opperf.parent.workers.installer import BUILD_LIMIT, find_links, listen, uv
 from opperf.parent.workers.package import cache_folder, ensure_folder
 
@@ -110,7 +111,7 @@ def remove(name: str, *, progress: Progress = quiet) -> list[str]:
     folders = [path for path in sorted(home.iterdir()) if path.is_dir()] if home.is_dir() else []
     texts = {folder.name: environment.text for folder in folders if (environment := _read(folder)) is not None}
     try:
-        spec = EnvironmentSpec.parse(name)
+        spec = environment_of(name)
         names = {name, spec.text} | ({_folder_name(spec, _python_request(spec))} if spec.requirements else set())
     except InputError:
         names = {name}
@@ -254,11 +255,11 @@ def _install(spec: EnvironmentSpec, base: str, folder: Path, attempt: Path) -> B
     return BuiltEnvironment(
         name=folder.name,
         text=spec.text,
-        requirements=spec.requirements,
+        requirements=tuple(map(hide_passwords, spec.requirements)),
         executable=str(python),
         python=version_text(version),
         frameworks=frameworks,
-        packages=tuple(packages),
+        packages=tuple(map(hide_passwords, packages)),
         size=sum(path.lstat().st_size for path in attempt.rglob("*")),
         created=time.time(),
         uv=uv(spec, "--version").split()[1],

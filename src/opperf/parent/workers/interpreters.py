@@ -17,6 +17,7 @@ from opperf.domain.environment import CURRENT, EnvironmentSpec, preset
 from opperf.domain.errors import EnvironmentFailure, InputError
 from opperf.domain.plan import Side
 from opperf.domain.registry import FRAMEWORKS, LAYER_LIBRARIES, REAL_FRAMEWORKS
+from opperf.parent.passwords import environment_of
 from opperf.parent.workers.environments import PYTHON, Progress, create, probe, quiet, version_text
 
 #: The oldest Python that a worker runs in.
@@ -62,7 +63,7 @@ def settled_side(side: Side, libraries: Collection[str] = (), *, explicit: bool 
 
     Where `current` is the user's `explicit` choice, no other is used: raises `EnvironmentFailure`.
     """
-    spec = EnvironmentSpec.parse(side.environment)
+    spec = environment_of(side.environment)
     environment = choose_environment(spec, side.framework, libraries)
     if explicit and spec == CURRENT != environment:
         missing = " and ".join((side.framework, *libraries))

@@ -23,12 +23,12 @@ from typing import IO
 
 import psutil
 
-from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError, OperatorFailure, WorkerFailure
 from opperf.domain.message.replies import Failure, Hello
 from opperf.domain.message.requests import Limits, Quit, R, Request, reply_type, verb
 from opperf.domain.message.wire import LONGEST, PROTOCOL, Answer, MessageError, read_answer, request_line
 from opperf.domain.plan import ReadSide, Side
+from opperf.parent.passwords import environment_of
 from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.machine import available_memory
 from opperf.parent.workers.package import package_folder
@@ -370,7 +370,7 @@ def start(
     """
     if isinstance(side, ReadSide):
         raise InputError("only a file names this side", hint="name it yourself", slug="code_in_file")
-    spec = EnvironmentSpec.parse(side.environment)
+    spec = environment_of(side.environment)
     python = interpreter(spec, framework=side.framework, progress=progress)
     worker = Worker(
         python,

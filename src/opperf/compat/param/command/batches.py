@@ -24,12 +24,12 @@ from opperf.catalog.param.cases import ConfigCase
 from opperf.compat.param.command.kernels import FILTER, Launch, label, summarize
 from opperf.compat.param.command.tools import OBSERVER, Tool
 from opperf.domain.dataclass import dataclass
-from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import HarnessError, OpperfError
 from opperf.domain.files.destination import write_text
 from opperf.domain.message.requests import Batch, LabeledTrial
 from opperf.domain.plan import Settings, Trial
 from opperf.domain.reason import Reason
+from opperf.parent.passwords import environment_of
 from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.package import package_folder
 from opperf.parent.workers.process import child_variables
@@ -101,7 +101,7 @@ class Watch:
 
     def _command(self, tool: Tool, stem: Path, first: Trial) -> tuple[list[str], dict[str, str]]:
         """Return the command of a batch, and the variables that it runs with."""
-        spec = EnvironmentSpec.parse(first.side.environment)
+        spec = environment_of(first.side.environment)
         python = interpreter(spec, framework=first.side.framework, progress=self.note)
         variables = child_variables(package_folder(), own_path=spec.kind == "current", bytecode=False)
         if self.options.batch_cuda_device is not None:

@@ -32,11 +32,11 @@ from opperf.domain.record import Run
 from opperf.domain.units import format_seconds, parse_jobs
 from opperf.parent.cli.places import emit
 from opperf.parent.cli.progress import Bar
+from opperf.parent.passwords import own_command
 from opperf.parent.planning.selection import Selection
 from opperf.parent.progress import Silent
 from opperf.parent.reports.text import one_line
 from opperf.parent.session import Interrupted, Options, Session
-from opperf.parent.store.passwords import own_command
 from opperf.parent.workers import machine
 
 #: The most seconds that an operator may take in all; PARAM has no limit, and a hung one would hang the run.

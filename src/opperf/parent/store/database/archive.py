@@ -19,12 +19,12 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.floor import NoiseRun
 from opperf.domain.judging import JudgedRun
 from opperf.domain.record import SCHEMA_VERSION, Run
+from opperf.parent.passwords import hide_passwords
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.connection import Address, connect, reading, writing
 from opperf.parent.store.database.documents import fingerprint, pack, unpack
 from opperf.parent.store.database.rows import Rows
 from opperf.parent.store.database.series import pieces
-from opperf.parent.store.passwords import hide_passwords
 
 #: What a database keeps.
 Stored: TypeAlias = Union[Run, ComparisonRun, NoiseRun, JudgedRun]

@@ -23,6 +23,7 @@ from opperf.domain.reason import Reason, Warning
 from opperf.domain.record import Record, Run, Statistics
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.load import read_document, read_value
+from opperf.parent.passwords import hide_passwords
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import VARIABLE, Address, choose, connect, reading
@@ -32,7 +33,6 @@ from opperf.parent.store.database.listing import machines
 from opperf.parent.store.database.operator_history import operator_times
 from opperf.parent.store.database.overview import overview
 from opperf.parent.store.database.pruning import prune
-from opperf.parent.store.passwords import hide_passwords
 
 GOLD = Path(__file__).parents[4] / "gold" / "version_1"
 MACHINE: dict[str, Any] = {
