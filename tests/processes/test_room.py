@@ -93,17 +93,19 @@ def test_what_holds_too_little_is_refused_with_what_a_candidate_could_do(cache: 
 def test_a_mechanism_that_the_machine_lacks_is_left_out_with_the_reason(
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    without = rooms.ENTRANCE.replace("from opperf", "import sys; sys.modules['pyseccomp'] = None; from opperf", 1)
+    without = rooms.ENTRANCE.replace("from opperf", "sys.modules['pyseccomp'] = None; from opperf", 1)
     monkeypatch.setattr(rooms, "ENTRANCE", without)
     rooms._probe.cache_clear()
     try:
-        if "namespaces" in room.mechanisms:
-            assert probe(room) == tuple(name for name in room.mechanisms if name != "seccomp")
-        else:  # UDP is Landlock's from version 10 on
-            with pytest.raises(InputError, match=r"too little for a room \(seccomp: .*send to a port"):
-                probe(room)
+        outcome = str(probe(room))
+    except InputError as refusal:  # without it, Landlock knows no UDP before its version 10
+        outcome = refusal.message
     finally:
         rooms._probe.cache_clear()
+    if "namespaces" in room.mechanisms:
+        assert outcome == str(tuple(name for name in room.mechanisms if name != "seccomp"))
+    else:
+        assert "room (seccomp: " in outcome or outcome == "('landlock',)"
 
 
 def test_it_writes_to_its_temporary_folder_alone(inside: Inside, tmp_path: Path) -> None:
@@ -299,15 +301,16 @@ def test_it_stays_on_its_cpus_and_is_told_otherwise(inside: Inside) -> None:
         """
         import ctypes, os
         before, own = os.sched_getaffinity(0), os.nice(0)
-        os.sched_setaffinity(0, {min(before)})
+        os.sched_setaffinity(0, range(os.cpu_count()))
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
         os.setpriority(os.PRIO_PROCESS, 0, 5)
         ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
-        print(os.sched_getaffinity(0) == before, os.sched_getscheduler(0) == os.SCHED_OTHER, os.nice(0) == own,
-              ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))
-        """
+        print(len(before), os.sched_getaffinity(0) == before, os.nice(0) == own)
+        print(os.sched_getscheduler(0) == os.SCHED_OTHER, ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))
+        """,
+        cpus=(min(os.sched_getaffinity(0)),),
     )
-    assert (done.stdout, done.stderr) == ("True True True 1\n", "")
+    assert (done.stdout, done.stderr) == ("1 True True\nTrue 1\n", "")
 
 
 def test_a_fork_bomb_is_bounded(inside: Inside) -> None:

@@ -33,11 +33,19 @@ from opperf.parent.workers.supervision import carry_out
 MECHANISMS = ("namespaces", "landlock", "seccomp")
 #: Where systems have programs and libraries, and of their settings what those ask for. No secret is among them.
 SYSTEM = (
-    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix/store", "/gnu/store", "/sys"),
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix/store", "/gnu/store"),
     *("/etc/alternatives", "/etc/group", "/etc/hosts", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d"),
-    *("/etc/localtime", "/etc/nsswitch.conf", "/etc/passwd", "/etc/os-release"),
+    *(
+        "/sys/devices/system",
+        "/sys/fs/cgroup",
+        "/sys/kernel/mm",
+        "/etc/localtime",
+        "/etc/nsswitch.conf",
+        "/etc/passwd",
+        "/etc/os-release",
+    ),
 )
-#: What runs first in the parent's Python. With `-I`, nothing of the user's is on its path; it is told where opperf is.
+#: What runs first in the parent's Python, which has the standard library on its path, and is told where opperf is.
 ENTRANCE = (
     "import json, sys; policy = json.loads(sys.argv[1]); sys.path.extend(policy['libraries']); "
     "from opperf.parent.workers.confinement.entrance import main; main(policy, sys.argv[2:])"
@@ -56,7 +64,8 @@ class Room:
     """What a process may touch. Paths are absolute; a folder stands for all in it.
 
     It reads `readable` but for `hidden`, and writes to a temporary folder of its own alone. `memory` and `space` (of
-    temporary files) are bytes, `cpu_time` seconds of each process; None is no limit.
+    temporary files) are bytes, `cpu_time` seconds of each process; None is no limit. It stays on its `cpus`, which it
+    cannot choose itself.
     """
 
     readable: tuple[str, ...]
@@ -66,10 +75,18 @@ class Room:
     cpu_time: int | None = None
     space: int = SPACE
     files: int | None = FILES
+    cpus: tuple[int, ...] | None = None
     mechanisms: tuple[str, ...] = MECHANISMS
 
 
-def room_of(python: Path, own: Iterable[Path], hidden: Iterable[Path] = (), *, memory: int | None = None) -> Room:
+def room_of(
+    python: Path,
+    own: Iterable[Path],
+    hidden: Iterable[Path] = (),
+    *,
+    memory: int | None = None,
+    cpus: tuple[int, ...] | None = None,
+) -> Room:
     """Return the room of a child: it reads its interpreter, opperf's own part of a child, and the files of its own.
 
     `hidden` wins over `own`. Raises `InputError` for files of its own that would open the whole machine to it.
@@ -84,6 +101,7 @@ def room_of(python: Path, own: Iterable[Path], hidden: Iterable[Path] = (), *, m
         tuple(dict.fromkeys((*SYSTEM, *python_paths(python), str(package_folder()), *paths))),
         tuple(os.path.abspath(path) for path in hidden),
         int(available_memory() * MEMORY_SHARE) if memory is None else memory,
+        cpus=cpus,
     )
 
 
@@ -100,11 +118,14 @@ def python_paths(python: Path) -> tuple[str, ...]:
     """Return where an interpreter has its own files, and its packages."""
     code = "import json, sys; print(json.dumps([sys.executable, sys.prefix, sys.base_prefix, *sys.path]))"
     try:
-        answer = carry_out([str(python), "-c", code], LIMIT, os.environ, Path("/"))
+        answer = carry_out([os.path.abspath(python), "-c", code], LIMIT, os.environ, Path("/"))
         paths = json.loads(answer.stdout)
-    except (OSError, ValueError, subprocess.TimeoutExpired) as problem:
+    except (OSError, subprocess.TimeoutExpired) as problem:
         raise WorkerFailure(f"cannot ask `{python}` for its packages: {problem}", slug="spawn") from problem
-    return tuple(dict.fromkeys((str(python), *filter(os.path.exists, paths))))
+    except ValueError as problem:
+        message = f"`{python}` does not say where its packages are"
+        raise WorkerFailure(message, slug="spawn", stderr=answer.stderr) from problem
+    return tuple(dict.fromkeys((os.path.abspath(python), *filter(os.path.exists, paths))))
 
 
 def under(room: Room, mechanisms: tuple[str, ...] | None = None) -> list[str]:
@@ -194,4 +215,4 @@ def _command(room: Room) -> list[str]:
     specs = filter(None, map(find_spec, ("landlockpy", "pyseccomp")))
     origins = [Path(opperf.__file__), *(Path(spec.origin) for spec in specs if spec.origin)]
     libraries = [str(path.parents[1] if path.name == "__init__.py" else path.parent) for path in origins]
-    return [sys.executable, "-I", "-c", ENTRANCE, json.dumps({**asdict(room), "libraries": libraries})]
+    return [sys.executable, "-I", "-S", "-c", ENTRANCE, json.dumps({**asdict(room), "libraries": libraries})]

@@ -147,6 +147,8 @@ class _Entrance:
 
     def _limit(self) -> None:
         policy = self._policy
+        if policy["cpus"] is not None:
+            os.sched_setaffinity(0, policy["cpus"])
         # In a namespace of its own, a user's processes are counted anew.
         others = 0 if self._apart else _tasks()
         limits = {
