@@ -108,7 +108,7 @@ def simulated(lasting: float, effect: float, count: int, *, traced: bool, one_mo
         modes.wait()
         contest = Contest(trial, trial, trial)
         duel: Callable[..., Any] = partial(_draw, modes, effect, traced, generator)
-        Comparing(Settings(seed=number, check=False), Rule(), lambda _: None, duel=duel).run([contest])
+        Comparing(Settings(seed=number, check="none"), Rule(), lambda _: None, duel=duel).run([contest])
         result.append(outcome(contest))
     return result
 

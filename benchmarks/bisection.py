@@ -99,7 +99,7 @@ def name_builds(past: History) -> tuple[int, ...]:
     Drawn.history = past
     order = Order("0", str(BUILDS - 1), pairs=PAIRS)
     rule = Rule(pairs=PAIRS)
-    search = Search(Selection(), past, "", order, rule, Settings(check=False), Silent())
+    search = Search(Selection(), past, "", order, rule, Settings(check="none"), Silent())
     side = Side("null", settings={"version": "0"})
     search._subjects = [Subject(Trial(Case("null:steady"), side, "forward"))]
     search._side, search._bench.environments["0"] = side, past.side("0")

@@ -91,7 +91,7 @@ def comparisons(
     while len(result) < count:
         for several in [[trial] for trial in trials] if alone else [trials]:
             contests = [Contest(trial, trial, trial) for trial in several]
-            settings = Settings(seed=generator.randrange(1 << 30), check=False)
+            settings = Settings(seed=generator.randrange(1 << 30), check="none")
             duel: Callable[..., Any] = partial(_draw, pairs, effect, generator)
             Comparing(settings, rule, lambda _: None, duel=duel).run(contests)
             said = [outcome(contest) for contest in contests]

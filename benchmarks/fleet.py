@@ -43,7 +43,7 @@ from opperf.parent.store.journal import JournalWriter
 
 NODES, SECONDS = 3, 0.4
 SLEEPING = Settings(trial_budget=0.5, memory=False)
-REAL = Settings(trial_budget=0.2, check=False)
+REAL = Settings(trial_budget=0.2, check="none")
 #: By which the children of this benchmark are known.
 MARK = {"OPPERF_FLEET_BENCHMARK": str(os.getpid())}
 SIDE = Side("null", implementation="steady")

@@ -91,7 +91,7 @@ def measure(pairs: dict[str, list[float]], effects: dict[str, float], generator:
     """Compare all operators once, each with its own effect."""
     trials = {name: Trial(Case(name), Side("null"), "forward") for name in pairs}
     contests = [Contest(trial, trial, trial) for trial in trials.values()]
-    settings = Settings(seed=generator.randrange(1 << 30), check=False)
+    settings = Settings(seed=generator.randrange(1 << 30), check="none")
     duel: Callable[..., Any] = lambda *_: Shifted(pairs, effects, generator)  # noqa: E731
     Comparing(settings, Rule(), lambda _: None, duel=duel).run(contests)
     estimates = {}

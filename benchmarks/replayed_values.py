@@ -18,7 +18,7 @@ from opperf.child.backends.torch.runtime import TorchBackend
 from opperf.child.backends.torch.specs import tensors
 from opperf.child.worker import arguments, code
 from opperf.child.worker.directions import call_once
-from opperf.child.worker.jobs import failure
+from opperf.child.worker.failures import failure
 from opperf.child.worker.names import Names
 from opperf.domain.code import Code
 from opperf.domain.plan import Side, Trial

@@ -24,7 +24,7 @@ from opperf.catalog.valid_values import restrict
 from opperf.child.worker import arguments, code, inputs
 from opperf.child.worker.correctness import check
 from opperf.child.worker.directions import call_once, ready
-from opperf.child.worker.jobs import failure
+from opperf.child.worker.failures import failure
 from opperf.child.worker.names import Names
 from opperf.domain.backend import Backend, Bound, CapturedCall, HostValue
 from opperf.domain.case import Case

@@ -38,8 +38,10 @@ def verdict_on(body: str, folder: Path, case: Case = CASE) -> Judged:
     ("body", "verdict", "slug"),
     [
         (
-            "memo = {}\ndef f(x):\n    place = x.ctypes.data\n    if place not in memo:\n"
-            "        memo[place] = softmax(x)\n    return memo[place]\n",
+            (
+                "memo = {}\ndef f(x):\n    place = x.ctypes.data\n    if place not in memo:\n"
+                "        memo[place] = softmax(x)\n    return memo[place]\n"
+            ),
             "wrong",
             "replays",
         ),
@@ -53,14 +55,19 @@ def verdict_on(body: str, folder: Path, case: Case = CASE) -> Judged:
         ("def f(x):\n    import os\n    os._exit(0)\n", "cheats", "exits"),
         ("def f(x):\n    import ctypes\n    return ctypes.string_at(0)\n", "wrong", "fails"),
         (
-            "out = {}\ndef f(x):\n    y = out.setdefault(x.shape, np.empty_like(x))\n    y[:] = softmax(x)\n"
-            "    return y\n",
+            (
+                "out = {}\ndef f(x):\n    y = out.setdefault(x.shape, np.empty_like(x))\n    y[:] = softmax(x)\n"
+                "    return y\n"
+            ),
             "wrong",
             "outputs_share_memory",
         ),
         (
-            "import threading, time\ndef f(x):\n    y = np.zeros_like(x)\n    def work():\n        time.sleep(0.005)\n"
-            "        y[:] = softmax(x)\n    threading.Thread(target=work, daemon=True).start()\n    return y\n",
+            (
+                "import threading, time\ndef f(x):\n    y = np.zeros_like(x)\n    def work():\n"
+                "        time.sleep(0.005)\n"
+                "        y[:] = softmax(x)\n    threading.Thread(target=work, daemon=True).start()\n    return y\n"
+            ),
             "cheats",
             "works_after_return",
         ),

@@ -27,7 +27,7 @@ def test_a_custom_operator_of_torch_stands_beside_the_frameworks_own() -> None:
     assert [record["direction"] for record in result] == ["forward", "backward"] * 2
     mine, theirs = result[0], result[2]
     assert mine["case"] == theirs["case"]
-    assert mine["facts"]["checked"] == "against torch:torch.nn.functional.softmax"
+    assert mine["facts"]["checked"] == "timed calls against torch:torch.nn.functional.softmax"
 
 
 def test_a_custom_op_of_mxnet_is_measured_forward_and_backward() -> None:
@@ -40,7 +40,7 @@ def test_a_jitted_function_of_jax_brings_sizes_a_count_and_a_reference() -> None
         "examples.custom.jax_layer:dense_relu", "--framework", "jax", "--size", "small", "--direction", "forward"
     )
     (record,) = result
-    assert record["facts"]["checked"] == "against its reference"
+    assert record["facts"]["checked"] == "timed calls against its reference"
     assert record["metrics"]["flops"]["value"] == 2 * 8 * 16 * 32 + 2 * 8 * 32
 
 

@@ -59,7 +59,7 @@ def test_mine_stands_beside_the_frameworks_own_under_one_case_and_is_checked_aga
     assert mine["case"] == theirs["case"]
     assert mine["case"]["inputs"]["data"]["shape"] == [64, 128]
     assert mine["side"]["implementation"] == "code:mine:fast"
-    assert mine["facts"]["checked"].startswith("against numpy:")
+    assert mine["facts"]["checked"].startswith("timed calls against numpy:")
     assert theirs["facts"]["checked"].startswith("against NumPy ")
     assert [record["status"] for record in (mine, theirs)] == ["ok", "ok"]
 
@@ -83,7 +83,7 @@ def test_a_plugin_brings_its_operators_sizes_counts_and_references() -> None:
     assert twice["case"]["inputs"]["x"]["shape"] == [64, 32]
     assert twice["origin"] == "declared:common"
     assert twice["metrics"]["flops"] == {"unit": "FLOP", "value": 2048, "source": "declared"}
-    assert twice["facts"]["checked"] == "against its reference"
+    assert twice["facts"]["checked"] == "timed calls against its reference"
 
 
 def test_a_plugin_without_names_brings_all_it_declares() -> None:
@@ -105,7 +105,7 @@ def test_an_installed_plugin_brings_operators_by_name(here: Path, monkeypatch: p
     assert [line.split()[:2] for line in listed.stdout.splitlines()[2:]] == [["twice", "plugin"]]
     assert listed.stderr.splitlines() == ["plugin `gone` is left out: there is no module `gone_operators`"]
     (twice,) = records("twice")
-    assert twice["facts"]["checked"] == "against its reference"
+    assert twice["facts"]["checked"] == "timed calls against its reference"
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_a_suite_has_cases_of_mine_when_i_name_the_function_again(here: Path) ->
     assert "suite.json: cases[0]: `mine.py:twice` is code" in done.stderr
     (record,) = records("--suite", "suite.json", "--plugin", "mine.py")
     assert (record["status"], record["side"]["implementation"]) == ("ok", "code:mine.py:twice")
-    assert record["facts"]["checked"] == "against its reference"
+    assert record["facts"]["checked"] == "timed calls against its reference"
 
 
 def test_a_result_of_mine_is_read_back_and_goes_on_where_i_name_the_function(here: Path) -> None:

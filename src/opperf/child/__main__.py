@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from opperf.child.measure.disturbance import NoCounters, ProcessCounters
 from opperf.child.worker import process
-from opperf.child.worker.jobs import Jobs, failure
+from opperf.child.worker.failures import failure
+from opperf.child.worker.jobs import Jobs
 from opperf.domain.message.replies import Agreement, Hello
 from opperf.domain.message.requests import Compare, JudgingRequest, Limits, Quit, R, Request
 from opperf.domain.message.wire import PROTOCOL, answer_line, read_request

@@ -296,6 +296,10 @@ class Restoring(Core, Protocol):
         """Return what differs for a tensor of other elements, in the time of reading them; None where nothing does."""
         return None if self.immutable else checksum(self.to_host(tensor))
 
+    def refill(self, tensor: Any, pool: Any, start: int) -> Any:
+        """Write the elements of a flat one from `start` on into a tensor, and return that, or a new one instead."""
+        raise Unsupported(f"opperf cannot write into a tensor of {self.name}")
+
     def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
         """Remember the values of tensors, and return what puts them back."""
         if self.immutable:

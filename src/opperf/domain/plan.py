@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field, fields, replace
 from typing import Annotated, Optional, TypeAlias, Union
 
@@ -20,6 +20,9 @@ ALLOCATORS = ("fixed", "default")
 ENGINES = ("naive", "threaded")
 MODES = ("eager", "compiled", "xla", "cuda_graph")
 CACHES = ("hot", "cold")
+#: What of an operator's results is compared: those of `timed` calls, those of its `small` case, or none.
+TIMED, SMALL, UNCHECKED = "timed", "small", "none"
+CHECKS = (TIMED, SMALL, UNCHECKED)
 #: The fields of a side that say how its framework runs, as a user writes them: `threads=2`.
 HOW = ("device", "mode", "threads", "engine", "allocator")
 #: By which clock trials are timed: `wall` is opperf's engine, `native` the framework's own profiler.
@@ -67,6 +70,18 @@ def _read_name(data: object, where: str) -> str | None:
     return name
 
 
+def check_name(data: object) -> object:
+    """Return how a check is called; True and False are what it was in older files, and is in Python."""
+    return {True: SMALL, False: UNCHECKED}.get(data, data) if isinstance(data, bool) else data
+
+
+def _read_check(data: object, where: str) -> str | None:
+    name: str | None = read_as(Annotated[Optional[str], OneOf(CHECKS)], check_name(data), where)
+    return name
+
+
+#: Null leaves it to the side.
+Check: TypeAlias = Annotated[Optional[str], Form(f"{', '.join(CHECKS)} or null", lambda check: check, _read_check)]
 #: Read from a file it is a name, or a label of what was code.
 Implementation: TypeAlias = Annotated[Union[str, Code, None], Form("a string or null", spell, _read_name)]
 
@@ -190,7 +205,8 @@ class Settings(Fields):
     `trial_budget` bounds the sampling of one trial, `timeout` the whole of it in its child, `budget` the command.
     `memory_limit` bounds the bytes that a trial may need on the machine. With `by_share` a trial whose calls take
     little of what was measured before it gets less of the budget.
-    `check` compares what operators compute with what they should before they are timed. With the clock `native` the
+    `check` says which results are compared with what they should be; None: of the user's own code those of timed calls,
+    of others those of the operator's small case (see `check_of`). With the clock `native` the
     framework's own profiler says what its operators took; with `instructions`, what they execute is counted as well,
     and they are timed with the vectors that Valgrind has. With the loop `native` calls are timed from C too. `jobs` is
     how many trials may run side by side; 0 is as many as do not disturb each other.
@@ -210,12 +226,12 @@ class Settings(Fields):
     cpus: tuple[int, ...] | None = None
     memory: bool = True
     latency: bool = True
-    check: bool = True
+    check: Check = None
     memory_limit: int | None = None
     by_share: bool = False
     jobs: Natural = 1
 
-    sparse = ("jobs", "loop")
+    sparse = ("jobs", "loop", "check")
 
     def __post_init__(self) -> None:
         for name, least in (("warmup", 0), ("runs", 1), ("processes", 1)):
@@ -230,6 +246,8 @@ class Settings(Fields):
                 raise InputError(f"`--{name.replace('_', '-')}` is {value}, expected a number > 0")
             if value is not None and value > LONGEST and name != "memory_limit":
                 raise InputError(f"`--{name.replace('_', '-')}` is {value:g}, expected {LONGEST:g} s at most")
+        if self.check is not None and self.check not in CHECKS:
+            raise InputError(f"`--check` is `{self.check}`, expected {', '.join(CHECKS[:-1])} or {CHECKS[-1]}")
         for name, names in (("cache", CACHES), ("clock", CLOCKS), ("loop", LOOPS)):
             if getattr(self, name) not in names:
                 raise InputError(f"`--{name}` is `{getattr(self, name)}`, expected {' or '.join(names)}")
@@ -241,6 +259,15 @@ class Settings(Fields):
                 "`--clock native` cannot be combined with `--loop native`",
                 hint="leave out `--clock native`: it has no time of Python in it",
             )
+
+    def check_of(self, side: Side) -> str:
+        """Return which results of a side are compared."""
+        return self.check or (TIMED if isinstance(side.implementation, Code) else SMALL)
+
+    def checking_own(self, trials: Iterable[Trial]) -> Settings:
+        """Return these settings, in which nothing is checked unless some of the trials are of the user's own code."""
+        own = any(isinstance(trial.side.implementation, Code) for trial in trials)
+        return self if own else replace(self, check=UNCHECKED)
 
     def differences(self, other: Settings) -> list[str]:
         """Return the names of the settings that make two measurements unlike."""

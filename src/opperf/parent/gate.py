@@ -48,7 +48,7 @@ class Gate:
     new: Sequence[str] = ()
     update_expected: bool = False
     explain: bool = False
-    check: bool = True
+    check: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     command: Sequence[str] = ()
     fleet: Wishes | None = None

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from opperf.domain.code import read_operator
 from opperf.domain.errors import InputError
-from opperf.domain.plan import INSTRUCTIONS, Settings, check_most
+from opperf.domain.plan import INSTRUCTIONS, UNCHECKED, Settings, check_most
 from opperf.domain.suite import Suite
 from opperf.domain.units import parse_bytes, parse_duration, parse_jobs, parse_percent
 from opperf.parent.analysis.verdict import MOST_PAIRS, Rule
@@ -113,6 +113,15 @@ def comparing_clock(clock: str) -> str:
     if clock not in ("wall", INSTRUCTIONS):
         raise InputError(f"`--clock` is `{clock}`, expected wall or {INSTRUCTIONS}")
     return clock
+
+
+def checking(check: bool | str | None, *, no_check: bool = False) -> str | None:
+    """Return which results are checked, None where the side decides; raises `InputError`."""
+    if no_check and check not in (None, UNCHECKED):
+        raise InputError(f"`--no-check` and `--check {check}` contradict each other", hint="use one or the other")
+    if isinstance(check, bool):
+        return None if check else UNCHECKED
+    return UNCHECKED if no_check else check
 
 
 def settings(request: Request, **fixed: Any) -> Settings:

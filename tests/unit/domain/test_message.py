@@ -66,7 +66,7 @@ OWN = Trial(CASE, Side("null", implementation=Code("mine.py:f")), "forward")
 OUTPUT = Output("output.bin", (2, 3), "float32")
 SAMPLES = Samples((Sample(1, 2, 3), Sample(4, 5, 6, waiting_ns=7)), 0.5)
 REQUESTS: tuple[Request[Any], ...] = (
-    Prepare(TRIAL, 7, False, 64, 1000, results=True),
+    Prepare(TRIAL, 7, "timed", 64, 1000, results=True),
     Prepare(OWN),
     Measure(1, Settings(cpus=(0, 1)), Part(2, 0.5)),
     BuildLoops("/folder"),

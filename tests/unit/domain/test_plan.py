@@ -10,6 +10,7 @@ import pytest
 from tests.each import each
 
 from opperf.domain.case import Case
+from opperf.domain.code import Code
 from opperf.domain.errors import InputError
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.tensor import TensorSpec
@@ -126,7 +127,7 @@ CHANGED: dict[str, Any] = {
     "cpus": (0, 1),
     "memory": False,
     "latency": False,
-    "check": False,
+    "check": "timed",
     "memory_limit": 9,
     "by_share": True,
     "jobs": 2,
@@ -157,3 +158,22 @@ def test_a_clock_without_python_has_no_loop_without_python() -> None:
 def test_settings_are_read_back(name: str) -> None:
     settings = Settings(**{name: CHANGED[name]})
     assert Settings.from_json(json.loads(json.dumps(settings.to_json()))) == settings
+
+
+def test_older_files_say_of_a_check_whether_there_was_one() -> None:
+    assert [Settings.from_json({**Settings().to_json(), "check": old}).check for old in (True, False)] == [
+        "small",
+        "none",
+    ]
+
+
+def test_what_is_checked_is_left_to_the_side() -> None:
+    own, other = Side("torch", implementation=Code("mine.py:f")), Side("torch", implementation="torch.add")
+    assert [Settings().check_of(side) for side in (own, other)] == ["timed", "small"]
+    assert [Settings(check="none").check_of(side) for side in (own, other)] == ["none", "none"]
+    assert "check" not in Settings().to_json()
+
+
+def test_a_check_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(InputError, match="`--check` is `all`, expected timed, small or none"):
+        Settings(check="all")

@@ -88,7 +88,7 @@ def compared(
             pass
 
     duel: Callable[..., Any] = Scripted
-    comparison = Comparing(Settings(check=False, **settings), rule or Rule(), lambda _: None, duel=duel)
+    comparison = Comparing(Settings(check="none", **settings), rule or Rule(), lambda _: None, duel=duel)
     trial = Trial(Case("add"), Side("null", allocator=allocator), "forward")
     several = [Contest(trial, trial, trial) for _ in range(contests)]
     comparison.run(several)

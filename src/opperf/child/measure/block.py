@@ -21,7 +21,7 @@ from itertools import repeat
 from keyword import iskeyword
 from pathlib import Path
 from time import perf_counter_ns, process_time_ns
-from typing import Any
+from typing import Any, Protocol
 
 from opperf.child.measure.disturbance import Counters, clean
 from opperf.domain.backend import Backend, NativeLoop, Work
@@ -46,8 +46,44 @@ EMPTY_ROUNDS = 10
 SINGLE_ROUNDS = 100
 
 
+class Witness(Protocol):
+    """Sees a result of each sample, that of any of its calls; which one is told to nobody before."""
+
+    def before(self, block: Block) -> None:
+        """Prepare the calls of a sample, none of which has begun."""
+
+    def place(self, calls: int) -> int:
+        """Return the place of the call, among those of a sample, whose result is kept."""
+
+    def see(self, result: object, place: int, sample: Sample) -> None:
+        """Take that result, and its sample; nothing is timed now."""
+
+
 @cache
-def loop(positional: int, keywords: tuple[str, ...], collect: bool) -> Callable[..., object]:
+def keeping_loop(positional: int, keywords: tuple[str, ...]) -> Callable[..., Any]:
+    """Return `block(calls, place, function, *arguments)`, which returns what one of the calls returned, in a list.
+
+    >>> numbers = iter(range(9))
+    >>> keeping_loop(1, ())(4, 2, next, numbers), next(numbers)
+    ([2], 4)
+    """
+    names, call, reserved = _spelled(positional, keywords)
+    source = (
+        f"def block({', '.join(['calls', 'place', 'function', *names])}):\n"
+        f"    outputs = []\n"
+        f"    reserved = {reserved}\n"
+        f"    for _ in repeat(None, place):\n"
+        f"        {call}\n"
+        f"    outputs.append({call})\n"
+        f"    for _ in repeat(None, calls - place - 1):\n"
+        f"        {call}\n"
+        f"    return outputs\n"
+    )
+    return _block(source)
+
+
+@cache
+def loop(positional: int, keywords: tuple[str, ...], collect: bool) -> Callable[..., Any]:
     """Return `block(calls, function, *arguments)`, which calls `function` that often.
 
     `arguments` are the positional ones, then the values of the keywords in order. With `collect` the block returns what
@@ -58,6 +94,21 @@ def loop(positional: int, keywords: tuple[str, ...], collect: bool) -> Callable[
     >>> loop(1, ("from",), True)(1, dict, (), 7)
     [{'from': 7}]
     """
+    names, call, reserved = _spelled(positional, keywords)
+    source = (
+        f"def block({', '.join(['calls', 'function', *names])}):\n"
+        f"    outputs = []\n"
+        f"    keep = outputs.append\n"
+        f"    reserved = {reserved}\n"
+        f"    for _ in repeat(None, calls):\n"
+        f"        {f'keep({call})' if collect else call}\n"
+        f"    return outputs\n"
+    )
+    return _block(source)
+
+
+def _spelled(positional: int, keywords: tuple[str, ...]) -> tuple[list[str], str, str]:
+    """Return the parameters of a loop, its call, and the keywords of that which are words of Python's own."""
     if not all(name.isidentifier() for name in keywords):
         raise ValueError(f"keywords {keywords} must be identifiers")
     names = [f"a{i}" for i in range(positional)]
@@ -66,18 +117,13 @@ def loop(positional: int, keywords: tuple[str, ...], collect: bool) -> Callable[
     reserved = {name: value for name, value in zip(keywords, values) if iskeyword(name)}
     assignments = [f"{name}={value}" for name, value in zip(keywords, values) if name not in reserved]
     arguments = ", ".join([*names, *assignments, *["**reserved"] * bool(reserved)])
-    call = f"keep(function({arguments}))" if collect else f"function({arguments})"
-    source = (
-        f"def block({', '.join(['calls', 'function', *names, *values])}):\n"
-        f"    outputs = []\n"
-        f"    keep = outputs.append\n"
-        f"    reserved = {{{', '.join(f'{name!r}: {value}' for name, value in reserved.items())}}}\n"
-        f"    for _ in repeat(None, calls):\n"
-        f"        {call}\n"
-        f"    return outputs\n"
-    )
+    pairs = ", ".join(f"{name!r}: {value}" for name, value in reserved.items())
+    return [*names, *values], f"function({arguments})", f"{{{pairs}}}"
+
+
+def _block(source: str) -> Callable[..., object]:
     space: dict[str, Any] = {"repeat": repeat}
-    exec(source, space)  # the template above holds identifiers and counted names only
+    exec(source, space)  # the templates above hold identifiers and counted names only
     block: Callable[..., object] = space["block"]
     return block
 
@@ -150,8 +196,8 @@ class Sweep:
 class Block:
     """Takes samples of one piece of work.
 
-    `sweep`, when given, empties the last-level cache before each call, `native` makes the calls in place of Python, and
-    `clock` is read in place of the backend's.
+    `sweep`, when given, empties the last-level cache before each call, `native` makes the calls in place of Python,
+    `clock` is read in place of the backend's, and `witness` sees results of samples.
     """
 
     def __init__(
@@ -163,8 +209,11 @@ class Block:
         sweep: Callable[[], None] | None = None,
         native: NativeLoop | None = None,
         clock: Clock | None = None,
+        witness: Witness | None = None,
     ) -> None:
-        self.work = work
+        self._witness = witness
+        self._result: object = None
+        self.bind(work)
         self._backend = backend
         self._clock = clock or backend.clock
         self._counters = counters
@@ -173,7 +222,6 @@ class Block:
         self._threads = backend.side.threads
         self._timer = backend.device_timer()
         self._keywords = tuple(work.keywords)
-        self._values = tuple(work.keywords.values())
         #: Calls of a sample, once they were found for it; kept here when samples are taken on demand.
         self.calls: int | None = None
         self._loop = (
@@ -181,10 +229,16 @@ class Block:
             if native is None
             else lambda calls, *_: native.run(calls)
         )
+        self._keeping = self._loop if backend.collects else keeping_loop(len(work.arguments), self._keywords)
         self.cold = sweep is not None
         self.one_by_one = work.before is not None or self.cold
         self.single_overhead_ns = self._empty_ns(single=True)
         self.overhead_ns = self.single_overhead_ns if self.one_by_one else self._empty_ns(single=False)
+
+    def bind(self, work: Work) -> None:
+        """Take the same call, with other values for its arguments."""
+        self.work = work
+        self._values = tuple(work.keywords.values())
 
     def _empty_ns(self, *, single: bool) -> float:
         """Return what a call costs in which nothing is done."""
@@ -205,10 +259,18 @@ class Block:
 
     def sample(self, calls: int) -> Sample:
         """Take one sample of that many calls, with the disturbance seen around what was timed."""
+        place = None
+        if self._witness is not None:
+            self._witness.before(self)
+            place = self._witness.place(calls)
         if self.one_by_one:
-            sample = _sum([self._watch(1, self._prepare_call()) for _ in range(calls)])
+            places = (0 if call == place else None for call in range(calls))
+            sample = _sum([self._watch(1, self._prepare_call(), one) for one in places])
         else:
-            sample = self._watch(calls, self.work.arguments)
+            sample = self._watch(calls, self.work.arguments, place)
+        if self._witness is not None and place is not None:
+            result, self._result = self._result, None
+            self._witness.see(result, place, sample)
         return replace(sample, clean=clean(sample, self._threads))
 
     def _prepare_call(self) -> tuple[object, ...]:
@@ -221,21 +283,32 @@ class Block:
         self._backend.wait([])
         return arguments
 
-    def _time(self, calls: int, arguments: tuple[object, ...], timer: DeviceTimer | None = None) -> int:
-        clock = self._clock
+    def _time(
+        self, calls: int, arguments: tuple[object, ...], timer: DeviceTimer | None = None, place: int | None = None
+    ) -> int:
+        """Return what calls take; of the one at a `place`, the result is kept."""
+        clock, values = self._clock, self._values
+        block: Callable[..., Any] = self._loop
+        if place is not None and not self._backend.collects:
+            block, arguments = self._keeping, (place, self.work.function, *arguments)
+        else:
+            arguments = (self.work.function, *arguments)
         start = clock.wall()
-        outputs = self._loop(calls, self.work.function, *arguments, *self._values)
+        outputs: Any = block(calls, *arguments, *values)
         if timer is not None:
             timer.stop()  # behind the wait, the device would have been idle for as long as the host takes to return
         self._backend.wait(outputs)
-        return clock.wall() - start
+        wall_ns = clock.wall() - start
+        if place is not None:
+            self._result = outputs[place if self._backend.collects else 0]
+        return wall_ns
 
-    def _watch(self, calls: int, arguments: tuple[object, ...]) -> Sample:
+    def _watch(self, calls: int, arguments: tuple[object, ...], place: int | None = None) -> Sample:
         before = self._counters.read()
         cpu = self._clock.cpu()
         if self._timer is not None:
             self._timer.start()
-        wall_ns = self._time(calls, arguments, self._timer)
+        wall_ns = self._time(calls, arguments, self._timer, place)
         cpu_ns = self._clock.cpu() - cpu
         after = self._counters.read()
         device_ns = None if self._timer is None else self._timer.elapsed()

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Protocol
 
 from opperf.child.measure import host, kernels
-from opperf.child.measure.block import Block, Sweep
+from opperf.child.measure.block import Block, Sweep, Witness
 from opperf.child.measure.calibrate import LONG_NS, LONGEST_NS, calls_for, probe, settle, warm_up
 from opperf.child.measure.disturbance import Counters
 from opperf.child.measure.doubts import doubts
@@ -110,16 +110,17 @@ class Engine:
         took: Sequence[int] = (),
         part: Part | None = None,
         native: NativeLoop | None = None,
+        witness: Witness | None = None,
     ) -> Measurement:
         """Measure one piece of work, and by the same rules what it takes in a `native` loop.
 
         `output_bytes` is what one call returns, `took` the nanoseconds of calls made before: they count as warm-up.
-        As a `part` of a whole, work that takes little of it gets little time.
+        As a `part` of a whole, work that takes little of it gets little time. A `witness` sees results of the samples.
         """
         clock = self._backend.clock
         seconds: dict[str, float] = {}
         sweep = self._cold() if settings.cache == "cold" else None
-        block = Block(work, self._backend, self._counters, sweep=sweep)
+        block = Block(work, self._backend, self._counters, sweep=sweep, witness=witness)
         with block.scope(), _no_garbage_collection(), _stage(seconds, "warmup", clock.wall):
             calls, warmed, probed, settings = self._warm(block, settings, output_bytes, took, part)
         self._counters.watch()
@@ -172,9 +173,9 @@ class Engine:
             calls, _, probed, settings = self._warm(block, settings, 0, (), part)
             return self._time(block, calls, settings, 0, probed=probed)[0]
 
-    def block(self, work: Work) -> Block:
+    def block(self, work: Work, witness: Witness | None = None) -> Block:
         """Return a block of that work, to be sampled on demand."""
-        return Block(work, self._backend, self._counters)
+        return Block(work, self._backend, self._counters, witness=witness)
 
     def turn(self, block: Block, samples: int, *, output_bytes: int, watch: KernelWatch | None = None) -> Samples:
         """Take a turn of an interleaved comparison: untimed calls until the switch is forgotten, then samples.

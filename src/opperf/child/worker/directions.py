@@ -18,7 +18,7 @@ from typing import Any
 from opperf.catalog import Operator
 from opperf.child.worker import inputs
 from opperf.child.worker.mutation import Changed, Watch, remember
-from opperf.domain.backend import Backend, Bound, HostValue, NativeLoop, Unsupported, Work
+from opperf.domain.backend import Backend, Bound, HostValue, Layout, NativeLoop, Unsupported, Work
 from opperf.domain.dataclass import dataclass
 from opperf.domain.registry import FRAMEWORKS
 from opperf.domain.tensor import ITEM_SIZES
@@ -36,13 +36,14 @@ MOST_COTANGENT = 1 << 30
 class Ready:
     """Work that has run and was found sound, the bytes that one call returns, and the nanoseconds of each call made.
 
-    `watch` looks whether later calls change inputs that are not put back.
+    `watch` looks whether later calls change inputs that are not put back, and `bound` is the call with all that are.
     """
 
     work: Work
     output_bytes: int
     took: tuple[int, ...] = ()
     watch: Watch | None = None
+    bound: Bound | None = None
 
     def end_turn(self) -> None:
         """Check after the first turn, the second, fourth, eighth...: to read all inputs may take as long as a turn."""
@@ -94,7 +95,7 @@ def _steady(
     except Exception:  # what one call has left another may not take
         watch.check()
         raise
-    result = result if result.watch else replace(result, watch=watch)
+    result = replace(result, watch=result.watch or watch, bound=bound)
     result.check()
     return result
 
@@ -135,6 +136,12 @@ def _check_mode(backend: Backend) -> None:
 def call_once(backend: Backend, work: Work) -> Any:
     """Make one call, wait for it, and return its result."""
     return _time(backend, work)[0]
+
+
+def host_values(backend: Backend, result: object, layout: Layout | None) -> list[HostValue]:
+    """Return the elements of each tensor of a result, in the order in which the catalog has them."""
+    tensors = backend.leaves(result)
+    return [backend.to_host(tensor if layout is None else layout.neutral(tensor)) for tensor in tensors]
 
 
 def _time(backend: Backend, work: Work) -> tuple[object, int]:

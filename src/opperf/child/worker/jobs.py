@@ -21,13 +21,17 @@ from opperf.child.measure.engine import Engine
 from opperf.child.worker import arguments, promises
 from opperf.child.worker.capture import capture, capture_model
 from opperf.child.worker.code import Plugins, flop_count
-from opperf.child.worker.correctness import WrongResult, check, compare, leeway
-from opperf.child.worker.directions import Ready, call_once, native_loop, ready
+from opperf.child.worker.correctness import check, compare, leeway
+from opperf.child.worker.directions import Ready, call_once, host_values, native_loop, ready
+from opperf.child.worker.exam import Exam, TimedCheck, timed_check
+from opperf.child.worker.failures import headline, is_out_of_memory
+from opperf.child.worker.fresh import Draw
 from opperf.child.worker.names import Names, Peers
 from opperf.child.worker.process import Tracers, private_bytes, usable_cpus
 from opperf.child.worker.room import check_room
+from opperf.child.worker.side_work import Overseer
 from opperf.child.worker.workload import Workload
-from opperf.domain.backend import Backend, Bound, HostValue, Layout, NativeLoop, Unsupported, Work
+from opperf.domain.backend import Backend, Bound, HostValue, NativeLoop, Unsupported, Work
 from opperf.domain.case import Case, DType
 from opperf.domain.clock import InstructionClock
 from opperf.domain.codec import Fields
@@ -36,8 +40,8 @@ from opperf.domain.explanation import Explanation, typical
 from opperf.domain.measurement import Measurement
 from opperf.domain.message import replies, requests
 from opperf.domain.message.requests import R, Request
-from opperf.domain.plan import NATIVE, Trial
-from opperf.domain.reason import Reason, Warning
+from opperf.domain.plan import NATIVE, TIMED, UNCHECKED, Trial
+from opperf.domain.reason import Warning
 from opperf.domain.tensor import TensorSpec
 
 #: How the fixed cost of a backward is measured: the number of blocks, of which the best counts, and of calls in each.
@@ -55,6 +59,12 @@ class PreparedTrial:
     input_seconds: float
     ballast: list[object] = field(default_factory=list)
     block: Block | None = None
+    exam: Exam | None = None
+
+    @property
+    def work(self) -> Work:
+        """What a call is, with the inputs that it has now."""
+        return self.sound.work if self.exam is None else self.exam.work
 
 
 class Jobs:
@@ -69,12 +79,11 @@ class Jobs:
         compare: Callable[[requests.Compare], replies.Agreement] = compare,
     ) -> None:
         """Start; the user's own code and `plugins` are looked for in `folder`, and `compare` compares results."""
-        self._backend = backend
         self._counters = counters
         self._folder = folder
         loaded = Plugins(folder, plugins)
         self.backend = backend
-        self.names = self._names = Names(backend, folder, loaded)
+        self.names = Names(backend, folder, loaded)
         self._workload = Workload(backend, loaded)
         self._engine = Engine(backend, counters)
         self._prepared: dict[int, PreparedTrial] = {}
@@ -85,6 +94,8 @@ class Jobs:
         self._loops: Unsupported | bool | None = None
         self._held_at_first: int | None = None
         self._instructions: InstructionClock | None = None
+        self._overseer = Overseer(backend)
+        self._timed: tuple[tuple[object, ...], TimedCheck | str] | None = None
         self.tracers = Tracers()
         self._answers: Mapping[type[Request[Fields]], Callable[[Any], Any]] = {
             requests.Prepare: self._prepare,
@@ -93,8 +104,8 @@ class Jobs:
             requests.CountInstructions: self._count_instructions,
             requests.Turn: self._turn,
             requests.Release: self._release,
-            requests.Describe: lambda request: self._names.describe(request.name),
-            requests.Discover: lambda request: self._names.discover(request.path, request.size),
+            requests.Describe: lambda request: self.names.describe(request.name),
+            requests.Discover: lambda request: self.names.discover(request.path, request.size),
             requests.Explain: self._explain,
             requests.Evaluate: self._evaluate,
             requests.Compare: compare,
@@ -115,17 +126,20 @@ class Jobs:
 
     def _prepare(self, request: requests.Prepare) -> replies.Preparation:
         trial, seed = request.trial, request.seed
-        checked = self._check(trial, seed) if request.check else {}
+        facts = self._check(trial, seed) if request.check != UNCHECKED else {}
+        checked = self._check_of_timed(trial, seed) if request.check == TIMED else None
+        if checked is not None:
+            facts = {"checked": f"no: {checked}" if isinstance(checked, str) else checked.fact}
         # What is allocated behind this lies elsewhere in memory than before.
         ballast: list[object] = [bytearray(request.offset)]
-        ready = self._ready(trial, seed, request.memory_limit)
+        ready = self._ready(trial, seed, request.memory_limit, None if isinstance(checked, str) else checked)
         results: tuple[str, ...] = ()
         if request.offset:
             # And so do the results of the calls that are timed.
-            ballast.append(call_once(self._backend, ready.sound.work))
+            ballast.append(call_once(self.backend, ready.sound.work))
         if request.offset and request.results:
-            results = promises.results(self._backend, trial, self._names.call(trial), ballast[-1])
-        prepared = replace(ready, ballast=ballast, facts={**ready.facts, **checked})
+            results = promises.results(self.backend, trial, self.names.call(trial), ballast[-1])
+        prepared = replace(ready, ballast=ballast, facts={**ready.facts, **facts})
         self._handles += 1
         self._prepared[self._handles] = prepared
         seconds = {"inputs": prepared.input_seconds, "calls": sum(prepared.sound.took) / 1e9}
@@ -134,7 +148,7 @@ class Jobs:
 
     def _shows_kernels(self, work: Work) -> bool:
         """Whether the framework's profiler sees what a call runs on the device."""
-        watch = self._backend.kernel_watch()
+        watch = self.backend.kernel_watch()
         if watch is None:
             return False
         with suppress(Unsupported):
@@ -150,40 +164,49 @@ class Jobs:
             self._held_at_first = size
         return replies.Remainder(size - self._held_at_first)
 
-    def _ready(self, trial: Trial, seed: int, memory_limit: int | None = None) -> PreparedTrial:
+    def _check_of_timed(self, trial: Trial, seed: int) -> TimedCheck | str:
+        """Return the check of a trial's timed calls, which goes on from turn to turn; or why there is none."""
+        key = (*trial.key, trial.side.implementation, seed)
+        if self._timed is None or self._timed[0] != key:
+            self._timed = key, timed_check(self.backend, self.names, trial, seed, self._overseer)
+        return self._timed[1]
+
+    def _ready(
+        self, trial: Trial, seed: int, memory_limit: int | None = None, timed: TimedCheck | None = None
+    ) -> PreparedTrial:
         definition = catalog().get(trial.case.operator)
-        call = self._names.call(trial)
+        call = self.names.call(trial)
         if trial.direction in call.unsupported:
             raise Unsupported(call.unsupported[trial.direction], slug="no_such_direction")
         self._look_up(call)
-        check_room(self._backend, trial.case, definition, trial.direction, memory_limit)
+        check_room(self.backend, trial.case, definition, trial.direction, memory_limit)
         try:
-            sound, input_seconds = self._sound(trial.case, call, trial.direction, seed)
+            sound, input_seconds, exam = self._sound(trial.case, call, trial.direction, seed, timed)
         except Exception as error:
             self._refuse_dtype(error, trial, call, seed)
             raise
-        facts: dict[str, object] = {"implementation": f"{self._backend.name}:{call.path}"}
+        facts: dict[str, object] = {"implementation": f"{self.backend.name}:{call.path}"}
         if call.note is not None:
             facts["note"] = call.note
-        if (order := self._names.order_of_equals(call, trial.case)) is not None:
+        if (order := self.names.order_of_equals(call, trial.case)) is not None:
             facts["order_of_equals"] = order
         if definition is None:
             facts |= self._count(trial, call, sound)
         if trial.direction == "backward":
             facts["backward_fixed_seconds"] = self._backward_cost()
-        return PreparedTrial(sound, facts, input_seconds)
+        return PreparedTrial(sound, facts, input_seconds, exam=exam)
 
     def _look_up(self, call: Call) -> None:
         """Raise `Unsupported` for an operator that the framework does not have, before its inputs are made."""
         if call.function is not None:
             return
         try:
-            self._names.resolve(call.path)
+            self.names.resolve(call.path)
         except Refusal as refused:
             raise Unsupported(f"`{call.path}` is not called: {refused.why}", slug="refused_function") from refused
         except LookupError as error:
             raise Unsupported(
-                f"{self._backend.name} has no `{call.path}` here",
+                f"{self.backend.name} has no `{call.path}` here",
                 slug="no_such_operator",
                 hint="register it with `--plugin FILE`, or name an environment that has it",
             ) from error
@@ -198,37 +221,44 @@ class Jobs:
             with suppress(Exception):  # what cannot be counted can be timed
                 # Own code may hand the address of a tensor on, and tensors without elements have none.
                 long = call.function is None and min(sound.took, default=0) >= LONG_NS
-                counts = self._backend.counts(sound.work, long=long)
+                counts = self.backend.counts(sound.work, long=long)
         if counts is None:
             return {}
         facts = {"flops": counts.flops, "bytes": counts.bytes, "counted": counts.source}
         return {name: value for name, value in facts.items() if value is not None}
 
-    def _sound(self, case: Case, call: Call, direction: str, seed: int) -> tuple[Ready, float]:
-        """Return the work of a case after it ran, and the seconds that making its inputs took."""
-        seconds = 0.0
+    def _sound(
+        self, case: Case, call: Call, direction: str, seed: int, timed: TimedCheck | None = None
+    ) -> tuple[Ready, float, Exam | None]:
+        """Return the work of a case after it ran, the seconds that making its inputs took, and its check."""
+        seconds, draw, declared = 0.0, Draw(), set[str]()
 
         def bind() -> Bound:
-            nonlocal seconds
+            nonlocal seconds, draw
             start = time.perf_counter()
             bound = self._bound(case, call, seed)
+            declared.update(bound.mutated)
+            if timed is not None:
+                bound, draw = timed.fresh(bound)
             seconds += time.perf_counter() - start
             return bound
 
         definition = catalog().get(case.operator)
-        random = definition is None and self._names.draws(call.path)  # of its own operators the catalog says it
-        return ready(self._backend, bind, direction, definition, str(seed), random=random), seconds
+        random = definition is None and self.names.draws(call.path)  # of its own operators the catalog says it
+        sound = ready(self.backend, bind, direction, definition, str(seed), random=random)
+        exam = None if timed is None else timed.exam(sound, draw, declared)
+        return sound, seconds, exam
 
     def _refuse_dtype(self, error: Exception, trial: Trial, call: Call, seed: int) -> None:
         """Raise `Unsupported` in place of an error that the element type makes: in float32 the case runs."""
         text = str(error).strip() or type(error).__name__
-        if isinstance(error, Unsupported) or _is_out_of_memory(error, text):
+        if isinstance(error, Unsupported) or is_out_of_memory(error, text):
             return
         dtypes = (value.name for value in trial.case.attributes.values() if isinstance(value, DType))
         for dtype in {*dtypes, *(tensor.dtype for tensor in trial.case.tensors())} - {"float32"}:
             with suppress(Exception):
                 self._sound(trial.case.with_dtype("float32", of=dtype), call, trial.direction, seed)
-                message = f"{self._backend.name} has no `{trial.case.operator}` of {dtype}: {_headline(text)[:200]}"
+                message = f"{self.backend.name} has no `{trial.case.operator}` of {dtype}: {headline(text)[:200]}"
                 break
         else:
             return
@@ -236,7 +266,7 @@ class Jobs:
 
     def _check(self, trial: Trial, seed: int) -> dict[str, str]:
         """Check the user's own code against what computes the same, once for each; raises `WrongResult`."""
-        peers = self._names.peers(trial)
+        peers = self.names.peers(trial)
         if peers is None:
             return {}
         if peers not in self._peers:
@@ -247,21 +277,21 @@ class Jobs:
 
     def _result(self, case: Case, call: Call, seed: int) -> list[HostValue]:
         """Return what a call computes of a case."""
-        work = ready(self._backend, lambda: self._bound(case, call, seed), "forward", None, "check").work
-        return self._on_host(call_once(self._backend, work), call.layout)
+        work = ready(self.backend, lambda: self._bound(case, call, seed), "forward", None, "check").work
+        return host_values(self.backend, call_once(self.backend, work), call.layout)
 
     def _bound(self, case: Case, call: Call, seed: int) -> Bound:
         values = self._workload.arguments(case)
-        return arguments.bind(case, call, catalog().get(case.operator), self._backend, seed, values)
+        return arguments.bind(case, call, catalog().get(case.operator), self.backend, seed, values)
 
     def _backward_cost(self) -> float | None:
         """Return what a backward costs that computes nothing, in seconds: one element, negated. Not subtracted."""
         if self._backward_seconds is None:
             tiny = Case("negative", {"data": TensorSpec((1,))})
             definition = catalog()["negative"]
-            trial = Trial(tiny, self._backend.side, "backward")
-            call = self._names.call(trial)
-            sound = ready(self._backend, lambda: self._bound(tiny, call, 0), "backward", definition, "fixed")
+            trial = Trial(tiny, self.backend.side, "backward")
+            call = self.names.call(trial)
+            sound = ready(self.backend, lambda: self._bound(tiny, call, 0), "backward", definition, "fixed")
             block = self._engine.block(sound.work)
             with block.scope():
                 least = min(block.run(FIXED_CALLS) for _ in range(FIXED_ROUNDS)) / FIXED_CALLS
@@ -270,22 +300,32 @@ class Jobs:
 
     def _measure(self, request: requests.Measure) -> Measurement:
         prepared, settings = self._prepared[request.handle], request.settings
-        sound = prepared.sound
+        sound, exam = prepared.sound, prepared.exam
+        if exam is not None:
+            exam.begin(None)
         if settings.clock == NATIVE:
-            clock = native_clock(self._backend.name)
+            clock = native_clock(self.backend.name)
             measurement: Measurement = clock.measure(
-                self._backend, self._counters, sound.work, settings, took=sound.took
+                self.backend, self._counters, sound.work, settings, took=sound.took
             )
         else:
-            loop, doubts = self._native_loop(sound.work) if settings.loop == NATIVE else (None, [])
+            loop, doubts = self._native_loop(prepared.work) if settings.loop == NATIVE else (None, [])
             measurement = self._engine.measure(
-                sound.work, settings, output_bytes=sound.output_bytes, took=sound.took, part=request.part, native=loop
+                prepared.work,
+                settings,
+                output_bytes=sound.output_bytes,
+                took=sound.took,
+                part=request.part,
+                native=loop,
+                witness=exam,
             )
             measurement = replace(measurement, warnings=(*measurement.warnings, *doubts))
         sound.check()
+        if exam is not None:
+            exam.end(self._block(prepared))
         return replace(
             measurement,
-            facts={**prepared.facts, **measurement.facts},
+            facts={**prepared.facts, **measurement.facts, **({} if exam is None else exam.facts)},
             warnings=(*measurement.warnings, *self._thread_doubts, *self.tracers.doubts()),
         )
 
@@ -293,7 +333,7 @@ class Jobs:
         """Compile what calls the framework without Python; what keeps that from working is said on each record."""
         self._loops = True
         try:
-            self._backend.build_loops(Path(request.folder))
+            self.backend.build_loops(Path(request.folder))
         except Unsupported as unsupported:
             self._loops = unsupported
         except OSError as error:
@@ -305,10 +345,10 @@ class Jobs:
         from opperf.child.measure.instructions import Callgrind, count
 
         if self._instructions is None:
-            own = self._backend.instruction_clock()
+            own = self.backend.instruction_clock()
             self._instructions = own or Callgrind(Path(request.folder), Path(request.files))
         sound = self._prepared[request.handle].sound
-        counted = count(sound.work, self._backend, self._instructions)
+        counted = count(sound.work, self.backend, self._instructions)
         sound.check()
         return counted
 
@@ -317,7 +357,7 @@ class Jobs:
         try:
             if isinstance(self._loops, Unsupported):
                 raise self._loops
-            return native_loop(self._backend, work), []
+            return native_loop(self.backend, work), []
         except Unsupported as reason:
             text = f"measured from Python only: {reason}"
             return None, [Warning(reason.slug, text, reason.hint or "leave out `--loop native`")]
@@ -327,66 +367,32 @@ class Jobs:
         prepared = self._prepared[request.handle]
         block = self._block(prepared)
         block.calls = request.calls or block.calls
-        watch = self._backend.kernel_watch() if request.kernels else None
+        watch = self.backend.kernel_watch() if request.kernels else None
+        if prepared.exam is not None:
+            prepared.exam.begin(block)
         samples = self._engine.turn(block, request.samples, output_bytes=prepared.sound.output_bytes, watch=watch)
         prepared.sound.end_turn()
+        if prepared.exam is not None:
+            prepared.exam.end(block)
         return replies.Sampling(samples, tuple(self.tracers.doubts()))
 
     def _block(self, prepared: PreparedTrial) -> Block:
         if prepared.block is None:
-            prepared.block = self._engine.block(prepared.sound.work)
+            prepared.block = self._engine.block(prepared.work, prepared.exam)
         return prepared.block
 
     def _explain(self, request: requests.Explain) -> Explanation:
         """Say what one call of a trial runs."""
-        return typical(self._backend.explain(self.work(request.trial, request.seed), EXPLAINED_CALLS))
+        return typical(self.backend.explain(self.work(request.trial, request.seed), EXPLAINED_CALLS))
 
     def _evaluate(self, request: requests.Evaluate) -> replies.Evaluation:
         """Run a trial once and write each tensor of its result to a file of raw elements."""
         prepared = self._ready(request.trial, request.seed)
-        result = call_once(self._backend, prepared.sound.work)
-        layout = self._names.call(request.trial).layout if request.trial.direction == "forward" else None
+        result = call_once(self.backend, prepared.sound.work)
+        layout = self.names.call(request.trial).layout if request.trial.direction == "forward" else None
         files = []
-        for i, (raw, shape, dtype) in enumerate(self._on_host(result, layout)):
+        for i, (raw, shape, dtype) in enumerate(host_values(self.backend, result, layout)):
             path = Path(request.folder) / f"output_{i}.bin"
             path.write_bytes(raw)
             files.append(replies.Output(str(path), tuple(shape), dtype))
         return replies.Evaluation(tuple(files))
-
-    def _on_host(self, result: object, layout: Layout | None) -> list[HostValue]:
-        """Return the elements of each tensor of a result, in the order in which the catalog has them."""
-        tensors = self._backend.leaves(result)
-        return [self._backend.to_host(tensor if layout is None else layout.neutral(tensor)) for tensor in tensors]
-
-
-def failure(error: BaseException) -> replies.Failure:
-    """Return the reply to a request that raised: a skip for `Unsupported`, else a failure."""
-    import traceback  # a child that fails at nothing starts without it
-
-    if isinstance(error, Unsupported):
-        return replies.Failure(Reason(error.slug, str(error), error.hint), skipped=True)
-    text = str(error).strip() or type(error).__name__
-    if isinstance(error, WrongResult):
-        return replies.Failure(Reason("wrong_result", text, "fix it, or measure it anyway with `--no-check`"))
-    slug = "out_of_memory" if _is_out_of_memory(error, text) else "operator_error"
-    trace = "".join(traceback.format_exception(error))[-8000:]
-    return replies.Failure(Reason(slug, _headline(text)[:500], exception=type(error).__name__, traceback=trace))
-
-
-def _headline(text: str) -> str:
-    """Return the line that says what went wrong.
-
-    MXNet's messages begin with a traceback of C++, TensorFlow's with where an operator ran, and those of its programs
-    with a traceback of Python; the message is before the node then.
-    """
-    lines = [line.partition("}} ")[2] if line.startswith("{{function_node ") else line for line in text.splitlines()]
-    node = next((i for i, line in enumerate(lines) if line.startswith("\t [[{{node ")), 0)
-    if node and lines[0] == "Graph execution error:":
-        return lines[node - 1].strip()
-    telling = (line.strip() for line in lines if not line.startswith((" ", "\t", "Traceback")) and line.strip())
-    return next(telling, lines[0].strip())
-
-
-def _is_out_of_memory(error: BaseException, text: str) -> bool:
-    words = ("out of memory", "cannot allocate memory", "can't allocate memory", "resource_exhausted", "bad_alloc")
-    return isinstance(error, MemoryError) or any(word in text.lower() for word in words)

@@ -36,11 +36,15 @@ class Watch:
         self._backend = backend
         self._values = {name: value for name, value in bound.inputs.items() if name not in bound.mutated}
         self.turns = 0
-        self._contents = {name: self._look(value) for name, value in self._values.items()}
+        self.look()
 
     def changed(self) -> tuple[str, ...]:
         """Return the names of the inputs that hold something else by now."""
         return tuple(name for name, value in self._values.items() if _differ(self._contents[name], self._look(value)))
+
+    def look(self) -> None:
+        """Take what the inputs hold now for what they should hold."""
+        self._contents = {name: self._look(value) for name, value in self._values.items()}
 
     def check(self) -> None:
         """Raise `Changed` where there are any."""

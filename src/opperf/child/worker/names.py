@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import takewhile
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from opperf.catalog import Operator, catalog
 from opperf.child.backends.call import Call, Missing, Parameter
 from opperf.child.backends.paths import Refusal
 from opperf.child.worker import arguments, code, promises
+from opperf.child.worker.seal import Seal
 from opperf.domain.backend import Backend, Unsupported
 from opperf.domain.case import Case
 from opperf.domain.code import Code
@@ -46,6 +47,8 @@ class Names:
         self._folder = folder
         self._plugins = plugins
         self._loaded: dict[Code, Callable[..., object]] = {}
+        #: What measures, as it was before the first of the user's own functions was loaded.
+        self.seal: Seal | None = None
 
     def call(self, trial: Trial) -> Call:
         """Return how to call the operator of a trial: by its binding, or by the path that the user named.
@@ -189,14 +192,23 @@ class Names:
         function = self._load(path)
         definition = catalog().get(trial.case.operator)
         case = self._small(path, function, trial, definition)
-        own = code.call(path, function, case, self._backend.name)
+        other = self.reference(trial, case)
+        return None if other is None else Peers(case, code.call(path, function, case, self._backend.name), *other)
+
+    def reference(self, trial: Trial, case: Case) -> tuple[Call, str] | None:
+        """Return what should compute of a case what the user's own code does, and whose it is."""
+        path, definition = trial.side.implementation, catalog().get(trial.case.operator)
+        if not isinstance(path, Code):
+            return None
+        function = self._load(path)
         reference = declaration_of(function).reference
         if reference is not None:
-            return Peers(case, own, replace(own, function=reference), "its reference")
+            own = code.call(path, function, case, self._backend.name)
+            return replace(own, function=reference), "its reference"
         binding = self._backend.bindings().get(trial.case.operator)
         if definition is None or definition.random or not isinstance(binding, Call):
             return None
-        return Peers(case, own, binding, f"{self._backend.name}:{binding.path}")
+        return binding, f"{self._backend.name}:{binding.path}"
 
     def _small(self, path: Code, function: Callable[..., object], trial: Trial, definition: Operator | None) -> Case:
         """Return the small case, in the element type that is measured."""
@@ -206,8 +218,14 @@ class Names:
 
     def _load(self, path: Code) -> Callable[..., object]:
         if path not in self._loaded:
+            self.seal = self.seal or Seal(self._originals())
             self._loaded[path] = code.load(path, self._folder)
         return self._loaded[path]
+
+    def _originals(self) -> dict[str, Callable[[], object]]:
+        """Return what looks up each of the framework's functions that the user's own code may be held against."""
+        calls = (one for one in self._backend.bindings().values() if isinstance(one, Call))
+        return {call.path: partial(self._function, call.path) for call in calls if call.function is None}
 
     def _describe_code(self, path: Code) -> Meaning:
         """Describe the user's code: what it implements and its parameters; or what is wrong with it."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from opperf.catalog import catalog
-from opperf.child.worker.jobs import failure
+from opperf.child.worker.failures import failure
 from opperf.compat.dl_operator_benchmark.benchmark import RUNS, WARMUP, OperatorBenchmark
 from opperf.compat.dl_operator_benchmark.operators import class_name
 from opperf.domain.errors import check_known, unknown

@@ -9,7 +9,7 @@ from typing import Any
 
 import mxnet as mx
 
-from opperf.child.worker.jobs import failure
+from opperf.child.worker.failures import failure
 from opperf.compat.cell_states import states_of
 from opperf.compat.in_process import InProcess, Subject, in_process
 from opperf.compat.mxnet_opperf import rows

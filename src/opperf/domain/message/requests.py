@@ -18,7 +18,7 @@ from opperf.domain.judging import Geometry
 from opperf.domain.measurement import Measurement
 from opperf.domain.message import replies
 from opperf.domain.message.replies import Output
-from opperf.domain.plan import Part, Settings, Side, Trial
+from opperf.domain.plan import SMALL, Part, Settings, Side, Trial
 from opperf.domain.type_hint import Form, wrong
 
 R = TypeVar("R", bound=Fields, covariant=True)
@@ -110,13 +110,13 @@ class Request(Exact, Generic[R]):
 class Prepare(Request[replies.Preparation]):
     """Make the inputs of a trial, bind, call once, check; answer with a handle.
 
-    `offset` is how many bytes its tensors lie further in memory. `kernels` asks whether a device's kernels can be seen,
-    `results` what the call returns that an offset moves.
+    `check` is which results are compared, `offset` how many bytes its tensors lie further in memory. `kernels` asks
+    whether a device's kernels can be seen, `results` what the call returns that an offset moves.
     """
 
     trial: Told
     seed: int = 0
-    check: bool = True
+    check: str = SMALL
     offset: int = 0
     memory_limit: Optional[int] = None
     kernels: bool = False

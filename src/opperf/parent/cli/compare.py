@@ -28,6 +28,7 @@ def compare(
     how: options.How,
     jobs: options.Jobs = "1",
     clock: options.ComparingClock = "wall",
+    check: options.Check = None,
     no_check: options.NoCheck = False,
     explain: options.Explain = False,
     fleet: options.OnFleet,
@@ -48,14 +49,19 @@ def compare(
     from opperf.parent.cli.progress import Bar
     from opperf.parent.reports.comparison import document
     from opperf.parent.reports.formats import check_format
-    from opperf.parent.request import comparing_clock
+    from opperf.parent.request import checking, comparing_clock
 
     check_format(report.format, checks=True)
     read = [*inputs(operators, what), *(map(Path, operators or ()) if base is None and not new else ())]
     take_places(report, read)
     comparison_run, cause = comparing.compare(
         operators or (),
-        {**request(what, how), "jobs": jobs, "clock": comparing_clock(clock), "check": not no_check},
+        {
+            **request(what, how),
+            "jobs": jobs,
+            "clock": comparing_clock(clock),
+            "check": checking(check, no_check=no_check),
+        },
         judging_of(judging, settling, report, explain=explain, fleet=wishes(fleet)),
         Bar(),
         base=base,

@@ -74,6 +74,7 @@ def gate(
     jobs: Annotated[Optional[str], Option(metavar="N|auto", help=options.JOBS)] = None,
     clock: Annotated[Optional[str], Option(metavar="wall|instructions", help=options.COMPARING_CLOCK)] = None,
     seed: Annotated[Optional[int], Option(metavar="S", help="Seed for the values of the inputs.")] = None,
+    check: options.Check = None,
     no_check: options.NoCheck = False,
     explain: options.Explain = False,
     fleet: options.OnFleet,
@@ -99,6 +100,7 @@ def gate(
     from opperf.parent.cli.progress import Bar
     from opperf.parent.gate import ExpectationUpdate, Gate, gate_file, judge
     from opperf.parent.reports.gate import document
+    from opperf.parent.request import checking
 
     overrides = {
         "tolerance": tolerance,
@@ -128,7 +130,17 @@ def gate(
             "`--update-expected` compares nothing, so it cannot write a report",
             hint="leave out the report options, or run a second command that compares",
         )
-    words = (file, overrides, base, new or (), update_expected, explain, not no_check, labels(report), command())
+    words = (
+        file,
+        overrides,
+        base,
+        new or (),
+        update_expected,
+        explain,
+        checking(check, no_check=no_check),
+        labels(report),
+        command(),
+    )
     order = Gate(*words, fleet=wishes(fleet))
     result = judge(operators or (), request(what), order, Bar())
     if isinstance(result, ExpectationUpdate):

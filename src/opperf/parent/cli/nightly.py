@@ -53,7 +53,7 @@ def nightly(
     from opperf.parent.nightly.nightly import Order
     from opperf.parent.nightly.nightly import nightly as measure
     from opperf.parent.reports.nightly import document
-    from opperf.parent.request import comparing_clock
+    from opperf.parent.request import checking, comparing_clock
     from opperf.parent.sources.gate_file import read_nightly_file
 
     file = read_nightly_file(config)
@@ -61,7 +61,7 @@ def nightly(
         file = replace(file, gate=replace(file.gate, clock=comparing_clock(clock)))
     places = Places(report.format, report.output, markdown, junit, github, report.html, report.plot, report.force)
     places.check([config, file.gate.suite])
-    order = Order(anchor, overlap, again, not no_check, labels(report), command())
+    order = Order(anchor, overlap, again, checking(None, no_check=no_check), labels(report), command())
     with archive(report.database or file.database, create=True) as store:
         nights = measure(file, store, order, Bar())
     if nights.nights:

@@ -91,7 +91,11 @@ Loop = Annotated[
     str,
     Option(metavar="python|native", help="Also time each operator from C or C++ (native), to see Python's share."),
 ]
-NoCheck = Annotated[bool, Option("--no-check", help="Do not check the operators' results.")]
+CHECK = (
+    "Results to check: those of timed calls (default for your own code), of a small case (default for others), none."
+)
+Check = Annotated[Optional[str], Option(metavar="timed|small|none", help=CHECK)]
+NoCheck = Annotated[bool, Option("--no-check", help="The same as `--check none`.")]
 Explain = Annotated[bool, Option("--explain", help="Show what each side ran, where one is slower or faster.")]
 Format = Annotated[Optional[str], Option(metavar="F", help=f"Output format: {join_words(names())}.")]
 #: Of a report that says what passed.

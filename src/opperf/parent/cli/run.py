@@ -32,6 +32,7 @@ def run(
     jobs: options.Jobs = "1",
     clock: options.Clock = "wall",
     loop: options.Loop = "python",
+    check: options.Check = None,
     no_check: options.NoCheck = False,
     fleet: options.OnFleet,
     keeping: options.Keeping,
@@ -51,7 +52,7 @@ def run(
     from opperf.parent.cli.output import tell
     from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.run import document
-    from opperf.parent.request import selection, settings
+    from opperf.parent.request import checking, selection, settings
 
     options_of_run = run_options(keeping, report)
     check_format(report.format, checks=not keeping.dry_run)
@@ -59,7 +60,7 @@ def run(
         take_places(report, inputs(operators, what, config or ()), keeping)
     order = {**request(what, where, sampling, how, config=config or ()), "jobs": jobs}
     choice = selection(operators or (), order, note=tell)
-    measuring = settings(order, clock=clock, loop=loop, check=not no_check)
+    measuring = settings(order, clock=clock, loop=loop, check=checking(check, no_check=no_check))
     if choice.configs:
         from opperf.catalog.param.config import notes
 

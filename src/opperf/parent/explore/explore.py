@@ -242,7 +242,7 @@ class Expedition:
             return [one for cliff in timely if (one := self._measure(bench, space, question, cliff)) is not None]
         contests = [Contest(*self._sides(space, question, cliff)) for cliff in cliffs]
         rule = Rule(tolerance=self._order.factor - 1)
-        settings = replace(self._settings, budget=budget, check=False)
+        settings = replace(self._settings, budget=budget).checking_own(one.base for one in contests)
         comparing = Comparing(settings, rule, self._progress.note, plugins=self._selection.plugins)
         try:
             comparing.run(contests)

@@ -22,7 +22,7 @@ from opperf.domain.files.destination import explain_errors
 from opperf.domain.files.text_file import read_bytes
 from opperf.domain.message.requests import Measure, Prepare, Release, Turn
 from opperf.domain.peaks import Peaks
-from opperf.domain.plan import Settings, Trial
+from opperf.domain.plan import TIMED, UNCHECKED, Settings, Trial
 from opperf.parent.explore.space import Point, Space
 from opperf.parent.workers.duel import Duel
 from opperf.parent.workers.pool import Pool
@@ -231,7 +231,9 @@ class Bench:
         settings = self._settings
         try:
             worker = self._pools[trial.side.process].worker(trial.side)
-            prepare = Prepare(trial, settings.seed, check=False, memory_limit=settings.memory_limit)
+            # Of operators that are not the user's own, a search measures thousands of cases and checks none.
+            check = TIMED if settings.check_of(trial.side) == TIMED and not memory else UNCHECKED
+            prepare = Prepare(trial, settings.seed, check=check, memory_limit=settings.memory_limit)
             handle = worker.ask(prepare, settings.timeout).handle
             try:
                 if memory:

@@ -21,7 +21,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, OperatorFailure, OpperfError
 from opperf.domain.judging import Evidence, Judged, Speed, bytes_of
 from opperf.domain.peaks import Peaks
-from opperf.domain.plan import Settings, Trial
+from opperf.domain.plan import UNCHECKED, Settings, Trial
 from opperf.domain.units import format_seconds
 from opperf.parent.analysis.verdict import LEAST_PAIRS, Rule, paired_test
 from opperf.parent.calibration import stored_rates
@@ -172,7 +172,7 @@ class Judge:
             self._bench.stands.end(seat)
 
     def _time(self, base: Trial, new: Trial, log: Log) -> Contest:
-        settings = replace(self._terms.settings, check=False)
+        settings = replace(self._terms.settings, check=UNCHECKED)
         comparing = Comparing(settings, self._terms.rule, self._note, duel=starter(self._bench, log))
         contest = comparing.contest(base, new, base)
         comparing.run([contest])

@@ -42,7 +42,7 @@ def run(
     memory: bool = True,
     latency: bool = True,
     memory_limit: int | str | None = None,
-    check: bool = True,
+    check: bool | str = True,
     labels: Mapping[str, str] | None = None,
     keep_samples: bool = True,
     output: str | Path | None = None,
@@ -70,7 +70,7 @@ def run(
     <opperf.Results: 1 record: 1 ok>
     """
     request = {**read(options), "config": config, "clock": clock, "loop": loop, "memory": memory}
-    request |= {"latency": latency, "memory_limit": memory_limit, "check": check}
+    request |= {"latency": latency, "memory_limit": memory_limit, "check": requests.checking(check)}
     selection, settings = requests.selection(names_of(operators), request), requests.settings(request)
     keeping = keep(output, resume, labels, keep_samples=keep_samples)
     with hold(keeping, force=force):
@@ -101,7 +101,7 @@ def compare(
     settle: bool = False,
     max_pairs: int | None = None,
     clock: str = "wall",
-    check: bool = True,
+    check: bool | str = True,
     explain: bool = False,
     labels: Mapping[str, str] | None = None,
     progress: bool = False,
@@ -130,7 +130,7 @@ def compare(
         (base, new), subjects = subjects, []
     document, cause = comparing.compare(
         names_of(subjects),
-        {**read(options), "clock": requests.comparing_clock(clock), "check": check},
+        {**read(options), "clock": requests.comparing_clock(clock), "check": requests.checking(check)},
         judging,
         progress_of(progress),
         base=None if base is None else side_text(base, framework),
@@ -182,7 +182,7 @@ def gate(
         [side_text(one, None) for one in as_list(options.get("new"))],
         update_expected,
         options.get("explain", False),
-        options.get("check", True),
+        requests.checking(options.get("check", True)),
         options.get("labels") or {},
         own_command(),
         fleet=wishes(*(request.pop(name, None) for name in ("fleet", "where", "replicate"))),

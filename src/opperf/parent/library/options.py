@@ -105,7 +105,7 @@ class GateOptions(What, total=False):
     jobs: int | str | None
     clock: str | None
     seed: int | None
-    check: bool
+    check: bool | str
     explain: bool
     labels: Mapping[str, str] | None
     progress: bool

@@ -41,7 +41,7 @@ class Order:
     anchor: str | None = None
     overlap: bool = False
     again: bool = False
-    check: bool = True
+    check: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     command: Sequence[str] = ()
 

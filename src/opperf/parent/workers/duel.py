@@ -229,7 +229,7 @@ class Duel:
     def _prepare(self, place: int, trial: Trial, *, elsewhere: bool = False, first: bool = False) -> Preparation:
         offset = 1 + self._random.randrange(OFFSET_BYTES) if elsewhere else 0
         settings = self._settings
-        request = Prepare(trial, settings.seed, settings.check, offset, kernels=first, results=first)
+        request = Prepare(trial, settings.seed, settings.check_of(trial.side), offset, kernels=first, results=first)
         return self._ask(place, request)
 
     def _turn(self, place: int, handle: int, calls: int | None, samples: int) -> Samples:

@@ -17,7 +17,7 @@ from opperf.domain.errors import InputError
 from opperf.domain.files.destination import ScratchFolder
 from opperf.domain.message.replies import Instructions, Preparation
 from opperf.domain.message.requests import CountInstructions, Prepare, Release
-from opperf.domain.plan import COUNTING, INSTRUCTIONS, LAYOUT_BYTES, Settings, Side, Trial
+from opperf.domain.plan import COUNTING, INSTRUCTIONS, LAYOUT_BYTES, UNCHECKED, Settings, Side, Trial
 from opperf.parent.workers.other_work import other_work
 from opperf.parent.workers.package import cache_folder, ensure_folder
 from opperf.parent.workers.process import NO_VARIABLES, START_TIMEOUT, start
@@ -141,7 +141,7 @@ class Counter:
         settings, timeout = self._settings, SLOWER * self._settings.timeout
         if not self._greeted:
             self.greet()
-        request = Prepare(trial, settings.seed, False, AHEAD_BYTES, settings.memory_limit, results=True)
+        request = Prepare(trial, settings.seed, UNCHECKED, AHEAD_BYTES, settings.memory_limit, results=True)
         self.preparation = self.worker.ask(request, timeout)
         handle = self.preparation.handle
         libraries = ensure_folder(cache_folder() / "loops")

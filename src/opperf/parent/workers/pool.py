@@ -225,7 +225,9 @@ class Pool:
         if settings.loop == NATIVE and worker is not self._with_loops:
             self._build_loops(worker)
         ask = self._timed_ask(worker)
-        handle = ask(requests.Prepare(trial, settings.seed, settings.check, memory_limit=settings.memory_limit)).handle
+        handle = ask(
+            requests.Prepare(trial, settings.seed, settings.check_of(trial.side), memory_limit=settings.memory_limit)
+        ).handle
         try:
             reply = ask(requests.Measure(handle, settings, self._part(trial)))
         finally:

@@ -79,7 +79,11 @@ class Reference:
         raises when the child is lost.
         """
         definition, shared = catalog().get(trial.case.operator), _library(trial) is not None
-        if not (definition or shared) or not self._settings.check or not _comparable(trial.side):
+        if (
+            not (definition or shared)
+            or self._settings.check_of(trial.side) == plan.UNCHECKED
+            or not _comparable(trial.side)
+        ):
             return {}
         small = Trial(definition.small_case(trial.case) if definition else _of_two(trial.case), trial.side, "forward")
         if small.key not in self._results:

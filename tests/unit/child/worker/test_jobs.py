@@ -13,7 +13,8 @@ from opperf.catalog import operator
 from opperf.child.backends.call import Call, Missing, parameters
 from opperf.child.backends.null.runtime import NullBackend
 from opperf.child.measure.disturbance import NoCounters
-from opperf.child.worker.jobs import Jobs, failure
+from opperf.child.worker.failures import failure
+from opperf.child.worker.jobs import Jobs
 from opperf.domain.backend import Unsupported
 from opperf.domain.case import Case
 from opperf.domain.code import Code

@@ -169,6 +169,14 @@ class ArrayApiBackend(Backend):
         """Return the call."""
         return Work(bound.function, bound.arguments, bound.keywords, nullcontext)
 
+    def refill(self, tensor: Any, pool: Any, start: int) -> Any:
+        """Write into an array, or make another one where that only adds to what it will compute."""
+        source = self.xp.reshape(pool[start : start + math.prod(tensor.shape)], tensor.shape)
+        if self.immutable:
+            return source
+        tensor[...] = source
+        return tensor
+
     def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
         """Copy arrays that a call changes, and return what writes the copies back."""
         if self.immutable:  # `x[0] = y` only adds to what such an array will compute, and so would a copy

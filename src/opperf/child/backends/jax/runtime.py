@@ -184,6 +184,10 @@ class JaxBackend(Backend):
         """Return a forward and its gradients as one program."""
         return gradients.forward_backward(bound, cotangents)
 
+    def refill(self, tensor: Any, pool: Any, start: int) -> Any:
+        """Return another array; a slice by numbers that the program knows would be a program for each of them."""
+        return jax.lax.dynamic_slice(pool, (start,), (tensor.size,)).reshape(tensor.shape)
+
     def same(self, left: Sequence[HostValue], right: Sequence[HostValue]) -> bool:
         """Whether values agree within rounding."""
         return agree(left, right, _close)

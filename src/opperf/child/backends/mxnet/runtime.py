@@ -204,6 +204,11 @@ class MxnetBackend(Backend):
         with target.scope(training=bound.training)():
             return compiled(target)
 
+    def refill(self, tensor: Any, pool: Any, start: int) -> Any:
+        """Write into an array."""
+        tensor[:] = pool[start : start + tensor.size].reshape(tensor.shape)
+        return tensor
+
     def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
         """Remember arrays and return what puts them back."""
         copies = [tensor.copy() for tensor in tensors]

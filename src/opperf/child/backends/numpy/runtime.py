@@ -170,6 +170,11 @@ class NumpyBackend(Backend):
 
         return restore
 
+    def refill(self, tensor: Any, pool: Any, start: int) -> Any:
+        """Write into an array."""
+        np.copyto(tensor, pool[start : start + tensor.size].reshape(tensor.shape))
+        return tensor
+
     def digest(self, tensor: Any) -> object:
         """Return dtype, shape, and a checksum of the elements where they lie; nothing for pointers to objects."""
         if tensor.dtype.hasobject:

@@ -160,6 +160,10 @@ class TensorflowBackend(Backend):
         """Return a forward and its gradients as one call."""
         return gradients.forward_backward(self, bound, cotangents)
 
+    def refill(self, tensor: Any, pool: Any, start: int) -> Any:
+        """Return another tensor."""
+        return tf.reshape(tf.slice(pool, [start], [prod(tensor.shape)]), tensor.shape)
+
     def same(self, left: Sequence[HostValue], right: Sequence[HostValue]) -> bool:
         """Whether values agree within rounding."""
         return agree(left, right, _close)

@@ -42,6 +42,14 @@ def digest(tensor: Any) -> object:
     return lies, crc32((ctypes.c_char * size).from_address(plain.data_ptr())) if size else 0
 
 
+def refill(tensor: Any, pool: Any, start: int) -> None:
+    """Write the elements of a flat tensor from `start` on into another one; of those that share a place the first."""
+    source = pool[start : start + tensor.numel()].reshape(tensor.shape)
+    once = tuple(slice(1) if stride == 0 else slice(None) for stride in tensor.stride())
+    with torch.no_grad():
+        tensor.detach()[once].copy_(source[once])
+
+
 def snapshot(values: Sequence[Any]) -> Callable[[], None]:
     """Remember tensors and return what puts them back."""
     with torch.no_grad():

@@ -246,6 +246,11 @@ class TorchBackend(Backend):
         """Remember tensors and return what puts them back."""
         return contents.snapshot(tensors)
 
+    def refill(self, tensor: Any, pool: Any, start: int) -> Any:
+        """Write into a tensor, whether or not it has a gradient."""
+        contents.refill(tensor, pool, start)
+        return tensor
+
     def written(self, function: Callable[..., Any]) -> Sequence[str]:
         """Return what the schema of a registered operator marks: `Tensor(a!) self`."""
         return contents.written(function)
