@@ -202,7 +202,7 @@ def count_terms(
             touch -= len(own)
         for after, before in zip(exact(copies), truth):
             changed += float(np.count_nonzero(_distance(np.asarray(after), before)))
-    return max(1.0, total * changed / TOUCHES / results)
+    return float(max(1.0, total * changed / TOUCHES / results))
 
 
 def difference(values: Array, expected: Expected, place: int) -> Difference | None:

@@ -21,11 +21,11 @@ from opperf.parent.judge.batch import judge_batch
 from opperf.parent.judge.candidates import reference_trials
 from opperf.parent.judge.judge import Terms
 from opperf.parent.judge.submissions import of_source, submission_of, submissions
+from opperf.parent.passwords import own_command
 from opperf.parent.progress import Progress
 from opperf.parent.request import Request
 from opperf.parent.store.judgements import Lines
 from opperf.parent.store.output_lock import take
-from opperf.parent.store.passwords import own_command
 
 #: What `--room` may be: what confines candidates as far as the machine offers it, or nothing.
 ROOMS = ("auto", "none")

@@ -178,8 +178,8 @@ def _try(mechanisms: tuple[str, ...]) -> tuple[list[str], list[str], str, str]:
         paths |= {"secret": f"{paths['outside']}/secret", "hidden": f"{paths['readable']}/hidden"}
         for name in ("secret", "hidden"):
             Path(paths[name]).write_text("a secret")
-        own = f"{os.getpid()}-{threading.get_ident()}"  # rooms of several jobs are tried at the same time
-        names = {"socket": f"\0opperf-probe-{own}", "path": f"{paths['outside']}/socket"}
+        tag = f"{os.getpid()}-{threading.get_ident()}"  # rooms of several jobs are tried at the same time
+        names = {"socket": f"\0opperf-probe-{tag}", "path": f"{paths['outside']}/socket"}
         for name in names.values():
             server = stack.enter_context(socket.socket(socket.AF_UNIX))
             server.bind(name)

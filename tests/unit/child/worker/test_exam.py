@@ -103,7 +103,7 @@ def backend() -> NumpyBackend:
 @pytest.fixture
 def jobs(backend: NumpyBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Jobs:
     clock = VirtualTime()
-    monkeypatch.setitem(sys.modules, "virtual_time", SimpleNamespace(spend=clock.spend))  # type: ignore[misc]
+    monkeypatch.setitem(sys.modules, "virtual_time", SimpleNamespace(spend=clock.spend))
     backend.clock = clock  # type: ignore[assignment]
     # What else runs in the process of the tests is not the function's.
     monkeypatch.setattr(Overseer, "_read", lambda _: Times())
