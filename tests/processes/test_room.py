@@ -27,6 +27,7 @@ from opperf.domain.errors import InputError
 from opperf.domain.message.requests import Describe
 from opperf.domain.plan import Side
 from opperf.parent.workers import room as rooms
+from opperf.parent.workers.confinement.groups import PREFIX, folders, label
 from opperf.parent.workers.process import Worker
 from opperf.parent.workers.room import MECHANISMS, Room, belongings, probe, room_of, under
 from opperf.parent.workers.supervision import carry_out
@@ -140,7 +141,7 @@ def test_what_it_writes_is_gone_with_it(inside: Inside) -> None:
         open(os.path.join(tempfile.gettempdir(), "note"), "w").close()
     """
     assert [inside(program).stdout for _ in range(2)] == ["False True\n"] * 2
-    assert [name for name in os.listdir(tempfile.gettempdir()) if name.startswith("opperf-room-")] == []
+    assert not list(Path(tempfile.gettempdir()).glob(f"{PREFIX}*/note"))
 
 
 @pytest.mark.parametrize("hidden", ["problem.py", "answers"], ids=["file", "folder"])
@@ -186,7 +187,7 @@ def test_it_does_not_read_what_is_not_its_own(inside: Inside, tmp_path: Path) ->
     program = "import sys; print(open(sys.argv[1]).read())"
     for path in (tmp_path / "secret", Path.home() / ".profile", Path("/etc/shadow")):
         done = inside(program, path)
-        assert (done.returncode, done.stdout) == (1, ""), path
+        assert (done.returncode, done.stdout) == (1, ""), (path, done.stderr)
 
 
 def test_it_reaches_no_network(inside: Inside) -> None:
@@ -404,22 +405,29 @@ def test_a_daemon_ends_with_the_room(inside: Inside, until: Until, tmp_path: Pat
 #: Starts a program in a room and waits; that program starts another in a session of its own, and waits too.
 _PARENT = """
 import json, os, sys, time
+import psutil
 from opperf.parent.workers import room
+from opperf.parent.workers.freezer import Freezer
 from opperf.parent.workers.supervision import launch
 inner = "import subprocess, sys, time; subprocess.Popen(sys.argv[1:], start_new_session=True); time.sleep(600)"
 rooms = room.Room(**json.loads(sys.argv[1]))
-command = [sys.executable, "-c", inner, sys.executable, "-c", "import time; time.sleep(600)", sys.argv[2]]
-launch([*room._command(rooms), *command], None, os.environ)
+command = [sys.executable, "-c", inner, "sleep", "600", sys.argv[2]]
+process = launch([*room._command(rooms), *command], None, os.environ)
+while not (own := [p for p in psutil.Process(process.pid).children(True) if p.cmdline()[:1] == ["sleep"]]):
+    time.sleep(0.01)
+if sys.argv[3] == "frozen":
+    Freezer(own[0].pid).freeze()
 print("started", flush=True)
 time.sleep(600)
 """
 
 
-def test_everything_ends_with_the_parent(room: Room, start: Callable[..., Any], until: Until, tmp_path: Path) -> None:
-    mark = str(tmp_path)
-    parent = start("-c", _PARENT, json.dumps(asdict(room)), mark)
+@pytest.mark.parametrize("state", ["running", "frozen"])
+def test_everything_ends_with_the_parent(state: str, room: Room, start: Callable[..., Any], until: Until) -> None:
+    mark = f"0.{os.getpid()}{'01'[state == 'frozen']}{len(room.mechanisms)}"  # `sleep` adds up what it is given
+    parent = start("-c", _PARENT, json.dumps(asdict(room)), mark, state)
     assert parent.stdout.readline() == "started\n"
-    until(lambda: any(process.cmdline()[-2:] == ["import time; time.sleep(600)", mark] for process in _living(mark)))
+    assert any(process.name() == "sleep" for process in _living(mark))
     parent.kill()
     until(lambda: not _living(mark))
 
@@ -427,11 +435,20 @@ def test_everything_ends_with_the_parent(room: Room, start: Callable[..., Any], 
 def test_what_was_left_by_a_room_that_was_killed_is_removed_by_the_next(inside: Inside) -> None:
     with subprocess.Popen(["true"]) as gone:
         pass
-    left = Path(tempfile.gettempdir()) / f"opperf-room-{gone.pid}-test"
+    left = Path(tempfile.gettempdir()) / f"{label(gone.pid)}test"
     left.mkdir()
     (left / "note").touch()
     assert inside("").returncode == 0
     assert not left.exists()
+
+
+def test_a_child_that_is_killed_leaves_nothing(room: Room, worker: Callable[..., Worker]) -> None:
+    child = worker(under=under(room))
+    child.greet()
+    child.kill()
+    places = [tempfile.gettempdir(), *folders().values()]
+    own = label(child._process.pid)
+    assert [name for place in places for name in os.listdir(place) if name.startswith(own)] == []
 
 
 @pytest.fixture

@@ -29,6 +29,7 @@ from opperf.domain.message.requests import Limits, Quit, R, Request, reply_type,
 from opperf.domain.message.wire import LONGEST, PROTOCOL, Answer, MessageError, read_answer, request_line
 from opperf.domain.plan import ReadSide, Side
 from opperf.parent.passwords import environment_of
+from opperf.parent.workers.confinement import groups
 from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.machine import available_memory
 from opperf.parent.workers.package import package_folder
@@ -302,6 +303,8 @@ class Worker:
     def kill(self) -> None:
         """End the child and all that it started, and give back its pipes."""
         end(self._process)
+        if self._under:
+            groups.sweep()  # a room that was killed has removed nothing
         for name in ("_requests", "_answers"):
             descriptor = getattr(self, name)
             if descriptor >= 0:

@@ -79,8 +79,8 @@ class _Entrance:
     def run(self, command: Sequence[str]) -> NoReturn:
         """Stay outside, while a child enters."""
         self._load_libraries()
-        owner = f"{groups.PREFIX}{os.getppid()}-"
-        _sweep()
+        owner = groups.label(os.getppid())
+        groups.sweep()
         self._groups = groups.make(
             f"{owner}{os.getpid()}", memory=self._policy["memory"], processes=self._policy["processes"]
         )
@@ -195,14 +195,6 @@ class _Entrance:
             for name in os.listdir(path):
                 if not os.path.islink(below := os.path.join(path, name)):
                     yield from self._parts(below)
-
-
-def _sweep() -> None:
-    """Remove what rooms have left whose end came too suddenly."""
-    groups.sweep()
-    folder = tempfile.gettempdir()
-    for name in filter(groups.is_left, os.listdir(folder)):
-        shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
 
 
 def _tasks() -> int:

@@ -1,18 +1,20 @@
 """Control groups: they bound what a tree of processes takes, and version 2 of them freezes it.
 
-A group belongs to the room of one command, and its name holds the process that supervises it: whoever makes the next
-one removes those whose supervisor is no more.
+A group belongs to the room of one command, and its name holds the process that supervises it, as that of a temporary
+folder does: those whose supervisor is no more can be removed by anybody.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-#: What groups and temporary folders of rooms are called, before the number of the supervising process.
-PREFIX = "opperf-room-"
+#: How the names of groups and temporary folders of rooms begin.
+PREFIX = "opperf.room-"
 #: Version 2, which has no name here, and of version 1 what limits.
 CONTROLLERS = ("", "pids", "memory")
 #: How long a dead process may stay in its group, in looks of two milliseconds.
@@ -24,11 +26,12 @@ def folders(process: int | str = "self") -> dict[str, str]:
 
     Sources: cgroups(7), and proc(5) for `mountinfo`.
     """
-    with open(f"/proc/{process}/cgroup", encoding="utf-8") as file:
-        lines = [line.rstrip("\n").split(":", 2) for line in file]
+    lines: list[list[str]] = []
+    with suppress(OSError), open(f"/proc/{process}/cgroup", encoding="utf-8") as file:
+        lines += [line.rstrip("\n").split(":", 2) for line in file]
     paths = {name: path for _, names, path in lines for name in names.split(",")}
     places = {}
-    for name, root, point in _mounts():
+    for name, root, point in _mounts() if paths else ():
         path = paths.get(name, "")
         if name in CONTROLLERS and (path + "/").startswith(root.rstrip("/") + "/"):
             places[name] = os.path.normpath(os.path.join(point, os.path.relpath(path, root)))
@@ -75,24 +78,35 @@ def remove(groups: Sequence[str]) -> None:
             try:
                 os.rmdir(group)
                 break
+            except FileNotFoundError:  # another one was faster
+                break
             except OSError:
                 time.sleep(LOOK)
 
 
 def sweep() -> None:
-    """Remove the groups whose supervisor was killed before it could."""
+    """Remove the groups and temporary folders of rooms whose supervisor is no more: they ended too suddenly for it."""
     for folder in set(folders().values()):
         with suppress(OSError):
-            for name in os.listdir(folder):
-                if is_left(name):
-                    with suppress(OSError):
-                        os.rmdir(os.path.join(folder, name))
+            for name in filter(_is_left, os.listdir(folder)):
+                remove([os.path.join(folder, name)])
+    folder = tempfile.gettempdir()
+    for name in filter(_is_left, os.listdir(folder)):
+        shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
 
 
-def is_left(name: str) -> bool:
+def label(supervisor: int) -> str:
+    """Return how the names begin of what belongs to the room of a supervising process.
+
+    Containers may share a folder, and each has a process of that number: the number of its namespace is in the name.
+    """
+    return f"{PREFIX}{os.stat('/proc/self/ns/pid').st_ino}-{supervisor}-"
+
+
+def _is_left(name: str) -> bool:
     """Whether a group or folder is of a room whose supervisor is no more."""
-    owner = name.removeprefix(PREFIX).partition("-")[0]
-    return name.startswith(PREFIX) and not os.path.exists(f"/proc/{owner}")
+    owner = name.removeprefix(PREFIX).partition("-")[2].partition("-")[0]
+    return owner.isdecimal() and name.startswith(label(int(owner))) and not os.path.exists(f"/proc/{owner}")
 
 
 def _write(path: str, text: str) -> None:
