@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from typing import Any
 import pytest
 
 from opperf.compat.param.__main__ import main
+from opperf.compat.param.command.batches import run
+from opperf.domain.errors import HarnessError
 
 TENSOR = {"type": "tensor", "dtype": "float", "shape": [4, 4]}
 
@@ -186,3 +189,25 @@ def test_a_tool_that_is_not_there_is_told_before_anything_runs(lines: Any, here:
     assert "`--nsys` needs Nsight Systems, which is not installed: no program `no-such-nsys`" in err
     assert "hint: it comes with NVIDIA's CUDA toolkit" in err
     assert [path.name for path in here.iterdir()] == ["null.json"]
+
+
+LEAVING = """
+import subprocess, sys
+print(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True).pid)
+print("said last", file=sys.stderr)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a supervisor needs what Linux has")
+def test_what_a_tool_leaves_running_ends_with_it(here: Path) -> None:
+    code, (number, last) = run([sys.executable, "-c", LEAVING], {**os.environ, "PYTHONPATH": str(here)}, 60)
+    assert (code, last) == (0, "said last")
+    assert not Path(f"/proc/{number}").exists()
+
+
+def test_a_tool_that_does_not_end_or_does_not_start_is_told(here: Path) -> None:
+    variables = {**os.environ, "PYTHONPATH": str(here)}
+    with pytest.raises(HarnessError, match=r"was not finished within 0\.5 s"):
+        run([sys.executable, "-c", "import time; time.sleep(600)"], variables, 0.5)
+    with pytest.raises(HarnessError, match="cannot start `no-such-tool`"):
+        run(["no-such-tool"], variables, 60)

@@ -76,19 +76,26 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 def carry_out(
-    command: Sequence[str], limit: float, variables: Mapping[str, str], folder: Path | None = None
+    command: Sequence[str],
+    limit: float,
+    variables: Mapping[str, str],
+    folder: Path | None = None,
+    *,
+    errors: int = subprocess.PIPE,
 ) -> subprocess.CompletedProcess[str]:
     """Run a program to its end, and return what it said; what it leaves running ends with it.
+
+    With `errors` as `subprocess.STDOUT`, what it printed to either is in its output, in that order.
 
     Raises `subprocess.TimeoutExpired` where it does not end within `limit` seconds, and `OSError` where it cannot be
     started.
     """
-    with launch(command, folder, variables, errors=subprocess.PIPE) as process:
+    with launch(command, folder, variables, errors=errors) as process:
         try:
-            output, errors = process.communicate(timeout=limit)
+            output, apart = process.communicate(timeout=limit)
         except BaseException:
             end(process)
             raise
     return subprocess.CompletedProcess(
-        command, process.returncode, output.decode(errors="replace"), errors.decode(errors="replace")
+        command, process.returncode, output.decode(errors="replace"), (apart or b"").decode(errors="replace")
     )

@@ -11,11 +11,8 @@ import glob
 import json
 import os
 import shlex
-import signal
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,9 +30,7 @@ from opperf.parent.passwords import environment_of
 from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.package import package_folder
 from opperf.parent.workers.process import child_variables
-
-#: So much of what a tool said is kept where it failed, in bytes.
-MOST_OUTPUT = 8000
+from opperf.parent.workers.supervision import carry_out
 
 #: A case and what is measured of it.
 Part = tuple[ConfigCase, Sequence[Trial]]
@@ -150,30 +145,14 @@ def batches(waiting: Sequence[Part], most: int) -> Iterator[list[Part]]:
 
 def run(command: Sequence[str], variables: Mapping[str, str], timeout: float) -> tuple[int, list[str]]:
     """Run a command to its end; return its exit code and its last words, or raise `HarnessError`."""
-    with tempfile.TemporaryFile() as output:
-        try:
-            process = subprocess.Popen(
-                command,
-                cwd=variables["PYTHONPATH"].split(os.pathsep)[0],  # `-m` looks there first, and must find nothing else
-                env=variables,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise HarnessError(f"cannot start `{command[0]}`: {error}", slug="tool_failed") from error
-        try:
-            code = process.wait(timeout)
-        except subprocess.TimeoutExpired as error:
-            raise HarnessError(f"`{command[0]}` was not finished within {timeout:g} s", slug="tool_failed") from error
-        finally:
-            if process.returncode is None:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-        output.seek(max(0, output.seek(0, os.SEEK_END) - MOST_OUTPUT))
-        return code, output.read().decode(errors="replace").strip().splitlines()[-3:]
+    folder = Path(variables["PYTHONPATH"].split(os.pathsep)[0])  # `-m` looks there first, and must find nothing else
+    try:
+        done = carry_out(command, timeout, variables, folder, errors=subprocess.STDOUT)
+    except OSError as error:
+        raise HarnessError(f"cannot start `{command[0]}`: {error}", slug="tool_failed") from error
+    except subprocess.TimeoutExpired as error:
+        raise HarnessError(f"`{command[0]}` was not finished within {timeout:g} s", slug="tool_failed") from error
+    return done.returncode, done.stdout.strip().splitlines()[-3:]
 
 
 def _of_trial(tool: Tool, launches: Sequence[Launch] | None, failure: Mapping[str, Any] | None) -> dict[str, Any]:
