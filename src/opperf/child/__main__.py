@@ -60,7 +60,8 @@ def _serve(requests: BinaryIO, replies: BinaryIO, side: Side, limits: Limits) ->
             if on_device:
                 backend.wait([])  # an error that a device reports late is this request's, not the next one's
         except Exception as error:  # an operator's failure is an answer; what it broke dies with the child
-            answer = answer_line(number, replace(failure(error), last=on_device and _is_dead(backend)))
+            reply = failure(error)
+            answer = answer_line(number, replace(reply, last=reply.last or (on_device and _is_dead(backend))))
             jobs.tracers.restore()
         _send(replies, answer)
     return 0

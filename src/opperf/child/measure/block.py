@@ -55,29 +55,32 @@ class Witness(Protocol):
     def place(self, calls: int) -> int:
         """Return the place of the call, among those of a sample, whose result is kept."""
 
-    def see(self, result: object, place: int, sample: Sample) -> None:
-        """Take that result, and its sample; nothing is timed now."""
+    def see(self, block: Block, place: int, sample: Sample) -> None:
+        """Take note of a sample; until the next one, `block` holds the result of the call at that place."""
 
 
 @cache
 def keeping_loop(positional: int, keywords: tuple[str, ...]) -> Callable[..., Any]:
-    """Return `block(calls, place, function, *arguments)`, which returns what one of the calls returned, in a list.
+    """Return `block(calls, place, results, function, *arguments)`, which leaves in a list what one call returned.
 
-    >>> numbers = iter(range(9))
-    >>> keeping_loop(1, ())(4, 2, next, numbers), next(numbers)
+    What the list holds before is dropped first: so as many results are dropped in that time as calls are made, as
+    without it. To drop a large one may take a tenth of a call.
+
+    >>> numbers, results = iter(range(9)), [None]
+    >>> keeping_loop(1, ())(4, 2, results, next, numbers), next(numbers)
     ([2], 4)
     """
     names, call, reserved = _spelled(positional, keywords)
     source = (
-        f"def block({', '.join(['calls', 'place', 'function', *names])}):\n"
-        f"    outputs = []\n"
+        f"def block({', '.join(['calls', 'place', 'results', 'function', *names])}):\n"
+        f"    results.clear()\n"
         f"    reserved = {reserved}\n"
         f"    for _ in repeat(None, place):\n"
         f"        {call}\n"
-        f"    outputs.append({call})\n"
+        f"    results.append({call})\n"
         f"    for _ in repeat(None, calls - place - 1):\n"
         f"        {call}\n"
-        f"    return outputs\n"
+        f"    return results\n"
     )
     return _block(source)
 
@@ -212,7 +215,8 @@ class Block:
         witness: Witness | None = None,
     ) -> None:
         self._witness = witness
-        self._result: object = None
+        #: What one call of the last sample returned, for the witness.
+        self.results: list[object] = []
         self.bind(work)
         self._backend = backend
         self._clock = clock or backend.clock
@@ -263,14 +267,15 @@ class Block:
         if self._witness is not None:
             self._witness.before(self)
             place = self._witness.place(calls)
+            if not self.results:  # the sample drops one, as all later ones do
+                self._time(1, self._prepare_call(), place=0)
         if self.one_by_one:
             places = (0 if call == place else None for call in range(calls))
             sample = _sum([self._watch(1, self._prepare_call(), one) for one in places])
         else:
             sample = self._watch(calls, self.work.arguments, place)
         if self._witness is not None and place is not None:
-            result, self._result = self._result, None
-            self._witness.see(result, place, sample)
+            self._witness.see(self, place, sample)
         return replace(sample, clean=clean(sample, self._threads))
 
     def _prepare_call(self) -> tuple[object, ...]:
@@ -290,7 +295,7 @@ class Block:
         clock, values = self._clock, self._values
         block: Callable[..., Any] = self._loop
         if place is not None and not self._backend.collects:
-            block, arguments = self._keeping, (place, self.work.function, *arguments)
+            block, arguments = self._keeping, (place, self.results, self.work.function, *arguments)
         else:
             arguments = (self.work.function, *arguments)
         start = clock.wall()
@@ -300,7 +305,7 @@ class Block:
         self._backend.wait(outputs)
         wall_ns = clock.wall() - start
         if place is not None:
-            self._result = outputs[place if self._backend.collects else 0]
+            self.results = [outputs[place]] if self._backend.collects else outputs
         return wall_ns
 
     def _watch(self, calls: int, arguments: tuple[object, ...], place: int | None = None) -> Sample:

@@ -2,9 +2,10 @@
 
 A function that is checked once, on a small case, before anything is timed, may be wrong in every call that is timed:
 its cache goes by the address of its input, which is the same in each of them, or its fast path is for large shapes.
-So before each turn the inputs get new values where they lie, one result of the turn is held back, of a call that is
-drawn then, and compared afterwards with what the reference makes of a copy of the same values. Without a reference it
-is the function itself that is called on the copy: what depends on anything but the values is seen then.
+So before each turn the inputs get new values where they lie. Of each sample one result is held back, that of a call
+that is drawn then, and the last one is compared afterwards with what the reference makes of a copy of the same values.
+Without a reference it is the function itself that is called on the copy: what depends on anything but the values is
+seen then.
 
 The work is measured, and done only while it takes a small share of the time that the trial takes, but for the first.
 The values come from the operating system's randomness, never from the seed of the command.
@@ -59,7 +60,8 @@ class TimedCheck:
         self.against = COPY if reference is None else reference[1]
         self.supply = Supply(backend, trial.case, seed)
         self.overseer = overseer
-        self.seal = names.seal
+        overseer.start()
+        self.check_seal = names.check_seal
         self.calls = self.turns = self.checks = self._last_check = 0
         #: Whether it has been looked at what goes on after calls, and at calls of the same values.
         self.looks: set[str] = set()
@@ -103,10 +105,10 @@ class TimedCheck:
         self.checks += 1
         self._last_check = self.turns
 
-    def fresh(self, bound: Bound) -> tuple[Bound, Draw]:
-        """Return a call whose inputs have values that nobody knows, and which those are."""
-        draw = self.supply.draw() if not (self._call.adapt or self._call.derive) else Draw()
-        return rebind(bound, self.supply.fill(bound.values, draw)), draw
+    @property
+    def adapts(self) -> bool:
+        """Whether a call gets other tensors than the case has, as where a framework has another order of extents."""
+        return bool(self._call.adapt or self._call.derive)
 
     def expected(self, sound: Ready, bound: Bound, draw: Draw) -> list[HostValue]:
         """Return what a call should return of the values of a draw, computed on copies of them."""
@@ -133,9 +135,9 @@ class TimedCheck:
             self._backend.wait([result])
         return host_values(self._backend, result, call.layout)
 
-    def copy(self, result: object) -> list[HostValue]:
+    def copy(self, result: object, bound: Bound) -> list[HostValue]:
         """Return what a timed call has returned, as it is now; raises `WrongResult` for no tensors of the framework."""
-        self._check_types(result)
+        self._check_types(result, self._backend.leaves(list(bound.values.values())))
         return host_values(self._backend, result, self._call.layout if self._trial.direction == "forward" else None)
 
     def compare(self, values: Sequence[HostValue], expect: Callable[[], list[HostValue]]) -> None:
@@ -156,9 +158,8 @@ class TimedCheck:
             return False
         return True
 
-    def _check_types(self, result: object) -> None:
+    def _check_types(self, result: object, own: Sequence[object]) -> None:
         """Raise `WrongResult` for tensors of a type that is not the framework's: it may put off what it computes."""
-        own = self._backend.leaves(list(self.supply.copies(Draw()).values()))
         roots = {type(leaf).__module__.partition(".")[0] for leaf in own}
         for place, leaf in enumerate(self._backend.leaves(result)):
             kind = type(leaf)
@@ -216,13 +217,14 @@ class Exam:
         self._bound, self._draw = bound, draw
         self.work: Work = sound.work
         self._round = perf_counter()
-        self._result: tuple[int, object] | None = None
+        #: The number of the call whose result a block holds, and that block.
+        self._pending: tuple[int, Block] | None = None
         #: What a comparison takes, in seconds, and a call; the most calls of a sample.
         self._cost = self._call_ns = 0.0
         self._most = 1
         # Inputs that are put back before each call hold what was remembered, and a graph what it was made with.
         self._fixed = set(bound.mutated)
-        self._renews = forward and bool(check.supply.names - self._fixed)
+        self._renews = forward and not check.adapts and bool(check.supply.names - self._fixed)
 
     @property
     def facts(self) -> dict[str, object]:
@@ -240,8 +242,8 @@ class Exam:
         """End a turn: look at the process, and compare the result that was held back; raises what is wrong."""
         check = self._check
         self._compare(check.overseer.end)
-        if check.seal is not None:
-            check.seal.check()
+        block.results.clear()  # which may be as large as all inputs
+        check.check_seal()
         if "idle" not in check.looks:
             check.looks.add("idle")
             check.overseer.idle(lambda: self._run(block))
@@ -250,7 +252,7 @@ class Exam:
 
     def before(self, block: Block) -> None:
         """Give new values in the middle of a long measurement, where time has gone by."""
-        if perf_counter() - self._round < ROUND_SECONDS or not self._renews or self._result is None:
+        if perf_counter() - self._round < ROUND_SECONDS or not self._renews or self._pending is None:
             return
         cost = 2 * self._cost + SETTLE_CALLS * self._call_ns / 1e9
         if self._check.affords(cost):
@@ -261,13 +263,12 @@ class Exam:
         self._round = perf_counter()
 
     def place(self, calls: int) -> int:
-        """Return the place of the call whose result is held back."""
+        """Return the place of the call whose result may be compared."""
         return randbelow(calls)
 
-    def see(self, result: object, place: int, sample: Sample) -> None:
-        """Hold back a result, in the place of an earlier one of the turn or not."""
-        if self._result is None or randbelow(2):
-            self._result = self._check.calls + place + 1, result
+    def see(self, block: Block, place: int, sample: Sample) -> None:
+        """Take note of a sample, so that its result may be compared."""
+        self._pending = self._check.calls + place + 1, block
         self._check.calls += sample.calls
         self._call_ns = sample.wall_ns / sample.calls
         self._most = max(self._most, sample.calls)
@@ -294,15 +295,16 @@ class Exam:
 
         It is copied at once, before a thread can finish it, and `between` called then.
         """
-        pending, self._result = self._result, None
+        pending, self._pending = self._pending, None
         check = self._check
         if pending is None or check.why is not None or not (check.is_due() or check.affords(self._cost)):
             between()
             return
-        number, result = pending
+        number, block = pending
         start = perf_counter()
         try:
-            values = check.copy(result)
+            values = check.copy(block.results[0], self._bound)
+            block.results.clear()
             between()
             check.compare(values, lambda: check.expected(self._sound, self._bound, self._draw))
         except WrongResult as wrong:
@@ -328,10 +330,10 @@ class Exam:
         if len(pairs) == PAIRS:
             new, same = pairs[-1]
             raise Unfair(
-                "remembers_results",
                 f"remembers results: a call takes {new / 1000:.1f} us with new values, and {same / 1000:.1f} us with "
                 "those of the call before",
-                "compute each of them, or measure it anyway with `--no-check`",
+                slug="remembers_results",
+                hint="compute each of them, or measure it anyway with `--no-check`",
             )
 
     def _pair(self, block: Block) -> tuple[int, int]:

@@ -20,9 +20,9 @@ def failure(error: BaseException) -> Failure:
     if isinstance(error, WrongResult):
         return Failure(Reason("wrong_result", text, "fix it, or measure it anyway with `--no-check`"))
     if isinstance(error, Patched):
-        return Failure(Reason("patched", text, "leave it alone, or measure it anyway with `--no-check`"))
+        return Failure(Reason("patched", text, "leave it alone, or measure it anyway with `--no-check`"), last=True)
     if isinstance(error, Unfair):
-        return Failure(Reason(error.slug, text, error.hint))
+        return Failure(Reason(error.slug, text, error.hint), last=True)  # its threads would disturb the next one
     slug = "out_of_memory" if is_out_of_memory(error, text) else "operator_error"
     trace = "".join(traceback.format_exception(error))[-8000:]
     return Failure(Reason(slug, headline(text)[:500], exception=type(error).__name__, traceback=trace))

@@ -26,6 +26,8 @@ INDEPENDENT = ("uniform", "normal", "denormal")
 MORE_SHARE, MORE = 8, 4096
 #: The most bytes of the pools of a case. Beyond, the inputs themselves hardly fit.
 MOST_BYTES = 1 << 29
+#: So many values are drawn; no input has a multiple of them, so that a turn of the pool is no turn of the input.
+MOST_DRAWN = (1 << 20) - 3
 
 #: Which input, and which of its tensors.
 Place = tuple[str, int]
@@ -58,13 +60,28 @@ class Supply:
         if sum(pool.nbytes for pool in pools) > MOST_BYTES:
             moving, pools = {}, []
         self._specs = moving
-        self._pools = {_kind(pool): inputs.tensor(backend, pool, token_hex()) for pool in pools}
+        self._pools = {_kind(pool): self._pool(pool) for pool in pools}
         self._lengths = {_kind(pool): pool.elements for pool in pools}
         #: The inputs that have tensors with the same values in every draw.
         self.fixed = [
             name for name, several in specs.items() if any((name, i) not in moving for i in range(len(several)))
         ]
         self._copies: dict[str, object] | None = None
+
+    def _pool(self, spec: TensorSpec) -> object:
+        """Return as many values as a pool has; those of a long one repeat."""
+        few = inputs.tensor(self._backend, replace(spec, shape=(min(spec.elements, MOST_DRAWN),)), token_hex())
+        if spec.elements <= MOST_DRAWN:
+            return few
+        raw = bytearray(self._backend.to_host(few)[0]) * -(-spec.elements // MOST_DRAWN)
+        del raw[spec.nbytes :]
+        return inputs.of_elements(self._backend, spec, raw)
+
+    def _blank(self, spec: TensorSpec, place: str) -> object:
+        """Return a tensor for values to come; only where all of its elements are written, so none are drawn for it."""
+        if spec.strides is not None or not _is_drawn(spec) or not self._pools:
+            return self._maker.make(spec, place)
+        return inputs.of_elements(self._backend, spec, bytearray(spec.nbytes))
 
     @property
     def names(self) -> set[str]:
@@ -95,10 +112,18 @@ class Supply:
 
         They are made `anew` where somebody may have changed more of the last ones than the elements that are drawn.
         """
-        values = None if anew or self.fixed else self._copies
-        if values is None:
-            values = {name: self._maker.make(argument, name) for name, argument in self._arguments.items()}
-        self._copies = values
+        if anew or self.fixed or self._copies is None:
+            self._copies = self.make(draw)
+            return self._copies
+        instead = self.fill(self._copies, draw)
+        return {name: substitute(value, instead) for name, value in self._copies.items()}
+
+    def make(self, draw: Draw) -> dict[str, object]:
+        """Return arguments of the values of a draw."""
+        values = {
+            name: self._blank(argument, name) if isinstance(argument, TensorSpec) else self._maker.make(argument, name)
+            for name, argument in self._arguments.items()
+        }
         instead = self.fill(values, draw)
         return {name: substitute(value, instead) for name, value in values.items()}
 

@@ -126,8 +126,8 @@ class Jobs:
 
     def _prepare(self, request: requests.Prepare) -> replies.Preparation:
         trial, seed = request.trial, request.seed
-        facts = self._check(trial, seed) if request.check != UNCHECKED else {}
         checked = self._check_of_timed(trial, seed) if request.check == TIMED else None
+        facts = self._check(trial, seed) if request.check != UNCHECKED else {}
         if checked is not None:
             facts = {"checked": f"no: {checked}" if isinstance(checked, str) else checked.fact}
         # What is allocated behind this lies elsewhere in memory than before.
@@ -231,22 +231,21 @@ class Jobs:
         self, case: Case, call: Call, direction: str, seed: int, timed: TimedCheck | None = None
     ) -> tuple[Ready, float, Exam | None]:
         """Return the work of a case after it ran, the seconds that making its inputs took, and its check."""
-        seconds, draw, declared = 0.0, Draw(), set[str]()
+        seconds, draw, mutable = 0.0, Draw(), set[str]()
 
         def bind() -> Bound:
             nonlocal seconds, draw
             start = time.perf_counter()
-            bound = self._bound(case, call, seed)
-            declared.update(bound.mutated)
-            if timed is not None:
-                bound, draw = timed.fresh(bound)
+            draw = Draw() if timed is None else timed.supply.draw()
+            bound = self._bound(case, call, seed, None if timed is None else timed.supply.make(draw))
+            mutable.update(bound.mutated)
             seconds += time.perf_counter() - start
             return bound
 
         definition = catalog().get(case.operator)
         random = definition is None and self.names.draws(call.path)  # of its own operators the catalog says it
         sound = ready(self.backend, bind, direction, definition, str(seed), random=random)
-        exam = None if timed is None else timed.exam(sound, draw, declared)
+        exam = None if timed is None else timed.exam(sound, draw, mutable)
         return sound, seconds, exam
 
     def _refuse_dtype(self, error: Exception, trial: Trial, call: Call, seed: int) -> None:
@@ -271,6 +270,7 @@ class Jobs:
             return {}
         if peers not in self._peers:
             mine, other = (self._result(peers.case, call, seed) for call in (peers.own, peers.other))
+            self.names.check_seal()
             check(mine, other, peers.against, leeway(replace(trial, case=peers.case)))
             self._peers.append(peers)
         return {"checked": f"against {peers.against}"}
@@ -280,9 +280,9 @@ class Jobs:
         work = ready(self.backend, lambda: self._bound(case, call, seed), "forward", None, "check").work
         return host_values(self.backend, call_once(self.backend, work), call.layout)
 
-    def _bound(self, case: Case, call: Call, seed: int) -> Bound:
-        values = self._workload.arguments(case)
-        return arguments.bind(case, call, catalog().get(case.operator), self.backend, seed, values)
+    def _bound(self, case: Case, call: Call, seed: int, values: Mapping[str, object] | None = None) -> Bound:
+        made = self._workload.arguments(case) if values is None else values
+        return arguments.bind(case, call, catalog().get(case.operator), self.backend, seed, made)
 
     def _backward_cost(self) -> float | None:
         """Return what a backward costs that computes nothing, in seconds: one element, negated. Not subtracted."""

@@ -222,6 +222,11 @@ class Names:
             self._loaded[path] = code.load(path, self._folder)
         return self._loaded[path]
 
+    def check_seal(self) -> None:
+        """Raise `Patched` where the user's own code has replaced what measures it."""
+        if self.seal is not None:
+            self.seal.check()
+
     def _originals(self) -> dict[str, Callable[[], object]]:
         """Return what looks up each of the framework's functions that the user's own code may be held against."""
         calls = (one for one in self._backend.bindings().values() if isinstance(one, Call))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from time import perf_counter_ns, process_time_ns, sleep, thread_time_ns
 
@@ -30,7 +30,7 @@ TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 class Unfair(Exception):
     """A function is fast by what a program would not give it: CPUs that its side has not, or the same values again."""
 
-    def __init__(self, slug: str, message: str, hint: str) -> None:
+    def __init__(self, message: str, *, slug: str, hint: str) -> None:
         super().__init__(message)
         self.slug = slug
         self.hint = hint
@@ -59,9 +59,16 @@ class Overseer:
         # Those that a framework starts later, as XLA and autograd do, cannot be told from those of a function.
         self._tells_threads = self._threads == 1 and not backend.immutable and not backend.collects
         self._allowed = MOST_OVER * max(self._threads, backend.threads_seen or 0.0)
-        self._first = _threads()
+        self._first: Collection[str] = _threads()
+        self._has_started = False
         self._watched = Times()
         self._begin: Times | None = None
+
+    def start(self) -> None:
+        """Start with another function: threads that live now are not its own."""
+        self._first = {*self._first, *_threads()} if self._has_started else self._first
+        self._has_started = True
+        self._watched = Times()
 
     def begin(self) -> None:
         """Look for the first time before calls."""
@@ -95,9 +102,9 @@ class Overseer:
         if all(shares):
             share = min(shares)
             raise Unfair(
-                "works_after_return",
                 f"works on after it has returned: {share:.0%} of the CPU time of its calls came later",
-                "wait for the work before you return, or measure it anyway with `--no-check`",
+                slug="works_after_return",
+                hint="wait for the work before you return, or measure it anyway with `--no-check`",
             )
 
     def _late_share(self, call: Callable[[], None]) -> float:
@@ -112,7 +119,7 @@ class Overseer:
     def _extra(self, what: str) -> Unfair:
         more = self._threads + 1
         hint = f"give the side as many threads as it uses, as in `threads={more}`, or measure it with `--no-check`"
-        return Unfair("extra_cpu", what, hint)
+        return Unfair(what, slug="extra_cpu", hint=hint)
 
     def _read(self) -> Times:
         waited = resource.getrusage(resource.RUSAGE_CHILDREN)

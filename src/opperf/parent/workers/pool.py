@@ -243,7 +243,8 @@ class Pool:
             )
         if settings.clock == INSTRUCTIONS:
             reply = self._with_instructions(trial, reply)
-        return replace(reply, facts={**reply.facts, **check_facts})
+        checks = [str(facts["checked"]) for facts in (check_facts, reply.facts) if "checked" in facts]
+        return replace(reply, facts={**reply.facts, **({"checked": "; ".join(checks)} if checks else {})})
 
     def _with_instructions(self, trial: Trial, reply: Measurement) -> Measurement:
         """Return a measurement with the instructions of a call; without them it says why."""

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from opperf.child.worker import spot_check
-from opperf.child.worker.correctness import WrongResult
+from opperf.child.worker.correctness import WrongResult, check
 from opperf.child.worker.spot_check import compare
 from opperf.domain.backend import HostValue
 
@@ -30,7 +30,6 @@ def test_results_that_differ_by_rounding_agree_at_the_places_that_are_looked_at(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     sizes: list[int] = []
-    from opperf.child.worker.correctness import check
 
     def watch(results: list[HostValue], *words: Any) -> None:
         sizes.extend(shape[0] for _, shape, _ in results)
