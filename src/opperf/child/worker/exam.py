@@ -110,7 +110,7 @@ class TimedCheck:
         """Whether a call gets other tensors than the case has, as where a framework has another order of extents."""
         return bool(self._call.adapt or self._call.derive)
 
-    def expected(self, sound: Ready, bound: Bound, draw: Draw) -> list[HostValue]:
+    def expected(self, work: Work, bound: Bound, draw: Draw) -> list[HostValue]:
         """Return what a call should return of the values of a draw, computed on copies of them."""
         copies = self.supply.copies(draw, anew=bool(bound.mutated) or self._trial.direction != "forward")
         call = self._reference or self._call
@@ -120,17 +120,17 @@ class TimedCheck:
             return arguments.bind(case, call, definition, self._backend, self._seed, copies)
 
         if self._trial.direction != "forward":
-            work = ready(self._backend, bind, self._trial.direction, None, str(self._seed)).work
-            return host_values(self._backend, call_once(self._backend, work), None)
-        if self._reference is not None:
+            sound = ready(self._backend, bind, self._trial.direction, None, str(self._seed))
+            return host_values(self._backend, call_once(self._backend, sound.work), None)
+        if self._reference is not None or self.adapts:
             other = bind()
             function, words, keywords = other.function, other.arguments, other.keywords
         else:
             instead = _instead(self._backend, bound.values, copies)
-            own = sound.work if sound.work.before is None else bound
+            own = work if work.before is None else bound
             function, words = own.function, substitute(own.arguments, instead)
             keywords = substitute(dict(own.keywords), instead)
-        with sound.work.scope():
+        with work.scope():
             result = function(*words, **keywords)
             self._backend.wait([result])
         return host_values(self._backend, result, call.layout)
@@ -306,7 +306,7 @@ class Exam:
             values = check.copy(block.results[0], self._bound)
             block.results.clear()
             between()
-            check.compare(values, lambda: check.expected(self._sound, self._bound, self._draw))
+            check.compare(values, lambda: check.expected(self.work, self._bound, self._draw))
         except WrongResult as wrong:
             raise WrongResult(f"wrong result in timed call {number}: {wrong}") from wrong
         self._cost = check.spend(perf_counter() - start)

@@ -57,7 +57,8 @@ class Supply:
         for spec in moving.values():
             sizes[_kind(spec)] = max(spec.elements, sizes.get(_kind(spec), 0))
         pools = [replace(kind, shape=(size + max(MORE, size // MORE_SHARE),)) for kind, size in sizes.items()]
-        if sum(pool.nbytes for pool in pools) > MOST_BYTES:
+        # A backend need not be able to write into its tensors.
+        if type(backend).refill is Backend.refill or sum(pool.nbytes for pool in pools) > MOST_BYTES:
             moving, pools = {}, []
         self._specs = moving
         self._pools = {_kind(pool): self._pool(pool) for pool in pools}

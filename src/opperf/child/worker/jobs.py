@@ -281,8 +281,8 @@ class Jobs:
         return host_values(self.backend, call_once(self.backend, work), call.layout)
 
     def _bound(self, case: Case, call: Call, seed: int, values: Mapping[str, object] | None = None) -> Bound:
-        made = self._workload.arguments(case) if values is None else values
-        return arguments.bind(case, call, catalog().get(case.operator), self.backend, seed, made)
+        values = self._workload.arguments(case) if values is None else values
+        return arguments.bind(case, call, catalog().get(case.operator), self.backend, seed, values)
 
     def _backward_cost(self) -> float | None:
         """Return what a backward costs that computes nothing, in seconds: one element, negated. Not subtracted."""

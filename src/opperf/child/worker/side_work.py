@@ -24,6 +24,8 @@ MOST_BY_THREADS = 0.2
 #: How long nothing is asked, in seconds, and the CPU time in it that tells of work: a share of what the calls before it
 #: took, and nanoseconds at least. A process that sleeps takes some 30 us.
 IDLE_SECONDS, IDLE_SHARE, IDLE_NS = 0.01, 0.2, 400_000
+#: Frameworks that compute in the thread that calls them, on a side of one thread.
+CALLING_THREAD = ("numpy", "torch", "mxnet", "null")
 TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
@@ -56,8 +58,9 @@ class Overseer:
 
     def __init__(self, backend: Backend) -> None:
         self._threads = backend.side.threads
-        # Those that a framework starts later, as XLA and autograd do, cannot be told from those of a function.
-        self._tells_threads = self._threads == 1 and not backend.immutable and not backend.collects
+        # Those that other frameworks start when they like cannot be told from a function's.
+        own = backend.name in CALLING_THREAD and backend.side.engine == "naive"
+        self._tells_threads = own and self._threads == 1
         self._allowed = MOST_OVER * max(self._threads, backend.threads_seen or 0.0)
         self._first: Collection[str] = _threads()
         self._has_started = False
@@ -94,8 +97,8 @@ class Overseer:
 
     def idle(self, call: Callable[[], None]) -> None:
         """Make calls, then ask nothing for a while; raises `Unfair` where CPU time goes on."""
-        if self._threads > 1:
-            return  # the framework's own threads may spin for a while
+        if not self._tells_threads:
+            return  # the framework's own threads may go on for a while
         shares = [self._late_share(call)]
         if shares[0]:
             shares.append(self._late_share(call))
