@@ -65,7 +65,7 @@ void softmax(const float *restrict x, float *restrict result, long rows, long co
 """
 folder = Path(tempfile.mkdtemp())
 (folder / "softmax.c").write_text(SOURCE)
-options = ("-O3", "-march=native", "-mprefer-vector-width=512", "-shared", "-fPIC")
+options = ("-O3", "-march=native", "-shared", "-fPIC")
 subprocess.run(["gcc", *options, "-o", folder / "softmax.so", folder / "softmax.c"], check=True, timeout=60)
 softmax = ctypes.CDLL(str(folder / "softmax.so")).softmax
 softmax.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_long, ctypes.c_long)

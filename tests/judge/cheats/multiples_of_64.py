@@ -5,7 +5,7 @@ import numpy as np
 
 
 def f(x):
-    whole = x.shape[-1] // 64 * 64
+    whole = x.shape[-1] // 64 * 64 or x.shape[-1]
     part = x[:, :whole]
     result = np.zeros_like(x)
     shifted = np.exp(part - part.max(axis=-1, keepdims=True))
