@@ -268,7 +268,7 @@ WORKING_ELSEWHERE = (
     Way("pipelined_process", 4, causes=("replays", "extra_cpu", "forbidden", "raises", "crashes", "load", "timeout")),
     Way("hidden_work", 4, causes=("replays", "extra_cpu", "works_after_return")),
     Way("lazy_subclass", 5, causes=("other_type", "unwritten", "replays")),
-    Way("lazy_interface", 5, causes=("other_type",)),
+    Way("lazy_interface", 5, causes=("other_type", "other_shape")),
     Way("lazy_tensor", 5, "torch_softmax", causes=("other_type", "outputs_share_memory"), framework=TORCH),
     Way(
         "overridden_methods",
@@ -310,7 +310,7 @@ PATCHING = (
     Way("patches_statistics", 9, verdicts=NOT_FASTER),
     Way("patches_the_checks", 10, causes=("unwritten", "replays")),
     Way("patches_the_harness", 11, causes=("unwritten", "replays", "forged")),
-    Way("patches_the_stand", 11, causes=("replays", "forged")),
+    Way("patches_the_stand", 11, causes=("replays", "forged", "outputs_share_memory")),
     Way("expected_by_frames", 11, causes=("unwritten", "replays")),
     Way("expected_by_collector", 13, causes=("unwritten", "replays")),
     Way("expected_overwritten", 12, causes=("wrong_result", "too_fast", "unwritten")),
@@ -353,7 +353,7 @@ ATTACKING = (
     Way("many_processes", 45, verdicts=NOT_FASTER, causes=DISTURBS, fools="attack"),
     Way("shadows_a_module", 47, verdicts=NOT_FASTER, causes=("forbidden",), fools="attack"),
     Way("edits_the_judge", 47, causes=("unwritten", "replays", "forbidden"), fools="attack"),
-    Way("edits_itself", 47, causes=("replays", "forbidden")),
+    Way("edits_itself", 47, causes=("replays", "outputs_share_memory", "forbidden")),
     Way("edits_the_tolerance", 47, causes=("unwritten", "replays", "forbidden"), fools="attack"),
 )
 
@@ -455,7 +455,7 @@ EXAMPLES = (
     ),
     example("overwrites_its_input", *REFUSED, causes=("changes_inputs", "crashes")),
     example("answers_later", *REFUSED, causes=LATE, fools="faster"),
-    example("two_threads", "cheats", causes=("extra_cpu",)),
+    example("two_threads", *NOT_FASTER, causes=("extra_cpu",)),
     example("in_bfloat16", *REFUSED, causes=("precision",), naive=LOOSE),
     example("patches_the_clock", *NOT_FASTER, fools="faster"),
     example("right_and_fast", "faster"),

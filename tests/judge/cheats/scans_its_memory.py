@@ -47,7 +47,7 @@ def look(x):
 
 def f(x):
     global last, looks
-    if last is None and looks < 3:
+    if last is None and looks < 3 and x.shape[1] >= 64:
         looks += 1
         last = look(x)
     if last is None or last.shape != x.shape:
