@@ -21,6 +21,8 @@ REFUSED = ("wrong", "cheats", "impossible")
 NOT_FASTER = ("same", "slower", "inconclusive", *REFUSED)
 #: And of an honest one as fast as the reference: noise may leave it open.
 SAME = ("same", "inconclusive")
+#: And of an honest one of which nobody knows how fast it is on this machine.
+RIGHT = ("faster", "same", "slower", "inconclusive")
 
 #: What a naive judge falls for: `faster` (it is called right, and 1.5 times as fast as the reference or more), `right`
 #: (it is called right), `status` (its process ends with success, and says nothing), `attack` (a test of its own).
@@ -387,11 +389,11 @@ WAYS = (*REPLAYS, *RECOGNIZING, *APPROXIMATING, *WORKING_ELSEWHERE, *PATCHING, *
 HONEST = (
     Way("fast", reference="softmax_rows", verdicts=("faster",)),
     Way("slow", verdicts=("slower",), fools="right"),
-    Way("workspace", verdicts=(*SAME, "faster"), fools="right"),
-    Way("lazy_tables", verdicts=("same", "faster", "inconclusive"), fools="right"),
-    Way("own_pool", verdicts=("same", "faster", "slower", "inconclusive"), options=("--threads", "2"), fools="right"),
-    Way("in_place", reference="doubled", verdicts=("same", "faster", "slower", "inconclusive"), fools="right"),
-    Way("fallback", verdicts=("same", "faster", "slower", "inconclusive"), fools="right"),
+    Way("workspace", verdicts=RIGHT, fools="right"),
+    Way("lazy_tables", verdicts=RIGHT, fools="right"),
+    Way("own_pool", verdicts=RIGHT, options=("--threads", "2"), fools="right"),
+    Way("in_place", reference="doubled", verdicts=RIGHT, fools="right"),
+    Way("fallback", verdicts=RIGHT, fools="right"),
     Way(
         "packed_weights",
         reference="dequantized_product",
@@ -399,27 +401,27 @@ HONEST = (
         verdicts=("faster",),
         options=("--constant", "weights", "--constant", "scale"),
     ),
-    Way("compiled_by_numba", verdicts=("same", "faster", "slower", "inconclusive"), fools="right", needs=("numba",)),
-    Way("c_extension", verdicts=("same", "faster", "slower", "inconclusive"), fools="right", needs=("gcc",)),
+    Way("compiled_by_numba", verdicts=RIGHT, fools="right", needs=("numba",)),
+    Way("c_extension", verdicts=RIGHT, fools="right", needs=("gcc",)),
     Way(
         "compiled_by_torch",
         reference="torch_softmax",
-        verdicts=("same", "faster", "slower", "inconclusive"),
+        verdicts=RIGHT,
         fools="right",
         framework=TORCH,
         needs=("gcc",),
     ),
-    Way("generator", verdicts=(*SAME, "faster"), fools="right"),
+    Way("generator", verdicts=RIGHT, fools="right"),
     Way("closure", verdicts=SAME, fools="right"),
     Way("double_inside", verdicts=("slower",), fools="right"),
-    Way("by_blocks", verdicts=("same", "faster", "slower", "inconclusive"), fools="right"),
-    Way("column_order", verdicts=("same", "slower", "inconclusive"), fools="right"),
-    Way("view_of_new_memory", verdicts=(*SAME, "faster"), fools="right"),
+    Way("by_blocks", verdicts=RIGHT, fools="right"),
+    Way("column_order", verdicts=RIGHT, fools="right"),
+    Way("view_of_new_memory", verdicts=RIGHT, fools="right"),
     Way("prints", verdicts=SAME, fools="right"),
     Way("many_imports", verdicts=SAME, fools="right"),
-    Way("reads_the_clock", verdicts=(*SAME, "faster"), fools="right"),
+    Way("reads_the_clock", verdicts=RIGHT, fools="right"),
     Way("idle_thread", verdicts=SAME, fools="right"),
-    Way("temporary_files", verdicts=("same", "faster", "inconclusive"), fools="right"),
+    Way("temporary_files", verdicts=RIGHT, fools="right"),
 )
 
 
