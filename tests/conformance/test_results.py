@@ -11,14 +11,17 @@ from tests.conformance.conftest import LIBRARIES, MODES, REAL, WITH_GRADIENTS, T
 from tests.each import check_each
 
 from opperf.catalog import FAMILIES, Operator, catalog
-from opperf.child.worker.correctness import WrongResult, check, leeway
+from opperf.child.judging.reference import Comparison
+from opperf.child.worker.correctness import WrongResult, check_shapes
 from opperf.domain.errors import OperatorFailure
-from opperf.domain.plan import Side, Trial
+from opperf.domain.plan import REFERENCE, Side, Trial
 
 #: Gradients that are right and are others: of a symmetric matrix, TensorFlow's is that of the lower triangle alone.
 OWN_GRADIENTS = {(framework, "eigh_values") for framework in ("tensorflow", *MODES)}
 #: Gradients in TensorFlow's own layout whose shape is the catalog's all the same: as many channels as rows and columns.
 OWN_ORDER = {(framework, "batch_norm") for framework in ("tensorflow", *MODES)}
+#: What one operator after the other is held against.
+COMPARISON = Comparison(Side("numpy", settings=REFERENCE))
 Computed = Callable[[str, str, str], "tuple[Tensor, ...] | OperatorFailure"]
 
 
@@ -63,7 +66,8 @@ def results_are_those_of_the_reference(framework: str, name: str, computed: Comp
         mine, other = ([(one.raw, one.shape, one.dtype) for one in tensors] for tensors in (ours, expected))
         count = len(catalog()[name].outputs(trial.case))
         try:
-            check(mine[:count], other[:count], "the reference", leeway(trial))
+            check_shapes(mine[:count], other[:count], "the reference")
+            COMPARISON.check(trial, 0, mine[:count], "the reference")
         except WrongResult as error:
             raise AssertionError(str(error)) from error
 

@@ -18,6 +18,7 @@ from opperf.child.judging.elements import Array, decode, roundoff
 from opperf.child.judging.tolerance import SINGLE, Moves, allow, difference, measure
 from opperf.child.worker import arguments
 from opperf.child.worker.correctness import ROUGH, WrongResult, check_shapes, compare, leeway, read
+from opperf.domain.backend import HostValue
 from opperf.domain.case import Case
 from opperf.domain.dataclass import dataclass
 from opperf.domain.message import replies
@@ -87,20 +88,20 @@ class Comparison:
     def __call__(self, request: Compare) -> replies.Agreement:
         """Raise `WrongResult` where a result is further from the reference than arithmetic in its type may be."""
         results, expected = read(request.results), read(request.expected)
-        definition = catalog().get(request.trial.case.operator)
-        if definition is None or any(one[2] == STRING for one in (*results, *expected)):
+        in_catalog = request.trial.case.operator in catalog()
+        if not in_catalog or any(one[2] == STRING for one in (*results, *expected)):
             return compare(request)
         check_shapes(results, expected, request.against)
-        limits = allow(
-            self._moves(request.trial, request.seed),
-            [one[2] for one in results],
-            ROUGH if definition.rough else 1,
-            leeway(request.trial),
-        )
+        self.check(request.trial, request.seed, results, request.against)
+        return replies.Agreement()
+
+    def check(self, trial: Trial, seed: int, results: Sequence[HostValue], against: str) -> None:
+        """Raise `WrongResult` where a result of the right shapes, of an operator of the catalog, is too far off."""
+        times = ROUGH if catalog()[trial.case.operator].rough else 1
+        limits = allow(self._moves(trial, seed), [one[2] for one in results], times, leeway(trial))
         for place, one in enumerate(results):
             if (wrong := difference(decode(*one), limits, place)) is not None:
-                raise WrongResult(f"element {wrong.number} of tensor {place} {wrong.sentence(request.against)}")
-        return replies.Agreement()
+                raise WrongResult(f"element {wrong.number} of tensor {place} {wrong.sentence(against)}")
 
     def _moves(self, trial: Trial, seed: int) -> Moves:
         """Return what a case computes, and how far a roundoff moves it; those of the case before are kept."""

@@ -130,7 +130,7 @@ def measure(
     """Return what a problem computes of some inputs, and how far `roundoffs`, one for each result, move it."""
     truth = [np.asarray(one) for one in exact([array.copy() for array in inputs])]
     moves = measure_moves(exact, truth, inputs, roundoffs, generator)
-    terms = count_terms(exact, truth, inputs, input_dtypes, generator)
+    terms = count_terms(exact, truth, inputs, input_dtypes, generator) if any(roundoffs) else 1.0
     return Moves(tuple(truth), tuple(moves), tuple(roundoffs), terms)
 
 
