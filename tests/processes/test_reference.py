@@ -38,6 +38,7 @@ def test_a_wrong_implementation_is_failed_and_not_timed(command: Command, broken
     wrong, right, random = json.loads(done.stdout)["records"]
     assert (wrong["status"], wrong["reason"]["slug"], wrong["metrics"]) == ("failed", "wrong_result", {})
     assert "of NumPy " in wrong["reason"]["message"]
+    assert "(allowed: " in wrong["reason"]["message"]
     assert "--no-check" in wrong["reason"]["hint"]
     assert right["status"] == random["status"] == "ok"
     assert facts(right).startswith("against NumPy ")

@@ -35,13 +35,12 @@ MOVES, TOUCHES = 3, 4
 LEAST_MOVE, MOST_MOVE, SMALL_MOVE = 0.5, 1.5, 2.0**-40
 #: The roundoff of what sums are kept in, where their terms have fewer bits.
 SINGLE = 2.0**-24
-#: How many times the usual error, and how many times the square root of the number of terms, a result may be off.
-TIMES, TIMES_ROOT = 4.0, 2.0
+#: How many times the usual error in units (the median one, at least 1), and how many times the square root of the number
+#: of terms, a result may be off.
+TIMES, TIMES_ROOT = 6.0, 2.0
 #: How many times the unit, and how many roundoffs of the median element, what anybody computes may be off: no framework
 #: that opperf measures needs more. The second is for formulas like gelu's, whose terms cancel where it is small.
 TIMES_ANY, FLOOR_ANY = 16.0, 256.0
-#: The usual error in units is this many times the median one: of errors that are spread evenly it is the largest.
-USUAL = 2.0
 #: The share of the reference's errors that is below the one that counts; a few odd elements do not, but at their place.
 QUANTILE = 0.999
 #: How many times an error of the reference's own is allowed: everywhere, where it is usual, else at that element.
@@ -202,7 +201,7 @@ def count_terms(
             touch -= len(own)
         for after, before in zip(exact(copies), truth):
             changed += float(np.count_nonzero(_distance(np.asarray(after), before)))
-    return float(max(1.0, total * changed / TOUCHES / results))
+    return max(1.0, float(total * changed / TOUCHES / results))
 
 
 def difference(values: Array, expected: Expected, place: int) -> Difference | None:
@@ -240,7 +239,7 @@ def _settle(truth: Array, own: Array, move: Array, dtype: str, terms: float) -> 
     if not is_exact:
         units += _share(move, terms)
     ratios = error / units
-    usual = max(1.0, USUAL * _quantile(ratios, 0.5))
+    usual = max(1.0, _quantile(ratios, 0.5))
     bound = units * max(TIMES * usual, TIMES_ROOT * terms**0.5 * min(1.0, SINGLE / unit))
     # What is beyond comes from larger numbers on the way: it is as large where the result is small.
     floor = TIMES_OWN * _quantile(np.maximum(error - bound, 0.0), QUANTILE)
