@@ -103,6 +103,8 @@ def test_resuming_by_other_terms_is_refused(opperf: Opperf, here: Path) -> None:
     done = opperf("judge", "--candidates", "c.jsonl", *AGAINST, "--output", "r.jsonl", "--resume", "--pairs", "7")
     assert done.code == 2
     assert "r.jsonl: line 1 was judged by other terms: pairs was 5 and is 7 now" in done.err
+    done = opperf("judge", "--candidates", "c.jsonl", *AGAINST, "--output", "r.jsonl", "--resume", "--room", "none")
+    assert 'room was "auto" and is "none" now' in done.err
     done = opperf("judge", "--candidates", "c.jsonl", *AGAINST, "--output", "r.jsonl")
     assert (done.code, "already exists" in done.err) == (2, True)
 

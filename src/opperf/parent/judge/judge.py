@@ -74,9 +74,13 @@ class Judge:
                 self._bench = Bench(
                     trial, terms.settings, note, plugins=terms.plugins, confined=terms.confined, cpus=cpus
                 )
-                terms.meet(self._bench.facts)
-                self._checks = Checks(self._bench)
-                self._fault = self._find_fault()
+                try:
+                    terms.meet(self._bench.facts)
+                    self._checks = Checks(self._bench)
+                    self._fault = self._find_fault()
+                except BaseException:
+                    self._bench.close()
+                    raise
         except OperatorFailure as failure:
             raise InputError(f"the reference `{against}` fails: {failure.message}", hint=failure.hint) from failure
         self._quiet.join(self._bench.stands)

@@ -144,6 +144,7 @@ def _lines(order: Order, trials: Sequence[Trial], rule: Rule, stack: ExitStack) 
         "cases": [trial.case.id for trial in trials],
         "tolerance": rule.tolerance,
         "pairs": rule.pairs,
+        "room": order.room,
     }
     return stack.enter_context(closing(Lines(order.output, terms, resume=order.resume)))
 
