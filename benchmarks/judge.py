@@ -75,7 +75,7 @@ def main() -> None:
 def judge(framework: str, candidates: Sequence[str], jobs: int = 1, **others: Any) -> list[Judged]:
     """Judge sources against the framework's softmax."""
     case = {"inputs": {"data": SHAPE}} if "inputs" not in others else {}
-    return opperf.judge(candidates, framework=framework, jobs=jobs, **{"against": "softmax", **case, **others})
+    return list(opperf.judge(candidates, framework=framework, jobs=jobs, **{"against": "softmax", **case, **others}))
 
 
 def cost_rows(framework: str, repeats: int, jobs: int) -> Iterator[dict[str, Any]]:

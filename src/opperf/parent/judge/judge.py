@@ -117,7 +117,6 @@ class Judge:
         self._note(f"{name}: is it right?")
         stages: dict[str, float] = {}
         judged = self._judge(name, trial, after, stages)
-        self._bench.stands.keep([base.side, after.side])
         since = {stage: moment - began for stage, moment in stages.items()}
         return replace(judged, seconds=time.monotonic() - began, stages=since)
 
@@ -128,6 +127,7 @@ class Judge:
             return self._judged(candidate, "void", f"the problem is at fault: {self._fault}", (evidence,))
         try:
             with self._quiet.shared():
+                self._bench.stands.keep([base.side, trial.side, after.side])
                 self._bench.stands.prepare([trial.side, after.side])
                 remarks = self._check(trial)
         except Failing as failing:

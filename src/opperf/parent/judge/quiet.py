@@ -25,8 +25,10 @@ class Quiet:
         self._stands.append(stands)
 
     def leave(self, stands: Stands) -> None:
-        """Forget these stands."""
-        self._stands.remove(stands)
+        """Forget these stands, when nobody times who may wait for them."""
+        with self._turn:
+            self._turn.wait_for(lambda: self._is_stopped or not self._is_timing)
+            self._stands.remove(stands)
 
     @contextmanager
     def shared(self) -> Iterator[None]:

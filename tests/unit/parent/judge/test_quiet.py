@@ -68,6 +68,27 @@ def test_those_who_check_do_so_side_by_side() -> None:
     other.join(LIMIT)
 
 
+def test_stands_leave_when_nobody_waits_for_them() -> None:
+    quiet, log = Quiet(), list[str]()
+    stands = Stands(log)
+    quiet.join(stands)  # type: ignore[arg-type]
+    begun = threading.Event()
+
+    def leave() -> None:
+        begun.set()
+        quiet.leave(stands)  # type: ignore[arg-type]
+        log.append("left")
+
+    leaving = threading.Thread(target=leave)
+    with quiet.alone():
+        leaving.start()
+        assert begun.wait(LIMIT)
+        log.append("timed")
+    leaving.join(LIMIT)
+    with quiet.alone():
+        assert log == ["settled", "timed", "left"]
+
+
 def test_a_stop_lets_nobody_wait() -> None:
     quiet, failures = Quiet(), list[str]()
 
