@@ -45,9 +45,9 @@ class Lines:
             try:
                 row = value_of(line, object_pairs_hook=distinct)
             except NotJSON as error:
-                raise InputError(f"{where} is not JSON ({error})", slug="bad_judgements") from error
+                raise InputError(f"{where} is not JSON ({error})", slug="bad_journal") from error
             if not isinstance(row, dict) or not isinstance(row.get("digest"), str):
-                raise InputError(f"{where}: this is no verdict of `opperf judge`", slug="bad_judgements")
+                raise InputError(f"{where}: this is no verdict of `opperf judge`", slug="bad_journal")
             self._check(row.get("terms"), where)
             judged = Judged.from_json(row, where)
             self.earlier[_key(judged)], self._digests[_key(judged)] = judged, row["digest"]
@@ -62,7 +62,7 @@ class Lines:
         raise InputError(
             f"{where} was judged by other terms: {'; '.join(each) or 'they have other names'}",
             hint="judge as then, or write to another file",
-            slug="other_terms",
+            slug="other_settings",
         )
 
     def has(self, name: str, digest: str, case: str) -> bool:
