@@ -83,9 +83,9 @@ def factor(value: float | None) -> str:
     """Write a speedup with as many digits as say something.
 
     >>> factor(1.08234), factor(12.3456), factor(4512.3)
-    ('1.08', '12.3', '4510')
+    ('1.08', '12.3', '4,512')
     """
-    return "" if value is None else f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:.3g}"
+    return "" if value is None else f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:,.0f}"
 
 
 def interval_text(judged: Judged) -> str:
@@ -143,11 +143,11 @@ def tally(judgements: Sequence[Judged]) -> str:
 
 
 def rooms(judgements: Sequence[Judged]) -> list[str]:
-    """Say what confined the candidates."""
-    rooms = dict.fromkeys(one.room for one in judgements)
-    if not any(rooms):
-        return ["room: none, so candidates could reach files, other processes and the network"] if rooms else []
-    return [f"room: {'; '.join(', '.join(room) or 'none' for room in rooms)}"]
+    """Say what confined the candidates, those apart that were refused before they ran."""
+    rooms = dict.fromkeys(one.room for one in judgements if one.room)
+    if not rooms and judgements:
+        return ["room: none confined a candidate"]
+    return [f"room: {'; '.join(', '.join(room) for room in rooms)}"] if rooms else []
 
 
 def details(judged: Judged) -> Iterator[Note]:

@@ -88,7 +88,7 @@ def test_the_summary_counts_verdicts_and_says_what_confined(judged_run: JudgedRu
 
 def test_candidates_that_nothing_confined_are_told(judged_run: JudgedRun) -> None:
     free = JudgedRun(judged_run.run, (Judged("a.py:f", "softmax", CASE, "same", "both stages agree"),))
-    assert "room: none, so candidates could reach files" in render(free)
+    assert "room: none confined a candidate" in render(free)
 
 
 def test_a_pull_request_reads_a_table_and_the_evidence(judged_run: JudgedRun) -> None:
