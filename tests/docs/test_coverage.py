@@ -22,7 +22,7 @@ from opperf.parent.judge.failing import CHEATING, DEATHS
 
 SLUG = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 #: Calls whose positional argument at this place is a slug.
-PLACES = {"Warning": 0, "Reason": 0, "_fail": 1, "Evidence": 0, "Inspection": 1, "with_slug": 1}
+PLACES = {"Warning": 0, "Reason": 0, "_fail": 1, "Unfair": 0, "Evidence": 0, "Inspection": 1, "with_slug": 1}
 
 
 def slugs(path: Path) -> Iterator[str]:

@@ -160,7 +160,7 @@ def details(judged: Judged) -> Iterator[Note]:
 
 def _circumstances(judged: Judged, evidence: Evidence, *, first: bool) -> Iterator[str]:
     if evidence.case is not None:
-        smallest = "smallest failing case" if first and judged.verdict not in RIGHT else "case"
+        smallest = "smallest failing case" if first and judged.verdict not in (*RIGHT, "void") else "case"
         yield f"{smallest}: {_subject(evidence.case)}, {STAGES.get(evidence.stage, evidence.stage)}"
     elif evidence.stage:
         yield STAGES.get(evidence.stage, evidence.stage)
