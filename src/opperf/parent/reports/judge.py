@@ -31,7 +31,7 @@ MOST_DETAILS = 100
 LEGEND = Legend(
     {
         "speedup": "speedup: the reference's time over the candidate's, from pairs of fresh processes",
-        "interval": "interval: of the speedup, 95 % (99.9 % where one stage was enough)",
+        "interval": "interval: of the speedup, of 95 % or more: the more candidates, the more certain",
         "time": "times: each call on values of its own",
         "hot speedup": "hot speedup: again and again on the same values",
     }
@@ -83,9 +83,9 @@ def factor(value: float | None) -> str:
     """Write a speedup with as many digits as say something.
 
     >>> factor(1.08234), factor(12.3456), factor(4512.3)
-    ('1.08', '12.3', '4,512')
+    ('1.082', '12.3', '4,512')
     """
-    return "" if value is None else f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:,.0f}"
+    return "" if value is None else f"{value:.3f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:,.0f}"
 
 
 def interval_text(judged: Judged) -> str:

@@ -94,7 +94,7 @@ def test_candidates_that_nothing_confined_are_told(judged_run: JudgedRun) -> Non
 def test_a_pull_request_reads_a_table_and_the_evidence(judged_run: JudgedRun) -> None:
     text = render(judged_run, "md")
     assert "against torch:torch.softmax, case softmax data=1024x1024 axis=-1\n" in text
-    assert "| quickest.py:f | faster |  | 3.00 | [2.91, 3.09] |" in text
+    assert "| quickest.py:f | faster |  | 3.000 | [2.910, 3.090] |" in text
     assert "smallest failing case: softmax data=8x128 axis=-1" in text
 
 
