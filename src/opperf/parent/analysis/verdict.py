@@ -64,7 +64,7 @@ class Rule:
     def error(self) -> float:
         """The error of the interval of stage 2 that a change is called by, over all of its looks.
 
-        >>> Rule().error, Rule(family=200).error
+        >>> round(Rule().error, 4), Rule(family=200).error
         (0.05, 0.0025)
         """
         return min(1 - CONFIDENCE, OF_FAMILY / 2 / self.family / (DISCOVERY_RATE / 2))
