@@ -35,8 +35,8 @@ MOVES, TOUCHES = 3, 4
 LEAST_MOVE, MOST_MOVE, SMALL_MOVE = 0.5, 1.5, 2.0**-40
 #: The roundoff of what sums are kept in, where their terms have fewer bits.
 SINGLE = 2.0**-24
-#: How many times the usual error in units (the median one, at least 1), and how many times the square root of the number
-#: of terms, a result may be off.
+#: How many times the usual error in units (the median one, at least 1), and how many times the square root of the
+#: number of terms, a result may be off.
 TIMES, TIMES_ROOT = 6.0, 2.0
 #: How many times the unit, and how many roundoffs of the median element, what anybody computes may be off: no framework
 #: that opperf measures needs more. The second is for formulas like gelu's, whose terms cancel where it is small.
