@@ -59,10 +59,10 @@ def environment_of(text: str) -> EnvironmentSpec:
     except InputError as error:
         message = error.message.replace(text, hide_passwords(text))
         raise InputError(message, hint=error.hint, slug=error.slug) from None
-    shown = hide_passwords(spec.text)
-    if shown != spec.text:
-        _CONCEALED[shown] = spec.text
-    return replace(spec, text=shown)
+    public = hide_passwords(spec.text)
+    if public != spec.text:
+        _CONCEALED[public] = spec.text
+    return replace(spec, text=public)
 
 
 def secrets(query: Iterable[str]) -> list[str]:

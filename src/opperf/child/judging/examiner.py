@@ -120,10 +120,10 @@ class Examiner:
     def _in_case(self, case: Case, arrays: Sequence[Array]) -> list[Array]:
         specs = [spec for _, spec in tensors(case)]
         trial = replace(self._trial, case=case)
-        bound = bind_tensors(self._backend, self._names, trial, case, self._made(arrays, specs))
+        bound = bind_tensors(self._backend, self._names, trial, case, self._make_tensors(arrays, specs))
         return self._values(self._backend.leaves(_call(self._backend.forward(bound))))
 
-    def _made(self, arrays: Sequence[Array], specs: Sequence[TensorSpec]) -> Iterator[Any]:
+    def _make_tensors(self, arrays: Sequence[Array], specs: Sequence[TensorSpec]) -> Iterator[Any]:
         for array, spec in zip(arrays, specs):
             yield of_elements(self._backend, replace(spec, strides=None), bytearray(encode(array, spec.dtype)))
 
@@ -176,7 +176,7 @@ class Examiner:
         if len(request.outlines) != len(expected.values):
             text = f"it returns {len(request.outlines)} tensors, and the reference {len(expected.values)}"
             return replies.Inspection(text, "other_shape")
-        found = []
+        result = []
         for place, (outline, values, dtype) in enumerate(zip(request.outlines, expected.values, expected.dtypes)):
             if tuple(outline.shape) != values.shape:
                 text = f"tensor {place} has the shape {list(outline.shape)}, and {list(values.shape)} of the reference"
@@ -184,8 +184,8 @@ class Examiner:
             if outline.dtype != dtype:
                 text = f"tensor {place} is of {outline.dtype}, and of {dtype} in the reference"
                 return replies.Inspection(text, "other_type")
-            found.append(outline)
-        for place, values in enumerate(self._read(found)):
+            result.append(outline)
+        for place, values in enumerate(self._read(result)):
             wrong = difference(values, expected, place)
             if wrong is not None:
                 return self._diagnose(request.slot, place, values, wrong)
@@ -200,7 +200,7 @@ class Examiner:
             yield decode(raw.tobytes(), one.shape, one.dtype)
             start += size
 
-    def _diagnose(self, slot: int, place: int, found: Array, wrong: Difference) -> replies.Inspection:
+    def _diagnose(self, slot: int, place: int, result: Array, wrong: Difference) -> replies.Inspection:
         """Say what is wrong with a result, and what it looks like."""
         details: dict[str, object] = {
             "element": list(wrong.index),
@@ -214,39 +214,39 @@ class Examiner:
             f"element {list(wrong.index)} of tensor {place} is {wrong.value:.7g}, expected {wrong.expected:.7g} "
             f"(within {wrong.allowed:.2g}); {wrong.wrong} of {wrong.elements} are wrong"
         )
-        slug, why = self._looks_like(slot, place, found)
+        slug, why = self._looks_like(slot, place, result)
         return replies.Inspection(f"{text}{why}", slug, details)
 
-    def _looks_like(self, slot: int, place: int, found: Array) -> tuple[str, str]:
-        if any(self._is_result_of(earlier, place, found) for earlier in self._before.get(slot, ())):
+    def _looks_like(self, slot: int, place: int, result: Array) -> tuple[str, str]:
+        if any(self._is_result_of(earlier, place, result) for earlier in self._before.get(slot, ())):
             return "replays", ": it is the result of what lay there before"
         for other in range(min(MOST_OTHERS, self._area.geometry.slots)):
-            if other != slot and self._is_result_of(self._arrays(other), place, found):
+            if other != slot and self._is_result_of(self._arrays(other), place, result):
                 return "replays", ": it is the result of other inputs"
         expected = self._expectation(slot)
-        bad = _wrong_ones(found, expected, place)
+        bad = _wrong_ones(result, expected, place)
         first = int(np.argmax(bad.ravel()))
         if first > 0 and bad.size > 1 and bad.ravel()[first:].mean() > 0.9:
             return "computes_a_part", f": right up to element {first}, wrong from there on"
         with np.errstate(all="ignore"):
-            error = np.abs(found - expected.values[place])
+            error = np.abs(result - expected.values[place])
             scale = np.maximum(np.abs(expected.values[place]), expected.bounds[place])
             relative = float(np.quantile((error / scale)[np.isfinite(error)], 0.99)) if np.isfinite(error).any() else 1
         if relative < 2**-6:
             return "precision", f": its errors, {relative:.1g} of the values, are those of a narrower type"
         return "wrong_values", ""
 
-    def _is_result_of(self, arrays: Sequence[Array], place: int, found: Array) -> bool:
+    def _is_result_of(self, arrays: Sequence[Array], place: int, result: Array) -> bool:
         with suppress(Exception):
             own = self._exact(arrays)
             scale = np.maximum(np.abs(own[place]), np.finfo(np.float32).tiny)
-            return bool((np.abs(own[place] - found) <= 1e-3 * scale).mean() > 0.99)
+            return bool((np.abs(own[place] - result) <= 1e-3 * scale).mean() > 0.99)
         return False
 
 
-def _wrong_ones(found: Array, expected: Expected, place: int) -> Array:
+def _wrong_ones(result: Array, expected: Expected, place: int) -> Array:
     with np.errstate(all="ignore"):
-        return ~(np.abs(found - expected.values[place]) <= expected.bounds[place])
+        return ~(np.abs(result - expected.values[place]) <= expected.bounds[place])
 
 
 def _number(value: Any) -> object:

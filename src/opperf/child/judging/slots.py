@@ -46,21 +46,21 @@ def bind_slot(backend: Backend, names: Names, trial: Trial, area: Area, slot: in
     return bind_tensors(backend, names, trial, trial.case, parts())
 
 
-def bind_tensors(backend: Backend, names: Names, trial: Trial, case: Case, made: Iterator[Any]) -> Bound:
+def bind_tensors(backend: Backend, names: Names, trial: Trial, case: Case, parts: Iterator[Any]) -> Bound:
     """Return the call of a trial with these tensors as those of a case, in order."""
     every = (*case.inputs.items(), *case.attributes.items())
-    values = {name: _value(backend, argument, made) for name, argument in every}
+    values = {name: _value(backend, argument, parts) for name, argument in every}
     return arguments.bind(case, names.call(trial), catalog().get(case.operator), backend, 0, values)
 
 
-def _value(backend: Backend, argument: Argument, made: Iterator[Any]) -> object:
+def _value(backend: Backend, argument: Argument, parts: Iterator[Any]) -> object:
     """Return an argument with the next tensors wherever it has one."""
     if isinstance(argument, TensorSpec):
-        return next(made)
+        return next(parts)
     if isinstance(argument, ListOf):
-        return [_value(backend, item, made) for item in argument.items]
+        return [_value(backend, item, parts) for item in argument.items]
     if isinstance(argument, tuple):
-        return tuple(_value(backend, item, made) for item in argument)
+        return tuple(_value(backend, item, parts) for item in argument)
     if isinstance(argument, DType):
         return backend.dtype(argument.name)
     if isinstance(argument, Device):

@@ -93,7 +93,7 @@ def _one_call(backend: Backend, work: Work, bound: Bound) -> Callable[[], Any]:
     changing = [id(bound.values[name]) for name in bound.mutated]
 
     def call() -> Any:
-        copies = {place: backend.clone(value) for place, value in _chosen(bound, changing)}
+        copies = {place: backend.clone(value) for place, value in _changed(bound, changing)}
         arguments = [copies.get(id(value), value) for value in bound.arguments]
         keywords = {name: copies.get(id(value), value) for name, value in bound.keywords.items()}
         return work.function(*arguments, **keywords)
@@ -101,7 +101,7 @@ def _one_call(backend: Backend, work: Work, bound: Bound) -> Callable[[], Any]:
     return call
 
 
-def _chosen(bound: Bound, changing: Sequence[int]) -> Iterator[tuple[int, Any]]:
+def _changed(bound: Bound, changing: Sequence[int]) -> Iterator[tuple[int, Any]]:
     for value in (*bound.arguments, *bound.keywords.values()):
         if id(value) in changing:
             yield id(value), value

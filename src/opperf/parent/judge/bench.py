@@ -107,7 +107,7 @@ class Bench:
         reference = _files(self.trial.side)
         own = _files(side)
         hidden = [file for file in reference if file not in own]
-        return room_of(self._python, [*map(belongings, own), *self._plugins], hidden)
+        return room_of(self._python, [*map(belongings, own), *self._plugins], hidden, cpus=self._cpus)
 
     def draw(self, slots: Sequence[int], kinds: Sequence[str]) -> None:
         """Write values that nobody has seen into slots, while every stand is asleep."""

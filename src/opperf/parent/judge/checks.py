@@ -61,9 +61,9 @@ class Checks:
         self.stages = list(self._usable(stages(bench.trial.case)))
 
     def _usable(self, every: Sequence[Stage]) -> Iterator[Stage]:
-        taken: set[Case] = set()
+        usable: set[Case] = set()
         for stage in every:
-            if stage.case in taken:
+            if stage.case in usable:
                 continue
             try:
                 self._bench.lay(stage.case, FEW_SLOTS)
@@ -71,7 +71,7 @@ class Checks:
                 if stage.name == "size":
                     raise
                 continue
-            taken.add(stage.case)
+            usable.add(stage.case)
             yield stage
 
     def check(self, seat: Seat, trial: Trial) -> list[Evidence]:

@@ -88,21 +88,21 @@ def inspect(bench: Bench, seat: Seat, turned: Turned, place: int, slot: int, sta
         text = f"it says that it has made {len(turned.addresses)} calls, of more"
         raise Failing(Evidence("forged_messages", text, stage, bench.case))
     try:
-        seen = bench.inspect(seat, turned, place, slot)
+        inspection = bench.inspect(seat, turned, place, slot)
     except WorkerFailure as error:
         if error.slug != "unreadable":
             raise
         raise Failing(
             Evidence("forged_messages", f"its results lie nowhere: {error.message}", stage, bench.case)
         ) from error
-    if not seen.wrong:
+    if not inspection.wrong:
         return
-    slug, text = seen.slug, seen.wrong
+    slug, text = inspection.slug, inspection.wrong
     if _share_memory(turned.addresses, [bytes_of(one) for one in seat.outlines]):
         slug, text = "outputs_share_memory", f"{text}: calls return the same memory"
     elif _is_right_later(bench, seat, turned, place, slot):
         slug, text = "works_after_return", f"{text}. {LATER * 1000:.0f} ms after it had returned, it was right"
-    raise Failing(Evidence(slug, f"wrong result in {stage} call {call}: {text}", stage, bench.case, seen.details))
+    raise Failing(Evidence(slug, f"wrong result in {stage} call {call}: {text}", stage, bench.case, inspection.details))
 
 
 def _share_memory(addresses: Sequence[int], sizes: Sequence[int]) -> bool:

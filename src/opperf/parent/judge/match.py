@@ -228,9 +228,9 @@ class Match:
         kinds = [self._random.choice(HARDER) if self._random.randrange(ONE_IN) == 0 else "plain" for _ in slots]
         self._bench.draw(slots, kinds)
         turns = {place: self._on(place).go() for place in self._order()}
-        chosen = self._random.randrange(len(slots))
+        place = self._random.randrange(len(slots))
         candidate = self._on(1)
-        inspect(self._bench, candidate, turns[1], chosen, slots[chosen], "timed", number * len(slots) + chosen + 1)
+        inspect(self._bench, candidate, turns[1], place, slots[place], "timed", number * len(slots) + place + 1)
         return turns[0], turns[1]
 
     def _hot(self, slot: int, calls: int) -> tuple[Turned, Turned]:

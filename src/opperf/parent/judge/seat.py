@@ -116,9 +116,9 @@ class Seat:
         waited = freezer.waiting_ns() - waiting
         clean = max(waited, _own_waiting() - own_waiting) <= MOST_WAITING * wall
         sample = Sample(max(1, self._lined), wall, freezer.cpu_ns() - cpu, waiting_ns=min(waited, wall), clean=clean)
-        return Turned(sample, self._told(), len(freezer.threads()), len(freezer.processes()))
+        return Turned(sample, self._read_addresses(), len(freezer.threads()), len(freezer.processes()))
 
-    def _told(self) -> tuple[int, ...]:
+    def _read_addresses(self) -> tuple[int, ...]:
         (count,) = struct.unpack_from("<Q", self._addresses)
         count = min(count, ANSWERS // 8 - 1)
         return struct.unpack_from(f"<{count}Q", self._addresses, 8)
