@@ -100,6 +100,8 @@ def inspect(bench: Bench, seat: Seat, turned: Turned, place: int, slot: int, sta
     slug, text = inspection.slug, inspection.wrong
     if _share_memory(turned.addresses, [bytes_of(one) for one in seat.outlines]):
         slug, text = "outputs_share_memory", f"{text}: calls return the same memory"
+    elif slug == PLAIN and _changes(seat, slot):
+        slug, text = "unwritten", f"{text}. Called again with the same values, it returns others"
     elif _is_right_later(bench, seat, turned, place, slot):
         slug, text = "works_after_return", f"{text}. {LATER * 1000:.0f} ms after it had returned, it was right"
     raise Failing(Evidence(slug, f"wrong result in {stage} call {call}: {text}", stage, bench.case, inspection.details))
@@ -109,6 +111,16 @@ def _share_memory(addresses: Sequence[int], sizes: Sequence[int]) -> bool:
     """Whether results of several calls overlap; each call has as many tensors as there are sizes."""
     spans = sorted((start, size) for start, size in zip(addresses, cycle(sizes)) if size)
     return any(start + size > after for (start, size), (after, _) in pairwise(spans))
+
+
+def _changes(seat: Seat, slot: int) -> bool:
+    """Whether two calls with the same values return different bytes: what nobody has written is what was there."""
+    seat.line_up((slot, slot))
+    turned = seat.go()
+    copies = [bytearray(sum(map(bytes_of, seat.outlines)) + PAGE) for _ in range(2)]
+    for place, copy in enumerate(copies):
+        seat.copy(turned, place, memoryview(copy))
+    return copies[0] != copies[1]
 
 
 def _is_right_later(bench: Bench, seat: Seat, turned: Turned, place: int, slot: int) -> bool:

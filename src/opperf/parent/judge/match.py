@@ -22,7 +22,7 @@ from opperf.domain.judging import Evidence, Speed
 from opperf.domain.measurement import Measurement, Sample, Samples
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.parent.judge.bench import Bench
-from opperf.parent.judge.failing import Failing, check_outlines, failure_of, inspect
+from opperf.parent.judge.failing import Failing, check_outlines, failure_of, inspect, with_slug
 from opperf.parent.judge.seat import Seat, Turned
 from opperf.parent.workers.duel import Patience, Round, pair_value
 from opperf.parent.workers.reference import Reference
@@ -121,6 +121,7 @@ class Match:
             if self.turn == 0:
                 raise
             failing = failure_of(error, "timed", self._bench.case)
+            failing = with_slug(failing, "first_calls_only", "; it was right when it was checked")
             self._log.evidence.append(failing.evidence)
             raise failing from error
         # A turn is as long as a call that CPU time may stand in for: the kernel counts it for the whole process tree.
