@@ -80,8 +80,13 @@ def _read_check(data: object, where: str) -> str | None:
     return name
 
 
+def _write_check(check: str | None) -> str | bool | None:
+    """Return what files have: what earlier versions wrote is written as they did."""
+    return {SMALL: True, UNCHECKED: False}.get(check, check) if check is not None else None
+
+
 #: Null leaves it to the side.
-Check: TypeAlias = Annotated[Optional[str], Form(f"{', '.join(CHECKS)} or null", lambda check: check, _read_check)]
+Check: TypeAlias = Annotated[Optional[str], Form(f"{', '.join(CHECKS)} or null", _write_check, _read_check)]
 #: Read from a file it is a name, or a label of what was code.
 Implementation: TypeAlias = Annotated[Union[str, Code, None], Form("a string or null", spell, _read_name)]
 

@@ -49,10 +49,17 @@ def makers(function: str) -> set[str]:
 
 
 def test_code_is_made_of_what_a_user_names_of_plugins_and_of_the_parents_word_alone() -> None:
-    assert makers("Code") == {"domain/code.py", "domain/message/requests.py", "parent/sources/plugin_file.py"}
+    assert makers("Code") == {
+        "domain/code.py",
+        "domain/message/requests.py",
+        "parent/judge/candidates.py",
+        "parent/judge/submissions.py",
+        "parent/sources/plugin_file.py",
+    }
     assert makers("read_operator") == {
         "domain/code.py",
         "parent/capture.py",
+        "parent/judge/candidates.py",
         "parent/library/programs.py",
         "parent/planning/side_text.py",
         "parent/request.py",

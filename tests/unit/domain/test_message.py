@@ -14,6 +14,7 @@ from opperf.catalog import operator
 from opperf.domain.code import Code
 from opperf.domain.codec import Fields
 from opperf.domain.explanation import Event, Explanation
+from opperf.domain.judging import Geometry
 from opperf.domain.measurement import Measurement, Quantity, Sample, Samples
 from opperf.domain.message.replies import (
     Agreement,
@@ -25,9 +26,13 @@ from opperf.domain.message.replies import (
     Example,
     Failure,
     Hello,
+    Inspection,
     Instructions,
     Meaning,
+    Outlined,
+    Outlines,
     Output,
+    Passing,
     Preparation,
     Recording,
     Remainder,
@@ -42,15 +47,23 @@ from opperf.domain.message.requests import (
     CountInstructions,
     Describe,
     Discover,
+    Draw,
     Evaluate,
+    Examine,
     Explain,
     Generate,
+    Go,
+    Inspect,
     Iterate,
+    LineUp,
     Measure,
+    Outline,
     Prepare,
     Quit,
     Release,
     Request,
+    Stand,
+    TryDummies,
     Turn,
     reply_type,
     verb,
@@ -65,6 +78,8 @@ TRIAL = Trial(CASE, Side("null", implementation="steady"), "backward", "user", 3
 OWN = Trial(CASE, Side("null", implementation=Code("mine.py:f")), "forward")
 OUTPUT = Output("output.bin", (2, 3), "float32")
 SAMPLES = Samples((Sample(1, 2, 3), Sample(4, 5, 6, waiting_ns=7)), 0.5)
+GEOMETRY = Geometry(4, 8192, (64, 4224))
+OUTLINED = Outlined((2, 3), "float32", (12, 4))
 REQUESTS: tuple[Request[Any], ...] = (
     Prepare(TRIAL, 7, "timed", 64, 1000, results=True),
     Prepare(OWN),
@@ -84,6 +99,14 @@ REQUESTS: tuple[Request[Any], ...] = (
     CaptureModel("net.onnx", {"a": {"shape": [2]}}),
     Iterate("Mine", {"input": [{"anything": 1}]}, "input"),
     Generate("Data", ({"rows": 1},)),
+    Stand(OWN, GEOMETRY, 5, 6, writable=True),
+    LineUp((0, 1), 3, empty=True),
+    Go(),
+    Outline(),
+    Examine(TRIAL, GEOMETRY, 5, 6),
+    Draw((0, 1), ("plain", "spike")),
+    TryDummies(),
+    Inspect(1, (OUTLINED,)),
     Quit(),
 )
 REPLIES: tuple[Fields, ...] = (
@@ -107,6 +130,9 @@ REPLIES: tuple[Fields, ...] = (
     Recording(Suite("step", "mine:step", (SuiteCase(CASE),)), ("a note",)),
     Entries(((0, {"args": []}), ("b", {}))),
     Descriptions((Arguments((1, None), {"alpha": 2}),)),
+    Outlines((OUTLINED,)),
+    Inspection("element 0 is 1, expected 2", "precision", {"wrong": 1}),
+    Passing(("zeros",), steady=True),
 )
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),

@@ -61,10 +61,10 @@ def judge(
     how: options.How,
     report: options.Report,
 ) -> None:
-    """Judge kernels that nobody vouches for: whether each is right, and really faster than the reference.
+    """Judge kernels that nobody vouches for.
 
-    Their results and times are checked by a process that they cannot reach. A file that ends in `.jsonl` gets each
-    judgement as it comes.
+    Whether each is right, and really faster than the reference. Their results and times are checked by a process that
+    they cannot reach. A file that ends in `.jsonl` gets each judgement as it comes.
 
     Exit codes: 0 faster or the same, 1 slower, 2 bad input or a problem that judges nothing, 3 wrong, cheating or
     impossible, 4 inconclusive.

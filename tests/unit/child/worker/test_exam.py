@@ -185,7 +185,7 @@ def test_honest_functions_without_a_reference_are_held_against_a_copy(
 
 
 def test_a_cache_by_address_is_seen_without_a_reference(jobs: Jobs, tmp_path: Path) -> None:
-    with pytest.raises(WrongResult, match=r"timed call \d+: element .* of a call on a copy of the same values$"):
+    with pytest.raises(WrongResult, match=r"timed call \d+: element .* of a call on a copy of the same values \("):
         take_turns(jobs, own(tmp_path, WRONG["a cache by address"][0]))
 
 

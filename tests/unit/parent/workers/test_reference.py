@@ -15,7 +15,7 @@ from opperf.domain.code import Code
 from opperf.domain.errors import EnvironmentFailure, OperatorFailure, WorkerFailure
 from opperf.domain.message.replies import Evaluation, Output
 from opperf.domain.message.requests import Request, verb
-from opperf.domain.plan import Settings, Side, Trial
+from opperf.domain.plan import UNCHECKED, Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.workers.reference import Reference
@@ -109,7 +109,7 @@ def test_what_has_no_reference_starts_none(
 
 
 def test_nothing_is_compared_when_nobody_wants_it(make: Callable[..., Reference], numpy: Child) -> None:
-    assert make(check=False).check(trial(), numpy.ask) == {}
+    assert make(check=UNCHECKED).check(trial(), numpy.ask) == {}
     assert numpy.asked == []
 
 
