@@ -33,6 +33,8 @@ TURN_SECONDS = 0.0015
 MOST_CALLS = 1024
 #: Rounds of a pair, at least and at most, and the seconds that they may take.
 LEAST_ROUNDS, MOST_ROUNDS, PAIR_SECONDS = 8, 24, 1.5
+#: Rounds before them, which count for nothing.
+WARM_ROUNDS = 2
 #: A candidate that takes this many times as long as the reference in each of the first rounds is slower, whatever other
 #: pairs would show.
 HOPELESS = 3.0
@@ -133,20 +135,27 @@ class Match:
     def _rounds(self, base: Trial, new: Trial) -> tuple[list[Round], list[Round]]:
         bench = self._bench
         self._take(0, base, 2)
-        seconds = self._seconds_of_a_call()
+        seconds = self._seconds_of_a_call(0)
         calls = max(1, min(MOST_CALLS, math.ceil(TURN_SECONDS / seconds)))
         self._take(0, base, max(2, calls))
         calls = min(calls, bench.geometry.slots)
-        alone = self._alone(calls)
+        alone = self._warm_up(0, calls)
         self._take(1, new)
+        # What the reference has done by now the candidate does too: a fresh heap gives memory that nobody has touched.
+        self._seconds_of_a_call(1)
+        self._warm_up(1, calls)
         empty_ring, empty_hot = self._empty(range(calls), 1), self._empty((0,), calls + 1)
         ring: list[Round] = []
         hot: list[Round] = []
         usage = [[0, 0], [0, 0]]
+        for number in range(WARM_ROUNDS):
+            slots = self._random.sample(range(bench.geometry.slots), calls)
+            self._ring(slots, number)
+            self._hot(slots[0], calls + 1)
         began = time.monotonic()
         while len(ring) < LEAST_ROUNDS or (len(ring) < MOST_ROUNDS and time.monotonic() - began < PAIR_SECONDS):
             slots = self._random.sample(range(bench.geometry.slots), calls)
-            turns = self._ring(slots, len(ring))
+            turns = self._ring(slots, WARM_ROUNDS + len(ring))
             for place, turned in enumerate(turns):
                 usage[place][0] += turned.sample.cpu_ns
                 usage[place][1] += turned.sample.wall_ns
@@ -180,9 +189,9 @@ class Match:
         seat.outline()
         check_outlines(self._bench, seat, "timed")
 
-    def _alone(self, calls: int) -> float:
-        """Return the CPU time of a turn of the reference before the candidate is loaded, in nanoseconds."""
-        seat = self._on(0)
+    def _warm_up(self, place: int, calls: int) -> float:
+        """Return the CPU time of a turn of one of them alone, in nanoseconds: the reference's is no other's affair."""
+        seat = self._on(place)
         turns = []
         for _ in range(EMPTY_TURNS):
             slots = self._random.sample(range(self._bench.geometry.slots), calls)
@@ -196,9 +205,9 @@ class Match:
         self.turn = place
         return self._seats[place]
 
-    def _seconds_of_a_call(self) -> float:
-        """Return what a call of the reference takes, in seconds."""
-        seat, calls = self._on(0), 1
+    def _seconds_of_a_call(self, place: int) -> float:
+        """Return what a call takes, in seconds."""
+        seat, calls = self._on(place), 1
         while True:
             seat.line_up((1,), calls)
             sample = seat.go().sample
@@ -224,7 +233,7 @@ class Match:
 
     def _ring(self, slots: Sequence[int], number: int) -> tuple[Turned, Turned]:
         """Let both make a call on each slot, and inspect one of the candidate's."""
-        for place in (0, 1):
+        for place in self._order():  # who was awake last finds the caches as it left them
             self._on(place).line_up(slots)
         kinds = [self._random.choice(HARDER) if self._random.randrange(ONE_IN) == 0 else "plain" for _ in slots]
         self._bench.draw(slots, kinds)
@@ -235,7 +244,7 @@ class Match:
         return turns[0], turns[1]
 
     def _hot(self, slot: int, calls: int) -> tuple[Turned, Turned]:
-        for place in (0, 1):
+        for place in self._order():
             self._on(place).line_up((slot,), calls)
         turns = {place: self._on(place).go() for place in self._order()}
         return turns[0], turns[1]

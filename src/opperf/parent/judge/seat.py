@@ -100,7 +100,7 @@ class Seat:
         """Let it make the calls that were lined up, and freeze it; raises `OperatorFailure` and `WorkerFailure`."""
         freezer = self.freezer
         cpu, waiting, own_waiting = freezer.cpu_ns(), freezer.waiting_ns(), _own_waiting()
-        began = 0
+        began, faults = 0, _faults(self.worker.pid)
 
         def let_go() -> None:
             nonlocal began
@@ -115,7 +115,14 @@ class Seat:
         wall = self.worker.answered_ns - began
         waited = freezer.waiting_ns() - waiting
         clean = max(waited, _own_waiting() - own_waiting) <= MOST_WAITING * wall
-        sample = Sample(max(1, self._lined), wall, freezer.cpu_ns() - cpu, waiting_ns=min(waited, wall), clean=clean)
+        sample = Sample(
+            max(1, self._lined),
+            wall,
+            freezer.cpu_ns() - cpu,
+            faults=_faults(self.worker.pid) - faults,
+            waiting_ns=min(waited, wall),
+            clean=clean,
+        )
         return Turned(sample, self._read_addresses(), len(freezer.threads()), len(freezer.processes()))
 
     def _read_addresses(self) -> tuple[int, ...]:
@@ -155,6 +162,12 @@ class Seat:
 
 def _silent(_: str) -> None:
     """Say nothing: who judges speaks for all."""
+
+
+def _faults(pid: int) -> int:
+    """Return the page faults of a process that cost no reading. Source: proc(5), `/proc/PID/stat`."""
+    with open(f"/proc/{pid}/stat", "rb") as file:
+        return int(file.read().rpartition(b")")[2].split()[7])
 
 
 def _own_waiting() -> int:
