@@ -53,7 +53,7 @@ def run(candidates: list[str], way: Way, folder: Path) -> list[dict[str, Any]]:
         start_new_session=True,
     )
     assert done.returncode in VERDICT_CODES, done.stderr
-    assert output.exists(), done.stderr
+    assert output.exists() and output.stat().st_size, done.stderr
     return [json.loads(line) for line in output.read_text().splitlines()]
 
 

@@ -57,6 +57,8 @@ PROCESSES, SPACE, FILES = 1024, 4 << 30, 4096
 MEMORY_SHARE = 0.8
 #: A start takes a tenth of a second; on a busy machine ten times as long.
 LIMIT = 60.0
+#: A folder for temporary files with a longer name leaves no room for that of a socket in it.
+LONGEST_PLACE = 64
 
 
 @dataclass(frozen=True)
@@ -170,7 +172,9 @@ def _probe(mechanisms: tuple[str, ...]) -> tuple[str, ...]:
 def _try(mechanisms: tuple[str, ...]) -> tuple[list[str], list[str], str, str]:
     """Return what a process in a room met, and what it was not kept from; or what the machine lacks, and why."""
     with ExitStack() as stack:
-        folder = os.path.realpath(stack.enter_context(tempfile.TemporaryDirectory(prefix="opperf-probe-")))
+        # The path of a socket has 107 bytes at most.
+        place = None if len(tempfile.gettempdir()) < LONGEST_PLACE else "/tmp"
+        folder = os.path.realpath(stack.enter_context(tempfile.TemporaryDirectory(prefix="opperf-probe-", dir=place)))
         port = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         paths = {name: os.path.join(folder, name) for name in ("readable", "outside")}
         for path in paths.values():
