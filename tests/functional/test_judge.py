@@ -87,7 +87,7 @@ def test_a_candidate_that_is_right_gets_a_verdict_on_its_speed(tmp_path: Path) -
 
 def test_what_a_candidate_prints_and_says_is_not_believed(tmp_path: Path) -> None:
     body = (
-        "import os\ndef f(x):\n    for descriptor in range(3, 64):\n        try:\n"
+        "import os\ndef f(x):\n    for descriptor in map(int, os.listdir('/proc/self/fd')):\n        try:\n"
         '            os.write(descriptor, b\'{"id": 1, "ok": {}}\\n\')\n        except OSError:\n            pass\n'
         "    return softmax(x)\n"
     )

@@ -53,8 +53,9 @@ def run(candidates: list[str], way: Way, folder: Path) -> list[dict[str, Any]]:
         start_new_session=True,
     )
     assert done.returncode in VERDICT_CODES, done.stderr
-    assert output.exists() and output.stat().st_size, done.stderr
-    return [json.loads(line) for line in output.read_text().splitlines()]
+    lines = output.read_text().splitlines() if output.exists() else []
+    assert lines, done.stderr
+    return [json.loads(line) for line in lines]
 
 
 def judge(way: Way, folder: Path) -> dict[str, Any]:
