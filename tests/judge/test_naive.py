@@ -23,6 +23,8 @@ from opperf.parent.workers.interpreters import choose_environment, interpreter
 
 NAIVE = HERE / "naive.py"
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS")} | {"TORCHINDUCTOR_COMPILE_THREADS": "1"}
+#: Whether all are tried; without it a few are.
+RUNS = int(os.environ.get("OPPERF_JUDGE_RUNS", "0"))
 #: How much faster a cheat is called at least.
 FACTOR = 1.5
 
@@ -100,6 +102,7 @@ def of(*fools: str) -> list[Any]:
     return [pytest.param(way, id="/".join(way.path.parts[-2:])) for way in ways if way.fools in fools]
 
 
+@pytest.mark.skipif(not RUNS, reason="what it times, other work on the machine may bend")
 @pytest.mark.parametrize("way", of("faster"))
 def test_a_naive_judge_calls_it_right_and_faster(
     way: Way, tmp_path: Path, baselines: dict[tuple[object, ...], float]
@@ -110,7 +113,7 @@ def test_a_naive_judge_calls_it_right_and_faster(
     assert result["speedup"] > FACTOR
 
 
-@pytest.mark.parametrize("way", of("right"))
+@pytest.mark.parametrize("way", of("faster", "right")[:: 1 if RUNS else 4])
 def test_a_naive_judge_calls_it_right(way: Way, tmp_path: Path) -> None:
     skip_without(way)
     assert verdict(run(way, "check", tmp_path))["right"]
@@ -123,7 +126,7 @@ def test_its_process_ends_with_success_and_says_nothing(way: Way, tmp_path: Path
     assert done.stdout == ""
 
 
-@pytest.mark.parametrize("way", [pytest.param(way, id=way.name) for way in HONEST])
+@pytest.mark.parametrize("way", [pytest.param(way, id=way.name) for way in HONEST[:: 1 if RUNS else 4]])
 def test_an_honest_candidate_is_right(way: Way, tmp_path: Path) -> None:
     skip_without(way)
     assert verdict(run(way, "check", tmp_path))["right"]

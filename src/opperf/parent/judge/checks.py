@@ -5,7 +5,7 @@ Every call is inspected here. What is timed later is inspected again, since a fu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from opperf.catalog import catalog
@@ -39,13 +39,13 @@ def stages(case: Case) -> list[Stage]:
     return [Stage("tiny", tiny), Stage("size", case), *(Stage("other", one) for one in others)]
 
 
-def _with_extents(case: Case, change: object) -> Case:
+def _with_extents(case: Case, change: Callable[[int], int]) -> Case:
     """Return a case with other extents, the same for all that were alike; those of one stay."""
 
     def of(spec: TensorSpec) -> TensorSpec:
         if spec.literal is not None or spec.strides is not None:
             return spec
-        shape = tuple(size if size <= 1 else change(size) for size in spec.shape)  # type: ignore[operator]
+        shape = tuple(size if size <= 1 else change(size) for size in spec.shape)
         return replace(spec, shape=shape)
 
     inputs = {name: map_tensors(value, of) for name, value in case.inputs.items()}
