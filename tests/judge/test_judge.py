@@ -20,8 +20,6 @@ from tests.judge.copies import write_copies
 from tests.judge.corpus import EXAMPLES, HONEST, REFUSED, WAYS, Way
 from tests.judge.test_naive import skip_without
 
-from opperf.parent.cli.main import VERBS
-
 #: How often each cheat is judged: once may be luck. 0 is a few of them, once.
 RUNS = int(os.environ.get("OPPERF_JUDGE_RUNS", "0"))
 FEW = (
@@ -32,8 +30,6 @@ FEW = (
 VERDICT_CODES = (0, 1, 2, 3, 4)
 #: How long judging one candidate may take, in seconds: far more than it should.
 LIMIT = 600
-
-pytestmark = pytest.mark.skipif("judge" not in VERBS, reason="there is no `opperf judge` yet")
 
 
 def run(candidates: list[str], way: Way, folder: Path) -> list[dict[str, Any]]:

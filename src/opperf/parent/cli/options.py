@@ -91,9 +91,7 @@ Loop = Annotated[
     str,
     Option(metavar="python|native", help="Also time each operator from C or C++ (native), to see Python's share."),
 ]
-CHECK = (
-    "Results to check: those of timed calls (default for your own code), of a small case (default for others), none."
-)
+CHECK = "Results to check: of timed calls (default for your own code), of a small case (default for others), none."
 Check = Annotated[Optional[str], Option(metavar="timed|small|none", help=CHECK)]
 NoCheck = Annotated[bool, Option("--no-check", help="The same as `--check none`.")]
 Explain = Annotated[bool, Option("--explain", help="Show what each side ran, where one is slower or faster.")]
