@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -34,6 +34,7 @@ class Slowdowns:
     same: Mapping[str, str] = field(default_factory=dict)
     setting: str = "slowdown"
     asked: list[str] = field(default_factory=list)
+    failing: Collection[str] = ()
 
     @property
     def names(self) -> Sequence[str]:
@@ -44,7 +45,8 @@ class Slowdowns:
         if factor < 0:
             raise EnvironmentFailure(f"{name} has no wheel", slug="environment_build")
         self.asked.append(name)
-        return f"null;{self.setting}={factor};version={name}"
+        fails = ";fails=1" if name in self.failing else ""
+        return f"null;{self.setting}={factor};version={name}{fails}"
 
     def digest(self, name: str) -> str | None:
         return self.same.get(name)
@@ -86,6 +88,9 @@ class Exact(Comparing):
     ) -> None:
         self.facts = {"base": {}, "new": {}}
         for contest in contests:
+            if contest.new.side.settings.get("fails"):
+                contest.failure = "raises each time"
+                continue
             base, new = (float(side.settings.get(setting, 1.0)) for side in (contest.base.side, contest.new.side))
             ratio = math.log(new / base) + self._random.gauss(0.0, noise)
             first, second = (dict.fromkeys(names, math.exp(at)) for at in (0.0, ratio))
@@ -179,6 +184,15 @@ def test_builds_that_cannot_be_made_are_left_out_and_told_where_they_hide_the_ch
     assert (step.before, step.after, step.between) == ("v6", "v9", ("v7", "v8"))
     assert {one.build for one in bisection.left_out} == {"v7", "v8"}
     assert "v7, v8, which cannot be built" in only(bisection).reason
+
+
+@pytest.mark.usefixtures("exact")
+def test_a_build_that_fails_beside_the_good_one_is_left_out_and_not_compared_with_the_bad_one() -> None:
+    failing = [f"v{i}" for i in range(1, 15) if i not in (7, 8)]
+    bisection = search(Slowdowns(steps((8, 1.1)), failing=failing))
+    (step,) = only(bisection).steps
+    assert (step.before, step.after) == ("v7", "v8")
+    assert {one.reason for one in bisection.left_out} == {"raises each time"}
 
 
 @pytest.mark.usefixtures("exact")

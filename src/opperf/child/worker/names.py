@@ -228,8 +228,12 @@ class Names:
             self.seal.check()
 
     def _originals(self) -> dict[str, Callable[[], object]]:
-        """Return what looks up each of the framework's functions that the user's own code may be held against."""
-        calls = (one for one in self._backend.bindings().values() if isinstance(one, Call))
+        """Return what looks up each of the framework's functions that the user's own code may be held against.
+
+        Random ones never are, and their modules need not be imported: that may move the allocator's thresholds.
+        """
+        random = {name for name, definition in catalog().items() if definition.random}
+        calls = (one for name, one in self._backend.bindings().items() if isinstance(one, Call) and name not in random)
         return {call.path: partial(self._function, call.path) for call in calls if call.function is None}
 
     def _describe_code(self, path: Code) -> Meaning:

@@ -22,7 +22,7 @@ LEAST_NS = 5_000_000
 #: The share of a process's CPU time that threads of its function may take on a side of one thread.
 MOST_BY_THREADS = 0.2
 #: How long nothing is asked, in seconds, and the CPU time in it that tells of work: a share of what the calls before it
-#: took, and nanoseconds at least. A process that sleeps takes some 30 us.
+#: took, and nanoseconds at least.
 IDLE_SECONDS, IDLE_SHARE, IDLE_NS = 0.01, 0.2, 400_000
 #: Frameworks that compute in the thread that calls them, on a side of one thread.
 CALLING_THREAD = ("numpy", "torch", "mxnet", "null")
@@ -40,17 +40,22 @@ class Unfair(Exception):
 
 @dataclass(frozen=True)
 class Times:
-    """Wall time, CPU time of the process and its descendants, and what of that is the first threads', in ns."""
+    """Wall time, CPU time of the process and its descendants, of that the first threads', and the asking one's."""
 
     wall: int = 0
     cpu: int = 0
     own: int = 0
+    asking: int = 0
 
     def __sub__(self, other: Times) -> Times:
-        return Times(self.wall - other.wall, self.cpu - other.cpu, self.own - other.own)
+        return Times(*(mine - its for mine, its in zip(self._all, other._all)))
 
     def __add__(self, other: Times) -> Times:
-        return Times(self.wall + other.wall, self.cpu + other.cpu, self.own + other.own)
+        return Times(*map(sum, zip(self._all, other._all)))
+
+    @property
+    def _all(self) -> tuple[int, ...]:
+        return self.wall, self.cpu, self.own, self.asking
 
 
 class Overseer:
@@ -111,12 +116,17 @@ class Overseer:
             )
 
     def _late_share(self, call: Callable[[], None]) -> float:
-        """Return how much CPU time went on after calls, as a share of all; zero where that is too little to tell."""
+        """Return how much CPU time went on after calls, as a share of all; zero where that is too little to tell.
+
+        The thread that asks sleeps meanwhile. What it takes to look is not counted: where a hypervisor gives the CPU
+        away, that may be milliseconds.
+        """
         before = self._read()
         call()
         between = self._read()
         sleep(IDLE_SECONDS)
-        during, later = (between - before).cpu, (self._read() - between).cpu
+        after = self._read() - between
+        during, later = (between - before).cpu, after.cpu - after.asking
         return later / (during + later) if later > IDLE_NS and later > IDLE_SHARE * (during + later) else 0.0
 
     def _extra(self, what: str) -> Unfair:
@@ -127,8 +137,9 @@ class Overseer:
     def _read(self) -> Times:
         waited = resource.getrusage(resource.RUSAGE_CHILDREN)
         descendants = round((waited.ru_utime + waited.ru_stime) * 1e9) + sum(map(_cpu_ns, _descendants()))
-        own = thread_time_ns() + sum(map(_thread_ns, self._first)) if self._tells_threads else 0
-        return Times(perf_counter_ns(), process_time_ns() + descendants, own + descendants)
+        first = sum(map(_thread_ns, self._first)) if self._tells_threads else 0
+        asking = thread_time_ns()
+        return Times(perf_counter_ns(), process_time_ns() + descendants, first + asking + descendants, asking)
 
 
 def _threads() -> tuple[str, ...]:

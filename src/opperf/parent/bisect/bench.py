@@ -114,7 +114,9 @@ class Bench:
         self._candidates.drop(name)
 
     def compare(self, subjects: Sequence[Subject], base: str, new: str, *, thorough: bool = False) -> None:
-        """Compare two builds for some subjects, and keep what pairs of processes said."""
+        """Compare two builds for some subjects, and keep what pairs said; do nothing where one is left out."""
+        if None in (self.environment(base), self.environment(new)):
+            return
         open_subjects = [one for one in subjects if not self._journal.take(one, base, new)]
         if not open_subjects or self._are_the_same(open_subjects, base, new):
             return
