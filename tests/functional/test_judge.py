@@ -110,6 +110,19 @@ def test_a_candidate_that_serves_its_shape_alone_is_right_there(tmp_path: Path) 
     assert [one.slug for one in judged.evidence] == ["listed_sizes_only"]
 
 
+def test_a_reference_that_changes_its_input_as_declared_gets_the_same_values_each_time(tmp_path: Path) -> None:
+    declared = "import numpy as np, opperf\n@opperf.operator(framework='numpy', mutates=('x',))\ndef f(x):\n"
+    (tmp_path / "reference.py").write_text(f"{declared}    x *= 2\n    return x\n")
+    (tmp_path / "candidate.py").write_text(f"{declared}    x *= 2\n    x += 1\n    return x\n")
+    reference = Code(f"{tmp_path / 'reference.py'}:f")
+    trial = Trial(
+        Case("reference.py:f", {"x": TensorSpec((16, 32))}), Side("numpy", implementation=reference), "forward"
+    )
+    candidate = Code(f"{tmp_path / 'candidate.py'}:f")
+    (judged,) = judge("reference", trial, [candidate], Terms(Settings(), Rule(pairs=3)), lambda _: None)
+    assert (judged.verdict, judged.evidence[0].slug) == ("wrong", "wrong_values"), judged.reason
+
+
 def test_a_reference_that_fails_is_bad_input(tmp_path: Path) -> None:
     case = Case("softmax", {"data": TensorSpec((4, 4))}, {"axis": 7})
     with pytest.raises(InputError, match="the reference `softmax` fails"):

@@ -15,7 +15,7 @@ import numpy as np
 
 from opperf.child.judging import draws, dummies
 from opperf.child.judging.elements import Array, decode, encode, roundoff, storage
-from opperf.child.judging.slots import Area, bind_slot, bind_tensors
+from opperf.child.judging.slots import Area, bind_slot, bind_tensors, one_call
 from opperf.child.judging.stand import outlined
 from opperf.child.judging.tolerance import (
     Difference,
@@ -55,7 +55,7 @@ class Examiner:
         self._area, self._copies = Area(inputs, request.geometry), results
         self._specs = [spec for _, spec in tensors(request.trial.case)]
         self._generator = np.random.default_rng(int.from_bytes(os.urandom(16), "little"))
-        self._works: dict[int, Work] = {}
+        self._calls: dict[int, Callable[[], Any]] = {}
         self._expected: dict[int, Expected] = {}
         #: What lay in the first slots, last first.
         self._before: dict[int, list[list[Array]]] = {}
@@ -107,11 +107,12 @@ class Examiner:
 
     def _own(self, slot: int) -> list[Any]:
         """Return what the reference returns of a slot in its own type."""
-        if slot not in self._works:
-            self._works[slot] = self._backend.forward(
-                bind_slot(self._backend, self._names, self._trial, self._area, slot)
-            )
-        return self._backend.leaves(_call(self._works[slot]))
+        if slot not in self._calls:
+            bound = bind_slot(self._backend, self._names, self._trial, self._area, slot)
+            work = self._backend.forward(bound)
+            self._scope, self._calls[slot] = work.scope, one_call(self._backend, work, bound)
+        with self._scope():
+            return self._backend.leaves(self._calls[slot]())
 
     def _exact(self, arrays: Sequence[Array]) -> list[Array]:
         """Return what the reference returns of values in double precision."""

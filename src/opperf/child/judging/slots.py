@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from opperf.catalog import catalog
 from opperf.child.worker import arguments
 from opperf.child.worker.names import Names
-from opperf.domain.backend import Backend, Bound
+from opperf.domain.backend import Backend, Bound, Work
 from opperf.domain.case import Argument, Case, Device, DType, ListOf
 from opperf.domain.judging import Geometry, tensors
 from opperf.domain.plan import Trial
@@ -51,6 +52,27 @@ def bind_tensors(backend: Backend, names: Names, trial: Trial, case: Case, parts
     every = (*case.inputs.items(), *case.attributes.items())
     values = {name: _value(backend, argument, parts) for name, argument in every}
     return arguments.bind(case, names.call(trial), catalog().get(case.operator), backend, 0, values)
+
+
+def one_call(backend: Backend, work: Work, bound: Bound) -> Callable[[], Any]:
+    """Return the call of a slot. What it is declared to change is copied first: nobody may write into the area."""
+    if not bound.mutated:
+        return partial(work.function, *bound.arguments, **bound.keywords)
+    changing = [id(bound.values[name]) for name in bound.mutated]
+
+    def call() -> Any:
+        copies = {place: backend.clone(value) for place, value in _changed(bound, changing)}
+        arguments = [copies.get(id(value), value) for value in bound.arguments]
+        keywords = {name: copies.get(id(value), value) for name, value in bound.keywords.items()}
+        return work.function(*arguments, **keywords)
+
+    return call
+
+
+def _changed(bound: Bound, changing: Sequence[int]) -> Iterator[tuple[int, Any]]:
+    for value in (*bound.arguments, *bound.keywords.values()):
+        if id(value) in changing:
+            yield id(value), value
 
 
 def _value(backend: Backend, argument: Argument, parts: Iterator[Any]) -> object:

@@ -7,14 +7,14 @@ say is that its calls are done: the parent reads what they returned out of the p
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import repeat
 from typing import Any
 
-from opperf.child.judging.slots import Area, bind_slot, mapping
+from opperf.child.judging.slots import Area, bind_slot, mapping, one_call
 from opperf.child.worker.names import Names
-from opperf.domain.backend import Backend, Bound, Work
+from opperf.domain.backend import Backend
 from opperf.domain.message import replies, requests
 
 
@@ -28,7 +28,7 @@ class Stand:
         bounds = [bind_slot(backend, names, request.trial, area, slot) for slot in range(request.geometry.slots)]
         work = backend.forward(bounds[0])
         self._scope: Callable[[], Any] = work.scope
-        self._slots = [_one_call(backend, work, bound) for bound in bounds]
+        self._slots = [one_call(backend, work, bound) for bound in bounds]
         self._answers = mapping(request.answers, writable=True).cast("Q")
         self._calls: Sequence[Callable[[], Any]] = ()
         self._repeat = 1
@@ -84,27 +84,6 @@ def outlined(backend: Backend, leaf: object) -> replies.Outlined:
     """Return how one tensor lies."""
     spec = backend.spec(leaf)
     return replies.Outlined(tuple(spec.shape), spec.dtype, tuple(backend.byte_strides(leaf)))
-
-
-def _one_call(backend: Backend, work: Work, bound: Bound) -> Callable[[], Any]:
-    """Return the call of a slot. What it is declared to change is copied first, and is a result of it too."""
-    if not bound.mutated:
-        return partial(work.function, *bound.arguments, **bound.keywords)
-    changing = [id(bound.values[name]) for name in bound.mutated]
-
-    def call() -> Any:
-        copies = {place: backend.clone(value) for place, value in _changed(bound, changing)}
-        arguments = [copies.get(id(value), value) for value in bound.arguments]
-        keywords = {name: copies.get(id(value), value) for name, value in bound.keywords.items()}
-        return work.function(*arguments, **keywords)
-
-    return call
-
-
-def _changed(bound: Bound, changing: Sequence[int]) -> Iterator[tuple[int, Any]]:
-    for value in (*bound.arguments, *bound.keywords.values()):
-        if id(value) in changing:
-            yield id(value), value
 
 
 def _empty(example: object) -> object:
