@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import suppress
-from time import perf_counter_ns, process_time_ns, sleep, thread_time_ns
+from time import clock_gettime_ns, perf_counter_ns, process_time_ns, sleep, thread_time_ns
 
 from opperf.child.measure.doubts import MOST_OVER
 from opperf.domain.backend import Backend
 from opperf.domain.dataclass import dataclass
 
-#: The least time that is judged, in nanoseconds: a tick of the kernel's clock may be wrong by one.
+#: The least time that is judged, in nanoseconds.
 LEAST_NS = 5_000_000
 #: The share of a process's CPU time that threads of its function may take on a side of one thread.
 MOST_BY_THREADS = 0.2
@@ -27,6 +27,8 @@ IDLE_SECONDS, IDLE_SHARE, IDLE_NS = 0.01, 0.2, 400_000
 #: Frameworks that compute in the thread that calls them, on a side of one thread.
 CALLING_THREAD = ("numpy", "torch", "mxnet", "null")
 TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+#: The kind of another process's clock that counts its CPU time. Source: the kernel's posix-timers.h.
+SCHEDULED = 2
 
 
 class Unfair(Exception):
@@ -67,14 +69,16 @@ class Overseer:
         own = backend.name in CALLING_THREAD and backend.side.engine == "naive"
         self._tells_threads = own and self._threads == 1
         self._allowed = MOST_OVER * max(self._threads, backend.threads_seen or 0.0)
-        self._first: Collection[str] = _threads()
+        #: The threads that are no function's own, and what they had taken when they were last seen.
+        self._first: dict[str, int] = dict.fromkeys(_threads(), 0)
         self._has_started = False
         self._watched = Times()
         self._begin: Times | None = None
 
     def start(self) -> None:
         """Start with another function: threads that live now are not its own."""
-        self._first = {*self._first, *_threads()} if self._has_started else self._first
+        if self._has_started:
+            self._first = {**dict.fromkeys(_threads(), 0), **self._first}
         self._has_started = True
         self._watched = Times()
 
@@ -86,7 +90,7 @@ class Overseer:
         """Look again behind them; raises `Unfair`."""
         if self._begin is None:
             return
-        self._watched += self._read() - self._begin
+        self._watched += self._read(closes=True) - self._begin
         self._begin = None
         times = self._watched
         if times.wall < LEAST_NS:
@@ -118,14 +122,13 @@ class Overseer:
     def _late_share(self, call: Callable[[], None]) -> float:
         """Return how much CPU time went on after calls, as a share of all; zero where that is too little to tell.
 
-        The thread that asks sleeps meanwhile. What it takes to look is not counted: where a hypervisor gives the CPU
-        away, that may be milliseconds.
+        The thread that asks sleeps meanwhile, so what it takes to look is not counted.
         """
         before = self._read()
         call()
         between = self._read()
         sleep(IDLE_SECONDS)
-        after = self._read() - between
+        after = self._read(closes=True) - between
         during, later = (between - before).cpu, after.cpu - after.asking
         return later / (during + later) if later > IDLE_NS and later > IDLE_SHARE * (during + later) else 0.0
 
@@ -134,12 +137,27 @@ class Overseer:
         hint = f"give the side as many threads as it uses, as in `threads={more}`, or measure it with `--no-check`"
         return Unfair(what, slug="extra_cpu", hint=hint)
 
-    def _read(self) -> Times:
-        waited = resource.getrusage(resource.RUSAGE_CHILDREN)
-        descendants = round((waited.ru_utime + waited.ru_stime) * 1e9) + sum(map(_cpu_ns, _descendants()))
-        first = sum(map(_thread_ns, self._first)) if self._tells_threads else 0
-        asking = thread_time_ns()
-        return Times(perf_counter_ns(), process_time_ns() + descendants, first + asking + descendants, asking)
+    def _read(self, *, closes: bool = False) -> Times:
+        """Return the times now, those that open a span or those that close it.
+
+        To look takes milliseconds where a hypervisor gives the CPU away, and the kernel may count them as CPU time. So
+        a span closes in the reverse order: it is longest by the wall, next by the threads that are no function's own,
+        and shortest by the process. What looking takes is then nowhere CPU time of anybody else.
+        """
+        if closes:
+            cpu, asking, first = process_time_ns(), thread_time_ns(), self._first_ns()
+            descendants, wall = _descendants_ns(closes), perf_counter_ns()
+        else:
+            wall, descendants = perf_counter_ns(), _descendants_ns(closes)
+            first, asking, cpu = self._first_ns(), thread_time_ns(), process_time_ns()
+        return Times(wall, cpu + descendants, first + asking + descendants, asking)
+
+    def _first_ns(self) -> int:
+        """Return what the first threads have taken; those that have ended keep what they had."""
+        if self._tells_threads:
+            for task, ns in self._first.items():
+                self._first[task] = max(ns, _thread_ns(task))
+        return sum(self._first.values())
 
 
 def _threads() -> tuple[str, ...]:
@@ -154,6 +172,24 @@ def _thread_ns(task: str) -> int:
     with suppress(OSError, IndexError, ValueError), open(f"/proc/self/task/{task}/schedstat", encoding="ascii") as file:
         return int(file.read().split()[0])
     return 0
+
+
+def _descendants_ns(closes: bool) -> int:
+    """Return the CPU time of all that descends from this process.
+
+    Who is waited for between the two readings counts twice where a span begins, and not where it closes.
+    """
+    readings = [_waited_ns, _living_ns] if closes else [_living_ns, _waited_ns]
+    return sum(read(closes) for read in readings)
+
+
+def _living_ns(closes: bool) -> int:
+    return sum(_cpu_ns(pid, closes) for pid in _descendants())
+
+
+def _waited_ns(_: bool) -> int:
+    waited = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return round((waited.ru_utime + waited.ru_stime) * 1e9)
 
 
 def _descendants() -> set[int]:
@@ -180,8 +216,20 @@ def _children(pid: int) -> list[int]:
     return result
 
 
-def _cpu_ns(pid: int) -> int:
-    """Return the CPU time of a process and of what it has waited for, by the kernel's clock."""
-    with suppress(OSError, IndexError, ValueError), open(f"/proc/{pid}/stat", "rb") as file:
-        return sum(map(int, file.read().rpartition(b")")[2].split()[11:15])) * TICK_NS
-    return 0
+def _cpu_ns(pid: int, closes: bool) -> int:
+    """Return the CPU time of a process and of what it has waited for.
+
+    What is counted in ticks is two numbers, each of which leaves out what is less than one: where a span closes as much
+    is taken off. A function whose calls take less than a tick would else seem to use CPUs that it does not.
+    """
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            user, system, *collected = map(int, file.read().rpartition(b")")[2].split()[11:15])
+    except (OSError, ValueError):
+        return 0
+    exact, ticks = 0, sum(collected)
+    try:
+        exact = clock_gettime_ns((~pid << 3) | SCHEDULED)
+    except OSError:
+        ticks += user + system
+    return exact + (max(0, ticks - 2) if closes else ticks) * TICK_NS

@@ -23,7 +23,7 @@ MS = 1_000_000
 def overseer(monkeypatch: pytest.MonkeyPatch, readings: Sequence[Times], threads: int = 1) -> Overseer:
     """Return an overseer that reads these times."""
     times = iter(readings)
-    monkeypatch.setattr(Overseer, "_read", lambda _: next(times))
+    monkeypatch.setattr(Overseer, "_read", lambda _, closes=False: next(times))
     return Overseer(NullBackend(Side("null", threads=threads)))
 
 
@@ -97,6 +97,38 @@ def test_cpu_time_that_goes_on_after_the_return_is_named_if_seen_twice(monkeypat
     overseer(monkeypatch, after_calls(100_000)).idle(lambda: None)  # as much as a process that sleeps may take
 
 
+class SlowLooks:
+    """A machine on which each reading of a clock takes 12 ms, as one does whose hypervisor has given the CPU away.
+
+    The kernel takes that for CPU time of the thread that reads.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0
+        for clock in ("perf_counter_ns", "process_time_ns", "thread_time_ns"):
+            monkeypatch.setattr(side_work, clock, self.read)
+        monkeypatch.setattr(side_work, "_descendants_ns", lambda _: 0)
+        monkeypatch.setattr(side_work, "_threads", lambda: ())
+        monkeypatch.setattr(side_work, "sleep", lambda _: None)
+
+    def read(self) -> int:
+        self.now += 12 * MS
+        return self.now
+
+    def work(self) -> None:
+        self.now += MS
+
+
+def test_what_looking_takes_is_no_work_of_a_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = SlowLooks(monkeypatch)
+    watch = Overseer(NullBackend(Side("null")))
+    for _ in range(20):
+        watch.begin()
+        machine.work()
+        watch.end()
+    watch.idle(machine.work)
+
+
 def work() -> None:
     """Compute for some milliseconds, without the interpreter's lock."""
     pbkdf2_hmac("sha256", b"a", b"b", 60_000)
@@ -118,3 +150,30 @@ def test_a_process_that_a_call_waits_for_is_its_work() -> None:
     work()
     subprocess.run([sys.executable, "-S", "-c", "sum(range(10**6))"], check=True)
     watch.end()
+
+
+HELPER = """
+import sys
+for line in sys.stdin:
+    sum(range(10**4))
+    print(flush=True)
+"""
+
+
+@pytest.mark.parametrize("clock", ["of its own", "of ticks alone"])
+def test_a_process_that_takes_turns_with_its_caller_uses_no_second_cpu(
+    clock: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if clock == "of ticks alone":
+        monkeypatch.setattr(side_work, "SCHEDULED", 7)  # there is no such clock
+    with subprocess.Popen([sys.executable, "-S", "-c", HELPER], stdin=-1, stdout=-1, bufsize=0) as helper:
+        assert helper.stdin
+        assert helper.stdout
+        for _ in range(20):
+            watch = Overseer(NullBackend(Side("null")))
+            for _ in range(10):
+                watch.begin()
+                helper.stdin.write(b"\n")
+                helper.stdout.readline()
+                watch.end()
+        helper.stdin.close()
