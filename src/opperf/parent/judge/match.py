@@ -47,6 +47,8 @@ ONE_IN = 8
 HARDER = ("magnitudes", "spike", "mixed", "positive", "vary")
 #: CPU time of a process tree over wall time, from where on it has used more CPUs than its side has threads.
 MOST_CPUS = 1.25
+#: How long a turn may be awake after its word, in times what is usual, for its CPU time to be that of its calls.
+MOST_REST = 2.0
 
 
 @dataclass(frozen=True)
@@ -147,7 +149,7 @@ class Match:
         empty_ring, empty_hot = self._empty(range(calls), 1), self._empty((0,), calls + 1)
         ring: list[Round] = []
         hot: list[Round] = []
-        usage = [[0, 0], [0, 0]]
+        every: list[tuple[Turned, Turned]] = []
         for number in range(WARM_ROUNDS):
             slots = self._random.sample(range(bench.geometry.slots), calls)
             self._ring(slots, number)
@@ -156,16 +158,14 @@ class Match:
         while len(ring) < LEAST_ROUNDS or (len(ring) < MOST_ROUNDS and time.monotonic() - began < PAIR_SECONDS):
             slots = self._random.sample(range(bench.geometry.slots), calls)
             turns = self._ring(slots, WARM_ROUNDS + len(ring))
-            for place, turned in enumerate(turns):
-                usage[place][0] += turned.sample.cpu_ns
-                usage[place][1] += turned.sample.wall_ns
+            every.append(turns)
             ring.append(_round(turns, empty_ring))
             if seconds < LONG_CALL:
                 hot.append(_round(self._hot(slots[0], calls + 1), empty_hot))
             if self._log.looked is None and len(ring) == LEAST_ROUNDS:
                 self._look(ring)
-        self._check_usage(usage, new.side.threads)
-        self._log.slowed.append(usage[0][0] / len(ring) / alone)
+        self._check_usage(every, new.side.threads)
+        self._log.slowed.append(median(turned.sample.cpu_ns for turned, _ in every) / alone)
         return ring, hot
 
     def _look(self, rounds: Sequence[Round]) -> None:
@@ -249,8 +249,8 @@ class Match:
         turns = {place: self._on(place).go() for place in self._order()}
         return turns[0], turns[1]
 
-    def _check_usage(self, usage: Sequence[Sequence[int]], threads: int) -> None:
-        base, new = (cpu / max(1, wall) for cpu, wall in usage)
+    def _check_usage(self, turns: Sequence[tuple[Turned, Turned]], threads: int) -> None:
+        base, new = (cpus(one) for one in zip(*turns))
         if new > threads * MOST_CPUS and new > base * MOST_CPUS:
             self.turn = 1
             text = f"it used {new:.1f} CPUs of {threads}"
@@ -261,6 +261,17 @@ class Match:
         for seat in self._seats:
             with suppress(OpperfError, OSError):
                 self._bench.stands.end(seat)
+
+
+def cpus(turns: Sequence[Turned]) -> float:
+    """Return how many CPUs a stand has used in some turns.
+
+    Those count in which it was frozen as soon after its word as usual. Where a hypervisor gives the CPU away in
+    between, the kernel may count that as CPU time, as much as of many calls.
+    """
+    rests = [turned.awake_ns - turned.sample.wall_ns for turned in turns]
+    usual = [turned.sample for turned, rest in zip(turns, rests) if rest <= MOST_REST * median(rests)]
+    return sum(sample.cpu_ns for sample in usual) / max(1, sum(sample.wall_ns for sample in usual))
 
 
 def hopeless(rounds: Sequence[Round]) -> Speed | None:

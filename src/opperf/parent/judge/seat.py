@@ -28,10 +28,14 @@ MOST_WAITING = 0.03
 
 @dataclass(frozen=True)
 class Turned:
-    """What a turn took by the judge's clock and the kernel's, and where its results lie."""
+    """What a turn took by the judge's clock and the kernel's, and where its results lie.
+
+    The process was awake for `awake_ns`, from its thaw until it was frozen again.
+    """
 
     sample: Sample
     addresses: tuple[int, ...]
+    awake_ns: int
     threads: int
     processes: int
 
@@ -112,6 +116,7 @@ class Seat:
         finally:
             if self.worker.alive:
                 freezer.freeze()
+        awake = time.perf_counter_ns() - began
         wall = self.worker.answered_ns - began
         waited = freezer.waiting_ns() - waiting
         clean = max(waited, _own_waiting() - own_waiting) <= MOST_WAITING * wall
@@ -123,7 +128,7 @@ class Seat:
             waiting_ns=min(waited, wall),
             clean=clean,
         )
-        return Turned(sample, self._read_addresses(), len(freezer.threads()), len(freezer.processes()))
+        return Turned(sample, self._read_addresses(), awake, len(freezer.threads()), len(freezer.processes()))
 
     def _read_addresses(self) -> tuple[int, ...]:
         (count,) = struct.unpack_from("<Q", self._addresses)

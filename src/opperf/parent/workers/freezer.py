@@ -17,8 +17,8 @@ from contextlib import suppress
 from opperf.domain.errors import WorkerFailure
 from opperf.parent.workers.confinement import groups
 
-#: How long a tree may take to stop: a process that waits for a disk stops after that. Seconds.
-LIMIT = 5.0
+#: How long a tree may take to stop, in seconds: a process that waits for a disk stops after that.
+LIMIT = 30.0
 #: What a process is when it cannot run any more: stopped, traced, dead.
 STILL = frozenset("TtZXx")
 TICK = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
@@ -66,14 +66,14 @@ class Freezer:
             os.pwrite(self._switch, b"1", 0)
             # To wait is faster than to look again and again: those that are to stop may need this CPU for it.
             while b"frozen 1" not in os.pread(self._events, 256, 0):
-                self._change.poll(LIMIT * 1000)
                 self._check(deadline)
+                self._change.poll(LIMIT * 1000)
         else:
             calm = False  # whether a listing was begun when all had stopped
             while not ((still := self._stop_all()) and calm):
+                self._check(deadline)
                 calm = still
                 os.sched_yield()
-                self._check(deadline)
 
     def _check(self, deadline: float) -> None:
         if time.monotonic() > deadline:

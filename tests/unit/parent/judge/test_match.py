@@ -1,9 +1,10 @@
-"""The quick look: only what is far slower in each round is given up."""
+"""The quick look, by which only what is far slower in each round is given up; and how many CPUs a stand used."""
 
 from __future__ import annotations
 
 from opperf.domain.measurement import Sample, Samples
-from opperf.parent.judge.match import hopeless
+from opperf.parent.judge.match import MOST_CPUS, cpus, hopeless
+from opperf.parent.judge.seat import Turned
 from opperf.parent.workers.duel import Round
 
 
@@ -35,3 +36,15 @@ def test_on_a_busy_machine_cpu_time_tells_unless_the_clock_says_otherwise() -> N
 
 def test_a_candidate_that_sleeps_is_hopeless_by_the_clock() -> None:
     assert hopeless([(turn(1.0), turn(5.0, 0.1))] * 3) is not None
+
+
+def turned(wall: float, cpu: float, awake: float) -> Turned:
+    return Turned(Sample(1, int(wall * 1e9), int(cpu * 1e9)), (), int(awake * 1e9), 1, 1)
+
+
+def test_the_cpus_of_a_stand_are_those_of_turns_that_end_as_usual() -> None:
+    assert cpus([turned(1.0, 2.0, 1.1), turned(1.0, 4.0, 1.1)]) == 3.0
+    usual = [turned(0.0015, 0.0015, 0.0016)] * 7
+    given_away = turned(0.0015, 0.0115, 0.0117)  # the hypervisor took the CPU after the last word
+    assert cpus([*usual, given_away]) == 1.0 < MOST_CPUS
+    assert cpus([turned(0.0015, 0.003, 0.0016)] * 3 + usual) > MOST_CPUS  # a second thread in some turns
