@@ -32,7 +32,7 @@ if "slow_clock" not in os.environ.get("LD_PRELOAD", ""):
     (folder / "slow_clock.c").write_text(SOURCE)
     library = folder / "slow_clock.so"
     command = ["gcc", "-shared", "-fPIC", "-O1", "-o", library, folder / "slow_clock.c", "-ldl"]
-    subprocess.run(command, check=True, capture_output=True, timeout=30)
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
     os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], {**os.environ, "LD_PRELOAD": str(library)})
 
 

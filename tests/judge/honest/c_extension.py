@@ -22,7 +22,7 @@ void softmax(const float *x, float *result, long rows, long columns) {
 folder = Path(tempfile.mkdtemp())
 (folder / "softmax.c").write_text(SOURCE)
 command = ["gcc", "-O2", "-shared", "-fPIC", "-o", folder / "softmax.so", folder / "softmax.c", "-lm"]
-subprocess.run(command, check=True, capture_output=True, timeout=30)
+subprocess.run(command, check=True, capture_output=True, timeout=300)
 softmax = ctypes.CDLL(str(folder / "softmax.so")).softmax
 softmax.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_long, ctypes.c_long)
 

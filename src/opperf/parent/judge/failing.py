@@ -17,8 +17,9 @@ from opperf.parent.judge.seat import Seat, Turned
 
 #: What no honest function does, whatever it computes.
 CHEATING = frozenset({"works_after_return", "extra_cpu", "exits", "forged_messages", "forbidden", "disturbs"})
-#: How long a stand may go on whose result was wrong, in seconds: is it right then?
-LATER = 0.05
+#: How long a stand may go on whose result was wrong, in seconds: is it right then? Where threads of it stood ready to
+#: run for more than a share of that, without a CPU, it may go on once more, some times.
+LATER, READY, LOOKS = 0.05, 0.1, 20
 #: What a failure of the child itself means.
 DEATHS: Mapping[str, str] = {"exit": "exits", "protocol": "forged_messages", "timeout": "timeout", "crash": "fails"}
 #: How far apart the elements of a result may lie, for what it holds: views of something larger do.
@@ -100,10 +101,10 @@ def inspect(bench: Bench, seat: Seat, turned: Turned, place: int, slot: int, sta
     slug, text = inspection.slug, inspection.wrong
     if _share_memory(turned.addresses, [bytes_of(one) for one in seat.outlines]):
         slug, text = "outputs_share_memory", f"{text}: calls return the same memory"
-    elif slug == PLAIN and _changes(seat, slot):
+    elif (later := _right_later(bench, seat, turned, place, slot)) is not None:
+        slug, text = "works_after_return", f"{text}. {later * 1000:.0f} ms after it had returned, it was right"
+    elif slug == PLAIN and _changes(seat, slot):  # it lets go of the result
         slug, text = "unwritten", f"{text}. Called again with the same values, it returns others"
-    elif _is_right_later(bench, seat, turned, place, slot):
-        slug, text = "works_after_return", f"{text}. {LATER * 1000:.0f} ms after it had returned, it was right"
     raise Failing(Evidence(slug, f"wrong result in {stage} call {call}: {text}", stage, bench.case, inspection.details))
 
 
@@ -123,12 +124,20 @@ def _changes(seat: Seat, slot: int) -> bool:
     return copies[0] != copies[1]
 
 
-def _is_right_later(bench: Bench, seat: Seat, turned: Turned, place: int, slot: int) -> bool:
-    seat.freezer.thaw()
-    time.sleep(LATER)
-    seat.freezer.freeze()
-    later: Inspection = bench.inspect(seat, turned, place, slot)
-    return not later.wrong
+def _right_later(bench: Bench, seat: Seat, turned: Turned, place: int, slot: int) -> float | None:
+    """Return after how many seconds a result that was wrong is right; None where it stays wrong."""
+    freezer = seat.freezer
+    for looks in range(LOOKS):
+        waiting = freezer.waiting_ns()
+        freezer.thaw()
+        time.sleep(LATER)
+        freezer.freeze()
+        later: Inspection = bench.inspect(seat, turned, place, slot)
+        if not later.wrong:
+            return (looks + 1) * LATER
+        if freezer.waiting_ns() - waiting < READY * LATER * 1e9:
+            break
+    return None
 
 
 def with_slug(failing: Failing, slug: str, text: str = "") -> Failing:
