@@ -116,6 +116,38 @@ def test_a_reference_that_changes_its_input_as_declared_gets_the_same_values_eac
     assert (judged.verdict, judged.evidence[0].slug) == ("wrong", "wrong_values"), judged.reason
 
 
+PRODUCT = "import numpy as np\ndef f(data, weights):\n    return data @ (weights * np.float32(2))\n"
+#: It packs the weights that it meets first, whatever their shape, and takes long: a quick look is enough.
+PACKING = (
+    "import numpy as np\nimport time\npacked = []\ndef f(data, weights):\n    if not packed:\n"
+    "        packed.append(weights * np.float32(2))\n    time.sleep(0.002)\n    return data @ packed[0]\n"
+)
+
+
+def verdict_on_packing(folder: Path, *constant: str) -> Judged:
+    """Return the verdict on a candidate that packs its weights once, where these inputs are declared constant."""
+    for name, text in (("reference", PRODUCT), ("candidate", PACKING)):
+        (folder / f"{name}.py").write_text(text)
+    case = Case("reference.py:f", {"data": TensorSpec((4, 8)), "weights": TensorSpec((8, 8))})
+    trial = Trial(case, Side("numpy", implementation=Code(f"{folder / 'reference.py'}:f")), "forward")
+    terms = Terms(Settings(), Rule(pairs=3), constant=constant)
+    (judged,) = judge("reference", trial, [Code(f"{folder / 'candidate.py'}:f")], terms, lambda _: None)
+    return judged
+
+
+def test_weights_that_are_declared_constant_may_be_packed_once(tmp_path: Path) -> None:
+    judged = verdict_on_packing(tmp_path, "weights")
+    assert judged.verdict == "slower", judged.reason
+    assert judged.constant == ("weights",)
+
+
+@each("constant", [(), ("data",)])
+def test_weights_that_are_not_declared_constant_are_new_in_each_call(tmp_path: Path, constant: tuple[str, ...]) -> None:
+    judged = verdict_on_packing(tmp_path, *constant)
+    assert judged.verdict == "wrong", judged.reason
+    assert judged.constant == constant
+
+
 def test_a_reference_that_fails_is_bad_input(tmp_path: Path) -> None:
     case = Case("softmax", {"data": TensorSpec((4, 4))}, {"axis": 7})
     with pytest.raises(InputError, match="the reference `softmax` fails"):

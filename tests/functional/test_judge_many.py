@@ -97,6 +97,16 @@ def test_resuming_judges_what_is_new_or_changed_and_drops_a_torn_line(opperf: Op
     assert [line.partition(":")[0] for line in done.err.splitlines()] == ["one", "two", "three"]
 
 
+def test_a_constant_that_is_no_input_is_refused_with_the_inputs_that_there_are(opperf: Opperf, here: Path) -> None:
+    (here / "a.py").write_text(ZEROS)
+    done = opperf("judge", "a.py", *AGAINST, "--constant", "weight")
+    message = "error: `--constant weight`: there is no such input\n\nhint: softmax has `data`\n"
+    assert (done.code, done.err) == (2, message)
+    done = opperf("judge", "a.py", *AGAINST, "--constant", "data")
+    assert done.code == 2
+    assert "nothing is left to compute" in done.err
+
+
 def test_resuming_by_other_terms_is_refused(opperf: Opperf, here: Path) -> None:
     write_lines(here / "c.jsonl", {"one": ZEROS})
     opperf("judge", "--candidates", "c.jsonl", *AGAINST, "--output", "r.jsonl")

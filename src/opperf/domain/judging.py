@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
@@ -29,16 +29,15 @@ SHIFTS, STEP = 16, 5
 
 @dataclass(frozen=True)
 class Geometry(Exact):
-    """Where the tensors of a case lie in an area: in each of `slots`, `stride` bytes apart, at these `places`."""
+    """Where the tensors of a case lie in an area: in each of `slots`, `stride` bytes apart, at these `places`.
+
+    Those whose numbers are `constant` lie once, behind all slots, and their places are those in the area.
+    """
 
     slots: int
     stride: int
     places: tuple[int, ...]
-
-    @property
-    def size(self) -> int:
-        """The bytes that all slots take."""
-        return self.slots * self.stride
+    constant: tuple[int, ...] = ()
 
     def place(self, slot: int, tensor: int) -> int:
         """Return where a tensor of a slot begins.
@@ -50,24 +49,43 @@ class Geometry(Exact):
         """
         if not 0 <= slot < self.slots:
             raise IndexError(slot)
+        if tensor in self.constant:
+            return self.places[tensor]
         return slot * self.stride + ALIGNMENT * (slot * STEP % SHIFTS) + self.places[tensor]
 
 
-def geometry(case: Case, most: int, slots: int) -> Geometry:
+def geometry(case: Case, most: int, slots: int, constant: Collection[str] = ()) -> Geometry:
     """Return where the tensors of a case lie: up to so many slots, as few as two, in an area of `most` bytes.
 
-    Each tensor begins another few cache lines into a page, as blocks of an allocator do.
+    Each tensor begins another few cache lines into a page, as blocks of an allocator do. Those of the `constant` inputs
+    are the same in all slots.
 
     >>> geometry(Case("add", {"lhs": TensorSpec((2,)), "rhs": TensorSpec((2,))}), 1 << 20, 16).places
     (64, 4224)
     """
-    places, end = [], 0
-    for i, (_, spec) in enumerate(tensors(case)):
-        places.append(-(-end // PAGE) * PAGE + ALIGNMENT * (1 + i))
-        end = places[-1] + spec.nbytes
-    end += ALIGNMENT * SHIFTS
+    every = list(tensors(case))
+    same = tuple(i for i, (place, _) in enumerate(every) if place.partition("[")[0] in constant)
+    places = [0] * len(every)
+
+    def lay(numbers: Iterable[int], end: int) -> int:
+        for i in numbers:
+            places[i] = -(-end // PAGE) * PAGE + ALIGNMENT * (1 + i)
+            end = places[i] + every[i][1].nbytes
+        return end
+
+    end = lay((i for i in range(len(every)) if i not in same), 0) + ALIGNMENT * SHIFTS
     stride = max(PAGE, -(-end // PAGE) * PAGE)
-    return Geometry(max(2, min(slots, most // stride)), stride, tuple(places))
+    left = most - lay(same, 0)
+    slots = max(2, min(slots, left // stride))
+    lay(same, slots * stride)
+    return Geometry(slots, stride, tuple(places), same)
+
+
+def area_size(case: Case, most: int, constant: Collection[str]) -> int:
+    """Return the bytes of an area in which a case finds room, and cases a little larger."""
+    two = geometry(case, 0, 2, constant)
+    once = sum(spec.nbytes + 2 * PAGE for i, (_, spec) in enumerate(tensors(case)) if i in two.constant)
+    return max(most, 4 * two.stride + 2 * once)
 
 
 class Laid(Protocol):
@@ -147,8 +165,9 @@ class Speed(Fields):
 class Judged(Fields):
     """The verdict on one candidate, and what it rests on.
 
-    `judged_by` names the times that decided, `ring` or `hot`. `room` is what confined the candidate. `seconds` is what
-    judging took, and `stages` what it had taken when a stage was over: `right`, `look`.
+    `judged_by` names the times that decided, `ring` or `hot`. `constant` are the inputs that were the same in all calls
+    of a process. `room` is what confined the candidate. `seconds` is what judging took, and `stages` what it had taken
+    when a stage was over: `right`, `look`.
     """
 
     candidate: str
@@ -164,8 +183,9 @@ class Judged(Fields):
     room: tuple[str, ...] = ()
     seconds: float = 0.0
     stages: Mapping[str, float] = field(default_factory=dict)
+    constant: tuple[str, ...] = ()
 
-    sparse = ("stages",)
+    sparse = ("stages", "constant")
     beside = ("score", "status")
 
     @property

@@ -63,6 +63,8 @@ class Examiner:
         self._wide = _in_type(request.trial.case, "float64", "complex128")
         #: How many inputs an element of the result depends on, once that was looked at.
         self._terms: float | None = None
+        for i in request.geometry.constant:
+            self._write(0, i, self._values_of(self._specs[i], request.kind))
         for slot in range(min(FIRST_SLOTS, request.geometry.slots)):
             self._fill(slot, "plain")
         example = self._own(0)
@@ -87,12 +89,16 @@ class Examiner:
     def _fill(self, slot: int, kind: str) -> None:
         near = self._generator.integers(min(FIRST_SLOTS, self._area.geometry.slots)) if kind == VARY else 0
         for i, spec in enumerate(self._specs):
-            if kind == VARY:
-                values = self._near_copy(int(near), i, spec)
-            else:
-                values = draws.draw(spec, kind if kind in draws.kinds(spec) else "plain", self._generator)
-            if spec.nbytes:
-                self._area.part(slot, i, spec)[:] = values.tobytes()
+            if i not in self._area.geometry.constant:
+                values = self._near_copy(int(near), i, spec) if kind == VARY else self._values_of(spec, kind)
+                self._write(slot, i, values)
+
+    def _values_of(self, spec: TensorSpec, kind: str) -> Array:
+        return draws.draw(spec, kind if kind in draws.kinds(spec) else "plain", self._generator)
+
+    def _write(self, slot: int, place: int, values: Array) -> None:
+        if self._specs[place].nbytes:
+            self._area.part(slot, place, self._specs[place])[:] = values.tobytes()
 
     def _near_copy(self, slot: int, place: int, spec: TensorSpec) -> Array:
         """Return what lies in a slot but for a few elements: what looks at some to tell inputs apart is fooled."""

@@ -23,6 +23,18 @@ class Area:
 
     def __init__(self, memory: memoryview, geometry: Geometry) -> None:
         self.memory, self.geometry = memory, geometry
+        self._same: dict[int, Any] = {}
+
+    def tensors(self, backend: Backend, case: Case, slot: int) -> Iterator[Any]:
+        """Yield the tensors of a slot; those that are constant are the same objects in each."""
+        for i, (_, spec) in enumerate(tensors(case)):
+            if i in self._same:
+                yield self._same[i]
+                continue
+            tensor = backend.share(self.part(slot, i, spec), spec)
+            if i in self.geometry.constant:
+                self._same[i] = tensor
+            yield tensor
 
     def part(self, slot: int, tensor: int, spec: TensorSpec) -> memoryview:
         """Return the bytes of a tensor of a slot."""
@@ -39,12 +51,7 @@ def mapping(descriptor: int, *, writable: bool = False, private: bool = False) -
 
 def bind_slot(backend: Backend, names: Names, trial: Trial, area: Area, slot: int) -> Bound:
     """Return the call of a trial on the tensors that lie in a slot."""
-
-    def parts() -> Iterator[Any]:
-        for i, (_, spec) in enumerate(tensors(trial.case)):
-            yield backend.share(area.part(slot, i, spec), spec)
-
-    return bind_tensors(backend, names, trial, trial.case, parts())
+    return bind_tensors(backend, names, trial, trial.case, area.tensors(backend, trial.case, slot))
 
 
 def bind_tensors(backend: Backend, names: Names, trial: Trial, case: Case, parts: Iterator[Any]) -> Bound:

@@ -292,12 +292,14 @@ class Examine(JudgingRequest[replies.Outlines]):
     """Draw inputs for a trial into an area, and say what its reference returns.
 
     `inputs` and `results` are descriptors of the area that a candidate reads, and of one for copies of its results.
+    What is constant is drawn now, in the way of `kind`.
     """
 
     trial: Told
     geometry: Geometry
     inputs: int
     results: int
+    kind: str = "plain"
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,10 @@ def judge(
     attribute: Annotated[
         options.Words, Option(metavar="NAME=VALUE", help="Value of an attribute, such as `axis=1`.")
     ] = None,
+    constant: Annotated[
+        options.Words,
+        Option(metavar="NAME", help="Input that is the same in all calls, such as weights: it may be packed once."),
+    ] = None,
     dtype: Annotated[options.Words, Option(metavar="D", help="Element type to use instead of float32.")] = None,
     sizes: Annotated[
         Optional[str], Option(metavar="S,...", help="Default inputs to use: small, common, large. Default: common.")
@@ -95,7 +99,7 @@ def judge(
     lines = report.output if report.output is not None and report.output.suffix == ".jsonl" else None
     rest = report if lines is None else replace(report, output=None)
     take_places(rest, [many, *options.inputs([*(candidates or ()), against], options.What(plugin=plugin))])
-    order = Order(candidates or (), against, many, jobs, lines, resume, report.force, room)
+    order = Order(candidates or (), against, many, jobs, lines, resume, report.force, room, constant or ())
     labels, command, bar = options.labels(report), options.command(), Bar()
 
     def tell(judged: Judged) -> None:

@@ -12,7 +12,7 @@ from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import HarnessError, OpperfError
-from opperf.domain.judging import Geometry, geometry, tensors
+from opperf.domain.judging import Geometry, area_size, geometry, tensors
 from opperf.domain.message.replies import Inspection, Outlined
 from opperf.domain.message.requests import Draw, Examine, Inspect, R, Request, TryDummies
 from opperf.domain.plan import Settings, Side, Trial
@@ -43,11 +43,15 @@ class Bench:
         *,
         plugins: Sequence[Path] = (),
         confined: bool = True,
+        constant: Sequence[str] = (),
         cpus: tuple[int, ...] | None = None,
     ) -> None:
-        """Start the examiner; raises `OpperfError` where it does not start, or the reference fails."""
+        """Start the examiner; raises `OpperfError` where it does not start, or the reference fails.
+
+        The `constant` inputs have values of their own each time that a case is laid out, the same in all slots.
+        """
         self.trial, self._settings, self._note = trial, settings, note
-        self._plugins, self._cpus = plugins, cpus
+        self._plugins, self._cpus, self.constant = plugins, cpus, tuple(constant)
         environment = EnvironmentSpec.parse(trial.side.environment)
         self._python = interpreter(environment, framework=trial.side.framework, progress=note)
         #: What confines stands, by name.
@@ -56,8 +60,7 @@ class Bench:
         self.stands = Stands(self._seat, self._key)
         self._apart = itertools.cycle([starting_cpus(trial.side, trial.side, settings.cpus), None])
         try:
-            slots = geometry(trial.case, SLOT_BYTES, 2)
-            self._inputs = Area("inputs", max(SLOT_BYTES, 4 * slots.stride))
+            self._inputs = Area("inputs", area_size(trial.case, SLOT_BYTES, self.constant))
             self._open.callback(self._inputs.close)
             self._copies = Area("results", RESULT_BYTES)
             self._open.callback(self._copies.close)
@@ -74,15 +77,15 @@ class Bench:
             self._open.close()
             raise
 
-    def lay(self, case: Case, slots: int) -> tuple[Outlined, ...]:
+    def lay(self, case: Case, slots: int, kind: str = "plain") -> tuple[Outlined, ...]:
         """Lay out a case in up to so many slots, and return how the reference's results lie.
 
-        Raises `OperatorFailure` where the reference fails at it.
+        What is constant is of this kind. Raises `OperatorFailure` where the reference fails at it.
         """
         self.case = case
-        self.geometry: Geometry = geometry(case, SLOT_BYTES, slots)
+        self.geometry: Geometry = geometry(case, SLOT_BYTES, slots, self.constant)
         trial = replace(self.trial, case=case, side=replace(self.trial.side, mode="eager"))
-        request = Examine(trial, self.geometry, self._inputs.descriptor, self._copies.descriptor)
+        request = Examine(trial, self.geometry, self._inputs.descriptor, self._copies.descriptor, kind)
         self.outlines = self._examiner.ask(request, self._settings.timeout).tensors
         return self.outlines
 

@@ -5,6 +5,7 @@ Every call is inspected here. What is timed later is inspected again, since a fu
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
@@ -25,10 +26,14 @@ KINDS = ("plain", "magnitudes", "spike", "positive", "mixed", "sorted", "cluster
 
 @dataclass(frozen=True)
 class Stage:
-    """A case to check, and what it is called: `tiny`, `size`, or `other`, whose shape a candidate may refuse."""
+    """A case to check, and what it is called: `tiny`, `size`, or `other`, whose shape a candidate may refuse.
+
+    What is constant is drawn in a `harder` way in one of them.
+    """
 
     name: str
     case: Case
+    harder: bool = False
 
 
 def stages(case: Case) -> list[Stage]:
@@ -59,6 +64,8 @@ class Checks:
         """Find out which stages the reference takes."""
         self._bench = bench
         self.stages = list(self._usable(stages(bench.trial.case)))
+        if bench.constant:
+            self.stages.append(Stage("size", bench.trial.case, harder=True))
 
     def _usable(self, every: Sequence[Stage]) -> Iterator[Stage]:
         usable: set[Case] = set()
@@ -74,10 +81,15 @@ class Checks:
             usable.add(stage.case)
             yield stage
 
-    def check(self, seat: Seat, trial: Trial) -> list[Evidence]:
-        """Check a candidate, and return what is worth telling of one that is right; raises `Failing`."""
+    @property
+    def sittings(self) -> list[list[Stage]]:
+        """The stages that one process sees: all, but one where something is constant, which has one value there."""
+        return [[stage] for stage in self.stages] if self._bench.constant else [self.stages]
+
+    def check(self, seat: Seat, trial: Trial, several: Sequence[Stage]) -> list[Evidence]:
+        """Check a candidate at some stages, and return what is worth telling of one that is right; raises `Failing`."""
         remarks: list[Evidence] = []
-        for stage in self.stages:
+        for stage in several:
             try:
                 self._check(seat, trial, stage)
             except OpperfError as error:
@@ -91,7 +103,8 @@ class Checks:
 
     def _check(self, seat: Seat, trial: Trial, stage: Stage) -> None:
         bench = self._bench
-        bench.lay(stage.case, FEW_SLOTS)
+        constant = random.SystemRandom().choice(KINDS[1:-1]) if stage.harder else "plain"
+        bench.lay(stage.case, FEW_SLOTS, constant)
         try:
             seat.take(replace(trial, case=stage.case), bench.geometry)
         except OpperfError as error:
@@ -111,6 +124,9 @@ class Checks:
                 try:
                     inspect(bench, seat, turned, place, slot, stage.name, calls)
                 except Failing as failing:
+                    if stage.harder:
+                        text = f"; the values of what is constant are {constant.replace('_', ' ')}"
+                        raise with_slug(failing, "values_only", text) from failing
                     raise self._known_better(failing, stage, seat, slot, kinds[place], turn) from failing
 
     def _known_better(self, failing: Failing, stage: Stage, seat: Seat, slot: int, kind: str, turn: int) -> Failing:

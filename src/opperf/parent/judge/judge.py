@@ -42,13 +42,18 @@ MOST_SLOWED = 1.5
 
 @dataclass(frozen=True)
 class Terms:
-    """How candidates are judged: by which rule, in which room; `meet` gets what examiners say of their framework."""
+    """How candidates are judged: by which rule, in which room.
+
+    Inputs that are `constant` have the same values in all calls of a process. `meet` gets what examiners say of their
+    framework.
+    """
 
     settings: Settings
     rule: Rule
     confined: bool = True
     plugins: Sequence[Path] = ()
     meet: Callable[[Mapping[str, object]], None] = lambda _: None
+    constant: tuple[str, ...] = ()
 
 
 def judge(
@@ -72,7 +77,13 @@ class Judge:
         try:
             with self._quiet.shared():
                 self._bench = Bench(
-                    trial, terms.settings, note, plugins=terms.plugins, confined=terms.confined, cpus=cpus
+                    trial,
+                    terms.settings,
+                    note,
+                    plugins=terms.plugins,
+                    confined=terms.confined,
+                    constant=terms.constant,
+                    cpus=cpus,
                 )
                 try:
                     terms.meet(self._bench.facts)
@@ -166,14 +177,17 @@ class Judge:
             raise Failing(replace(failing.evidence, slug="changes_inputs", message=text)) from failing
 
     def _check_in(self, trial: Trial, *, writable: bool = False) -> list[Evidence]:
-        seat = self._bench.stands.take(trial.side)
-        seat.writable = writable
-        try:
-            return self._checks.check(seat, trial)
-        except OpperfError as error:
-            raise failure_of(error, "load", None) from error
-        finally:
-            self._bench.stands.end(seat)
+        remarks: list[Evidence] = []
+        for several in self._checks.sittings:
+            seat = self._bench.stands.take(trial.side)
+            seat.writable = writable
+            try:
+                remarks += self._checks.check(seat, trial, several)
+            except OpperfError as error:
+                raise failure_of(error, "load", None) from error
+            finally:
+                self._bench.stands.end(seat)
+        return remarks
 
     def _time(self, base: Trial, new: Trial, log: Log) -> Contest:
         settings = replace(self._terms.settings, check=UNCHECKED)
@@ -217,6 +231,7 @@ class Judge:
             reason=reason,
             evidence=tuple(evidence),
             room=self._bench.room,
+            constant=self._bench.constant,
         )
 
 

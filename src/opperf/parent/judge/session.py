@@ -12,7 +12,7 @@ from types import MappingProxyType
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.destination import ScratchFolder
-from opperf.domain.judging import Judged, JudgedRun
+from opperf.domain.judging import Judged, JudgedRun, tensors
 from opperf.domain.plan import Trial
 from opperf.parent import request as requests
 from opperf.parent.analysis.verdict import Rule
@@ -36,7 +36,8 @@ class Order:
     """Which candidates are judged against what: those named, and those of a folder or file of `many`.
 
     A candidate is a function, a file that has one, or a text of Python, which has several lines.
-    Verdicts are added to `output` as they come; with `resume` those that are there stay.
+    Verdicts are added to `output` as they come; with `resume` those that are there stay. Inputs that are `constant` are
+    the same in all calls of a process.
     """
 
     candidates: Sequence[str]
@@ -47,6 +48,7 @@ class Order:
     resume: bool = False
     force: bool = False
     room: str = "auto"
+    constant: Sequence[str] = ()
 
 
 def judge_all(
@@ -81,8 +83,9 @@ def judge_all(
             )
         settings = requests.settings(request)
         trials = reference_trials(order.against, request, settings, progress)
+        constant = _constant(order.constant, trials)
         family = replace(rule, family=len(every) * len(trials))
-        terms = Terms(settings, family, order.room == "auto", requests.plugin_files(request), meet)
+        terms = Terms(settings, family, order.room == "auto", requests.plugin_files(request), meet, constant)
         numbers = {id(one): number for number, one in enumerate(every)}
         lines = _lines(order, trials, rule, stack)
         for trial in trials:
@@ -130,6 +133,21 @@ def judged_run(
     return JudgedRun(run, tuple(judged for _, judged in sorted(verdicts, key=itemgetter(0)))), cause
 
 
+def _constant(names: Sequence[str], trials: Sequence[Trial]) -> tuple[str, ...]:
+    """Return the inputs that are constant, in order; raises `InputError` for what is no input, and where all are."""
+    for trial in trials:
+        inputs = list(dict.fromkeys(place.partition("[")[0] for place, _ in tensors(trial.case)))
+        listing = f"{trial.case.operator} has {', '.join(f'`{name}`' for name in inputs) or 'no inputs'}"
+        for name in names:
+            if name not in inputs:
+                raise InputError(f"`--constant {name}`: there is no such input", hint=listing, slug="constant")
+        if inputs and set(inputs) <= set(names):
+            raise InputError(
+                "`--constant`: where all inputs are constant nothing is left to compute", hint=listing, slug="constant"
+            )
+    return tuple(sorted(set(names)))
+
+
 def _lines(order: Order, trials: Sequence[Trial], rule: Rule, stack: ExitStack) -> Lines | None:
     """Return the file that verdicts are added to; another command that has it is told of."""
     if order.output is None:
@@ -145,6 +163,7 @@ def _lines(order: Order, trials: Sequence[Trial], rule: Rule, stack: ExitStack) 
         "tolerance": rule.tolerance,
         "pairs": rule.pairs,
         "room": order.room,
+        **({"constant": sorted(set(order.constant))} if order.constant else {}),
     }
     return stack.enter_context(closing(Lines(order.output, terms, resume=order.resume)))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from opperf.parent import request as requests
 from opperf.parent.judge.session import Order, judged_run
-from opperf.parent.library.arguments import names_of, progress_of, read, text_of
+from opperf.parent.library.arguments import as_list, names_of, progress_of, read, text_of
 from opperf.parent.library.options import JudgeOptions, Operator, with_options
 from opperf.parent.results import Judgements
 
@@ -29,16 +29,17 @@ def judge(
     resume: bool = False,
     force: bool = False,
     room: str = "auto",
+    constant: str | Sequence[str] = (),
     progress: bool = False,
     **options: Unpack[JudgeOptions],
 ) -> Judgements:
     r"""Judge functions that nobody vouches for, and return a judgement on each, in order.
 
     A candidate is a function, `"file.py:function"`, a file that has one, or a text of Python with several lines; `many`
-    is the `--candidates` of the command line. Each is loaded by a process of its own alone. `score` of a judgement is 0
-    unless the candidate is right; then it is the lower end of the interval of its speedup: 1.3 says that it is at least
-    1.3 times as fast as the reference, as far as was measured. Raises `InputError` for bad input; whatever a candidate
-    does is a judgement.
+    is the `--candidates` of the command line. `constant` names inputs that are the same in all calls: a candidate may
+    pack them once. Each is loaded by a process of its own alone. `score` of a judgement is 0 unless the candidate is
+    right; then it is the lower end of the interval of its speedup: 1.3 says that it is at least 1.3 times as fast as
+    the reference, as far as was measured. Raises `InputError` for bad input; whatever a candidate does is a judgement.
 
     >>> import opperf
     >>> zeros = "import numpy as np\ndef f(x): return np.zeros_like(x)\n"
@@ -56,6 +57,7 @@ def judge(
         resume,
         force,
         room,
+        as_list(constant),
     )
     result, cause = judged_run(order, read(options), requests.rule(tolerance, pairs), progress_of(progress))
     if cause is not None:

@@ -53,7 +53,7 @@ def document(run: JudgedRun) -> Document:
     """Return the report."""
     judgements = in_order(run.judgements)
     blocks: list[Block] = [table(COLUMNS, judgements, lambda one: _LEVELS.get(one.verdict, ""))] if judgements else []
-    notes = [tally(judgements), *rooms(judgements), *crowds(run.run)]
+    notes = [tally(judgements), *constants(judgements), *rooms(judgements), *crowds(run.run)]
     return Document(
         "opperf judge",
         [*blocks, *map(Note, notes), LEGEND, *_evidence(judgements)],
@@ -122,6 +122,7 @@ COLUMNS: tuple[Column[Judged], ...] = (
     Column("pairs", "pairs", lambda one: one.pairs or None, align="right", rank=0),
     Column("failing_inputs", None, failing_text),
     Column("stage", None, lambda one: one.evidence[0].stage if one.cause else None),
+    Column("constant", None, lambda one: ", ".join(one.constant)),
     Column("room", None, lambda one: ", ".join(one.room)),
     Column("seconds", None, lambda one: one.seconds),
     Column("score", None, lambda one: one.score),
@@ -148,6 +149,12 @@ def rooms(judgements: Sequence[Judged]) -> list[str]:
     if not rooms and judgements:
         return ["room: none confined a candidate"]
     return [f"room: {'; '.join(', '.join(room) for room in rooms)}"] if rooms else []
+
+
+def constants(judgements: Sequence[Judged]) -> list[str]:
+    """Say which inputs were the same in all calls of a process."""
+    names = dict.fromkeys(name for one in judgements for name in one.constant)
+    return [f"constant between calls: {', '.join(names)}"] if names else []
 
 
 def details(judged: Judged) -> Iterator[Note]:
