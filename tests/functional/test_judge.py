@@ -22,17 +22,18 @@ def softmax(x):
     e = np.exp(x - x.max(-1, keepdims=True))
     return e / e.sum(-1, keepdims=True)
 """
+NUMPY = Side("numpy")
 CASE = Case("softmax", {"data": TensorSpec((16, 32))}, {"axis": -1})
 TERMS = Terms(Settings(), Rule(pairs=3, tolerance=10.0))
 
 
-def verdicts_on(bodies: Sequence[str], folder: Path, case: Case = CASE) -> list[Judged]:
+def verdicts_on(bodies: Sequence[str], folder: Path, case: Case = CASE, side: Side = NUMPY) -> list[Judged]:
     """Return the verdicts on candidates with this code behind a softmax."""
     files = [folder / f"candidate_{number}.py" for number in range(len(bodies))]
     for file, body in zip(files, bodies):
         file.write_text(SOFTMAX + body)
     codes = [Code(f"{file}:f") for file in files]
-    return list(judge("softmax", Trial(case, Side("numpy"), "forward"), codes, TERMS, lambda _: None))
+    return list(judge("softmax", Trial(case, side, "forward"), codes, TERMS, lambda _: None))
 
 
 #: What is not right, the verdict on it and why.
@@ -114,6 +115,21 @@ def test_a_reference_that_changes_its_input_as_declared_gets_the_same_values_eac
     candidate = Code(f"{tmp_path / 'candidate.py'}:f")
     (judged,) = judge("reference", trial, [candidate], Terms(Settings(), Rule(pairs=3)), lambda _: None)
     assert (judged.verdict, judged.evidence[0].slug) == ("wrong", "wrong_values"), judged.reason
+
+
+SPY = (
+    "import glob, os\nnames = set(os.environ)\nfor place in glob.glob('/proc/*/environ'):\n    try:\n"
+    "        names |= {part.partition('=')[0] for part in open(place, errors='replace').read().split('\\0')}\n"
+    "    except OSError:\n        pass\ndef f(data, axis=-1):\n    raise RuntimeError(' '.join(sorted(names)))\n"
+)
+
+
+def test_a_candidate_does_not_see_the_users_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLOUD_TOKEN", "secret")
+    monkeypatch.setenv("OMP_SCHEDULE", "static")
+    (judged,) = verdicts_on([SPY], tmp_path, side=Side("numpy", settings={"env.OWN_SETTING": "1"}))
+    assert {"PATH", "HOME", "OMP_SCHEDULE", "OWN_SETTING"} <= {*judged.reason.split()}, judged.reason
+    assert "CLOUD_TOKEN" not in judged.reason
 
 
 PRODUCT = "import numpy as np\ndef f(data, weights):\n    return data @ (weights * np.float32(2))\n"

@@ -30,6 +30,7 @@ from opperf.domain.message.wire import LONGEST, PROTOCOL, Answer, MessageError, 
 from opperf.domain.plan import ReadSide, Side
 from opperf.parent.passwords import environment_of
 from opperf.parent.workers.confinement import groups
+from opperf.parent.workers.confinement.variables import needed
 from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.machine import available_memory
 from opperf.parent.workers.package import package_folder
@@ -88,8 +89,8 @@ class Worker:
         """Start it. `own_path` keeps the user's PYTHONPATH, `bytecode` lets it write compiled files beside sources.
 
         `plugins` are files that the child loads when the user's own iterators or generators are asked for. `variables`
-        are set where the user has not set them, and `under` is a command that runs the child's Python. The child
-        inherits `files`, under the same numbers.
+        are set where the user has not set them. `under` is a command that runs the child's Python in a room, into which
+        only the variables go that it needs. The child inherits `files`, under the same numbers.
         """
         self.side = side
         self._files = tuple(files)
@@ -101,8 +102,9 @@ class Worker:
         self._buffer = bytearray()
         # The user's own code, where it is named, is looked for where the command was given.
         limits = Limits(cpus, memory, str(Path.cwd()), tuple(map(str, plugins)))
+        own = child_variables(package, own_path=own_path, bytecode=bytecode)
         self._process, self._requests, self._answers = self._spawn(
-            package, limits, variables, child_variables(package, own_path=own_path, bytecode=bytecode)
+            package, limits, variables, needed(own) if under else own
         )
         self._pid = self._process.pid
         if self._process.stdout is None:
