@@ -117,6 +117,13 @@ def test_a_reference_that_changes_its_input_as_declared_gets_the_same_values_eac
     assert (judged.verdict, judged.evidence[0].slug) == ("wrong", "wrong_values"), judged.reason
 
 
+@each("value", ["np.inf", "np.nan"])
+def test_a_result_that_is_no_number_is_wrong(tmp_path: Path, value: str) -> None:
+    judged = verdict_on(f"def f(x):\n    y = softmax(x)\n    y[0, 0] = {value}\n    return y\n", tmp_path)
+    assert judged.verdict == "wrong", judged.reason
+    assert judged.evidence[0].details["found"] == value.removeprefix("np.")
+
+
 SPY = (
     "import glob, os\nnames = set(os.environ)\nfor place in glob.glob('/proc/*/environ'):\n    try:\n"
     "        names |= {part.partition('=')[0] for part in open(place, errors='replace').read().split('\\0')}\n"

@@ -107,6 +107,14 @@ def test_a_constant_that_is_no_input_is_refused_with_the_inputs_that_there_are(o
     assert "nothing is left to compute" in done.err
 
 
+def test_the_judge_has_been_proven_on_the_cpu_only(opperf: Opperf, here: Path) -> None:
+    (here / "a.py").write_text(ZEROS)
+    done = opperf("judge", "a.py", *AGAINST, "--device", "cuda:0")
+    assert done.code == 2
+    assert done.err.startswith("error: `--device cuda:0`: the judge has been proven on the CPU only\n")
+    assert opperf("judge", "a.py", *AGAINST, "--device", "cpu").code == 3
+
+
 def test_resuming_by_other_terms_is_refused(opperf: Opperf, here: Path) -> None:
     write_lines(here / "c.jsonl", {"one": ZEROS})
     opperf("judge", "--candidates", "c.jsonl", *AGAINST, "--output", "r.jsonl")

@@ -132,6 +132,19 @@ def _tensors(argument: Argument, place: str) -> Iterator[tuple[str, TensorSpec]]
             yield from _tensors(item, f"{place}[{i}]")
 
 
+def finite(value: object) -> object:
+    """Return a value of JSON in which the numbers that it has no form for, of a wrong result, are texts.
+
+    >>> finite({"found": float("nan"), "expected": [1.5]})
+    {'found': 'nan', 'expected': [1.5]}
+    """
+    if isinstance(value, Mapping):
+        return {name: finite(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(one) for one in value]
+    return repr(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
 @dataclass(frozen=True)
 class Evidence(Fields):
     """Something that was seen of a candidate: a `slug` for programs, a sentence, and what it was seen in.
@@ -146,6 +159,9 @@ class Evidence(Fields):
     details: Mapping[str, object] = field(default_factory=dict)
 
     sparse = ("case", "details")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "details", finite(self.details))
 
 
 @dataclass(frozen=True)

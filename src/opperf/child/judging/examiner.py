@@ -30,7 +30,7 @@ from opperf.child.worker.inputs import of_elements
 from opperf.child.worker.names import Names
 from opperf.domain.backend import Backend, Work
 from opperf.domain.case import Case
-from opperf.domain.judging import extent, tensors
+from opperf.domain.judging import extent, finite, tensors
 from opperf.domain.message import replies, requests
 from opperf.domain.tensor import FLOATS, ITEM_SIZES, TensorSpec
 
@@ -213,7 +213,7 @@ class Examiner:
             "element": list(wrong.index),
             "found": _number(wrong.value),
             "expected": _number(wrong.expected),
-            "allowed": float(wrong.allowed),
+            "allowed": _number(wrong.allowed),
             "wrong": wrong.wrong,
             "elements": wrong.elements,
         }
@@ -261,7 +261,7 @@ def _wrong_ones(result: Array, expected: Expected, place: int) -> Array:
 
 def _number(value: Any) -> object:
     number = complex(value)
-    return repr(value) if number.imag or number != number else float(number.real)
+    return repr(value) if number.imag else finite(float(number.real))
 
 
 def _in_type(case: Case, real: str, complex_type: str) -> Case:

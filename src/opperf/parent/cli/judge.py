@@ -42,6 +42,9 @@ def judge(
     ] = None,
     framework: options.Framework = None,
     environment: options.Environment = None,
+    device: Annotated[
+        options.Words, Option(metavar="cpu", help="The CPU: the judge has been proven on no other.")
+    ] = None,
     threads: options.Threads = 1,
     plugin: options.Plugin = None,
     many: Annotated[
@@ -87,6 +90,7 @@ def judge(
         **vars(how),
         "framework": framework,
         "environment": environment,
+        "device": device,
         "threads": threads,
         "dtype": dtype,
         "plugin": plugin,

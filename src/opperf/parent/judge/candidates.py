@@ -11,6 +11,7 @@ from opperf.domain.code import Code, read_operator
 from opperf.domain.errors import InputError
 from opperf.domain.files.text_file import read_text
 from opperf.domain.plan import Settings, Trial
+from opperf.domain.registry import parse_device
 from opperf.parent import request as requests
 from opperf.parent.progress import Progress, planning
 from opperf.parent.request import Request
@@ -61,6 +62,14 @@ def reference_trials(against: str, request: Request, settings: Settings, progres
     requests.plugin_files(request, note=progress.note)
     selection = requests.selection([against], request, note=progress.note)
     selection = replace(selection, directions=("forward",), sizes=selection.sizes or ("common",))
+    for device in selection.devices:
+        if parse_device(device) != "cpu":
+            raise InputError(
+                f"`--device {device}`: the judge has been proven on the CPU only",
+                hint="leave out `--device`; `opperf compare` measures there",
+                slug="unknown_device",
+            )
+    selection = replace(selection, devices=("cpu",))
     if selection.user_rows:
         selection = replace(selection, sizes=())
     with planning(progress), Session(selection, settings, progress) as session:

@@ -141,6 +141,7 @@ class JudgeOptions(How, total=False):
 
     framework: Names
     environment: Names
+    device: Names
     threads: int
     dtype: Names
     size: Names

@@ -7,7 +7,6 @@ was stopped, by whatever, goes on where it was: a last line that was torn is dro
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Mapping
 from contextlib import suppress
@@ -71,7 +70,7 @@ class Lines:
 
     def add(self, judged: Judged, digest: str) -> None:
         """Append a verdict, and wait until it is on the disk; raises `HarnessError` where that is full."""
-        line = json.dumps(_finite({**judged.to_json(), "digest": digest, "terms": self._terms}), allow_nan=False)
+        line = json.dumps({**judged.to_json(), "digest": digest, "terms": self._terms}, allow_nan=False)
         with explain_errors(self.path):
             self._file.write(line.encode() + b"\n")
             self._file.flush()
@@ -86,16 +85,3 @@ class Lines:
 
 def _key(judged: Judged) -> tuple[str, str]:
     return judged.candidate, judged.case.id
-
-
-def _finite(value: object) -> object:
-    """Return a value of JSON in which the numbers that it has no form for, of a wrong result, are texts.
-
-    >>> _finite({"found": float("nan"), "expected": [1.5]})
-    {'found': 'nan', 'expected': [1.5]}
-    """
-    if isinstance(value, dict):
-        return {name: _finite(one) for name, one in value.items()}
-    if isinstance(value, list):
-        return [_finite(one) for one in value]
-    return repr(value) if isinstance(value, float) and not math.isfinite(value) else value
