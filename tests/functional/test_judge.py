@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from tests.each import each
 
 from opperf.domain.case import Case
 from opperf.domain.code import Code
@@ -119,7 +120,7 @@ def test_a_reference_that_changes_its_input_as_declared_gets_the_same_values_eac
 
 @each("value", ["np.inf", "np.nan"])
 def test_a_result_that_is_no_number_is_wrong(tmp_path: Path, value: str) -> None:
-    judged = verdict_on(f"def f(x):\n    y = softmax(x)\n    y[0, 0] = {value}\n    return y\n", tmp_path)
+    (judged,) = verdicts_on([f"def f(x):\n    y = softmax(x)\n    y[0, 0] = {value}\n    return y\n"], tmp_path)
     assert judged.verdict == "wrong", judged.reason
     assert judged.evidence[0].details["found"] == value.removeprefix("np.")
 

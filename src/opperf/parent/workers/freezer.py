@@ -8,7 +8,6 @@ was begun when all had stopped shows no other.
 from __future__ import annotations
 
 import os
-import select
 import signal
 import time
 from collections.abc import Iterator
@@ -19,6 +18,8 @@ from opperf.parent.workers.confinement import groups
 
 #: How long a tree may take to stop, in seconds: a process that waits for a disk stops after that.
 LIMIT = 30.0
+#: How long to wait before the next look at a group that is to freeze, in seconds: about as long as it takes.
+LOOK = 5e-5
 #: What a process is when it cannot run any more: stopped, traced, dead.
 STILL = frozenset("TtZXx")
 TICK = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
@@ -38,13 +39,11 @@ class Freezer:
             raise WorkerFailure(f"there is no process {pid} to freeze: {problem.strerror}", slug="freeze") from problem
         self.pid = pid
         self._files: list[int] = []
-        self._change = select.poll()
         self.mechanism = "signals"
         if os.path.basename(folder).startswith(groups.PREFIX):
             with suppress(OSError):
                 self._switch = self._open(f"{folder}/cgroup.freeze", os.O_WRONLY)
                 self._events = self._open(f"{folder}/cgroup.events")
-                self._change.register(self._events, select.POLLPRI)
                 self._times = self._open(f"{folder}/cpu.stat")
                 self._processes = self._open(f"{folder}/cgroup.procs")
                 self.mechanism = "group"
@@ -64,10 +63,11 @@ class Freezer:
         deadline = time.monotonic() + LIMIT
         if self.mechanism == "group":
             os.pwrite(self._switch, b"1", 0)
-            # To wait is faster than to look again and again: those that are to stop may need this CPU for it.
+            # Those that are to stop may need this CPU for it. The kernel tells of a change by itself, but no more often
+            # than every 10 ms, and it has just told of the thaw.
             while b"frozen 1" not in os.pread(self._events, 256, 0):
                 self._check(deadline)
-                self._change.poll(LIMIT * 1000)
+                time.sleep(LOOK)
         else:
             calm = False  # whether a listing was begun when all had stopped
             while not ((still := self._stop_all()) and calm):
