@@ -59,6 +59,7 @@ RULES = {
     "child.measure.disturbance": ("MOST_WAITING", "MOST_SWITCHES"),
     "child.measure.doubts": ("DRIFT", "ENOUGH", "GAP", "FAULTS", "MOST_OVER"),
     "child.measure.host": ("MOST_STOLEN", "MMAP_THRESHOLD", "TRIM_THRESHOLD"),
+    "domain.comparison": ("WIDEST", "MOVED_SHARE", "MOVED_BYTES"),
     "domain.load": ("CROWDED",),
     "domain.measurement": (
         "ENOUGH_CLEAN",
@@ -82,7 +83,7 @@ RULES = {
         "ENOUGH_FOR_ONE",
         "TRIMMED_FROM",
         "TRIM",
-        "WIDEST",
+        "MANIFOLD",
     ),
     "parent.analysis.modes": (
         "GAP",

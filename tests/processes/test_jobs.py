@@ -84,5 +84,5 @@ def test_a_signal_ends_both_children_of_every_comparison_and_keeps_what_is_decid
     assert [compared[name]["pairs"] for name in names[:3]] == [0, 1, 1]
     assert {one["verdict"] for one in compared.values()} == {"inconclusive"}
     assert {one["reason"] for name, one in compared.items() if name != "null:hang"} == {
-        "the comparison was stopped after 1 pair; there is no ratio below 3 usable pairs"
+        "Ctrl-C ended the comparison after 1 pair; there is no ratio below 3 usable pairs"
     }

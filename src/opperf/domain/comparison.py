@@ -18,6 +18,13 @@ from opperf.domain.reason import Warning
 from opperf.domain.record import SCHEMA_VERSION, Run
 from opperf.domain.type_hint import Confidence, LogRatio, Positive, Ratio
 
+#: An interval that reaches beyond this factor, either way, bounds no change.
+WIDEST = 2.0
+#: A peak of memory is worth a word where it moved by this share, and by this many bytes, a page: what is less is what
+#: frameworks note for themselves.
+MOVED_SHARE, MOVED_BYTES = 0.01, 4096
+#: What would settle a verdict that modes leave open: more pairs would not.
+LATER = "compare again later: modes may last for minutes"
 VERDICTS = ("slower", "faster", "same", "inconclusive", "failed", "skipped")
 
 
@@ -66,12 +73,22 @@ class Verdict(Fields):
     def bound(self) -> float | None:
         """The largest change, either way, that the interval leaves possible where no change was called.
 
+        None where that is more than a factor of two: such an interval says nothing.
+
         >>> round(Verdict("inconclusive", 1.0, (0.98, 1.023), "", 12).bound, 3)
         0.023
+        >>> Verdict("inconclusive", 2.0, (0.98, 4.224), "", 4).bound is None
+        True
         """
         if self.interval is None or self.verdict not in ("same", "inconclusive"):
             return None
-        return max(abs(1 - end) for end in self.interval)
+        low, high = self.interval
+        return max(abs(1 - low), abs(1 - high)) if low > 1 / WIDEST and high < WIDEST else None
+
+    @property
+    def lacks_pairs(self) -> bool:
+        """Whether it is inconclusive with so few pairs, or such wide ones, that no change is excluded."""
+        return self.verdict == "inconclusive" and self.pairs > 0 and self.bound is None and self.settle != LATER
 
 
 class PeakMemory(TypedDict, total=False):
@@ -81,6 +98,18 @@ class PeakMemory(TypedDict, total=False):
     allocated: tuple[float | None, float | None]
     same: bool
     source: str | None
+
+
+def moved(memory: PeakMemory) -> bool:
+    """Return whether a peak moved by as much as is worth a word; False where it is not known on both sides.
+
+    >>> moved({"peak": (4194304, 4202496)}), moved({"peak": (5404, 9600)}), moved({"peak": (1000, 5000)}), moved({})
+    (False, True, False, False)
+    """
+    if not memory:
+        return False
+    base, new = memory["peak"]
+    return abs(new - base) >= max(MOVED_BYTES, MOVED_SHARE * base)
 
 
 class Explanations(TypedDict, total=False):

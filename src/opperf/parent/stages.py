@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import random
+import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
@@ -26,6 +27,7 @@ from opperf.parent.analysis.verdict import (
     Rule,
     confirm,
     cut_short,
+    manifold,
     outright,
     settle,
     sort_out,
@@ -116,18 +118,22 @@ class Comparing:
         if self.settings.jobs != 1:
             threads = max((side.threads for one in contests for side in (one.base.side, one.new.side)), default=1)
             self._company = company(self.settings, threads, self._note)
+        cause: BaseException | None = None
         try:
             if self.settings.clock == INSTRUCTIONS:
                 self._count(contests)
             else:
                 self._second_stage(self._first_stage(contests))
+        except BaseException as stop:
+            cause = stop
+            raise
         finally:
             self._reference.close()
             progress = [Progress(one.seconds, one.pairs, 0 if one.decided else one.missing) for one in contests]
             budget = sufficient(time.monotonic() - self._began, progress)
             for contest in contests:
                 if contest.verdict is None:
-                    contest.verdict = self._open(contest, budget)
+                    contest.verdict = self._open(contest, budget, cause)
                 elif not contest.counts:
                     contest.verdict = hold(contest.verdict, contest.doubt(self._rule_of(contest).change))
 
@@ -155,14 +161,16 @@ class Comparing:
             contest.verdict = replace(verdict, reason=f"{together(verdict, contest.time)}; {verdict.reason}")
 
     def _first_stage(self, contests: list[Contest]) -> list[Contest]:
-        """Measure pairs up to each look; return what stands out."""
-        undecided, outliers = list(contests), []
+        """Measure pairs up to each look; return what stands out. What is beyond three times is decided before them."""
+        outliers: list[Contest] = []
         for contest in contests:
             contest.planned = self._rule_of(contest).looks[-1]
+        self._pairs([(contest, LEAST_PAIRS) for contest in contests], lambda contest: contest.stage1)
+        undecided = self._without_manifold(contests)
         for look in range(len(self._rule.looks)):
             looks = [(contest, self._plan(contest, look)) for contest in undecided]
             self._pairs(looks, lambda contest: contest.stage1)
-            undecided = [contest for contest in undecided if contest.failure is None]
+            undecided = self._without_manifold(undecided)
             ratios = {i: contest.ratios1 for i, contest in enumerate(undecided)}
             standing_out, same = sort_out(ratios, look, self._rule)
             for i in same:
@@ -178,6 +186,18 @@ class Comparing:
         for contest in outliers:
             contest.planned = len(contest.stage1) + self._rule_of(contest).second_looks(contest.ratios1)[-1]
         return outliers
+
+    def _without_manifold(self, contests: Sequence[Contest]) -> list[Contest]:
+        """Decide those whose pairs are all beyond three times, and return those that are still open."""
+        for contest in contests:
+            if contest.failure is None:
+                contest.verdict = self._manifold(contest)
+        return [contest for contest in contests if not contest.decided]
+
+    def _manifold(self, contest: Contest) -> Verdict | None:
+        """Return the verdict that few pairs are enough for; a doubt, or a second stage, calls for more."""
+        rule = self._rule_of(contest)
+        return None if contest.ratios2 or contest.doubt(rule.change) else manifold(contest.ratios1, rule)
 
     def _outright(self, contest: Contest) -> Verdict | None:
         """Return the verdict of one stage; a doubt calls for another, whose processes may meet another mode."""
@@ -349,19 +369,38 @@ class Comparing:
         budget = math.inf if self.settings.budget is None else self.settings.budget
         return budget - (time.monotonic() - self._began)
 
-    def _open(self, contest: Contest, budget: float | None) -> Verdict:
-        """Return the verdict on a contest that was not brought to its end; `budget` is what would have done."""
+    def _open(self, contest: Contest, budget: float | None, cause: BaseException | None) -> Verdict:
+        """Return the verdict on a contest that was not brought to its end.
+
+        `budget` is what would have done, `cause` what stopped it all, None where that was the budget.
+        """
         if contest.failure is not None:
             word = "skipped" if contest.skipped else "failed"
             return Verdict(word, None, None, f"not measured: {contest.failure}", contest.pairs)
+        if (verdict := self._manifold(contest)) is not None:
+            contest.first_only = True
+            return verdict
         # Until the second stage has as many pairs as a first look, the first says more.
         contest.first_only = len(contest.ratios2) < self._rule.pairs
         ratios = log_ratios(contest.decisive)
         when = f"after {contest.pairs} pair{'s' if contest.pairs != 1 else ''}" if contest.pairs else "before a pair"
-        if not self.spent():
-            return cut_short(ratios, f"the comparison was stopped {when}", None)
+        if cause is not None or not self.spent():
+            return cut_short(ratios, f"{_stop(cause)} ended the comparison {when}", None)
         settle = "give more `--budget`" if budget is None else f"about {budget:g} s: `--budget {budget:g}`"
         return cut_short(ratios, f"the budget ran out {when}", settle)
+
+
+def _stop(cause: BaseException | None) -> str:
+    """Name what stopped a comparison.
+
+    >>> _stop(KeyboardInterrupt()), _stop(SystemExit(143)), _stop(ValueError())
+    ('Ctrl-C', 'SIGTERM', 'an error')
+    """
+    if isinstance(cause, KeyboardInterrupt):
+        return "Ctrl-C"
+    if isinstance(cause, SystemExit):
+        return "SIGTERM" if cause.code == 128 + signal.SIGTERM else "a stop"
+    return "an error"
 
 
 def _sharing(contests: Sequence[Contest]) -> list[list[Contest]]:

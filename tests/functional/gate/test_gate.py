@@ -228,7 +228,7 @@ def test_ctrl_c_keeps_what_is_decided(opperf: Opperf, monkeypatch: pytest.Monkey
     monkeypatch.setattr(Duel, "compare", interrupted_at(10, Duel.compare))
     done = opperf(*SAME, "--new", "null;slowdown=1.1", "--pairs", "4", "--format", "json")
     assert (done.code, kinds(done)) == (130, ["same", "inconclusive"])
-    assert "the comparison was stopped" in done.out
+    assert "Ctrl-C ended the comparison" in done.out
 
 
 def test_a_gate_on_counts_fails_for_more_work_and_not_for_more_time(opperf: Opperf, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import signal
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -47,18 +48,20 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 def compared(
     clock: Clock,
-    ratios: Iterator[float],
+    ratios: Iterator[float | BaseException],
     rule: Rule | None = None,
     *,
     starting: float = 0.0,
     contests: int = 1,
     patience: list[Patience] | None = None,
     allocator: str = "fixed",
+    every: list[Contest] | None = None,
     **settings: Any,
 ) -> Comparison:
     """Return what is said of the first comparison, whose pairs say these log-ratios one after the other.
 
-    Starting a pair takes so many seconds; `patience` is told what each contest in it was given.
+    Starting a pair takes so many seconds; `patience` is told what each contest in it was given. A pair raises what is
+    an exception, and says nothing where its ratio is no number; `every` is told the contests.
     """
 
     class Scripted:
@@ -78,6 +81,10 @@ def compared(
             ratio = next(ratios, None)
             if ratio is None:
                 raise OperatorFailure(Reason("operator_error", "this operator always raises"))
+            if isinstance(ratio, BaseException):
+                raise ratio
+            if math.isnan(ratio):
+                return PairValue(None, None, None)
             one = dict.fromkeys(("min", "median", "p90", "turn"), 1e-3)
             return PairValue(ratio, one, {**one, "turn": 1e-3 * math.exp(ratio)})
 
@@ -91,6 +98,7 @@ def compared(
     comparison = Comparing(Settings(check="none", **settings), rule or Rule(), lambda _: None, duel=duel)
     trial = Trial(Case("add"), Side("null", allocator=allocator), "forward")
     several = [Contest(trial, trial, trial) for _ in range(contests)]
+    (every if every is not None else []).extend(several)
     comparison.run(several)
     return outcome(several[0])
 
@@ -103,9 +111,49 @@ def noisy(centre: float, spread: float) -> Iterator[float]:
 
 
 def test_a_large_change_is_decided_by_one_stage_within_the_budget(clock: Clock) -> None:
-    said = compared(clock, noisy(4.4, 0.05), budget=5 * PAIR - 1)
+    said = compared(clock, noisy(0.9, 0.02), budget=5 * PAIR - 1)
     assert (said.verdict.verdict, said.verdict.pairs, said.verdict.settle) == ("slower", 5, None)
-    assert said.verdict.ratio == pytest.approx(81, rel=0.1)
+    assert said.verdict.ratio == pytest.approx(2.46, rel=0.1)
+
+
+@pytest.mark.parametrize(("centre", "word"), [(1.36, "slower"), (-1.36, "faster")])
+def test_three_pairs_decide_where_each_is_beyond_three_times(clock: Clock, centre: float, word: str) -> None:
+    said = compared(clock, noisy(centre, 0.03))
+    assert (said.verdict.verdict, said.verdict.pairs) == (word, 3)
+    assert "all 3 pairs are beyond" in said.verdict.reason
+
+
+def test_a_comparison_that_the_budget_ends_is_decided_by_pairs_that_are_all_beyond_three_times(clock: Clock) -> None:
+    # The first pair said nothing, so that there are three after the fourth.
+    said = compared(clock, iter([math.nan, 1.36, 1.37, 1.38, 1.36]), budget=4 * PAIR - 1)
+    assert (said.verdict.verdict, said.verdict.pairs) == ("slower", 3)
+
+
+def test_one_pair_within_three_times_asks_for_more(clock: Clock) -> None:
+    assert compared(clock, iter([1.36, 1.0, *[1.36] * 22])).verdict.pairs > 3
+
+
+@pytest.mark.parametrize(
+    ("stop", "name"),
+    [(KeyboardInterrupt(), "Ctrl-C"), (SystemExit(128 + signal.SIGTERM), "SIGTERM"), (ValueError("a bug"), "an error")],
+)
+def test_what_ended_a_comparison_is_told(clock: Clock, stop: BaseException, name: str) -> None:
+    contests: list[Contest] = []
+    with pytest.raises(type(stop)):
+        compared(clock, iter([0.1, stop]), every=contests)
+    assert contests[0].verdict is not None
+    assert contests[0].verdict.reason == (
+        f"{name} ended the comparison after 1 pair; there is no ratio below 3 usable pairs"
+    )
+
+
+def test_pairs_beyond_three_times_are_a_verdict_where_a_signal_ends_the_comparison(clock: Clock) -> None:
+    contests: list[Contest] = []
+    with pytest.raises(KeyboardInterrupt):
+        # The interval of the first three spans more than the change.
+        compared(clock, iter([1.2, 1.9, 1.3, 1.4, KeyboardInterrupt()]), every=contests)
+    assert contests[0].verdict is not None
+    assert (contests[0].verdict.verdict, contests[0].verdict.pairs) == ("slower", 4)
 
 
 def test_a_change_that_needs_a_second_stage_keeps_the_first_where_the_budget_ends(clock: Clock) -> None:

@@ -1,7 +1,7 @@
 """Judge comparisons, and a run by recorded expectations: which are regressions, and why.
 
-A regression is a `slower` verdict, or a peak of memory that grew by more than the tolerance. Memory is counted exactly
-and only compared within one framework and mode, so no interval is needed.
+A regression is a `slower` verdict, or a peak of memory that grew by more than the tolerance, and by a page at least.
+Memory is counted exactly and only compared within one framework and mode, so no interval is needed.
 
 Nothing is interleaved with what was measured long ago, so a change beyond the threshold counts only where it is beyond
 what `opperf noise` saw identical code move by on this machine, too. The uncertainty of the expectation counts as much
@@ -14,7 +14,7 @@ import math
 from collections.abc import Mapping, Sequence
 from statistics import fmean, geometric_mean
 
-from opperf.domain.comparison import Comparison, PeakMemory, Verdict
+from opperf.domain.comparison import Comparison, PeakMemory, Verdict, moved
 from opperf.domain.dataclass import dataclass
 from opperf.domain.floor import Floor, floor_key
 from opperf.domain.judgement import Expectation, Finding, Judgement
@@ -53,8 +53,8 @@ def _finding(comparison: Comparison, tolerance: float, whose: str) -> Finding:
 
 
 def memory_growth(comparison: Comparison, tolerance: float) -> str | None:
-    """Say by how much the peak of memory grew; None when it did not, or is not known on both sides."""
-    if not comparison.memory:
+    """Say by how much the peak of memory grew; None when that is not worth a word, or not known on both sides."""
+    if not moved(comparison.memory):
         return None
     base, new = comparison.memory["peak"]
     if new <= base * (1 + tolerance):

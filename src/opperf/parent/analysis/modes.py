@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import pairwise
 from statistics import fmean
 
-from opperf.domain.comparison import PairValue, Verdict
+from opperf.domain.comparison import LATER, PairValue, Verdict
 from opperf.domain.dataclass import dataclass
 from opperf.domain.plan import Trial
 from opperf.domain.reason import Warning
@@ -39,7 +39,6 @@ SHARE_OF_TIME = 0.1
 #: Blocks from this size on are mapped at each call, whatever ran before: children fix the allocator's threshold there.
 MAPPED_BYTES = 32 * 1024 * 1024
 SIDES = ("base", "new")
-LATER = "compare again later: modes may last for minutes"
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@ Stage 1 looks at every operator after 5, 8 and 12 pairs, at those counts only an
 a look after each pair took the coverage of the interval from 95 to 82-88 %. What stands out, by a paired t-test and
 Benjamini and Hochberg's rule over the whole suite, is measured again. Stage 2 has fresh pairs, first as many as the
 spread of stage 1 asks for, and the reported ratio and interval come from it alone: stage 1 was selected for being far
-from one. Only where stage 1 is so clear that the selection cannot matter does it decide alone.
+from one. Only where stage 1 is so clear that the selection cannot matter does it decide alone: after five pairs, or
+after three that are all beyond three times.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean, stdev
 
-from opperf.domain.comparison import Verdict
+from opperf.domain.comparison import WIDEST, Verdict
 from opperf.domain.dataclass import dataclass
 from opperf.domain.floor import Floor
 from opperf.domain.stats.significance import PairedTest, discoveries, t_quantile
@@ -35,6 +36,9 @@ CONFIDENCE = 0.95
 #: that do.
 ONE_STAGE = 0.999
 ENOUGH_FOR_ONE = 5
+#: Where all pairs are beyond this factor in the same direction, `LEAST_PAIRS` are enough: the farthest of 7,125
+#: recorded pairs of identical code was off by 1.46.
+MANIFOLD = 3.0
 #: Of many comparisons that are decided one by one, the probability that any is called changed which is not: half of it
 #: for those that one stage decides, half for those that two do. Stage 1 lets through what chance explains one time in
 #: ten, and fresh pairs have to agree: the errors of the two multiply.
@@ -42,8 +46,6 @@ OF_FAMILY = 0.05
 #: From this number of pairs on, this share at either end is left out of the mean: pairs of identical code have a few
 #: that lie five times as far off as the others.
 TRIMMED_FROM, TRIM = 8, 0.2
-#: An interval that spans more than this factor, and more than the change itself, is no answer.
-WIDEST = 2.0
 
 
 @dataclass(frozen=True)
@@ -190,6 +192,31 @@ def outright(stage1: Sequence[float], rule: Rule) -> Verdict | None:
     return _verdict(word, test, stage1, f"{reason} {_share(rule.change)}", confidence=rule.one_stage)
 
 
+def manifold(stage1: Sequence[float], rule: Rule) -> Verdict | None:
+    """Return the verdict on an operator whose pairs, three or more, are all beyond three times; None elsewhere.
+
+    No look is spent on it: identical code has no such pairs (`benchmarks/three_pairs.py`). The interval must be beyond
+    the tolerance and the floor, too, and not span more than the change.
+
+    >>> manifold([1.36, 1.38, 1.37], Rule()).reason
+    'all 3 pairs are beyond 3 times'
+    """
+    if len(stage1) < LEAST_PAIRS:
+        return None
+    test = paired_test(stage1)
+    sign = math.copysign(1.0, test.mean)
+    if min(sign * ratio for ratio in stage1) <= math.log(MANIFOLD):
+        return None
+    if (verdict := outright(stage1, rule)) is not None:
+        return verdict
+    interval = test.interval(CONFIDENCE)
+    if min(sign * end for end in interval) <= rule.change or _too_wide(interval, test.mean):
+        return None
+    beyond = f"{MANIFOLD:g} times" if sign > 0 else f"1/{MANIFOLD:g} of the time"
+    word = "slower" if sign > 0 else "faster"
+    return _verdict(word, test, stage1, f"all {len(stage1)} pairs are beyond {beyond}")
+
+
 def settle(ratios: Sequence[float], rule: Rule) -> Verdict:
     """Return the verdict on an operator that stage 1 did not flag."""
     if len(ratios) < LEAST_PAIRS:
@@ -257,7 +284,10 @@ def _factor(interval: tuple[float, float]) -> float:
 
 
 def _too_wide(interval: tuple[float, float], mean: float) -> bool:
-    """Whether an interval of log-ratios says little more than which way a change goes."""
+    """Whether an interval of log-ratios says little more than which way a change goes.
+
+    It spans more than the factor `WIDEST` and more than the change itself.
+    """
     return interval[1] - interval[0] > max(math.log(WIDEST), abs(mean))
 
 

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from opperf.domain.comparison import VERDICTS, Comparison, ComparisonRun, Explanations, wholes
+from opperf.domain.comparison import VERDICTS, Comparison, ComparisonRun, Explanations, moved, wholes
 from opperf.domain.kernels import KERNELS
 from opperf.domain.load import load_of
 from opperf.domain.machines import Across, across
 from opperf.domain.plan import HOW, INSTRUCTIONS, Side
 from opperf.domain.stats.order import median
-from opperf.domain.units import format_bound, format_count, format_percent, format_ratios, format_seconds
+from opperf.domain.units import (
+    format_bound,
+    format_bytes,
+    format_count,
+    format_percent,
+    format_ratios,
+    format_seconds,
+)
 from opperf.parent.reports.columns import of_jobs
 from opperf.parent.reports.document import (
     Annotation,
@@ -42,6 +49,7 @@ LEGEND = Legend(
         "base time": "times: from the same pairs",
         "interval": "interval: 95 %, over pairs of processes (99.9 % where one stage was enough)",
         "bound": "bound: the largest change that is still possible without a verdict of slower or faster",
+        "memory": "memory: the peak of a call, on both sides where it moved by 1 % and 4 kB",
     }
 )
 COUNTS = Legend(
@@ -90,9 +98,8 @@ def reasons(comparison: Comparison) -> list[str]:
     faults = [median(values) for values in (comparison.base_faults, comparison.new_faults) if values]
     if len(faults) == 2 and abs(faults[0] - faults[1]) > FEW_FAULTS and "page faults" not in " ".join(texts):
         texts.append(f"page faults of a call: {faults[0]:.0f} before, {faults[1]:.0f} now")
-    if comparison.memory and not comparison.memory["same"]:
-        base, new = comparison.memory["peak"]
-        texts.append(f"peak memory {base} B before, {new} B now")
+    if moved(comparison.memory):
+        texts.append("peak memory {} before, {} now".format(*map(format_bytes, comparison.memory["peak"])))
     return texts
 
 
@@ -102,6 +109,24 @@ def verdict_text(comparison: Comparison) -> str:
     if comparison.clock != INSTRUCTIONS or comparison.status != "ok" or verdict.verdict == "inconclusive":
         return verdict.verdict
     return verdict.reason.partition(";")[0]
+
+
+def memory_text(comparison: Comparison) -> str:
+    """Return the peak of a call: one for both sides unless it moved by as much as is worth a word."""
+    if not comparison.memory:
+        return ""
+    base, new = map(format_bytes, comparison.memory["peak"])
+    return f"{base}, now {new}" if moved(comparison.memory) else new
+
+
+def bound_text(comparison: Comparison) -> str:
+    """Return the largest change that is still possible; live pairs that say nothing of it are too few."""
+    is_live = any(comparison.log_ratios) and comparison.clock != INSTRUCTIONS
+    return "not enough pairs" if is_live and comparison.verdict.lacks_pairs else format_bound(comparison.verdict.bound)
+
+
+def _peak(place: int) -> Callable[[Comparison], float | None]:
+    return lambda comparison: comparison.memory["peak"][place] if comparison.memory else None
 
 
 def _of_verdict(part: str) -> Callable[[Comparison], object]:
@@ -135,7 +160,11 @@ COLUMNS: tuple[Column[Comparison], ...] = (
     Column("high", None, _end(1)),
     Column("confidence", None, _of_verdict("confidence")),
     Column(None, "interval", _of_verdict("interval"), format_ratios, rank=4),
-    Column("bound", "bound", _of_verdict("bound"), format_bound, rank=3),
+    Column("bound", None, _of_verdict("bound")),
+    Column(None, "bound", bound_text, rank=3),
+    Column("base_memory_peak_B", None, _peak(0)),
+    Column("new_memory_peak_B", None, _peak(1)),
+    Column(None, "memory", memory_text, rank=-1),
     Column("pairs", "pairs", _of_verdict("pairs"), rank=0),
     Column("verdict", None, _of_verdict("verdict")),
     Column(None, "verdict", verdict_text),

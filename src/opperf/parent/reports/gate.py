@@ -12,7 +12,7 @@ from functools import partial
 from opperf.domain.comparison import ComparisonRun
 from opperf.domain.judgement import FAILURE, INCONCLUSIVE, KINDS, REGRESSION, Finding, Judgement
 from opperf.domain.plan import ReadSide
-from opperf.domain.units import format_bound, format_percent, format_ratios, format_seconds
+from opperf.domain.units import format_percent, format_ratios, format_seconds
 from opperf.parent.reports import comparison
 from opperf.parent.reports.comparison import legend, reasons, side_text
 from opperf.parent.reports.document import (
@@ -172,7 +172,7 @@ def _table(findings: Sequence[Finding], judgement: Judgement) -> Table:
         Column("base_time_s", "before", lambda finding: finding.comparison.base_time, format_seconds),
         Column("new_time_s", "now", lambda finding: finding.comparison.new_time, format_seconds),
         Column("ratio", "ratio", ratio),
-        Column("bound", "bound", lambda finding: finding.comparison.verdict.bound, format_bound),
+        Column("bound", "bound", lambda finding: comparison.bound_text(finding.comparison)),
         Column("finding", "finding", lambda finding: finding.kind, TITLES.__getitem__),
         Column("why", "why", lambda finding: reasons(finding.comparison), "; ".join),
     )

@@ -49,24 +49,27 @@ def test_a_finding_of_no_change_says_how_large_a_change_may_still_be() -> None:
 
 @pytest.mark.parametrize("word", ["same", "faster", "inconclusive"])
 def test_memory_that_grew_beyond_the_tolerance_is_a_regression_whatever_the_time_did(word: str) -> None:
-    finding = result(word, memory=peaks(1000, 1021))
+    finding = result(word, memory=peaks(1_000_000, 1_021_000))
     assert finding.kind == "memory"
-    assert finding.message == "peak memory grew from 1.00 kB to 1.02 kB (+2.1%)"
+    assert finding.message == "peak memory grew from 1.00 MB to 1.02 MB (+2.1%)"
 
 
-@pytest.mark.parametrize("memory", [{}, peaks(1000, 1020), peaks(1000, 900), peaks(0, 0)])
+@pytest.mark.parametrize(
+    "memory",
+    [{}, peaks(1_000_000, 1_020_000), peaks(1_000_000, 900_000), peaks(0, 0), peaks(5000, 9000), peaks(0, 4095)],
+)
 def test_memory_within_the_tolerance_is_none(memory: dict[str, Any]) -> None:
     assert result("same", memory=memory).kind == "same"
 
 
 def test_memory_where_there_was_none_is_a_regression() -> None:
-    assert result("same", memory=peaks(0, 8)).message == "peak memory grew from 0 B to 8 B"
+    assert result("same", memory=peaks(0, 8192)).message == "peak memory grew from 0 B to 8.19 kB"
 
 
 def test_slower_with_more_memory_is_one_finding_that_tells_both() -> None:
-    finding = result("slower", memory=peaks(1000, 2000))
+    finding = result("slower", memory=peaks(100_000, 200_000))
     assert finding.kind == "slower"
-    assert finding.message.endswith("; peak memory grew from 1.00 kB to 2.00 kB (+100.0%)")
+    assert finding.message.endswith("; peak memory grew from 100 kB to 200 kB (+100.0%)")
 
 
 @pytest.mark.parametrize("status", ["failed", "skipped"])

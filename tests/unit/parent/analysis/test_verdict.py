@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from opperf.parent.analysis.verdict import Rule, confirm, outright, settle, sort_out, spending
+from opperf.parent.analysis.verdict import Rule, confirm, manifold, outright, settle, sort_out, spending
 
 RULE = Rule(tolerance=0.02, pairs=5)
 
@@ -229,3 +229,27 @@ def test_each_by_its_own_rule_some_of_many_copies_would_be() -> None:
     generator = random.Random(1)
     words = [decide(lambda: generator.gauss(0, 0.05), RULE) for _ in range(1500)]
     assert {"faster", "slower"} & {*words}
+
+
+def test_pairs_beyond_three_times_whose_interval_says_little_are_no_verdict() -> None:
+    assert manifold([1.2, 1.25, 3.0], RULE) is None
+    assert manifold([1.36, 1.37], RULE) is None
+    assert manifold([1.36, 1.37, 1.38], Rule(floor=1.4)) is None
+
+
+@pytest.mark.parametrize("spread", [0.02, 0.1, 0.3])
+def test_three_pairs_of_identical_code_decide_nothing_however_heavy_their_tails(spread: float) -> None:
+    draw = random.Random(1)
+
+    def pair() -> float:  # Student's t with two degrees of freedom: its variance is not finite
+        return draw.gauss(0, spread) / math.sqrt((draw.gauss(0, 1) ** 2 + draw.gauss(0, 1) ** 2) / 2)
+
+    assert not [verdict for _ in range(5000) if (verdict := manifold([pair() for _ in range(3)], RULE))]
+
+
+def test_the_interval_of_three_pairs_holds_a_change_of_four_times() -> None:
+    draw = random.Random(1)
+    verdicts = [manifold([draw.gauss(math.log(4), 0.03) for _ in range(3)], RULE) for _ in range(2000)]
+    intervals = [one.interval for one in verdicts if one is not None and one.interval is not None]
+    assert len(intervals) > 1990
+    assert 0.93 < sum(low < 4 < high for low, high in intervals) / len(intervals) < 0.97
