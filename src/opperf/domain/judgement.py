@@ -13,6 +13,7 @@ from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError, at_place
 from opperf.domain.plan import Trial
 from opperf.domain.registry import framework, parse_device
+from opperf.domain.tolerances import Tolerances
 from opperf.domain.type_hint import Natural, Positive, wrong
 
 SCHEMA_VERSION = 1
@@ -100,14 +101,20 @@ class Finding:
 class Judgement:
     """The findings of a gate under its rule.
 
-    `tolerance` is the smallest change worth reporting; `against` says what was compared with: `base`, a live side, or
-    `expected`, recorded expectations. `inconclusive` is `fail` or `pass`.
+    `tolerance` is the smallest change worth reporting, `own` those of operators by name or pattern. `against` says what
+    was compared with: `base`, a live side, or `expected`, recorded expectations. `inconclusive` is `fail` or `pass`.
     """
 
     findings: tuple[Finding, ...]
     tolerance: float
     against: str = "base"
     inconclusive: str = "fail"
+    own: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def tolerances(self) -> Tolerances:
+        """The tolerance of each operator."""
+        return Tolerances(self.tolerance, self.own)
 
     def of_kind(self, *kinds: str) -> tuple[Finding, ...]:
         """Return the findings of these kinds; regressions come largest first."""
@@ -136,6 +143,7 @@ class Judgement:
             "exit_code": self.exit_code,
             "against": self.against,
             "tolerance": self.tolerance,
+            **({"tolerances": dict(self.own)} if self.own else {}),
             "inconclusive": self.inconclusive,
             "counts": {kind: len(self.of_kind(kind)) for kind in KINDS},
             "findings": [

@@ -15,6 +15,7 @@ from opperf.domain.load import load_of
 from opperf.domain.plan import Settings
 from opperf.domain.record import Run
 from opperf.domain.registry import split_implementation
+from opperf.domain.tolerances import Tolerances
 from opperf.parent import request as requests
 from opperf.parent.analysis.crowd import crowd_warnings
 from opperf.parent.analysis.two_runs import compare_runs
@@ -39,7 +40,7 @@ from opperf.parent.workers.interpreters import importable
 class Judging:
     """When a comparison is decided, and what else to do with it."""
 
-    tolerance: float | str = 0.02
+    tolerance: float | str | Tolerances = 0.02
     pairs: int = 5
     settle: bool = False
     max_pairs: int | None = None

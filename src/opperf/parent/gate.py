@@ -303,9 +303,11 @@ def _judge(
     floors = stored_floors()
     comparisons = tuple(compare_expected(expectations, run, file.threshold, floors))
     judgement = judgement_of(comparisons, file.threshold, against="expected", inconclusive=file.inconclusive)
-    if file.threshold < FLOOR and any(floor_key(record.trial) not in floors for record in run):
+    for name in file.threshold.idle({one.case.operator for one in comparisons}):
+        note(f"note: the threshold of `{name}` applies to none of the operators that were compared")
+    if file.threshold.least < FLOOR and any(floor_key(record.trial) not in floors for record in run):
         note(
-            f"the threshold of {file.threshold:.0%} is below the {FLOOR:.0%} by which identical code may vary between "
-            "runs on a shared machine; measure this machine with `opperf noise`"
+            f"the threshold of {file.threshold.least:.0%} is below the {FLOOR:.0%} by which identical code may vary "
+            "between runs on a shared machine; measure this machine with `opperf noise`"
         )
     return GateResult(ComparisonRun(replace(run, records=()), comparisons), judgement, cause)

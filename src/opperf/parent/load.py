@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -112,6 +112,7 @@ class _Judgement(Fields):
     tolerance: float
     against: str
     inconclusive: str
+    tolerances: Mapping[str, float] = field(default_factory=dict)
 
 
 def _judge(data: JsonObject, where: str) -> GateDocument:
@@ -121,7 +122,8 @@ def _judge(data: JsonObject, where: str) -> GateDocument:
         if one.comparison >= len(run.comparisons):
             raise InputError(f"{where}: gate.findings[{i}].comparison: there are {len(run.comparisons)} comparisons")
     findings = (Finding(one.kind, run.comparisons[one.comparison], one.message) for one in fields.findings)
-    return GateDocument(run, Judgement(tuple(findings), fields.tolerance, fields.against, fields.inconclusive))
+    rule = fields.tolerance, fields.against, fields.inconclusive, fields.tolerances
+    return GateDocument(run, Judgement(tuple(findings), *rule))
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from opperf.domain.code import read_operator
 from opperf.domain.errors import InputError
 from opperf.domain.plan import INSTRUCTIONS, UNCHECKED, Settings, check_most
 from opperf.domain.suite import Suite
+from opperf.domain.tolerances import Tolerances
 from opperf.domain.units import parse_bytes, parse_duration, parse_jobs, parse_percent
 from opperf.parent.analysis.verdict import MOST_PAIRS, Rule
 from opperf.parent.planning.selection import Selection
@@ -139,13 +140,14 @@ def number(value: float | str, read: Callable[..., float], name: str) -> float:
     return read(value, name=f"`--{name.replace('_', '-')}`") if isinstance(value, str) else value
 
 
-def rule(tolerance: float | str, pairs: int, *, settle: bool = False, max_pairs: int | None = None) -> Rule:
+def rule(
+    tolerance: float | str | Tolerances, pairs: int, *, settle: bool = False, max_pairs: int | None = None
+) -> Rule:
     """Return the rule of a comparison; raises `InputError`."""
-    return Rule(
-        tolerance=number(tolerance, parse_percent, "tolerance"),
-        pairs=pairs,
-        most=_most_pairs(pairs, max_pairs, settle=settle),
-    )
+    if not isinstance(tolerance, Tolerances):
+        tolerance = Tolerances(number(tolerance, parse_percent, "tolerance"))
+    most = _most_pairs(pairs, max_pairs, settle=settle)
+    return Rule(tolerance=tolerance.usual, pairs=pairs, most=most, own=tolerance.own)
 
 
 def _most_pairs(pairs: int, most: int | None, *, settle: bool) -> int | None:

@@ -94,7 +94,11 @@ class Comparing:
                 selection = replace(selection, directions=("forward",))
             plan = expand(selection, self.settings, [plain], pool, registered=False)
         own = unmeasured(selection, {plain.framework})
-        for note in (*own, *notes(selection.values, (trial.case for trial in plan.trials))):
+        idle = [
+            f"the tolerance of `{name}` applies to none of the operators that are compared"
+            for name in self._rule.tolerances.idle({trial.case.operator for trial in plan.trials})
+        ]
+        for note in (*own, *idle, *notes(selection.values, (trial.case for trial in plan.trials))):
             self._note(f"note: {note}")
         pairs = [
             (trial_on(trial, sides[0]), trial_on(trial, other), trial) for other in sides[1:] for trial in plan.trials
@@ -111,7 +115,7 @@ class Comparing:
         return max(floors, key=lambda floor: floor.spread, default=None)
 
     def _rule_of(self, contest: Contest) -> Rule:
-        return self._rule.knowing(contest.floor)
+        return self._rule.for_operator(contest.key.case.operator).knowing(contest.floor)
 
     def run(self, contests: list[Contest]) -> None:
         """Bring every contest to a verdict, within the budget; what a stop leaves open is inconclusive."""
@@ -147,7 +151,7 @@ class Comparing:
             undecided = [
                 one
                 for one in undecided
-                if one.failure is None and by_counts(one.count_ratios, self._rule).verdict == "inconclusive"
+                if one.failure is None and by_counts(one.count_ratios, self._rule_of(one)).verdict == "inconclusive"
             ]
         ready = [one for one in contests if one.failure is None and len(one.count_ratios) >= LAYOUTS[0]]
         if self._timed:
@@ -157,7 +161,7 @@ class Comparing:
                 continue
             if len(contest.ratios1) >= LEAST_PAIRS:
                 contest.time = by_clock(contest.ratios1, self._rule_of(contest))
-            verdict = by_counts(contest.count_ratios, self._rule)
+            verdict = by_counts(contest.count_ratios, self._rule_of(contest))
             contest.verdict = replace(verdict, reason=f"{together(verdict, contest.time)}; {verdict.reason}")
 
     def _first_stage(self, contests: list[Contest]) -> list[Contest]:
@@ -172,7 +176,8 @@ class Comparing:
             self._pairs(looks, lambda contest: contest.stage1)
             undecided = self._without_manifold(undecided)
             ratios = {i: contest.ratios1 for i, contest in enumerate(undecided)}
-            standing_out, same = sort_out(ratios, look, self._rule)
+            bands = {i: self._rule_of(contest).band for i, contest in enumerate(undecided)}
+            standing_out, same = sort_out(ratios, look, self._rule, bands)
             for i in same:
                 undecided[i].verdict = settle(undecided[i].ratios1, self._rule_of(undecided[i]))
             for i in sorted(standing_out):
@@ -349,7 +354,7 @@ class Comparing:
         reference: Reference,
     ) -> None:
         """Measure a contest once; where rounds differ, for as long as its share of starting the children took."""
-        patience = Patience(max(0.0, min(starting, self._left())), self._rule.band * SHARE_OF_BAND)
+        patience = Patience(max(0.0, min(starting, self._left())), self._rule_of(contest).band * SHARE_OF_BAND)
         try:
             duel.check(reference, contest.base, contest.new)
             stage(contest).append(duel.compare(contest.base, contest.new, patience))

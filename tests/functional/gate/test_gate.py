@@ -50,6 +50,17 @@ def test_a_slower_side_within_the_tolerance_passes(opperf: Opperf) -> None:
     assert opperf(*SLOWER[:-2], "--tolerance", "12%").code == 0
 
 
+def test_operators_are_held_against_tolerances_of_their_own(opperf: Opperf, here: Path) -> None:
+    text = CONFIG.replace('["null:steady"]', '["null:steady", "add"]').replace("pairs = 3", "pairs = 5")
+    (here / "opperf.toml").write_text(text + '[tolerance]\n"null:st*" = "15%"\n"nul:l*" = "15%"\n')
+    done = opperf("gate", "--direction", "forward", "--input", "lhs=4x4", "--input", "rhs=4x4", "--format", "json")
+    assert (done.code, kinds(done)) == (1, ["same", "slower"])
+    document = json.loads(done.out)
+    assert (document["gate"]["tolerance"], document["gate"]["tolerances"]["null:st*"]) == (0.02, 0.15)
+    assert "the tolerance of `nul:l*` applies to none of the operators that are compared" in done.err
+    assert "`null:st*`" not in done.err
+
+
 def test_a_faster_side_passes(opperf: Opperf) -> None:
     done = opperf("gate", "null:steady", "--base", "null", "--new", "null;slowdown=0.9", "--format", "json")
     assert (done.code, kinds(done)) == (0, ["faster"])

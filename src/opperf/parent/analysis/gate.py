@@ -22,18 +22,19 @@ from opperf.domain.measurement import Quantity
 from opperf.domain.plan import INSTRUCTIONS, Trial
 from opperf.domain.reason import Warning
 from opperf.domain.record import Record, Run
+from opperf.domain.tolerances import Tolerances
 from opperf.domain.units import format_bound, format_bytes, format_ratios
 from opperf.parent.analysis.counts import VECTORISED
 from opperf.parent.analysis.two_runs import MACHINE, PROCESSES, Welch, machine_differences, process_logs
 
 
 def judgement_of(
-    comparisons: Sequence[Comparison], tolerance: float, *, against: str = "base", inconclusive: str = "fail"
+    comparisons: Sequence[Comparison], tolerances: Tolerances, *, against: str = "base", inconclusive: str = "fail"
 ) -> Judgement:
-    """Return what the gate says of comparisons; the tolerance holds for time and memory."""
+    """Return what the gate says of comparisons; the tolerance of an operator holds for its time and memory."""
     whose = "the base's" if against == "base" else "the expected"
-    findings = tuple(_finding(comparison, tolerance, whose) for comparison in comparisons)
-    return Judgement(findings, tolerance, against, inconclusive)
+    findings = tuple(_finding(one, tolerances.of(one.case.operator), whose) for one in comparisons)
+    return Judgement(findings, tolerances.usual, against, inconclusive, tolerances.own)
 
 
 def _finding(comparison: Comparison, tolerance: float, whose: str) -> Finding:
@@ -115,17 +116,17 @@ def merge_expectations(old: Sequence[Expectation], new: Sequence[Expectation]) -
 def compare_expected(
     expectations: Sequence[Expectation],
     run: Run,
-    threshold: float,
+    thresholds: Tolerances,
     floors: Mapping[tuple[object, ...], Floor] | None = None,
 ) -> list[Comparison]:
     """Return a comparison for each trial of a run and for each expectation; neither is dropped without the other.
 
-    `threshold` is a share of the time that is expected; `floors` are those of this machine, where they are measured.
+    `thresholds` are shares of the time that is expected; `floors` are those of this machine, where they are measured.
     """
     expected = {expectation.trial.key: expectation for expectation in expectations}
     records = {record.trial.key: record for record in run.records}
     keys = dict.fromkeys([*records, *expected])
-    limits = _Limits(threshold, floors or {})
+    limits = _Limits(thresholds, floors or {})
     return [_compare(expected.get(key), records.get(key), run, limits) for key in keys]
 
 
@@ -133,7 +134,7 @@ def compare_expected(
 class _Limits:
     """What a change must exceed to be one: the user's threshold, and how far identical code moved on this machine."""
 
-    threshold: float
+    thresholds: Tolerances
     floors: Mapping[tuple[object, ...], Floor]
 
     def floor(self, trial: Trial) -> float:
@@ -183,7 +184,8 @@ def _verdict(expected: Expectation | None, record: Record | None, limits: _Limit
     if min(len(old), len(new)) < PROCESSES:
         reason = f"{len(old)} process(es) behind the expectation and {len(new)} now; both need {PROCESSES}"
         return none("ok", reason, f"`--processes {PROCESSES}` or more")
-    return "ok", _time(old, new, limits.threshold, limits.floor(record.trial))
+    threshold = limits.thresholds.of(record.trial.case.operator)
+    return "ok", _time(old, new, threshold, limits.floor(record.trial))
 
 
 def _time(old: Sequence[float], new: Sequence[float], threshold: float, floor: float) -> Verdict:

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from statistics import fmean, stdev
 
 from opperf.domain.comparison import WIDEST, Verdict
 from opperf.domain.dataclass import dataclass
 from opperf.domain.floor import Floor
 from opperf.domain.stats.significance import PairedTest, discoveries, t_quantile
+from opperf.domain.tolerances import Tolerances
 
 #: Pairs at which stage 1 looks, relative to the first look, and the factor between later looks with `--settle`.
 LOOKS = (1.0, 1.6, 2.4)
@@ -54,6 +55,7 @@ class Rule:
 
     `floor` is the log-ratio that identical code is known to move by. With `most`, looks go on up to that many pairs.
     `family` is the number of comparisons that are decided one by one, and of which none may be wrong about a change.
+    `own` are the tolerances of operators by name or pattern.
     """
 
     tolerance: float = 0.02
@@ -61,6 +63,20 @@ class Rule:
     floor: float = 0.0
     most: int | None = None
     family: int = 1
+    own: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def tolerances(self) -> Tolerances:
+        """The tolerance of each operator."""
+        return Tolerances(self.tolerance, self.own)
+
+    def for_operator(self, name: str) -> Rule:
+        """Return the rule with the tolerance of an operator.
+
+        >>> Rule(own={"conv*": 0.03}).for_operator("conv2d").tolerance
+        0.03
+        """
+        return replace(self, tolerance=self.tolerances.of(name)) if self.own else self
 
     @property
     def error(self) -> float:
@@ -155,19 +171,23 @@ def paired_test(ratios: Sequence[float]) -> PairedTest:
     return PairedTest.of_trimmed_mean(ratios, TRIM) if len(ratios) >= TRIMMED_FROM else PairedTest.of(ratios)
 
 
-def sort_out(stage1: Mapping[int, Sequence[float]], look: int, rule: Rule) -> tuple[set[int], set[int]]:
+def sort_out(
+    stage1: Mapping[int, Sequence[float]], look: int, rule: Rule, bands: Mapping[int, float] | None = None
+) -> tuple[set[int], set[int]]:
     """Return which operators are flagged for stage 2, and which are the same, at a look.
 
     `stage1` holds the log-ratios of the operators that are still open. Every other one goes on to the next look.
+    `bands` are the tolerances as log-ratios, where operators have their own.
     """
+    bands = bands or dict.fromkeys(stage1, rule.band)
     tests = {key: paired_test(ratios) for key, ratios in stage1.items() if len(ratios) >= LEAST_PAIRS}
     share = spending(rule.looks)[look]
     places = discoveries([test.p_value() for test in tests.values()], DISCOVERY_RATE * share)
     flagged = {
-        key for (key, test), stands_out in zip(tests.items(), places) if stands_out and abs(test.mean) > rule.band / 2
+        key for (key, test), stands_out in zip(tests.items(), places) if stands_out and abs(test.mean) > bands[key] / 2
     }
     confidence = 1 - (1 - CONFIDENCE) * share
-    same = {key for key, test in tests.items() if key not in flagged and _inside(test.interval(confidence), rule.band)}
+    same = {key for key, test in tests.items() if key not in flagged and _inside(test.interval(confidence), bands[key])}
     return flagged, same
 
 

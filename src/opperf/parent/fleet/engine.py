@@ -115,6 +115,7 @@ class Judged(Exact):
     pairs: int
     most: int | None
     explain: bool
+    own: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ class Hands:
 
     def _compare(self, order: Order, judged: Judged) -> Answer:
         self.close()  # a child that waits is no neighbour for a comparison
-        rule = Rule(judged.tolerance, judged.pairs, most=judged.most)
+        rule = Rule(judged.tolerance, judged.pairs, most=judged.most, own=judged.own)
         comparing = Comparing(order.settings, rule, self._note, floors=self._known_floors())
         contests = [comparing.contest(bout.base, bout.new, bout.key) for bout in order.bouts]
         comparing.run(contests)

@@ -187,7 +187,8 @@ def _conditions(run: ComparisonRun, judgement: Judgement) -> list[Block]:
     for name, facts in sides:
         facts_told = [f"{fact} {facts[fact]}" for fact in ("version", "commit", "blas") if facts.get(fact)]
         lines.append(f"{name or facts.get('framework')}: {', '.join(facts_told)}")
-    share = format_percent(judgement.tolerance)
+    own = (f"{name} {format_percent(share)}" for name, share in judgement.own.items())
+    share = ", ".join([format_percent(judgement.tolerance), *own])
     if judgement.against == "expected":
         lines.append(f"against recorded expectations, threshold {share}, {settings.processes} processes of each trial")
     else:
@@ -209,6 +210,6 @@ def _commands(run: ComparisonRun, judgement: Judgement) -> list[str]:
         if judgement.against == "expected":
             again = run_command(finding.comparison, run.run.settings.processes)
         else:
-            again = compare_command(finding.comparison, judgement.tolerance)
+            again = compare_command(finding.comparison, judgement.tolerances.of(finding.comparison.case.operator))
         commands += [] if again is None else [again]
     return list(dict.fromkeys(commands))

@@ -18,12 +18,15 @@ from opperf.domain.errors import InputError, at_place, unknown
 from opperf.domain.files.json_text import JsonDict, JsonObject
 from opperf.domain.files.text_file import read_text
 from opperf.domain.registry import split_implementation
+from opperf.domain.tolerances import Tolerances
 from opperf.parent.sources.gate_keys import (
     DATABASE_KEYS,
     EXPECTED_KEYS,
     KEYS,
     NIGHTLY_KEYS,
     OPTIONS,
+    THRESHOLD,
+    TOLERANCE,
     Reader,
     name_of,
     names,
@@ -57,7 +60,7 @@ class GateFile:
     attributes: Mapping[str, object] = field(default_factory=dict)
     base: str | None = None
     new: tuple[str, ...] = ()
-    tolerance: float = 0.02
+    tolerance: Tolerances = Tolerances(TOLERANCE)
     pairs: int = 5
     settle: bool = False
     max_pairs: int | None = None
@@ -69,7 +72,7 @@ class GateFile:
     jobs: int = 1
     clock: str = "wall"
     expected: Path | None = None
-    threshold: float = 0.10
+    threshold: Tolerances = Tolerances(THRESHOLD)
     processes: int = 5
     frameworks: tuple[str, ...] = ()
     environments: tuple[str, ...] = ()

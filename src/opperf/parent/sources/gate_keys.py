@@ -10,16 +10,19 @@ from typing import TypeAlias
 from opperf.catalog import DIRECTIONS, INT64, SIZES, categories
 from opperf.domain.code import check_name
 from opperf.domain.environment import EnvironmentSpec
-from opperf.domain.errors import InputError, check_known
+from opperf.domain.errors import InputError, at_place, check_known
 from opperf.domain.judgement import POLICIES
 from opperf.domain.plan import INSTRUCTIONS, MODES
 from opperf.domain.registry import framework, parse_device, split_implementation
 from opperf.domain.tensor import parse_dtype
+from opperf.domain.tolerances import Tolerances
 from opperf.domain.units import parse_duration, parse_jobs, parse_percent
 from opperf.domain.value_choice import ValueChoice
 
 #: The fewest pairs and processes that a gate may judge by.
 LEAST = 3
+#: The smallest change worth reporting where a file names none: of a live comparison, and of an expectation.
+TOLERANCE, THRESHOLD = 0.02, 0.10
 
 #: Reads one value of a key; raises `InputError` that says what was expected. The folder is that of the file.
 Reader: TypeAlias = Callable[[object, Path], object]
@@ -73,6 +76,21 @@ def _percent(value: object, folder: Path) -> float:
     read = parse_percent(_string(value, folder), name="the value")
     if read <= 0:
         raise _wrong(value, "more than 0%")
+    return read
+
+
+def _tolerances(usual: float) -> Reader:
+    """Read one percentage for all operators, or a table of them by name or pattern; `*` is what is usual."""
+
+    def read(value: object, folder: Path) -> Tolerances:
+        if not isinstance(value, dict):
+            return Tolerances(_percent(value, folder))
+        own: dict[str, float] = {}
+        for pattern, share in value.items():
+            with at_place(f"`{pattern}`"):
+                own[pattern] = _percent(share, folder)
+        return Tolerances(own.pop("*", usual), own)
+
     return read
 
 
@@ -181,7 +199,7 @@ KEYS: Mapping[str, tuple[str, Reader]] = {
     "attributes": ("attributes", _arguments),
     "base": ("base", _side),
     "new": ("new", _places),
-    "tolerance": ("tolerance", _percent),
+    "tolerance": ("tolerance", _tolerances(TOLERANCE)),
     "pairs": ("pairs", _whole(LEAST)),
     "settle": ("settle", _yes_or_no),
     "max_pairs": ("max_pairs", _whole(LEAST)),
@@ -206,7 +224,7 @@ NIGHTLY_KEYS: Mapping[str, tuple[str, Reader]] = {
 #: The keys of the table `[expected]`.
 EXPECTED_KEYS: Mapping[str, tuple[str, Reader]] = {
     "file": ("expected", _path),
-    "threshold": ("threshold", _percent),
+    "threshold": ("threshold", _tolerances(THRESHOLD)),
     "processes": ("processes", _whole(LEAST)),
     "frameworks": ("frameworks", names(framework)),
     "environments": ("environments", _environments),

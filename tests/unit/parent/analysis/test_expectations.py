@@ -20,6 +20,7 @@ from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.record import Record, Run
 from opperf.domain.tensor import TensorSpec
+from opperf.domain.tolerances import Tolerances
 from opperf.parent.analysis.gate import compare_expected, expectations_of, merge_expectations
 from opperf.parent.analysis.summary import record
 
@@ -55,7 +56,7 @@ def run(*records: Record, cpu: str = "A") -> Run:
 
 def judged(old: Sequence[float], new: Sequence[float], threshold: float = 0.1) -> Comparison:
     """Return the comparison of a run with what an earlier one made expected."""
-    (result,) = compare_expected(expectations_of(run(measured(*old))), run(measured(*new)), threshold)
+    (result,) = compare_expected(expectations_of(run(measured(*old))), run(measured(*new)), Tolerances(threshold))
     return result
 
 
@@ -112,7 +113,7 @@ def test_fewer_than_three_processes_on_either_side_decide_nothing() -> None:
 
 def test_neither_a_trial_nor_an_expectation_without_the_other_is_dropped() -> None:
     expectations = expectations_of(run(measured(1, 1, 1)))
-    result = compare_expected(expectations, run(measured(1, 1, 1, trial=OTHER)), 0.1)
+    result = compare_expected(expectations, run(measured(1, 1, 1, trial=OTHER)), Tolerances(0.1))
     assert [(one.direction, one.status, one.verdict.reason) for one in result] == [
         ("backward", "skipped", "new: no expectation is recorded"),
         ("forward", "skipped", "expected, but not measured this time"),
@@ -122,32 +123,32 @@ def test_neither_a_trial_nor_an_expectation_without_the_other_is_dropped() -> No
 @pytest.mark.parametrize("status", ["failed", "skipped"])
 def test_what_was_expected_and_is_not_there_any_more_has_failed(status: str) -> None:
     gone = Record(TRIAL, status, Reason("no_such_operator", "torch has no add"))
-    (result,) = compare_expected(expectations_of(run(measured(1, 1, 1))), run(gone), 0.1)
+    (result,) = compare_expected(expectations_of(run(measured(1, 1, 1))), run(gone), Tolerances(0.1))
     assert (result.status, result.verdict.reason) == ("failed", f"{status}: torch has no add")
 
 
 def test_what_was_never_expected_and_is_not_there_is_skipped() -> None:
-    (result,) = compare_expected((), run(Record(TRIAL, "skipped", Reason("no_gradient", "none"))), 0.1)
+    (result,) = compare_expected((), run(Record(TRIAL, "skipped", Reason("no_gradient", "none"))), Tolerances(0.1))
     assert result.status == "skipped"
 
 
 def test_a_trial_that_the_budget_did_not_reach_is_inconclusive() -> None:
     late = Record(TRIAL, "skipped", Reason("budget", "the budget ran out", "more"))
-    (result,) = compare_expected(expectations_of(run(measured(1, 1, 1))), run(late), 0.1)
+    (result,) = compare_expected(expectations_of(run(measured(1, 1, 1))), run(late), Tolerances(0.1))
     assert (result.status, result.verdict.verdict, result.verdict.settle) == ("ok", "inconclusive", "more")
 
 
 def test_memory_is_compared_where_it_was_counted_alike() -> None:
     (expected,) = expectations_of(run(measured(1, 1, 1)))
-    (result,) = compare_expected([expected], run(measured(1, 1, 1, peak=2000)), 0.1)
+    (result,) = compare_expected([expected], run(measured(1, 1, 1, peak=2000)), Tolerances(0.1))
     assert result.memory == {"peak": (1000, 2000), "same": False, "source": "scripted"}
-    (result,) = compare_expected([replace(expected, memory_source="another")], run(measured(1, 1, 1)), 0.1)
+    (result,) = compare_expected([replace(expected, memory_source="another")], run(measured(1, 1, 1)), Tolerances(0.1))
     assert result.memory == {}
 
 
 def test_another_machine_and_another_version_are_named() -> None:
     expectations = expectations_of(run(measured(1, 1, 1)))
-    (result,) = compare_expected(expectations, run(measured(1, 1, 1, version="2"), cpu="B"), 0.1)
+    (result,) = compare_expected(expectations, run(measured(1, 1, 1, version="2"), cpu="B"), Tolerances(0.1))
     assert {warning.slug for warning in result.warnings} == {"other_machine", "other_version"}
     assert "cpu: A and B" in result.warnings[0].message
 
@@ -174,18 +175,26 @@ def test_a_change_is_one_only_where_it_is_clear_of_what_identical_code_moved_by(
     between: float, new: list[float], word: str
 ) -> None:
     expectations = expectations_of(run(measured(100, 100.1, 100.2)))
-    (result,) = compare_expected(expectations, run(measured(*new)), 0.1, floor(between))
+    (result,) = compare_expected(expectations, run(measured(*new)), Tolerances(0.1), floor(between))
     assert result.verdict.verdict == word
 
 
 def test_the_floor_of_another_trial_says_nothing() -> None:
     expectations = expectations_of(run(measured(100, 100.1, 100.2)))
-    (result,) = compare_expected(expectations, run(measured(120, 120.1, 120.2)), 0.1, floor(1.3, OTHER))
+    (result,) = compare_expected(expectations, run(measured(120, 120.1, 120.2)), Tolerances(0.1), floor(1.3, OTHER))
     assert result.verdict.verdict == "slower"
 
 
 def test_a_change_below_the_floor_says_how_far_identical_code_moved_and_what_settles_it() -> None:
     expectations = expectations_of(run(measured(100, 100.1, 100.2)))
-    (result,) = compare_expected(expectations, run(measured(120, 120.1, 120.2)), 0.1, floor(1.3))
+    (result,) = compare_expected(expectations, run(measured(120, 120.1, 120.2)), Tolerances(0.1), floor(1.3))
     assert result.verdict.reason == "beyond 10%, but not clear of the 30.0% by which identical code varied"
     assert result.verdict.settle == "a live comparison: `opperf gate --base SIDE --new SIDE`"
+
+
+def test_an_operator_is_held_against_its_own_threshold() -> None:
+    expectations, now = expectations_of(run(measured(1, 1, 1))), run(measured(1.2, 1.2, 1.2))
+    own = {TRIAL.case.operator: 0.3}
+    (usual,) = compare_expected(expectations, now, Tolerances(0.1))
+    (result,) = compare_expected(expectations, now, Tolerances(0.1, own))
+    assert (usual.verdict.verdict, result.verdict.verdict) == ("slower", "same")

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from opperf.domain.case import Case
-from opperf.domain.comparison import Comparison, Verdict
+from opperf.domain.comparison import Comparison, PeakMemory, Verdict
 from opperf.domain.judgement import Finding
 from opperf.domain.plan import Side
+from opperf.domain.tolerances import Tolerances
 from opperf.parent.analysis.gate import judgement_of
 
 
@@ -18,7 +19,7 @@ def result(word: str, *, tolerance: float = 0.02, against: str = "base", **parts
     settle = "more pairs" if word == "inconclusive" else None
     verdict = Verdict(word, 1.1, (1.09, 1.11), "both stages agree", 5, settle)
     comparison = Comparison(Case("add"), "forward", Side("null"), Side("null"), verdict, **parts)
-    (finding,) = judgement_of([comparison], tolerance, against=against).findings
+    (finding,) = judgement_of([comparison], Tolerances(tolerance), against=against).findings
     return finding
 
 
@@ -78,3 +79,10 @@ def test_what_could_not_be_measured_is_told_as_such(status: str) -> None:
         status,
         "both stages agree",
     )
+
+
+def test_memory_may_grow_by_the_tolerance_of_its_own_operator() -> None:
+    verdict, memory = Verdict("same", 1.0, (0.99, 1.01), "", 5), PeakMemory(peak=(1e6, 1.05e6), same=False)
+    one = Comparison(Case("add"), "forward", Side("null"), Side("null"), verdict, memory=memory)
+    kinds = [judgement_of([one], Tolerances(0.02, own)).findings[0].kind for own in ({}, {"ad*": 0.1}, {"mul": 0.1})]
+    assert kinds == ["memory", "same", "memory"]

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tests.each import each
 
 from opperf.domain.errors import InputError
-from opperf.parent.sources.gate_file import GateFile, find_gate_file, gate_file, overridden
+from opperf.domain.tolerances import Tolerances
+from opperf.parent.sources.gate_file import GateFile, find_gate_file, gate_file, nightly_file, overridden
 from opperf.parent.sources.gate_keys import EXPECTED_KEYS, KEYS
 
 FILE = Path("ci/opperf.toml")
@@ -64,7 +65,7 @@ def test_every_key_is_read() -> None:
         directions=("forward",),
         base="torch==2.12.0",
         new=("torch", f"python={Path('ci/env/bin/python').absolute()};framework=torch"),
-        tolerance=0.05,
+        tolerance=Tolerances(0.05),
         pairs=8,
         budget=300.0,
         timeout=30.0,
@@ -72,7 +73,7 @@ def test_every_key_is_read() -> None:
         seed=3,
         cpus="0-1",
         expected=Path("ci/expected.json"),
-        threshold=0.2,
+        threshold=Tolerances(0.2),
         processes=7,
         frameworks=("torch",),
         environments=("torch==2.12.0", "python=/opt/bin/python"),
@@ -160,7 +161,7 @@ def test_the_file_of_opperf_comes_before_that_of_the_project(tmp_path: Path) -> 
 def test_options_override_the_file() -> None:
     options: dict[str, Any] = {"tolerance": "3%", "new": [], "base": None, "expected": "e.json"}
     result = overridden(gate_file(WHOLE, FILE), options)
-    assert (result.tolerance, result.base, len(result.new)) == (0.03, "torch==2.12.0", 2)
+    assert (result.tolerance, result.base, len(result.new)) == (Tolerances(0.03), "torch==2.12.0", 2)
     assert result.expected == Path("e.json")
 
 
@@ -218,3 +219,26 @@ def test_any_value_of_any_key_is_read_or_refused_by_file(pairs: list[tuple[str, 
 @given(st.integers(0, len(WHOLE)), st.integers(0, 20), st.text(max_size=6))
 def test_a_mutated_file_is_read_or_refused_by_file(place: int, length: int, instead: str) -> None:
     assert told(WHOLE[:place] + instead + WHOLE[place + length :]).startswith("ci/opperf.toml: ")
+
+
+def test_operators_have_tolerances_of_their_own_by_name_or_pattern() -> None:
+    text = '[tolerance]\n"conv*" = "3%"\nsoftmax = 0.05\n"*" = "1%"\n[expected.threshold]\n"conv*" = "20%"\n'
+    result = gate_file(text, FILE)
+    assert result.tolerance == Tolerances(0.01, {"conv*": 0.03, "softmax": 0.05})
+    assert result.threshold == Tolerances(0.10, {"conv*": 0.2})
+    own = nightly_file(
+        '[nightly]\noperators = "sum"\nbuild = "numpy"\nanchor = "numpy==1.26.4"\n[nightly.tolerance]\nsum = "4%"', FILE
+    )
+    assert own.gate.tolerance == Tolerances(0.02, {"sum": 0.04})
+
+
+def test_an_option_replaces_all_tolerances_of_the_file() -> None:
+    file = gate_file('[tolerance]\n"conv*" = "3%"', FILE)
+    assert overridden(file, {"tolerance": "4%"}).tolerance == Tolerances(0.04)
+    assert overridden(file, {}).tolerance.own == {"conv*": 0.03}
+
+
+def test_a_bad_tolerance_of_an_operator_is_refused_by_its_name() -> None:
+    message = str(refused('[tolerance]\n"conv*" = "wide"'))
+    assert "ci/opperf.toml: `tolerance`" in message
+    assert "`conv*`" in message
