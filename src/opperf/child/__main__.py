@@ -107,6 +107,7 @@ def _start(side: Side, limits: Limits) -> tuple[Backend, Hello]:
     if limits.cpus is not None:
         process.stay_on(limits.cpus)
     process.place_apart(len(os.environ.get(COUNTING, "")) // LAYOUT_BYTES)
+    process.load_apart(side.layout)
     start = time.perf_counter()
     gc.disable()  # an import leaves little behind, and looking for it takes a tenth of its time
     backend = start_backend(side, Path(limits.folder), limits.plugins)

@@ -236,6 +236,11 @@ class Core(Protocol):
     def wait(self, outputs: object) -> None:
         """Wait for ALL outstanding calls; `outputs` are what the calls returned, when `collects`, None if unknown."""
 
+    def spin(self, until: int) -> None:
+        """Keep the CPU busy until the wall clock shows so many nanoseconds."""
+        while self.clock.wall() < until:
+            pass
+
 
 class Devices(Protocol):
     """Devices other than a CPU, with their own clocks, caches and memory."""

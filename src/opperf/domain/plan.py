@@ -13,6 +13,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.registry import Direction
 from opperf.domain.type_hint import Count, Form, Natural, OneOf, Positive
+from opperf.domain.units import parse_percent
 
 #: How allocations are served: `fixed` holds glibc's thresholds where its dynamic rule ends, `default` leaves them.
 ALLOCATORS = ("fixed", "default")
@@ -31,8 +32,8 @@ NATIVE = "native"
 INSTRUCTIONS = "instructions"
 CLOCKS = ("wall", NATIVE, INSTRUCTIONS)
 #: The variable that tells a child that it counts instructions. Each layout of memory makes it longer by so many bytes:
-#: where the environment ends, the heap of Python's start begins.
-COUNTING, LAYOUT_BYTES = "OPPERF_COUNTING", 1000
+#: where the environment ends, the heap of Python's start begins. `PLACING` does that where time is measured.
+COUNTING, PLACING, LAYOUT_BYTES = "OPPERF_COUNTING", "OPPERF_PLACING", 1000
 #: Who makes the calls of a block: `python`, or also a loop in C or C++ (`native`).
 LOOPS = ("python", NATIVE)
 #: The settings of a run that change what is measured; the others only bound it.
@@ -43,10 +44,15 @@ REFERENCE = {"role": "reference"}
 PROGRAM = {"role": "program"}
 #: Prefix of a side's settings that are environment variables of its child, set before anything is imported.
 VARIABLE = "env."
+#: The settings of a side that is another one with a known difference: a share of extra calls, or a number that places
+#: what its process loads elsewhere in memory.
+EXTRA_CALLS, LAYOUT = "extra_calls", "layout"
 
 
 #: Maximum values: more is a typing error, and would fill the memory or never end.
 MOST = {"warmup": 10**9, "runs": 10**6, "processes": 1000, "pairs": 1000, "threads": 4096, "random": 10_000}
+#: Each layout makes the environment larger, in which no variable may have more than 128 KiB.
+MOST_LAYOUTS = 100
 #: A piece that takes at least this share of a whole gets the whole budget of a trial; others get at least this
 #: share of the budget.
 FULL_SHARE, LEAST_BUDGET = 0.01, 0.04
@@ -164,6 +170,25 @@ class Side(Fields):
     def variables(self) -> dict[str, str]:
         """The environment variables that stand among the settings, as `env.NAME`."""
         return {key[len(VARIABLE) :]: value for key, value in self.settings.items() if key.startswith(VARIABLE)}
+
+    @property
+    def extra_calls(self) -> float:
+        """The share of calls that it makes beyond those it should; raises `InputError` for what is none."""
+        text = self.settings.get(EXTRA_CALLS)
+        share = 0.0 if text is None else parse_percent(text, name=f"`{EXTRA_CALLS}`")
+        if text is not None and not 0 < share < 1:
+            raise InputError(f"`{EXTRA_CALLS}` is `{text}`, expected more than 0% and less than 100%")
+        if share and self.device != "cpu":
+            raise InputError(f"`{EXTRA_CALLS}` is for a CPU, not for `{self.device}`")
+        return share
+
+    @property
+    def layout(self) -> int:
+        """Which layout of memory its process has, 0 for that of every other; raises `InputError` for what is none."""
+        text = self.settings.get(LAYOUT, "0")
+        if not text.isdecimal() or len(text) > 3 or int(text) > MOST_LAYOUTS:
+            raise InputError(f"`{LAYOUT}` is `{text}`, expected a whole number from 0 to {MOST_LAYOUTS}")
+        return int(text)
 
 
 class ReadSide(Side):

@@ -224,6 +224,7 @@ class Block:
         self._sweep = sweep
         self._native = native
         self._threads = backend.side.threads
+        self._extra = backend.side.extra_calls
         self._timer = backend.device_timer()
         self._keywords = tuple(work.keywords)
         #: Calls of a sample, once they were found for it; kept here when samples are taken on demand.
@@ -236,8 +237,9 @@ class Block:
         self._keeping = self._loop if backend.collects else keeping_loop(len(work.arguments), self._keywords)
         self.cold = sweep is not None
         self.one_by_one = work.before is not None or self.cold
-        self.single_overhead_ns = self._empty_ns(single=True)
-        self.overhead_ns = self.single_overhead_ns if self.one_by_one else self._empty_ns(single=False)
+        beyond = 1 + self._extra  # what stands around calls stands around extra ones too
+        self.single_overhead_ns = beyond * self._empty_ns(single=True)
+        self.overhead_ns = self.single_overhead_ns if self.one_by_one else beyond * self._empty_ns(single=False)
 
     def bind(self, work: Work) -> None:
         """Take the same call, with other values for its arguments."""
@@ -291,19 +293,27 @@ class Block:
     def _time(
         self, calls: int, arguments: tuple[object, ...], timer: DeviceTimer | None = None, place: int | None = None
     ) -> int:
-        """Return what calls take; of the one at a `place`, the result is kept."""
+        """Return what calls take; of the one at a `place`, the result is kept.
+
+        On a side that makes extra calls, so many as are whole are made. For the rest, which is less than one, as much
+        time as that would have taken passes: so the share is exact in each block, also where that is a single call.
+        """
         clock, values = self._clock, self._values
         block: Callable[..., Any] = self._loop
         if place is not None and not self._backend.collects:
             block, arguments = self._keeping, (place, self.results, self.work.function, *arguments)
         else:
             arguments = (self.work.function, *arguments)
+        extra = int(calls * self._extra)
         start = clock.wall()
-        outputs: Any = block(calls, *arguments, *values)
+        outputs: Any = block(calls + extra, *arguments, *values)
         if timer is not None:
             timer.stop()  # behind the wait, the device would have been idle for as long as the host takes to return
         self._backend.wait(outputs)
         wall_ns = clock.wall() - start
+        if self._extra:
+            self._backend.spin(start + round(wall_ns * calls * (1 + self._extra) / (calls + extra)))
+            wall_ns = clock.wall() - start
         if place is not None:
             self.results = [outputs[place]] if self._backend.collects else outputs
         return wall_ns

@@ -8,7 +8,9 @@ before it starts (`supervision.py`).
 
 from __future__ import annotations
 
+import importlib
 import os
+import random
 import resource
 import sys
 import threading
@@ -24,6 +26,11 @@ if TYPE_CHECKING:
 #: Lengths of strings, one of each size in which Python's allocator serves names; how many are made of each, and types.
 SHORT, STRINGS, TYPES = (4, 16, 32), 23, 17
 _strings: list[str] = []
+#: What else is loaded ahead of the framework in another layout: Python's own modules with libraries of their own, most
+#: of which a framework loads later. And blocks of memory that stay, up to the size from which each has its own pages.
+LIBRARIES = ("_bz2", "_ctypes", "_decimal", "_hashlib", "_lzma", "_socket", "_ssl", "mmap", "unicodedata", "zlib")
+BLOCKS, MOST_BLOCK = 16, 100_000
+_blocks: list[bytearray] = []
 #: What sets each tracer, in the order in which they are set.
 NAMES = ("sys.settrace", "sys.setprofile", "threading.settrace", "threading.setprofile")
 
@@ -50,6 +57,32 @@ def place_apart(layout: int) -> None:
         _strings.extend(str(number).zfill(size) for number in range(layout * STRINGS))
     for _ in range(layout * TYPES):
         getattr(type("Placeholder", (), {}), "attribute", None)  # a type has a version from its first look-up on
+
+
+def load_order(layout: int) -> list[str]:
+    """Return what is loaded ahead of the framework in a layout, nothing in the usual one.
+
+    >>> load_order(0), load_order(1) == load_order(1), load_order(1) == load_order(2)
+    ([], True, False)
+    """
+    return random.Random(layout).sample(LIBRARIES, len(LIBRARIES)) if layout else []
+
+
+def load_apart(layout: int) -> None:
+    """Load in another order for each layout, and place what is allocated from here on elsewhere; 0 is as usual.
+
+    What a mere rebuild moves: libraries lie in memory in the order in which they are loaded, and the heap goes on
+    behind what lies there already. Mytkowicz et al. (ASPLOS 2009) saw the order of linking and the size of the
+    environment change the time of the same code by up to 15 %.
+    """
+    if not layout:
+        return
+    generator = random.Random(layout)
+    for name in load_order(layout):
+        with suppress(ImportError):  # Python may have been built without it
+            importlib.import_module(name)
+    _blocks.extend(bytearray(generator.randrange(1, MOST_BLOCK)) for _ in range(BLOCKS))
+    place_apart(layout)
 
 
 class Tracers:

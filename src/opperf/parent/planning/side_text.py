@@ -20,13 +20,15 @@ from opperf.domain.code import Code, check_name, read_operator
 from opperf.domain.dataclass import dataclass
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError, check_known, unknown
-from opperf.domain.plan import ALLOCATORS, ENGINES, HOW, MODES, VARIABLE, Side, check_most
+from opperf.domain.plan import ALLOCATORS, ENGINES, EXTRA_CALLS, HOW, LAYOUT, MODES, VARIABLE, Side, check_most
 from opperf.domain.registry import FRAMEWORKS, LAYER_LIBRARIES, framework, parse_device, split_implementation
 from opperf.domain.tensor import parse_dtype
 from opperf.parent.passwords import environment_of, hide_passwords
 from opperf.parent.planning.selection import Selection
 
 KEYS = (*HOW, "dtype", "framework")
+#: What makes a side one with a known difference.
+DIFFERENCES = (EXTRA_CALLS, LAYOUT)
 HINT = "write torch, numpy==1.26.4, python=PATH;framework=torch or torch:aten::mm, then ;threads=2 and the like"
 
 
@@ -82,6 +84,8 @@ def _read(text: str) -> SideText:
         allocator=_one_of(keys.get("allocator", "fixed"), ALLOCATORS, "allocator"),
         settings=settings,
     )
+    for difference in DIFFERENCES:
+        getattr(side, difference)  # what is none has one message, before anything is started
     dtype = keys.get("dtype")
     return SideText(hide_passwords(text), side, None if dtype is None else parse_dtype(dtype))
 
@@ -104,8 +108,9 @@ def _pair(word: str, text: str) -> tuple[str, str]:
     key, equals, value = (part.strip() for part in word.partition("="))
     if not equals or not key or not value:
         raise InputError(f"`{word}` in `{text}`: expected key=value", hint=HINT)
-    if key not in KEYS and not key.startswith(VARIABLE) and not text.startswith("null"):
-        raise unknown("key", key, KEYS, hint=f"known: {', '.join(KEYS)}, {VARIABLE}NAME")
+    if key not in (*KEYS, *DIFFERENCES) and not key.startswith(VARIABLE) and not text.startswith("null"):
+        keys = (*KEYS, *DIFFERENCES)
+        raise unknown("key", key, keys, hint=f"known: {', '.join(keys)}, {VARIABLE}NAME")
     return key, value
 
 

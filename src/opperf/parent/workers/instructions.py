@@ -17,7 +17,7 @@ from opperf.domain.errors import InputError
 from opperf.domain.files.destination import ScratchFolder
 from opperf.domain.message.replies import Instructions, Preparation
 from opperf.domain.message.requests import CountInstructions, Prepare, Release
-from opperf.domain.plan import COUNTING, INSTRUCTIONS, LAYOUT_BYTES, UNCHECKED, Settings, Side, Trial
+from opperf.domain.plan import COUNTING, EXTRA_CALLS, INSTRUCTIONS, LAYOUT_BYTES, UNCHECKED, Settings, Side, Trial
 from opperf.parent.workers.other_work import other_work
 from opperf.parent.workers.package import cache_folder, ensure_folder
 from opperf.parent.workers.process import NO_VARIABLES, START_TIMEOUT, start
@@ -44,6 +44,7 @@ SETS = {"avx512f": "avx512", "avx2": "avx2", "avx": "avx", "sse2": "sse2", "asim
 
 def check(sides: Iterable[Side]) -> None:
     """Raise `InputError` where instructions of these sides cannot be counted on this machine."""
+    sides = [*sides]
     several = [side for side in sides if side.framework != "null"]
     device = next((side.device for side in several if side.device != "cpu"), None)
     if device is not None:
@@ -51,6 +52,11 @@ def check(sides: Iterable[Side]) -> None:
             f"`--clock instructions` counts the instructions of a CPU, but a side is on `{device}`",
             hint="measure on `--device cpu`, or leave out `--clock instructions`",
             slug="no_counts",
+        )
+    if any(side.extra_calls for side in sides):
+        raise InputError(
+            "extra calls take time, and `--clock instructions` counts a single call",
+            hint=f"leave out `{EXTRA_CALLS}` or `--clock instructions`",
         )
     if several and shutil.which("valgrind") is None:
         raise InputError(

@@ -27,7 +27,7 @@ from opperf.domain.errors import InputError, OperatorFailure, WorkerFailure
 from opperf.domain.message.replies import Failure, Hello
 from opperf.domain.message.requests import Limits, Quit, R, Request, reply_type, verb
 from opperf.domain.message.wire import LONGEST, PROTOCOL, Answer, MessageError, read_answer, request_line
-from opperf.domain.plan import ReadSide, Side
+from opperf.domain.plan import LAYOUT_BYTES, PLACING, ReadSide, Side
 from opperf.parent.passwords import environment_of
 from opperf.parent.workers.confinement import groups
 from opperf.parent.workers.confinement.variables import needed
@@ -131,7 +131,7 @@ class Worker:
                     json.dumps(limits.to_json()),
                 ],
                 package,
-                with_defaults({**variables, **self.side.variables}, defaults),
+                with_defaults({**variables, **self.side.variables}, {**defaults, **layout_variables(self.side)}),
                 (child_reads, child_writes, *self._files),
             )
         except BaseException as error:
@@ -324,6 +324,15 @@ def _pipe() -> tuple[int, int]:
         ends.append(fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, 3))
         os.close(low)
     return ends[0], ends[1]
+
+
+def layout_variables(side: Side) -> dict[str, str]:
+    """Return the variable that makes the environment of a side larger whose memory has another layout.
+
+    >>> layout_variables(Side("torch")), len(layout_variables(Side("torch", settings={"layout": "2"}))[PLACING])
+    ({}, 2000)
+    """
+    return {PLACING: "1" * (side.layout * LAYOUT_BYTES)} if side.layout else {}
 
 
 #: Variables that hold several flags.

@@ -50,6 +50,23 @@ def test_variables_reach_the_child() -> None:
     assert read_side("torch;env.OMP_NUM_THREADS=1").side.variables == {"OMP_NUM_THREADS": "1"}
 
 
+def test_a_side_may_differ_by_a_known_share_of_calls_or_by_where_its_process_loads_code() -> None:
+    side = read_side("torch;extra_calls=5%;layout=3").side
+    assert (side.extra_calls, side.layout) == (0.05, 3)
+    assert (read_side("torch").side.extra_calls, read_side("torch").side.layout) == (0.0, 0)
+
+
+@pytest.mark.parametrize("word", ["extra_calls=0%", "extra_calls=100%", "extra_calls=much", "layout=-1", "layout=101"])
+def test_a_difference_that_means_nothing_is_refused(word: str) -> None:
+    with pytest.raises(InputError, match=word.partition("=")[0]):
+        read_side(f"torch;{word}")
+
+
+def test_extra_calls_are_for_a_cpu() -> None:
+    with pytest.raises(InputError, match="for a CPU"):
+        read_side("torch;device=cuda:0;extra_calls=5%")
+
+
 def test_the_null_framework_takes_settings_of_its_own() -> None:
     assert read_side("null;slowdown=1.05").side.settings == {"slowdown": "1.05"}
 

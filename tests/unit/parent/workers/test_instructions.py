@@ -7,13 +7,18 @@ from typing import Any
 import pytest
 
 from opperf.catalog import operator
-from opperf.domain.errors import WorkerFailure
+from opperf.domain.errors import InputError, WorkerFailure
 from opperf.domain.message.replies import Instructions, Preparation
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.parent.workers import instructions
 from opperf.parent.workers.instructions import CountingDuel
 
 BASE, NEW = Side("null"), Side("null", environment="python=new")
+
+
+def test_extra_calls_are_not_counted_and_so_refused() -> None:
+    with pytest.raises(InputError, match="extra_calls"):
+        instructions.check(iter([Side("null"), Side("null", settings={"extra_calls": "5%"})]))
 
 
 class Counter:

@@ -175,6 +175,10 @@ class NullBackend(Backend):
     def wait(self, outputs: Any) -> None:
         """Nothing is outstanding."""
 
+    def spin(self, until: int) -> None:
+        """Let virtual time pass."""
+        self.clock.advance(max(0, until - self.clock.wall()))
+
     def free_memory(self) -> int | None:
         """Return the setting `free`, or so much that every size fits but `int64`."""
         return int(self.side.settings.get("free", FREE_BYTES))
