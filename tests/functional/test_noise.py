@@ -135,7 +135,7 @@ def test_ctrl_c_keeps_the_floors_that_are_there(cache: Path) -> None:
                 break
         os.kill(process.pid, signal.SIGINT)
         try:
-            out, _ = process.communicate(timeout=60)
+            out, _ = process.communicate(timeout=300)
         finally:
             process.kill()
     assert process.returncode == 130

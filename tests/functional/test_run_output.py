@@ -145,7 +145,7 @@ def test_a_reader_that_goes_away_is_no_error(words: tuple[str, ...]) -> None:
     reads, writes = os.pipe()
     os.close(reads)
     done = subprocess.run(
-        [sys.executable, "-m", "opperf", *words], stdout=writes, stderr=subprocess.PIPE, text=True, timeout=60
+        [sys.executable, "-m", "opperf", *words], stdout=writes, stderr=subprocess.PIPE, text=True, timeout=300
     )
     os.close(writes)
     assert (done.returncode, done.stderr) == (0, "")
@@ -154,7 +154,7 @@ def test_a_reader_that_goes_away_is_no_error(words: tuple[str, ...]) -> None:
 def test_the_installed_command_and_the_module_are_the_same() -> None:
     command = Path(sys.executable).with_name("opperf")
     said = [
-        subprocess.run([*words, "--version"], capture_output=True, text=True, timeout=60, check=True).stdout
+        subprocess.run([*words, "--version"], capture_output=True, text=True, timeout=300, check=True).stdout
         for words in ([command], [sys.executable, "-m", "opperf"])
     ]
     assert said[0] == said[1]

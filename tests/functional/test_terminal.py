@@ -62,7 +62,7 @@ class Terminal:
             changed.setattr(sys, "stderr", place if both else io.StringIO())
             with pytest.raises(SystemExit) as left:
                 main()
-        reader.join(timeout=60)
+        reader.join(timeout=300)
         os.close(reads)
         assert left.value.code in (None, 0, 1, 4), seen
         text = b"".join(seen).decode().replace("\r\n", "\n")

@@ -25,7 +25,7 @@ from opperf.parent.workers.process import Worker
 from opperf.parent.workers.supervision import SUPERVISION
 
 #: How long anything here may take before it is called hung. Seconds.
-DEADLINE = 60.0
+DEADLINE = 180.0
 
 
 @pytest.fixture(autouse=True)

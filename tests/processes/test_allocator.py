@@ -62,13 +62,17 @@ def test_sides_of_one_code_that_differ_in_page_faults_get_no_certain_verdict(tmp
 
 @pytest.mark.parametrize("elements", [100_000, 2_000_000])
 def test_an_allocator_that_is_left_alone_is_that_of_a_process_of_the_user(elements: int, tmp_path: Path) -> None:
-    """Which page faults a chain of temporaries takes depends on it, and on what lies behind them in any process."""
+    """Which page faults a chain of temporaries takes depends on it, and on what lies behind them in any process.
+
+    What was compiled or read before the first call may have freed a block that is a little larger than any of NumPy's.
+    """
     (tmp_path / "mapped.py").write_text(PROBE)
     words = ("run", "mapped.py:probe", "--framework", "numpy", "--input", f"x={elements}", "--direction", "forward")
     left_alone, fixed = (
-        _opperf(tmp_path, *words, "--allocator", allocator)["records"][0]["reason"]["message"]
+        _opperf(tmp_path, *words, "--allocator", allocator)["records"][0]["reason"]["message"].removesuffix(" KiB")
         for allocator in ("default", "fixed")
     )
-    command = [sys.executable, "-c", "import numpy, mapped; print(mapped.least_mapped(), 'KiB')"]
-    plain = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path).stdout.strip()
-    assert left_alone == plain != fixed
+    command = [sys.executable, "-c", "import numpy, mapped; print(mapped.least_mapped())"]
+    plain = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path).stdout
+    assert fixed == "None"
+    assert 0.6 < int(left_alone) / int(plain) < 1.6

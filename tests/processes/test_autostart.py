@@ -71,7 +71,7 @@ def profiled(tmp_path: Path) -> Callable[..., Ran]:
             "OPPERF_PROFILER_QUIET": "1" if quiet else "",
         }
         done = subprocess.run(
-            [str(python), str(script)], env=os.environ | variables, capture_output=True, text=True, timeout=60
+            [str(python), str(script)], env=os.environ | variables, capture_output=True, text=True, timeout=300
         )
         files = sorted(output.iterdir()) if output.exists() else []
         profiles = [from_trace(json.loads(file.read_text()), file.name) for file in files]

@@ -174,8 +174,8 @@ def test_a_writer_that_is_killed_leaves_whole_runs_only(address: str) -> None:
         said.add(writer.stdout.readline().strip())
         time.sleep(generator.uniform(0, 0.15))
         writer.send_signal(signal.SIGKILL)
-        said |= {line.strip() for line in writer.communicate(timeout=60)[0].splitlines()}
-        writer.wait(timeout=60)
+        said |= {line.strip() for line in writer.communicate(timeout=300)[0].splitlines()}
+        writer.wait(timeout=300)
     there = in_database(address, 40)
     # A run may be in that its writer was killed before it could say so.
     assert said <= there
@@ -194,7 +194,7 @@ PAGES = (
 def answer(addresses: tuple[str, str], page: str) -> list[bytes]:
     """Return what the pages at each address say as CSV; they are asked for as HTML, too."""
     form = f"{page}{'&' if '?' in page else '?'}format=csv"
-    return [urlopen(f"{address}{one}", timeout=60).read() for one in (page, form) for address in addresses][2:]
+    return [urlopen(f"{address}{one}", timeout=300).read() for one in (page, form) for address in addresses][2:]
 
 
 def test_pages_say_the_same_of_either_database_to_several_visitors_at_once(address: str, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ def contest(script: str) -> Contest:
 
 def test_a_child_that_crashes_leaves_the_next_trial_of_its_side_a_fresh_one() -> None:
     crashing, steady, hanging = contest("crash"), contest("steady"), contest("hang")
-    explain([crashing, hanging, steady], Settings(timeout=2), lambda _: None)
+    explain([crashing, hanging, steady], Settings(timeout=4), lambda _: None)
     assert set(crashing.explanation["failures"]) == {"base", "new"}
     assert "SIGSEGV" in crashing.explanation["failures"]["base"]
     assert "within" in hanging.explanation["failures"]["new"]

@@ -21,7 +21,7 @@ Run: TypeAlias = Callable[..., subprocess.CompletedProcess[str]]
 Records: TypeAlias = Callable[[str], list[dict[str, Any]]]
 
 #: What a trial is given that never ends. Seconds.
-TIMEOUT = "2"
+TIMEOUT = "4"
 MEBIBYTE = 2**20
 
 
@@ -45,13 +45,13 @@ def _measured(command: Run, document: Records, *words: str, **variables: str) ->
             {
                 "slug": "timeout",
                 "signal": None,
-                "message": "not finished within 2 s; opperf killed the child process",
+                "message": "not finished within 4 s; opperf killed the child process",
                 "hint": "raise the limit with `--timeout`",
             },
         ),
         ("raise", {"slug": "operator_error", "exception": "RuntimeError", "message": "this operator always raises"}),
         ("leak", {"slug": "out_of_memory", "exception": "MemoryError"}),
-        ("flood", {"slug": "timeout", "message": "not finished within 2 s; opperf killed the child process"}),
+        ("flood", {"slug": "timeout", "message": "not finished within 4 s; opperf killed the child process"}),
         (
             "garbage",
             {

@@ -42,12 +42,12 @@ def _stop(start: Start, until: Until, number: int, output: Path, *words: str) ->
     journal = output.with_name(output.name + ".journal")
     until(lambda: len(_lines(journal)) == 3)
     run.send_signal(number)
-    out, err = run.communicate(timeout=60)
+    out, err = run.communicate(timeout=300)
     return run.returncode, out, err
 
 
 def _resume(command: Run, output: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return command(*COMMAND, "--timeout", "1", "--output", output, "--resume", output, *words)
+    return command(*COMMAND, "--timeout", "2", "--output", output, "--resume", output, *words)
 
 
 def _names(records: list[dict[str, Any]]) -> list[str]:
@@ -270,7 +270,7 @@ def test_a_signal_while_samples_are_taken_ends_the_run(
     run = start("-m", "opperf", "run", f"{own}:slow", *asked, "--output", tmp_path / "k.json")
     until((tmp_path / "sampling").exists)
     run.send_signal(number)
-    out, err = run.communicate(timeout=60)
+    out, err = run.communicate(timeout=300)
     assert run.returncode == code
     assert "failed" not in out + err
 
@@ -283,7 +283,7 @@ def test_ctrl_c_while_a_name_is_looked_up_leaves_no_file(start: Start, until: Un
     run = start("-m", "opperf", *words, PYTHONPATH=str(tmp_path))
     until((tmp_path / "importing").exists)
     run.send_signal(signal.SIGINT)
-    out, err = run.communicate(timeout=60)
+    out, err = run.communicate(timeout=300)
     assert (run.returncode, out) == (130, "")
     assert "Traceback" not in err
     assert not list(tmp_path.glob("k.json*"))

@@ -50,13 +50,13 @@ def test_a_signal_ends_the_children_of_all_jobs_and_each_trial_is_recorded_once(
     children = psutil.Process(run.pid).children(recursive=True)
     assert children
     run.send_signal(signal.SIGINT)
-    _, said = run.communicate(timeout=60)
+    _, said = run.communicate(timeout=300)
     assert run.returncode == 130
     assert "Traceback" not in said
     assert not [child for child in children if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
     assert [one["case"]["operator"] for one in json.loads(output.read_text())["records"]] == list(NAMES[1:])
 
-    done = command(*COMMAND, "--timeout", "1", "--output", output, "--resume", output)
+    done = command(*COMMAND, "--timeout", "2", "--output", output, "--resume", output)
     assert done.returncode == 0, done.stderr
     records = json.loads(output.read_text())["records"]
     assert [one["case"]["operator"] for one in records] == list(NAMES)
@@ -76,7 +76,7 @@ def test_a_signal_ends_both_children_of_every_comparison_and_keeps_what_is_decid
     until(lambda: len(process.children()) == 2)
     children = process.children(recursive=True)
     run.send_signal(signal.SIGINT)
-    _, said = run.communicate(timeout=60)
+    _, said = run.communicate(timeout=300)
     assert run.returncode == 130
     assert "Traceback" not in said
     assert not [child for child in children if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]

@@ -33,7 +33,7 @@ Find: TypeAlias = Callable[[int], list[psutil.Process]]
 Until: TypeAlias = Callable[[Callable[[], Any]], Any]
 
 #: A supervisor ends a child as the parent ends, and then itself; this is what a busy machine gets to do it. Seconds.
-AT_ONCE = 10.0
+AT_ONCE = 60.0
 
 # Starts a child, says that it is there, and does nothing more.
 _IDLE = """
@@ -117,7 +117,7 @@ def test_a_child_that_waits_ends_with_its_killed_parent(then: str, start: Start,
 
 def test_a_supervisor_whose_parent_is_gone_before_it_asks_the_kernel_starts_nothing() -> None:
     words = [sys.executable, "-I", "-S", str(SUPERVISION), "1", "echo", "started"]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
 
 
@@ -134,7 +134,7 @@ def test_no_child_is_left_after_a_run(start: Start, children_of: Find, until: Un
     assert parent.returncode == 0
     assert seen
     assert children_of(parent.pid) == []
-    assert not [pid for pid in seen if psutil.pid_exists(pid)]
+    until(lambda: not [pid for pid in seen if psutil.pid_exists(pid)])
 
 
 @pytest.mark.parametrize("session", [False, True], ids=["its session", "a session of its own"])
@@ -198,7 +198,7 @@ def test_a_child_that_is_killed_from_outside_was_probably_short_of_memory(
     until(lambda: journal.exists() and len(journal.read_text().splitlines()) == 2)
     (child,) = children_of(parent.pid)
     child.kill()
-    parent.communicate(timeout=60)
+    parent.communicate(timeout=300)
     before, killed, after = document(output)
     assert (before["status"], killed["status"], after["status"]) == ("ok", "failed", "ok")
     reason = killed["reason"]

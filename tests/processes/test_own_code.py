@@ -208,13 +208,13 @@ def test_two_builds_are_compared_and_guarded_by_a_function_of_mine(here: Path) -
         "def sorted_often(x):\n    for _ in range(built.TURNS):\n        y = numpy.sort(x)\n    return y\n"
     )
     sides = []
-    for name, turns in (("before", 1), ("after", 4)):
+    for name, turns in (("before", 1), ("after", 40)):
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", name], check=True)
         (packages,) = (here / name).glob("lib/python*/site-packages")
         (packages / "numpy.pth").write_text(f"{Path(numpy.__file__).parents[1]}\n")
         (packages / "built.py").write_text(f"TURNS = {turns}\n")
         sides.append(f"python={name}/bin/python;framework=numpy")
-    words = ["mine.py:sorted_often", "--base", sides[0], "--new", sides[1], "--input", "x=2000", "--pairs", "3"]
+    words = ["mine.py:sorted_often", "--base", sides[0], "--new", sides[1], "--input", "x=200", "--pairs", "3"]
     for verb, code in (("compare", 0), ("gate", 1)):
         command = [sys.executable, "-m", "opperf", verb, *words, "--format", "json"]
         done = subprocess.run(command, capture_output=True, text=True)

@@ -94,7 +94,7 @@ def profile(folder: Path) -> Profile:
 
     def run(*words: object, **options: Any) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-c", COMMAND, str(folder), "profile", "--environment", "current", *map(str, words)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=60, **options)
+        return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
 
     return run
 
@@ -151,7 +151,7 @@ def test_a_signal_reaches_the_script_and_what_was_seen_is_kept(
         try:
             until(Path("waits").exists)
             run.send_signal(number)
-            out, err = run.communicate(timeout=60)
+            out, err = run.communicate(timeout=300)
         finally:
             run.kill()
     assert run.returncode == code
