@@ -105,6 +105,16 @@ def test_the_anchor_may_be_named_on_the_command_line(opperf: Opperf, configure: 
     assert sides(done) == [("1.2", "1.1")]
 
 
+def test_what_a_night_checks_is_told_on_the_command_line(opperf: Opperf, configure: Callable[..., None]) -> None:
+    configure(FIRST)
+    done = opperf("nightly", "--check", "timed", "--format", "json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["run"]["settings"]["check"] == "timed"
+    refused = opperf("nightly", "--check", "small", "--no-check")
+    assert refused.code == 2
+    assert "`--no-check` and `--check small` contradict each other" in refused.err
+
+
 THIRD = "null;version=1.3;slowdown=1.1"
 
 

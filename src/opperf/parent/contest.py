@@ -141,13 +141,19 @@ def outcome(contest: Contest) -> Comparison:
         count=contest.key.count,
         base_version=contest.versions[0],
         new_version=contest.versions[1],
-        facts=contest.facts,
+        facts={**contest.facts, **_checked((*contest.stage1, *contest.stage2))},
         time=contest.time,
         base_instructions=base_count,
         new_instructions=new_count,
         base_faults=_faults([pair.base for pair in (*contest.stage1, *contest.stage2)]),
         new_faults=_faults([pair.new for pair in (*contest.stage1, *contest.stage2)]),
     )
+
+
+def _checked(pairs: Sequence[PairValue]) -> JsonDict:
+    """Return the fact of what the results of both sides were checked against, as the last pair has it."""
+    several = [pair.checked for pair in pairs if pair.checked]
+    return {"checked": dict(several[-1])} if several else {}
 
 
 def _faults(sides: Sequence[Mapping[str, float] | None]) -> tuple[float, ...]:

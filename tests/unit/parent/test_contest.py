@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 import re
+from dataclasses import replace
 from statistics import fmean
 
 import pytest
@@ -92,6 +93,13 @@ def test_below_three_usable_pairs_no_report_has_a_ratio_or_a_time(usable: int) -
         text = " ".join(render(run, form).split())
         assert "no ratio below 3 usable pairs" in text, form
         assert not re.search(r"\d (us|ms|ns)\b", text), form
+
+
+def test_a_comparison_says_what_its_results_were_checked_against() -> None:
+    generator, checked = random.Random(0), {"base": "against NumPy", "new": "timed calls against it"}
+    pairs = [replace(pair(generator, 100, 200), checked=checked) for _ in range(3)]
+    assert outcome(contest([*pairs, SILENT], [])).facts == {"checked": checked}
+    assert outcome(contest([pair(generator, 100, 200)] * 3, [])).facts == {}
 
 
 def test_three_usable_pairs_have_a_ratio_and_times() -> None:

@@ -27,6 +27,7 @@ def nightly(
     ] = False,
     again: Annotated[bool, Option("--again", help="Measure builds again that are already in the database.")] = False,
     clock: Annotated[Optional[str], Option(metavar="wall|instructions", help=options.COMPARING_CLOCK)] = None,
+    check: options.Check = None,
     no_check: options.NoCheck = False,
     report: options.Report,
     markdown: Annotated[Optional[Path], Option(metavar="FILE", help="Write a Markdown report.")] = None,
@@ -61,7 +62,7 @@ def nightly(
         file = replace(file, gate=replace(file.gate, clock=comparing_clock(clock)))
     places = Places(report.format, report.output, markdown, junit, github, report.html, report.plot, report.force)
     places.check([config, file.gate.suite])
-    order = Order(anchor, overlap, again, checking(None, no_check=no_check), labels(report), command())
+    order = Order(anchor, overlap, again, checking(check, no_check=no_check), labels(report), command())
     with archive(report.database or file.database, create=True) as store:
         nights = measure(file, store, order, Bar())
     if nights.nights:

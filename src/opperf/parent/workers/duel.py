@@ -11,7 +11,7 @@ import math
 import os
 import random
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -113,6 +113,8 @@ class Duel:
         self._random = generator
         self._workers: list[Worker] = [] if children is None else children
         self._warnings: dict[Warning, None] = {}
+        #: What the results of each side were checked against, by its name.
+        self._checks: dict[str, list[str]] = {}
         self.turn = 0
         #: Whether both sides show their kernels, so that a case is decided by the time of those.
         self._of_kernels = False
@@ -162,8 +164,9 @@ class Duel:
         rounds = self._rounds(base, new, patience or Patience())
         alone = all(trial.side.is_one_cpu for trial in (base, new))
         warnings, self._warnings = tuple(self._warnings), {}
+        checked = {side: "; ".join(dict.fromkeys(facts)) for side, facts in self._checks.items()}
         value = pair_value(rounds, cpu_may_stand_in=alone)
-        return replace(value, warnings=warnings, clock=KERNELS if self._of_kernels else value.clock)
+        return replace(value, warnings=warnings, checked=checked, clock=KERNELS if self._of_kernels else value.clock)
 
     def interval(self, base: Trial, new: Trial) -> tuple[float, float] | None:
         """Return the interval of the log-ratio of new to base in these two processes, None where too little is clean.
@@ -187,6 +190,8 @@ class Duel:
             handles = {place: preparation.handle for place, preparation in preparations.items()}
             offsets.append(handles)
             if not rounds:
+                for place, preparation in preparations.items():
+                    self._note_check(place, preparation.facts)
                 self._of_kernels = all(preparation.kernels for preparation in preparations.values())
                 if base.case == new.case:  # a side may have element types of its own
                     self._warnings |= dict.fromkeys(other_work(preparations[0], preparations[1]))
@@ -205,8 +210,13 @@ class Duel:
 
     def check(self, reference: Reference, base: Trial, new: Trial) -> None:
         """Check what both sides compute; raises `OperatorFailure` for one that is wrong."""
+        self._checks = {}
         for place, trial in ((0, base), (1, new)):
-            reference.check(trial, partial(self._ask, place))
+            self._note_check(place, reference.check(trial, partial(self._ask, place)))
+
+    def _note_check(self, place: int, facts: Mapping[str, object]) -> None:
+        if "checked" in facts:
+            self._checks.setdefault(SIDES[place], []).append(str(facts["checked"]))
 
     def _order(self) -> tuple[int, int]:
         """Return both sides in random order."""
