@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import signal
@@ -66,7 +67,7 @@ def test_identical_code_has_a_floor_and_no_false_alarm(measured: tuple[Path, Don
 def test_an_operator_without_a_floor_is_named_with_the_reason(cache: Path) -> None:
     done = opperf("noise", "add", "null:raise", *NOISE[2:], *FEW)
     assert done.code == 0, done.err
-    assert "no floor for null:raise forward: this operator always raises" in done.out
+    assert "No floor for null:raise forward: this operator always raises" in done.out
     assert [floor["trial"]["case"]["operator"] for floor in kept(cache)] == ["add"]
 
 
@@ -118,11 +119,64 @@ def test_a_damaged_file_of_floors_is_told_before_anything_is_measured(floor: Pat
     assert "remove it" in done.err
 
 
-@pytest.mark.parametrize(("option", "value"), [("--repeats", "0"), ("--pairs", "2"), ("--tolerance", "much")])
-def test_a_number_that_makes_no_sense_is_refused(option: str, value: str) -> None:
-    done = opperf("noise", "add", "--framework", "null", option, value)
+def test_error_rates_are_told_of_each_case_and_of_the_suite(cache: Path, tmp_path: Path) -> None:
+    rates = ("--error-rate", "--layout", "--repeats", "1", "--pairs", "3")
+    done = opperf("noise", "null:steady", "null:placed", "--framework", "null", *rates, "--format", "json")
+    assert done.code == 0, done.err
+    document = json.loads(done.out)
+    assert document["false_alarms"]["suites"] == {"cases": 2, "suites": 1, "alarms": 0}
+    steady, placed = document["floors"]
+    assert [one["detection"] | {"seconds": 0} for one in (steady, placed)] == [
+        {"effect": 0.05, "detections": 1, "inconclusive": 0, "comparisons": 1,
+         "ratio": pytest.approx(1.05), "seconds": 0}
+    ] * 2  # fmt: skip
+    assert [(one["alarms"], one["comparisons"]) for one in (steady, placed)] == [(0, 1)] * 2
+    assert steady["seconds"] > 0
+    still = {"moved": 0.0, "layouts": 1, "alarms": 0, "comparisons": 1}
+    assert steady["displacement"] == still
+    assert placed["displacement"] == still | {"moved": pytest.approx(math.log(1.05)), "alarms": 1}
+    assert (steady["moved"], placed["moved"]) == (pytest.approx(0, abs=1e-9), placed["displacement"]["moved"])
+    assert kept(cache) == document["floors"]
+    (tmp_path / "noise.json").write_text(done.out)
+    table = opperf("show", str(tmp_path / "noise.json")).out
+    assert "1 of 1" in table
+    assert table.splitlines()[-1] == (
+        "None of 1 comparisons of the whole suite reported a change: a night of 2 cases cries wolf at most once in 1.0 "
+        "nights (95 %, Clopper-Pearson)."
+    )
+
+
+def test_a_suite_may_stand_in_place_of_operators(cache: Path, tmp_path: Path) -> None:
+    suite = {"schema_version": 1, "cases": [{"case": {"operator": "exp", "inputs": {"data": {"shape": [8]}}}}]}
+    (tmp_path / "step.json").write_text(json.dumps(suite))
+    few = ("--framework", "null", "--repeats", "1", "--pairs", "3")
+    done = opperf("noise", str(tmp_path / "step.json"), *few, "--format", "json")
+    assert [one["trial"]["case"]["operator"] for one in json.loads(done.out)["floors"]] == ["exp"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--repeats", "0"),
+        ("--pairs", "2"),
+        ("--tolerance", "much"),
+        ("--effect", "5%"),
+        ("--effect", "0%", "--error-rate"),
+        ("--effect", "100%", "--error-rate"),
+        ("--effect", "5", "--error-rate"),
+    ],
+    ids=" ".join,
+)
+def test_a_number_that_makes_no_sense_is_refused(options: tuple[str, ...]) -> None:
+    done = opperf("noise", "add", "--framework", "null", *options)
+    assert (done.code, done.out) == (2, "")
+    assert options[0] in done.err
+
+
+def test_extra_calls_are_not_made_on_a_device() -> None:
+    done = opperf("noise", "add", "--framework", "null", "--device", "cuda:0", "--error-rate")
     assert done.code == 2
-    assert option in done.err
+    assert "`--error-rate` makes extra calls on a CPU" in done.err
 
 
 @pytest.mark.slow

@@ -1,16 +1,57 @@
-"""The noise floor: how far identical code moves on one machine, measured by `opperf noise`."""
+"""The noise floor: how far identical code moves on one machine, and what comparisons there would find.
+
+Measured by `opperf noise`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from typing import Optional
 
 from opperf.domain.codec import Fields, encode
 from opperf.domain.dataclass import dataclass
 from opperf.domain.plan import Trial
 from opperf.domain.record import SCHEMA_VERSION, Run
-from opperf.domain.stats.significance import wilson
-from opperf.domain.type_hint import Amount, LogSpread, Natural
+from opperf.domain.stats.significance import clopper_pearson
+from opperf.domain.type_hint import Amount, LogSpread, Natural, Positive, Ratio
+
+
+@dataclass(frozen=True)
+class Detection(Fields):
+    """How often one trial was called slower when it made a known share of extra calls, the `effect`.
+
+    `ratio` is what was measured of it, over all pairs; `seconds` what one comparison took.
+    """
+
+    effect: Positive
+    detections: Natural
+    inconclusive: Natural
+    comparisons: Natural
+    ratio: Ratio
+    seconds: Amount
+
+
+@dataclass(frozen=True)
+class Displacement(Fields):
+    """How far one trial moves when one side loads its code and data elsewhere in memory, as after a rebuild.
+
+    `moved` is the log-ratio of the layout that moved it farthest, over the pairs of that layout.
+    """
+
+    moved: LogSpread
+    layouts: Natural
+    alarms: Natural
+    comparisons: Natural
+
+
+@dataclass(frozen=True)
+class Suites(Fields):
+    """How often a whole suite of identical code was compared, and how often any of its cases was called changed."""
+
+    cases: Natural
+    suites: Natural
+    alarms: Natural
 
 
 @dataclass(frozen=True)
@@ -19,7 +60,8 @@ class Floor(Fields):
 
     `spread` is the standard deviation of a pair's log-ratio. `moved` is the larger end of the 95 % interval of their
     mean: what a live comparison must exceed. `between` is the log-ratio of the slowest process to the fastest: what
-    two runs that were not interleaved must exceed. `alarms` of `comparisons` called identical code changed.
+    two runs that were not interleaved must exceed. `alarms` of `comparisons` called identical code changed, and
+    one took so many `seconds`. What other layouts of memory move is in `moved` too, where there is a `displacement`.
     `facts` has `jobs` where several measured: the CPUs of the pairs, their class of work and what ran beside them.
     """
 
@@ -33,8 +75,11 @@ class Floor(Fields):
     comparisons: Natural
     measured: str
     facts: Mapping[str, object] = field(default_factory=dict)
+    seconds: Optional[Amount] = None
+    detection: Optional[Detection] = None
+    displacement: Optional[Displacement] = None
 
-    sparse = ("facts",)
+    sparse = ("facts", "seconds", "detection", "displacement")
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -51,12 +96,16 @@ def floor_key(trial: Trial) -> tuple[object, ...]:
 
 @dataclass(frozen=True)
 class NoiseRun:
-    """The floors of one command. `unknown` holds trials without one, each with why, where that is known."""
+    """The floors of one command. `unknown` holds trials without one, each with why, where that is known.
+
+    `suites` counts what was compared as a whole, where error rates were to be measured.
+    """
 
     run: Run
     floors: tuple[Floor, ...]
     unknown: tuple[tuple[Trial, str | None], ...]
     tolerance: float
+    suites: Suites | None = None
 
     @property
     def alarms(self) -> int:
@@ -78,7 +127,8 @@ class NoiseRun:
             "false_alarms": {
                 "alarms": self.alarms,
                 "comparisons": self.comparisons,
-                "interval": list(wilson(self.alarms, self.comparisons)),
+                "interval": list(clopper_pearson(self.alarms, self.comparisons)),
                 "tolerance": self.tolerance,
+                **({} if self.suites is None else {"suites": self.suites.to_json()}),
             },
         }

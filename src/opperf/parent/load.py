@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Optional, TypeAlias
 
 from opperf.domain.bisection import Answer, Bisection
 from opperf.domain.bisection import LeftOut as BuildLeftOut
@@ -16,7 +16,7 @@ from opperf.domain.errors import InputError
 from opperf.domain.exploration import Exploration, Territory
 from opperf.domain.files.json_text import JsonObject
 from opperf.domain.files.text_file import read_json
-from opperf.domain.floor import Floor, NoiseRun
+from opperf.domain.floor import Floor, NoiseRun, Suites
 from opperf.domain.judgement import Finding, Judgement
 from opperf.domain.judging import Judged, JudgedRun
 from opperf.domain.measurement import Outcome
@@ -139,16 +139,19 @@ class _Alarms(Fields):
     """What a document says about false alarms, besides their counts."""
 
     tolerance: float
+    suites: Optional[Suites] = None
 
 
 def _noise(data: JsonObject, where: str) -> NoiseRun:
     check_version(data.get("schema_version"), SCHEMA_VERSION, where)
     unknown = read_as(tuple[_Unknown, ...], data.get("unknown"), f"{where}: unknown")
+    alarms = read_as(_Alarms, data.get("false_alarms"), f"{where}: false_alarms")
     return NoiseRun(
         Run.from_header(data.get("run"), f"{where}: run"),
         read_as(tuple[Floor, ...], data.get("floors"), f"{where}: floors"),
         tuple((one.trial, one.reason) for one in unknown),
-        read_as(_Alarms, data.get("false_alarms"), f"{where}: false_alarms").tolerance,
+        alarms.tolerance,
+        alarms.suites,
     )
 
 

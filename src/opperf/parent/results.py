@@ -193,11 +193,15 @@ class Gate(Measured, Report[Finding]):
 
 
 class Noise(Measured, Report[Floor]):
-    """The noise floors of a machine; `unknown` are trials without one, each with why, where that is known."""
+    """The noise floors of a machine; `unknown` are trials without one, each with why, where that is known.
+
+    `suites` has how often the whole suite was called changed, where error rates were measured.
+    """
 
     def __init__(self, document: NoiseRun) -> None:
         super().__init__(document.floors, report_of(document))
         self.run, self.unknown, self._result = document.run, document.unknown, document
+        self.suites = document.suites
 
     def _summary(self) -> str:
         return _count(len(self), "floor")

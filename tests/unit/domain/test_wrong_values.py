@@ -19,7 +19,7 @@ from opperf.domain.floor import Floor
 from opperf.domain.measurement import Outcome, Samples, sample_columns
 from opperf.domain.message.requests import told_trial
 from opperf.domain.plan import Side, Trial
-from opperf.domain.stats.significance import wilson
+from opperf.domain.stats.significance import clopper_pearson, wilson
 from opperf.domain.tensor import TensorSpec
 from opperf.domain.units import parse_bytes
 from opperf.domain.workload import Registry
@@ -77,7 +77,7 @@ def test_a_size_in_bytes_is_read_in_its_unit() -> None:
 
 
 def test_the_share_of_no_trials_may_be_anything() -> None:
-    assert wilson(0, 0) == (0.0, 1.0)
+    assert wilson(0, 0) == clopper_pearson(0, 0) == (0.0, 1.0)
 
 
 NOWHERE = Elements(At(None, ("missing",)))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Optional
 
 import typer
 
@@ -17,8 +19,30 @@ def noise(
     what: options.What,
     where: options.Where,
     repeats: Annotated[
-        int, typer.Option(metavar="N", help="Number of times to compare each operator with itself.")
-    ] = 3,
+        Optional[int],
+        typer.Option(
+            metavar="N",
+            help="Number of times to compare each operator with itself. Default: 3, with --error-rate as many as fit "
+            "into 5 minutes or the budget.",
+        ),
+    ] = None,
+    error_rate: Annotated[
+        bool,
+        typer.Option(
+            "--error-rate",
+            help="Measure how often comparisons here call identical code changed, and how often they find extra calls.",
+        ),
+    ] = False,
+    effect: Annotated[
+        Optional[str], typer.Option(metavar="PERCENT", help="Share of extra calls for --error-rate. Default: 5%.")
+    ] = None,
+    layout: Annotated[
+        bool,
+        typer.Option(
+            "--layout",
+            help="Also compare each operator with itself where its code and data are loaded elsewhere in memory.",
+        ),
+    ] = False,
     judging: options.Judging,
     how: options.How,
     jobs: options.Jobs = "1",
@@ -26,7 +50,8 @@ def noise(
 ) -> None:
     """Measure how much identical code varies on this machine.
 
-    It compares operators with themselves. Comparisons and gates on this machine use the result.
+    It compares operators with themselves. Comparisons and gates on this machine use the result. A suite may stand in
+    place of operators: `opperf noise suite.json --error-rate`.
     """
     from opperf.domain.errors import way_out
     from opperf.parent import noise as studying
@@ -37,23 +62,36 @@ def noise(
     from opperf.parent.reports.noise import document
 
     check_format(report.format, checks=True)
+    operators, what = suite_among(operators, what)
     take_places(report, inputs(operators, what))
     bar = Bar()
-    study, cause = studying.noise(
+    noise_run, cause = studying.noise(
         operators or (),
         {**request(what, where, how), "jobs": jobs},
         bar,
-        repeats=repeats,
+        study=studying.study(repeats=repeats, error_rate=error_rate, effect=effect, layout=layout),
         labels=labels(report),
         command=command(),
         **vars(judging),
     )
     try:
-        studying.store(study, bar.note)
+        studying.store(noise_run, bar.note)
     finally:
-        publish(study, document(study), report, f"{len(study.floors)} floors")
-    keep(study, report)
+        publish(noise_run, document(noise_run), report, f"{len(noise_run.floors)} floors")
+    keep(noise_run, report)
     if cause is not None:
         raise way_out(cause)
-    if not study.floors:
+    if not noise_run.floors:
         raise typer.Exit(3)
+
+
+def suite_among(operators: options.Words, what: options.What) -> tuple[options.Words, options.What]:
+    """Return operators and selection, where a suite's file in place of an operator is the suite.
+
+    >>> suite_among(["step.json"], options.What())[1].suite
+    PosixPath('step.json')
+    """
+    match operators:
+        case [name] if name.endswith(".json") and what.suite is None:
+            return None, replace(what, suite=Path(name))
+    return operators, what

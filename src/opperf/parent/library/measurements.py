@@ -198,7 +198,10 @@ def gate(
 def noise(
     operators: Operator | Sequence[Operator] | None = None,
     *,
-    repeats: int = 3,
+    repeats: int | None = None,
+    error_rate: bool = False,
+    effect: float | str | None = None,
+    layout: bool = False,
     pairs: int = 5,
     tolerance: float | str = 0.02,
     labels: Mapping[str, str] | None = None,
@@ -206,6 +209,8 @@ def noise(
     **options: Unpack[NoiseOptions],
 ) -> Noise:
     """Compare operators with themselves, and keep how far they move; comparisons on this machine use it.
+
+    With `error_rate`, also with themselves at an `effect` of extra calls; with `layout`, in other layouts of memory.
 
     >>> import opperf
     >>> opperf.noise("null:steady", repeats=1, pairs=3)[0].comparisons
@@ -216,7 +221,7 @@ def noise(
         names_of(operators),
         read(options),
         news,
-        repeats=repeats,
+        study=studying.study(repeats=repeats, error_rate=error_rate, effect=effect, layout=layout),
         pairs=pairs,
         tolerance=tolerance,
         labels=labels or {},

@@ -14,7 +14,7 @@ from opperf.domain.floor import NoiseRun
 from opperf.domain.judging import Judged, JudgedRun, in_order
 from opperf.domain.measurement import CountedTimes, Quantity, Samples
 from opperf.domain.record import Record, Run
-from opperf.domain.stats.significance import wilson
+from opperf.domain.stats.significance import clopper_pearson
 from opperf.domain.trace import Replay
 from opperf.domain.units import (
     format_byte_rate,
@@ -108,7 +108,7 @@ def _floors(noise: NoiseRun) -> Iterator[Chart]:
     floors = noise.floors[:MOST_ROWS]
     if not floors:
         return
-    low, high = wilson(noise.alarms, noise.comparisons)
+    low, high = clopper_pearson(noise.alarms, noise.comparisons)
     alarms = f"{noise.alarms} of {noise.comparisons} comparisons of identical code reported a change"
     yield Intervals(
         "Noise floors",

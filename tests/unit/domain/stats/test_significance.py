@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from opperf.domain.stats.significance import Estimate, PairedTest, discoveries, wilson
+from opperf.domain.stats.significance import Estimate, PairedTest, clopper_pearson, discoveries, wilson
 
 RATIOS = st.lists(st.floats(-0.5, 0.5), min_size=3, max_size=15).filter(lambda values: max(values) - min(values) > 1e-3)
 
@@ -50,6 +50,19 @@ def test_the_wilson_interval_is_that_of_scipy(successes: int, trials: int) -> No
     low, high = wilson(successes, trials)
     assert low == pytest.approx(expected.low, abs=1e-6)
     assert high == pytest.approx(expected.high, abs=1e-6)
+
+
+@pytest.mark.parametrize(("successes", "trials"), [(0, 1), (1, 1), (0, 400), (9, 10), (200, 400), (399, 400)])
+def test_the_exact_interval_of_a_share_is_that_of_scipy(successes: int, trials: int) -> None:
+    expected = stats.binomtest(successes, trials).proportion_ci(0.95, method="exact")
+    low, high = clopper_pearson(successes, trials)
+    assert low == pytest.approx(expected.low, abs=1e-9)
+    assert high == pytest.approx(expected.high, abs=1e-9)
+
+
+def test_the_exact_interval_of_very_many_trials_is_wilsons() -> None:
+    many = 10**18
+    assert clopper_pearson(many // 2, many) == wilson(many // 2, many)
 
 
 def test_the_ends_of_an_interval_that_says_nothing_stay_numbers() -> None:

@@ -12,7 +12,7 @@ from opperf.domain.floor import Floor, floor_key
 from opperf.domain.plan import Side, Trial
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.analysis.verdict import Rule, confirm
-from opperf.parent.noise import floor_of
+from opperf.parent.floors import floor_of
 
 TRIAL = Trial(Case("exp", {"data": TensorSpec((4,))}), Side("torch"), "forward")
 
