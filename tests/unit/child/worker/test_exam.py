@@ -106,7 +106,7 @@ def jobs(backend: NumpyBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "virtual_time", SimpleNamespace(spend=clock.spend))
     backend.clock = clock  # type: ignore[assignment]
     # What else runs in the process of the tests is not the function's.
-    monkeypatch.setattr(Overseer, "_read", lambda _: Times())
+    monkeypatch.setattr(Overseer, "_read", lambda _, **__: Times())
     return Jobs(backend, NoCounters(), tmp_path)
 
 
