@@ -263,6 +263,10 @@ class Block:
             return sum(self._time(1, self._prepare_call()) for _ in range(calls))
         return self._time(calls, self.work.arguments)
 
+    def keep(self) -> None:
+        """Call the operator once, and keep what it returns."""
+        self._time(1, self._prepare_call(), place=0)
+
     def sample(self, calls: int) -> Sample:
         """Take one sample of that many calls, with the disturbance seen around what was timed."""
         place = None
@@ -270,7 +274,7 @@ class Block:
             self._witness.before(self)
             place = self._witness.place(calls)
             if not self.results:  # the sample drops one, as all later ones do
-                self._time(1, self._prepare_call(), place=0)
+                self.keep()
         if self.one_by_one:
             places = (0 if call == place else None for call in range(calls))
             sample = _sum([self._watch(1, self._prepare_call(), one) for one in places])

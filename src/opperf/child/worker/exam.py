@@ -2,8 +2,10 @@
 
 A function that is checked once, on a small case, before anything is timed, may be wrong in every call that is timed:
 its cache goes by the address of its input, which is the same in each of them, or its fast path is for large shapes.
-So before each turn the inputs get new values where they lie. Of each sample one result is held back, that of a call
-that is drawn then, and the last one is compared afterwards with what the reference makes of a copy of the same values.
+So before each turn the inputs get new values where they lie. The first call on new values is looked at alone, before
+any sample: what goes by the address is wrong there, and fails at once. Of each sample one result is held back, that of
+a call that is drawn then, and the last one is compared afterwards with what the reference makes of a copy of the same
+values.
 Without a reference it is the function itself that is called on the copy: what depends on anything but the values is
 seen then.
 
@@ -42,6 +44,8 @@ ROUND_SECONDS = 0.1
 #: A call of new values that takes this many times what one of the same values takes, in every one of some pairs, means
 #: that results are remembered. Short calls have more pairs; a difference below some nanoseconds is none.
 REMEMBERS, PAIRS, LEAST_NS, LONG_NS = 2.0, 4, 2_000, 2_000_000
+#: A call that takes longer is not made once more before the first sample, in nanoseconds.
+LONG_FIRST_NS = 100_000_000
 #: Whose results those of a function without a reference are compared with.
 COPY = "a call on a copy of the same values"
 
@@ -229,14 +233,32 @@ class Exam:
     @property
     def facts(self) -> dict[str, object]:
         """What was checked."""
-        return {"checked": self._check.fact if self._check.checks else "no: no result of a timed call was seen"}
+        check = self._check
+        is_told = check.checks or check.why is not None
+        return {"checked": check.fact if is_told else "no: no result of a timed call was seen"}
 
     def begin(self, block: Block | None) -> None:
         """Begin a turn: with new values, and a look at the process."""
         self._check.turns += 1
         if self._renews:
             self._renew(block, self._check.supply.draw())
+            if block is not None and "first" not in self._check.looks:
+                self._check.looks.add("first")
+                self._look_at_first(block)
         self._check.overseer.begin()
+
+    def _look_at_first(self, block: Block) -> None:
+        """Compare the first call on new values, which is in no sample; it is no substitute for the others."""
+        if min(self._sound.took, default=0) > LONG_FIRST_NS:
+            return
+        start = perf_counter()
+        with block.scope():
+            block.keep()
+        self._check.spend(perf_counter() - start)
+        self._check.calls += 1
+        self._pending = self._check.calls, block
+        self._compare()
+        self._check.checks = 0  # of what is sampled, none was
 
     def end(self, block: Block) -> None:
         """End a turn: look at the process, and compare the result that was held back; raises what is wrong."""

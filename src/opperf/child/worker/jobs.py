@@ -302,7 +302,7 @@ class Jobs:
         prepared, settings = self._prepared[request.handle], request.settings
         sound, exam = prepared.sound, prepared.exam
         if exam is not None:
-            exam.begin(None)
+            exam.begin(None if settings.clock == NATIVE else self._block(prepared))
         if settings.clock == NATIVE:
             clock = native_clock(self.backend.name)
             measurement: Measurement = clock.measure(

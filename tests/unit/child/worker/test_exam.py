@@ -43,11 +43,11 @@ SHAPE = (96, 1024)
 WRONG: dict[str, tuple[str, str]] = {
     "a cache by address": (
         "    key = x.ctypes.data\n    if key not in cache:\n        cache[key] = right(x)\n    return cache[key]",
-        "wrong result in timed call ",
+        "wrong result in timed call 1: ",
     ),
     "a cache by identity": (
         "    if id(x) not in cache:\n        cache[id(x)] = right(x)\n    return cache[id(x)]",
-        "wrong result in timed call ",
+        "wrong result in timed call 1: ",
     ),
     "right in the first calls only": (
         "    cache['n'] = cache.get('n', 0) + 1\n    return right(x) if cache['n'] <= 3 else x",
@@ -152,7 +152,7 @@ def test_the_check_before_anything_is_timed_lets_most_of_them_pass(jobs: Jobs, t
 
 def test_a_run_checks_timed_calls_as_turns_do(jobs: Jobs, tmp_path: Path) -> None:
     handle = jobs.answer(Prepare(softmax(tmp_path, WRONG["a cache by address"][0]), check="timed")).handle
-    with pytest.raises(WrongResult, match=r"^wrong result in timed call \d+: element \d+ of tensor 0 is .* of numpy:"):
+    with pytest.raises(WrongResult, match=r"^wrong result in timed call 1: element \d+ of tensor 0 is .* of numpy:"):
         jobs.answer(Measure(handle, Settings(runs=4, warmup=1)))
 
 
@@ -185,7 +185,7 @@ def test_honest_functions_without_a_reference_are_held_against_a_copy(
 
 
 def test_a_cache_by_address_is_seen_without_a_reference(jobs: Jobs, tmp_path: Path) -> None:
-    with pytest.raises(WrongResult, match=r"timed call \d+: element .* of a call on a copy of the same values \("):
+    with pytest.raises(WrongResult, match=r"timed call 1: element .* of a call on a copy of the same values \("):
         take_turns(jobs, own(tmp_path, WRONG["a cache by address"][0]))
 
 
