@@ -52,7 +52,7 @@ def git(repository: Path, *words: str) -> str:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """Make a repository whose extension is three times slower from one commit on; some commits change a comment alone."""
+    """Make a repository whose extension is three times slower from one commit on; some change only a comment."""
     folder = tmp_path / "ext"
     folder.mkdir()
     git(folder, "init", "--quiet", "--initial-branch=main")

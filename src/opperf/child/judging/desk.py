@@ -20,6 +20,8 @@ class Desk:
         self._stand: Stand | None = None
         self._examiner: Any = None
         self._memory: tuple[memoryview, memoryview] | None = None
+        #: How many inputs an element of the result depends on, of each case that was looked at.
+        self._terms: dict[str, float] = {}
 
     def answer(self, request: JudgingRequest[R]) -> R:
         """Return the reply to a request; raises what the candidate or the reference raises."""
@@ -34,7 +36,7 @@ class Desk:
 
             if self._memory is None:  # nobody can map it for writing when it is sealed
                 self._memory = mapping(request.inputs, writable=True), mapping(request.results)
-            self._examiner = Examiner(self._backend, self._names, request, *self._memory)
+            self._examiner = Examiner(self._backend, self._names, request, *self._memory, self._terms)
             return self._examiner.outlines
         if isinstance(request, (requests.Draw, requests.Inspect)):
             return self._examiner.answer(request)

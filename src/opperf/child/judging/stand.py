@@ -81,9 +81,11 @@ class Stand:
 
 
 def outlined(backend: Backend, leaf: object) -> replies.Outlined:
-    """Return how one tensor lies."""
-    spec = backend.spec(leaf)
-    return replies.Outlined(tuple(spec.shape), spec.dtype, tuple(backend.byte_strides(leaf)))
+    """Return how one tensor lies, and whose class it is of."""
+    spec, own = backend.spec(leaf), type(leaf)
+    home = str(own.__module__).partition(".")[0]
+    kind = "" if home in (backend.name, "opperf", "builtins") else own.__name__
+    return replies.Outlined(tuple(spec.shape), spec.dtype, tuple(backend.byte_strides(leaf)), kind)
 
 
 def _empty(example: object) -> object:

@@ -16,6 +16,7 @@ inputs changes. Infinities and NaN must agree; complex numbers are compared by t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
@@ -139,6 +140,16 @@ def settle(moves: Moves, own: Sequence[Array], dtypes: Sequence[str]) -> Expecte
     return Expected(tuple(value for value, _ in pairs), tuple(bound for _, bound in pairs), tuple(dtypes))
 
 
+def settle_least(truth: Sequence[Array], own: Sequence[Array], dtypes: Sequence[str], terms: float) -> Expected:
+    """Return what a result should be, and how far each element may be off at least, whatever the inputs' roundoff does.
+
+    `truth` is what the reference computes in float64, and `own` in its own element types. No bound is wider than that
+    of `settle`: what is within these is within those, and costs one evaluation of the reference.
+    """
+    pairs = [_settle_least(*each, terms) for each in zip(truth, own, dtypes)]
+    return Expected(tuple(value for value, _ in pairs), tuple(bound for _, bound in pairs), tuple(dtypes))
+
+
 def allow(moves: Moves, dtypes: Sequence[str], times: float = 1, leeway: float = 0) -> Expected:
     """Return what a result should be where no own error of a reference is known, and how far each element may be off.
 
@@ -227,6 +238,20 @@ def difference(values: Array, expected: Expected, place: int) -> Difference | No
     )
 
 
+def _settle_least(truth: Array, own: Array, dtype: str, terms: float) -> tuple[Array, Array]:
+    """Return what `_settle` does where inputs that are off move nothing, and errors are the usual ones."""
+    error, unit = _distance(own, truth), roundoff(dtype)
+    if not unit:
+        return truth, error
+    units = unit * _finite_size(truth) + smallest(dtype)
+    return _where_not_finite(truth, own, np.maximum(units * _least_units(unit, terms), TIMES_OWN * error), dtype)
+
+
+def _least_units(unit: float, terms: float) -> float:
+    """Return how many units anybody may be off."""
+    return max(TIMES, TIMES_ROOT * math.sqrt(terms) * min(1.0, SINGLE / unit))
+
+
 def _settle(truth: Array, own: Array, move: Array, dtype: str, terms: float) -> tuple[Array, Array]:
     """Return what the elements of a tensor should be, and how far each may be off."""
     error, unit = _distance(own, truth), roundoff(dtype)
@@ -240,7 +265,7 @@ def _settle(truth: Array, own: Array, move: Array, dtype: str, terms: float) -> 
         units += _share(move, terms)
     ratios = error / units
     usual = max(1.0, _quantile(ratios, 0.5))
-    bound = units * max(TIMES * usual, TIMES_ROOT * terms**0.5 * min(1.0, SINGLE / unit))
+    bound = units * max(TIMES * usual, _least_units(unit, terms))
     # What is beyond comes from larger numbers on the way: it is as large where the result is small.
     floor = TIMES_OWN * _quantile(np.maximum(error - bound, 0.0), QUANTILE)
     if _quantile(ratios, QUANTILE) > 1:
@@ -296,7 +321,11 @@ def _move(array: Array, size: float, generator: np.random.Generator) -> Array:
     """Return numbers that are off by about a roundoff, up or down; whole numbers stay."""
     if array.dtype.kind not in "fc":
         return array.copy()
-    steps = generator.uniform(LEAST_MOVE, MOST_MOVE, array.shape) * generator.choice([-size, size], array.shape)
+    steps = generator.random(array.shape)  # of both signs and sizes at once: this is most of what moving costs
+    steps -= 0.5
+    steps *= 2 * (MOST_MOVE - LEAST_MOVE)
+    steps += np.copysign(LEAST_MOVE, steps)
+    steps *= size
     return array + array * steps
 
 

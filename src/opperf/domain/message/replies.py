@@ -178,11 +178,15 @@ class Descriptions(Exact):
 
 @dataclass(frozen=True)
 class Outlined(Exact):
-    """A tensor of a result: its shape, element type, and the bytes from one element to the next along each axis."""
+    """A tensor of a result: its shape, element type, and the bytes from one element to the next along each axis.
+
+    `kind` is the class that it is of, where that is not one of the framework's own.
+    """
 
     shape: tuple[int, ...]
     dtype: str
     strides: tuple[int, ...]
+    kind: str = ""
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,10 @@ DEATHS: Mapping[str, str] = {"exit": "exits", "protocol": "forged_messages", "ti
 MOST_SPREAD = 64
 #: Of inspections: what is wrong with a result that looks like nothing in particular.
 PLAIN = "wrong_values"
+#: And of those what a result may look like that is no result: there the process says more.
+UNTOLD = (PLAIN, "copies_an_input")
+#: Characters of a name that is a candidate's own.
+LONGEST = 80
 
 
 class Failing(OpperfError):
@@ -103,6 +107,10 @@ def inspect(bench: Bench, seat: Seat, turned: Turned, place: int, slot: int, sta
         slug, text = "outputs_share_memory", f"{text}: calls return the same memory"
     elif (later := _right_later(bench, seat, turned, place, slot)) is not None:
         slug, text = "works_after_return", f"{text}. {later * 1000:.0f} ms after it had returned, it was right"
+    elif slug in UNTOLD and (kind := next((one.kind for one in seat.outlines if one.kind.isidentifier()), "")):
+        slug, text = "other_type", f"{text}. It is of the class `{kind[:LONGEST]}`, which is not the framework's own"
+    elif slug in UNTOLD and seat.lies_in_inputs(turned, place):
+        slug, text = "outputs_share_memory", f"{text}. It lies in the memory of an input"
     elif slug == PLAIN and _changes(seat, slot):  # it lets go of the result
         slug, text = "unwritten", f"{text}. Called again with the same values, it returns others"
     raise Failing(Evidence(slug, f"wrong result in {stage} call {call}: {text}", stage, bench.case, inspection.details))

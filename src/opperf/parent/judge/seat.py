@@ -149,6 +149,12 @@ class Seat:
             into[start : start + size] = read_memory(self.worker.pid, address + low, size)
             start += size
 
+    def lies_in_inputs(self, turned: Turned, place: int) -> bool:
+        """Whether a result of one call of a turn lies in the memory that inputs are in."""
+        several = len(self.outlines)
+        results = turned.addresses[place * several : (place + 1) * several]
+        return any(address in span for span in self._inputs.spans(self.worker.pid) for address in results)
+
     def _ask(self, request: Request[R]) -> R:
         freezer = self.freezer
         try:

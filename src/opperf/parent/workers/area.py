@@ -29,6 +29,17 @@ class Area:
         """Return its bytes, to be read and written."""
         return memoryview(mmap.mmap(self.descriptor, self.size))
 
+    def spans(self, pid: int) -> list[range]:
+        """Return the addresses at which a process has it mapped. Source: proc(5), `/proc/PID/maps`."""
+        inode, spans = os.fstat(self.descriptor).st_ino, []
+        with open(f"/proc/{pid}/maps", "rb") as file:
+            for line in file:
+                addresses, _, _, _, number, *name = line.split(maxsplit=5)
+                if int(number) == inode and name and name[0].startswith(b"/memfd:"):
+                    start, end = (int(address, 16) for address in addresses.split(b"-"))
+                    spans.append(range(start, end))
+        return spans
+
     def close(self) -> None:
         """Let go of it; mappings stay until their owners end."""
         os.close(self.descriptor)

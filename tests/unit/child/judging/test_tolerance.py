@@ -20,6 +20,7 @@ from opperf.child.judging.tolerance import (
     expect,
     measure_moves,
     settle,
+    settle_least,
 )
 
 GENERATOR = np.random.default_rng(5)
@@ -267,3 +268,23 @@ def test_a_few_random_moves_that_cancel_by_chance_do_not_make_a_bound_small() ->
     expected = wanted(np.matmul, left, right)
     sizes = np.sqrt((left**2) @ (right**2))
     assert (expected.bounds[0] > 0.3 * TIMES * SINGLE * sizes).all()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("function", [np.exp, lambda x: x - np.roll(x, 1), lambda x: x @ x.T, np.sign, np.log])
+def test_what_is_right_whatever_moves_the_inputs_is_right(dtype: str, function: Function) -> None:
+    data = rounded(values(40, 40, low=-9.0, high=9.0), dtype)
+    with np.errstate(all="ignore"):
+        truth = [np.asarray(function(data))]
+        own = [rounded(function(data.astype(dtype)).astype(float), dtype)]
+    whole, terms = wanted(function, data, dtype=dtype, own=own[0]), 1.0
+    least = settle_least(truth, own, [dtype], terms)
+    assert (least.bounds[0] <= whole.bounds[0]).all()
+    assert refused(own[0], least) == 0
+    np.testing.assert_array_equal(least.values[0], whole.values[0])
+
+
+def test_whole_numbers_are_off_at_least_where_the_reference_is() -> None:
+    truth, own = np.array([1, 2, 3]), np.array([1, 2, 4])
+    least = settle_least([truth], [own], ["int64"], 1.0)
+    assert [refused(np.array(one), least) for one in ([1, 2, 3], [1, 2, 4], [1, 1, 3])] == [0, 0, 1]

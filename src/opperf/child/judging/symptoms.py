@@ -1,0 +1,64 @@
+"""What a wrong result looks like: by its elements alone, a word for programs and the end of a sentence.
+
+A symptom names a mistake where it can only be that one; what looks like nothing in particular is `wrong_values`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from opperf.child.judging.elements import Array, part, roundoff, smallest
+
+#: What looks like nothing in particular.
+PLAIN = "wrong_values", ""
+#: The share of the elements of a region that are wrong where it was left out, and of the others at most.
+MOST, FEW = 0.9, 0.01
+#: An element that is off by this share of itself has not been computed.
+GROSS = 0.5
+#: Of shorter axes nobody leaves out the end by a tile: a few wrong elements may lie there by chance.
+LONG = 16
+#: Errors below this share of the values are those of a narrower type.
+NEAR = 2.0**-6
+
+
+def symptom(result: Array, right: Array, bounds: Array, dtype: str) -> tuple[str, str]:
+    """Return what a wrong result of this element type looks like: a slug, and what to say of it."""
+    with np.errstate(all="ignore"):
+        error = np.abs(result - right)
+        bad = ~((error <= bounds) | ((result != result) & (right != right)) | (result == right)).ravel()
+        if bad.any() and _flushes(result, right, bad, dtype):
+            return "values_only", ": it takes what is below the smallest normal number for zero"
+        first = int(np.argmax(bad))
+        if first > 0 and bad[first:].mean() > MOST:
+            return "computes_a_part", f": right up to element {first}, wrong from there on"
+        size = np.abs(right)
+        if missing := _missing_end(error > GROSS * np.maximum(size, bounds)):
+            axis, start = missing
+            return "computes_a_part", f": axis {axis} ends at {start} of {right.shape[axis]}, what follows is missing"
+        scale = np.maximum(size, np.maximum(bounds, np.nanmedian(size)))
+        finite = np.isfinite(error)
+        relative = float(np.quantile((error / scale)[finite], 0.99)) if finite.any() else 1.0
+    if relative < NEAR:
+        return "precision", f": its errors, {relative:.1g} of the values, are those of a narrower type"
+    return PLAIN
+
+
+def _flushes(result: Array, right: Array, bad: Array, dtype: str) -> bool:
+    """Whether all that is wrong is zero where it should be below the smallest normal number of the type."""
+    if result.dtype.kind != "f" or not roundoff(dtype):
+        return False
+    normal = smallest(part(dtype)) / (2 * roundoff(part(dtype)))
+    return bool((result.ravel()[bad] == 0).all() and (np.abs(right.ravel()[bad]) < normal).all())
+
+
+def _missing_end(gross: Array) -> tuple[int, int] | None:
+    """Return an axis and the place on it from where on everything is wrong, and nothing before."""
+    for axis in range(gross.ndim):
+        others = tuple(i for i in range(gross.ndim) if i != axis)
+        shares = gross.mean(others) if others else gross.astype(float)
+        start = len(shares)
+        while start > 0 and shares[start - 1] > MOST:
+            start -= 1
+        if len(shares) >= LONG and 0 < start < len(shares) and shares[:start].mean() < FEW:
+            return axis, start
+    return None
