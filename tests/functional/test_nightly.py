@@ -9,12 +9,16 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
+from tests import nights as made_up_nights
 
+from opperf.domain.floor import series_key, series_side
+from opperf.domain.plan import Side
 from opperf.parent.compare import live
 from opperf.parent.history import archive
 from opperf.parent.nightly import nightly
 from opperf.parent.nightly.nightly import pin
 from opperf.parent.store.database.builds import build_orders
+from opperf.parent.workers import machine
 
 Opperf: TypeAlias = Callable[..., Any]
 
@@ -164,6 +168,18 @@ def test_a_gap_that_is_filled_by_several_builds_has_the_one_behind_judged_once(
     done = opperf("nightly", "--format", "json")
     assert done.code == 0
     assert sides(done) == [("1.0", "1.1"), ("1.1", "1.2"), ("1.2", "1.4"), ("1.0", "1.2")]
+
+
+def test_a_series_has_a_past_on_the_machine_that_measured_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = made_up_nights.archive(tmp_path / "nights.db", operators=("add",), runs=False)
+    monkeypatch.setattr(machine, "facts", lambda: {**made_up_nights.MACHINE, "cpu": "another"})
+    assert nightly._pasts(store) == {}
+    monkeypatch.setattr(machine, "facts", lambda: made_up_nights.MACHINE)
+    pasts = nightly._pasts(store)
+    key = series_key(made_up_nights.case("add").id, "forward", series_side(Side("torch", "torch==9")))
+    assert len(pasts) == 2
+    # Levels of neighbouring builds lie apart by a normal variable of 0.4 % times the root of two.
+    assert 0.007 < pasts[key] < 0.03
 
 
 @pytest.mark.slow

@@ -5,13 +5,15 @@ Measured by `opperf noise`.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import field
 from typing import Optional
 
 from opperf.domain.codec import Fields, encode
 from opperf.domain.dataclass import dataclass
-from opperf.domain.plan import Trial
+from opperf.domain.files.json_text import JsonObject
+from opperf.domain.plan import Side, Trial
 from opperf.domain.record import SCHEMA_VERSION, Run
 from opperf.domain.stats.significance import clopper_pearson
 from opperf.domain.type_hint import Amount, LogSpread, Natural, Positive, Ratio
@@ -92,6 +94,16 @@ def floor_key(trial: Trial) -> tuple[object, ...]:
     side = trial.side
     where = (side.framework, side.spelling, side.device, side.mode, side.threads)
     return (trial.case.id, trial.direction, *where)
+
+
+def series_side(side: Side) -> JsonObject:
+    """Return what the builds of one series share of a side: all but the environment."""
+    return {name: value for name, value in side.to_json().items() if name != "environment"}
+
+
+def series_key(case: str, direction: str, side: JsonObject) -> tuple[str, str, str]:
+    """Return what identifies a series of builds: the id of its case, the direction, and the side without its build."""
+    return case, direction, json.dumps(side, sort_keys=True)
 
 
 @dataclass(frozen=True)

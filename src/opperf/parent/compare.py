@@ -48,6 +48,8 @@ class Judging:
     labels: Mapping[str, str] = field(default_factory=dict)
     command: Sequence[str] = ()
     fleet: Wishes | None = None
+    #: The log-ratios that series of builds moved by before, by `series_key`.
+    pasts: Mapping[tuple[object, ...], float] = field(default_factory=dict)
 
     def rule(self) -> Rule:
         """Return the rule; raises `InputError`."""
@@ -121,7 +123,9 @@ def live(
         raise InputError(
             "`--jobs` applies to this machine, but `--fleet` measures on others", hint="leave out one of them"
         )
-    comparing = Comparing(settings, rule, progress.note, floors=stored_floors(), plugins=selection.plugins)
+    comparing = Comparing(
+        settings, rule, progress.note, floors=stored_floors(), pasts=judging.pasts, plugins=selection.plugins
+    )
     with fleet_of(judging.fleet, selection, progress) as fleet:
         with planning(progress):
             contests = comparing.contests(selection, base, new)

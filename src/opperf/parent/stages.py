@@ -17,7 +17,7 @@ from pathlib import Path
 
 from opperf.domain.comparison import PairValue, Verdict
 from opperf.domain.errors import OpperfError
-from opperf.domain.floor import Floor, floor_key
+from opperf.domain.floor import Floor, floor_key, series_key, series_side
 from opperf.domain.plan import INSTRUCTIONS, Settings, Trial
 from opperf.parent.analysis.counts import LAYOUTS, by_clock, by_counts, together
 from opperf.parent.analysis.modes import hold
@@ -64,13 +64,17 @@ class Comparing:
         note: Callable[[str], None],
         *,
         floors: Mapping[tuple[object, ...], Floor] | None = None,
+        pasts: Mapping[tuple[object, ...], float] | None = None,
         plugins: Sequence[Path] = (),
         duel: Callable[..., Opponents] = Duel,
         timed: bool = True,
     ) -> None:
-        """Start nothing yet; `plugins` have the user's own operators. Counts alone do where nothing is `timed`."""
+        """Start nothing yet; `plugins` have the user's own operators. Counts alone do where nothing is `timed`.
+
+        `pasts` are the log-ratios that series of builds moved by before, by `series_key`.
+        """
         self.settings = settings
-        self._floors = floors or {}
+        self._floors, self._pasts = floors or {}, pasts or {}
         self._duel = partial(duel, plugins=plugins) if plugins else duel
         self._plugins, self._timed = plugins, timed
         self._rule = rule
@@ -115,7 +119,11 @@ class Comparing:
         return max(floors, key=lambda floor: floor.spread, default=None)
 
     def _rule_of(self, contest: Contest) -> Rule:
-        return self._rule.for_operator(contest.key.case.operator).knowing(contest.floor)
+        rule = self._rule.for_operator(contest.key.case.operator).knowing(contest.floor)
+        if not self._pasts:
+            return rule
+        key = series_key(contest.new.case.id, contest.new.direction, series_side(contest.new.side))
+        return replace(rule, past=self._pasts.get(key, 0.0))
 
     def run(self, contests: list[Contest]) -> None:
         """Bring every contest to a verdict, within the budget; what a stop leaves open is inconclusive."""

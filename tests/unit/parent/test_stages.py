@@ -13,6 +13,7 @@ import pytest
 from opperf.domain.case import Case
 from opperf.domain.comparison import Comparison, PairValue
 from opperf.domain.errors import OperatorFailure
+from opperf.domain.floor import series_key, series_side
 from opperf.domain.measurement import Measurement
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
@@ -56,6 +57,7 @@ def compared(
     patience: list[Patience] | None = None,
     allocator: str = "fixed",
     every: list[Contest] | None = None,
+    past: float = 0.0,
     **settings: Any,
 ) -> Comparison:
     """Return what is said of the first comparison, whose pairs say these log-ratios one after the other.
@@ -95,8 +97,10 @@ def compared(
             pass
 
     duel: Callable[..., Any] = Scripted
-    comparison = Comparing(Settings(check="none", **settings), rule or Rule(), lambda _: None, duel=duel)
     trial = Trial(Case("add"), Side("null", allocator=allocator), "forward")
+    pasts: dict[tuple[object, ...], float] = {series_key(trial.case.id, "forward", series_side(trial.side)): past}
+    known = Settings(check="none", **settings), rule or Rule(), lambda _: None
+    comparison = Comparing(*known, duel=duel, pasts=pasts)
     several = [Contest(trial, trial, trial) for _ in range(contests)]
     (every if every is not None else []).extend(several)
     comparison.run(several)
@@ -127,6 +131,13 @@ def test_a_comparison_that_the_budget_ends_is_decided_by_pairs_that_are_all_beyo
     # The first pair said nothing, so that there are three after the fourth.
     said = compared(clock, iter([math.nan, 1.36, 1.37, 1.38, 1.36]), budget=4 * PAIR - 1)
     assert (said.verdict.verdict, said.verdict.pairs) == ("slower", 3)
+
+
+def test_a_change_must_be_beyond_what_its_series_moved_by_before(clock: Clock) -> None:
+    said = compared(clock, noisy(0.05, 0.002), past=0.08)
+    assert said.verdict.verdict == "inconclusive"
+    assert said.verdict.reason == "a change is seen, but this series moved by up to 8.3% between builds before"
+    assert compared(clock, noisy(0.05, 0.002), past=0.01).verdict.verdict == "slower"
 
 
 def test_one_pair_within_three_times_asks_for_more(clock: Clock) -> None:

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
+from statistics import quantiles
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.stats.order import median
@@ -27,6 +28,10 @@ from opperf.parent.analysis.ratio_graph import Edge, RatioGraph
 PENALTY = 16.0
 #: A change is confirmed once this many builds support it: one alone may have met a bad night.
 LEAST_BUILDS = 2
+#: The steps that the past of a series is, at most, and at least.
+MOST_PAST, LEAST_PAST = 100, 8
+#: Tukey's upper fence lies so many interquartile ranges above the third quartile (Exploratory Data Analysis, 1977).
+FENCE = 1.5
 #: The median of a squared standard normal variable.
 MEDIAN_SQUARE = 0.4549
 
@@ -42,12 +47,21 @@ class Point:
 
 @dataclass(frozen=True)
 class Change:
-    """A change between two consecutive builds. `confirmed` is False while too few builds support it."""
+    """A change between two consecutive builds. `confirmed` is False while too few builds support it.
+
+    `past` is the log-ratio that the series moved by before, from build to build; 0 where too little is known.
+    """
 
     before: str
     after: str
     size: Estimate
     confirmed: bool = True
+    past: float = 0.0
+
+    @property
+    def usual(self) -> bool:
+        """Whether the series moved as far before."""
+        return abs(self.size.log_ratio) <= self.past
 
 
 def changes(points: Sequence[Point], *, tolerance: float = 0.02, penalty: float = PENALTY) -> list[Change]:
@@ -69,10 +83,38 @@ def changes(points: Sequence[Point], *, tolerance: float = 0.02, penalty: float 
         if small is None or abs(sizes[small].log_ratio) >= math.log1p(tolerance):
             break
         del starts[small + 1]
+    moves = steps(points)
     return [
-        Change(points[start - 1].build, points[start].build, size, confirmed=end - start >= LEAST_BUILDS)
+        Change(
+            *(points[start - 1].build, points[start].build, size),
+            confirmed=end - start >= LEAST_BUILDS,
+            past=fence(moves[: start - 1]),
+        )
         for (start, end), size in zip(pairwise([*starts[1:], len(points)]), sizes, strict=True)
     ]
+
+
+def steps(points: Sequence[Point]) -> list[float]:
+    """Return the log-ratio of each build to the one before: as it was measured, else by their levels."""
+    return [
+        new.level.log_ratio - base.level.log_ratio if new.step is None else new.step.log_ratio
+        for base, new in pairwise(points)
+    ]
+
+
+def fence(steps: Sequence[float]) -> float:
+    """Return the log-ratio that the last steps of a series hardly exceed, either way; 0 where there are too few.
+
+    It is the upper fence of their sizes: real changes among them hardly move it while they are fewer than a quarter.
+
+    >>> round(fence([0.01, -0.02, 0.01, -0.01, 0.02, -0.01, 0.01, 0.02, 0.5]), 3)
+    0.035
+    """
+    sizes = [abs(step) for step in steps[-MOST_PAST:]]
+    if len(sizes) < LEAST_PAST:
+        return 0.0
+    first, _, third = quantiles(sizes, n=4, method="inclusive")
+    return third + FENCE * (third - first)
 
 
 def points(edges: Sequence[Edge], order: Sequence[str]) -> tuple[str, list[Point]]:

@@ -55,7 +55,8 @@ class Rule:
 
     `floor` is the log-ratio that identical code is known to move by. With `most`, looks go on up to that many pairs.
     `family` is the number of comparisons that are decided one by one, and of which none may be wrong about a change.
-    `own` are the tolerances of operators by name or pattern.
+    `own` are the tolerances of operators by name or pattern. `past` is the log-ratio that a series of builds moved by
+    before, from one to the next.
     """
 
     tolerance: float = 0.02
@@ -64,6 +65,7 @@ class Rule:
     most: int | None = None
     family: int = 1
     own: Mapping[str, float] = field(default_factory=dict)
+    past: float = 0.0
 
     @property
     def tolerances(self) -> Tolerances:
@@ -151,7 +153,7 @@ class Rule:
     @property
     def change(self) -> float:
         """The log-ratio that a change must be beyond."""
-        return max(self.band, self.floor)
+        return max(self.band, self.floor, self.past)
 
 
 def spending(looks: Sequence[int]) -> list[float]:
@@ -284,6 +286,8 @@ def cut_short(ratios: Sequence[float], reason: str, settle: str | None) -> Verdi
 
 
 def _not_beyond(rule: Rule) -> str:
+    if rule.past > max(rule.floor, rule.band):
+        return f"a change is seen, but this series moved by up to {math.expm1(rule.past):.1%} between builds before"
     if rule.floor > rule.band:
         return f"a change is seen, but identical code varies by {math.expm1(rule.floor):.1%} here"
     return f"a change is seen, but not beyond {_share(rule.band)}"

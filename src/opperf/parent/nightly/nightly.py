@@ -15,9 +15,11 @@ from dataclasses import field, replace
 
 from opperf.domain.comparison import Comparison, ComparisonRun
 from opperf.domain.dataclass import dataclass
+from opperf.domain.floor import series_key
 from opperf.domain.judgement import Judgement
 from opperf.domain.load import with_highest_load
 from opperf.domain.record import Run
+from opperf.parent.analysis.change_points import fence, points, steps
 from opperf.parent.analysis.gate import judgement_of
 from opperf.parent.analysis.ratio_graph import Closure, Edge, RatioGraph
 from opperf.parent.compare import Judging, live
@@ -30,7 +32,10 @@ from opperf.parent.progress import Progress
 from opperf.parent.sources.gate_file import NightlyFile
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.build_order import BEFORE, ORDER
+from opperf.parent.store.database.builds import build_orders
 from opperf.parent.store.database.history import Ratios, ratios
+from opperf.parent.store.database.rows import machine_name
+from opperf.parent.workers import machine
 from opperf.parent.workers.installer import newest
 
 
@@ -83,6 +88,7 @@ def nightly(file: NightlyFile, store: Archive, order: Order, progress: Progress)
         calendar = Calendar(file, store, anchor, [pin(text, file.index) for text in file.builds], progress)
         moved_from = calendar.former_anchor(overlap=order.overlap)
         selection = selection_of(file.gate, (), {}, others=False, note=progress.note)
+        pasts = _pasts(store)
         nights: list[Night] = []
         cause: BaseException | None = None
         for build, is_again in calendar.plan(again=order.again):
@@ -92,7 +98,7 @@ def nightly(file: NightlyFile, store: Archive, order: Order, progress: Progress)
             if moved_from is not None and not is_again and not any(night.build == anchor for night in nights):
                 pairs.append((moved_from, anchor))
             is_listed = calendar.lists(before, build)
-            night, cause = _night(file, selection, pairs, build, anchor, order, progress, is_listed=is_listed)
+            night, cause = _night(file, selection, pairs, build, anchor, order, progress, pasts, is_listed=is_listed)
             if cause is not None:
                 break
             store.add(night.run, kind="nightly")
@@ -129,10 +135,14 @@ def _night(
     anchor: str,
     order: Order,
     progress: Progress,
+    pasts: Mapping[tuple[object, ...], float],
     *,
     is_listed: bool,
 ) -> tuple[Night, BaseException | None]:
-    """Compare each pair of builds; the first is what the night is judged by. A label says where that is `is_listed`."""
+    """Compare each pair of builds; the first is what the night is judged by. A label says where that is `is_listed`.
+
+    The step from build to build, and it alone, must be beyond what its series moved by before.
+    """
     labels = {**order.labels, NAME: file.name, BUILD: build, ANCHOR: anchor}
     rule = file.gate
     judging = Judging(rule.tolerance, rule.pairs, rule.settle, rule.max_pairs, labels=labels, command=order.command)
@@ -141,7 +151,8 @@ def _night(
     cause: BaseException | None = None
     for base, new in pairs:
         progress.note(f"comparing {new} with {base}")
-        run, cause = live(selection, read_side(base), [read_side(new)], settings, judging, judging.rule(), progress)
+        by = judging if runs else replace(judging, pasts=pasts)
+        run, cause = live(selection, read_side(base), [read_side(new)], settings, by, by.rule(), progress)
         runs.append(run)
         if cause is not None:
             break
@@ -152,6 +163,18 @@ def _night(
     whole = replace(joined, labels={**joined.labels, **own})
     comparisons = tuple(one for run in runs for one in run.comparisons)
     return Night(build, pairs[0][0], ComparisonRun(whole, comparisons), runs[0].comparisons), cause
+
+
+def _pasts(store: Archive) -> dict[tuple[object, ...], float]:
+    """Return how far each series moved before on this machine, from build to build, by `series_key`."""
+    here, orders = machine_name(machine.facts()), build_orders(store)
+    pasts: dict[tuple[object, ...], float] = {}
+    for series in ratios(store):
+        edges = [Edge(one.base, one.new, one.estimate) for one in series.ratios]
+        _, builds = points(edges, orders.get(series.framework, ()))
+        if series.machine == here and (past := fence(steps(builds))):
+            pasts[series_key(series.case.id, series.direction, series.side)] = past
+    return pasts
 
 
 def _join(run: Run, runs: Sequence[ComparisonRun], **facts: object) -> Run:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.registry import BUILT_IN
-from opperf.domain.units import format_interval, format_percent, format_seconds
+from opperf.domain.units import format_bound, format_interval, format_percent, format_seconds
 from opperf.parent.reports.document import Column, Document, Legend, Note, table
 from opperf.parent.reports.rerun import case_words
 from opperf.parent.reports.text import case_text
@@ -37,6 +37,8 @@ class NamedChange:
 
 #: What a version may be to stand in a command that is there to be pasted.
 VERSION = r"[A-Za-z0-9][A-Za-z0-9.+!_-]*"
+#: The status of a change that is no larger than others before.
+USUAL = "within its past"
 #: Commands that follow up a change, at most: those of the largest.
 MOST_CHECKS = 5
 #: What is said of changes in absolute times: `benchmarks/nights.py` counts 20 false ones in 1,000 builds.
@@ -78,7 +80,8 @@ def changes(
     none = "; ratios come from `opperf compare` of two builds of one framework" if not examined + imported else ""
     legend = {
         "ratio": "ratio: time after the change over time before it, with its 95 % interval",
-        "status": "unconfirmed: seen in only one build",
+        "status": "unconfirmed: seen in only one build; within its past: its series moved as far before",
+        "past": "past: what the series hardly moved by before, from build to build (upper fence of its last 100 steps)",
         "evidence": "times: absolute times from another tool; their scatter serves as the error",
     }
     commands = (next_command(one) for one in rows)
@@ -89,9 +92,21 @@ def changes(
 
 
 def _tally(rows: Sequence[NamedChange]) -> str:
-    count = sum(one.change.confirmed for one in rows)
-    more = f", {len(rows) - count} more to be confirmed by the next build" if count < len(rows) else ""
+    words = [_status(one) for one in rows]
+    count, usual, others = (words.count(word) for word in ("confirmed", USUAL, "unconfirmed"))
+    more = f", {others} more to be confirmed by the next build" if others else ""
+    more += f", {usual} within what the series moved by before" if usual else ""
     return f"{count} change{'' if count == 1 else 's'}{more}"
+
+
+def _status(one: NamedChange) -> str:
+    if one.change.usual:
+        return USUAL
+    return "confirmed" if one.change.confirmed else "unconfirmed"
+
+
+def _past(one: NamedChange) -> float | None:
+    return math.expm1(one.change.past) or None
 
 
 def next_command(one: NamedChange) -> str | None:
@@ -185,9 +200,10 @@ CHANGES: tuple[Column[NamedChange], ...] = (
     ),
     Column(None, "change", lambda one: _ratio(one) - 1, format_percent, "right", rank=0),
     Column(
-        "status", "status", lambda one: "confirmed" if one.change.confirmed else "unconfirmed", presence="varied",
+        "status", "status", _status, presence="varied",
         usual="confirmed",
     ),
+    Column("past", "past", _past, format_bound, rank=0),
     Column(
         "evidence", "evidence", lambda one: "ratios" if one.anchor else "times", presence="varied", usual="ratios",
     ),

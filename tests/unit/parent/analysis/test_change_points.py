@@ -10,7 +10,17 @@ import pytest
 from tests.each import each
 
 from opperf.domain.stats.significance import Estimate
-from opperf.parent.analysis.change_points import PENALTY, Point, absolute, changes, points, scatter
+from opperf.parent.analysis.change_points import (
+    PENALTY,
+    Change,
+    Point,
+    absolute,
+    changes,
+    fence,
+    points,
+    scatter,
+    steps,
+)
 from opperf.parent.analysis.ratio_graph import Edge
 
 FIVE = math.log(1.05)
@@ -133,3 +143,19 @@ def test_builds_stand_in_their_order_and_not_in_that_of_their_comparisons() -> N
     assert anchor == "1.1"
     assert [point.build for point in series_] == ["1.0", "1.1", "1.2", "1.3"]
     assert [point.step is not None for point in series_] == [False, False, False, True]
+
+
+def test_a_change_no_larger_than_what_its_series_moved_by_before_is_usual() -> None:
+    unsteady = [0.03 * (-1) ** i for i in range(20)]
+    changed = [level + FIVE for level in unsteady[:8]]
+    points = series([*unsteady, *changed], error=0.002)
+    quiet = series([0.0] * 20 + [FIVE] * 8, error=0.002)
+    (change,) = changes(quiet)
+    assert (change.usual, change.past < 0.02) == (False, True)
+    assert fence(steps(points)[:19]) == pytest.approx(0.06, abs=0.01)
+    assert Change("a", "b", Estimate(-FIVE, 0.001), past=fence(steps(points)[:19])).usual
+
+
+def test_a_short_past_says_nothing_and_a_long_one_forgets() -> None:
+    assert fence([0.1] * 7) == 0.0
+    assert fence([0.5] * 400 + [0.01] * 100) == pytest.approx(0.01)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
@@ -153,6 +154,7 @@ class Ratios:
     framework: str
     machine: str
     ratios: tuple[Ratio, ...]
+    side: JsonObject = field(default_factory=dict)
 
 
 def ratios(archive: Archive, filters: Filters = EVERYTHING) -> Iterator[Ratios]:
@@ -188,7 +190,7 @@ def ratios(archive: Archive, filters: Filters = EVERYTHING) -> Iterator[Ratios]:
             )
             if points:
                 case = Case.from_json(own.case, "case")
-                yield Ratios(case, own.direction, own.framework, own.machine_name, points)
+                yield Ratios(case, own.direction, own.framework, own.machine_name, points, own.side)
 
 
 def _histories(rows: Iterable[Row[Any]]) -> Iterator[History]:

@@ -12,7 +12,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from opperf.domain.codec import read_as
 from opperf.domain.comparison import Comparison
 from opperf.domain.files.json_text import JsonDict, JsonObject
-from opperf.domain.floor import Floor
+from opperf.domain.floor import Floor, series_side
 from opperf.domain.judging import Judged
 from opperf.domain.moment import Moment, parse_moment
 from opperf.domain.node import Node
@@ -38,6 +38,14 @@ def memory_step(size: float) -> int:
     True
     """
     return math.ceil(4 * math.log2(size / 2**30)) if size > 0 else 0
+
+
+def machine_name(facts: JsonObject) -> str:
+    """Return what people call a machine by: its processor, cores and GPUs."""
+    gpus = [gpu.get("name") if isinstance(gpu, Mapping) else gpu for gpu in facts.get("gpus") or ()]
+    cores = facts.get("cores_logical")
+    parts = [facts.get("cpu") or facts.get("architecture") or "unknown", cores and f"{cores} cores", *gpus]
+    return ", ".join(map(str, filter(None, parts)))
 
 
 def seconds(text: str) -> int:
@@ -92,11 +100,7 @@ class Rows:
         gpus = [gpu.get("name") if isinstance(gpu, Mapping) else gpu for gpu in facts.get("gpus") or ()]
         hardware = [facts.get(name) for name in HARDWARE]
         distinction = [*hardware, None if memory is None else memory_step(memory), gpus]
-        cores = facts.get("cores_logical")
-        parts = [facts.get("cpu") or facts.get("architecture") or "unknown", cores and f"{cores} cores", *gpus]
-        return self.share(
-            schema.machines, distinction, {"name": ", ".join(map(str, filter(None, parts))), "facts": facts}
-        )
+        return self.share(schema.machines, distinction, {"name": machine_name(facts), "facts": facts})
 
     def environment(self, facts: Mapping[str, object]) -> int:
         """Return the build of a framework from facts."""
@@ -116,7 +120,7 @@ class Rows:
         machine = self._machine_of(node)
         values = {"operator": case["operator"], "document": case}
         case_id = self.share(schema.cases, [case["id"]], values)
-        own = {name: value for name, value in side.to_json().items() if name != "environment"}
+        own = series_side(side)
         return self.share(
             schema.series,
             [case_id, own, direction, machine],
