@@ -173,6 +173,12 @@ def test_a_number_that_makes_no_sense_is_refused(options: tuple[str, ...]) -> No
     assert options[0] in done.err
 
 
+def test_what_a_budget_cuts_short_is_told_and_counts_nowhere(cache: Path) -> None:
+    done = opperf("noise", "add", "--framework", "null", "--error-rate", "--budget", "0.001")
+    assert done.code == 3
+    assert "2 more did not come to their end" in done.out
+
+
 def test_extra_calls_are_not_made_on_a_device() -> None:
     done = opperf("noise", "add", "--framework", "null", "--device", "cuda:0", "--error-rate")
     assert done.code == 2

@@ -49,11 +49,17 @@ class Displacement(Fields):
 
 @dataclass(frozen=True)
 class Suites(Fields):
-    """How often a whole suite of identical code was compared, and how often any of its cases was called changed."""
+    """How often a whole suite of identical code was compared, and how often any of its cases was called changed.
+
+    `cut` comparisons, of any kind, did not come to their end, and count nowhere.
+    """
 
     cases: Natural
     suites: Natural
     alarms: Natural
+    cut: Natural = 0
+
+    sparse = ("cut",)
 
 
 @dataclass(frozen=True)

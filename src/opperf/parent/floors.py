@@ -130,7 +130,8 @@ def suites(rounds: Sequence[Round]) -> Suites:
     """
     every = [[one for one in several.contests if one.failure is None] for several in rounds if several.kind == Kind()]
     whole = [contests for contests in every if contests and all(map(complete, contests))]
-    return Suites(max(map(len, whole), default=0), len(whole), sum(calls(contests) > 0 for contests in whole))
+    cut = sum(one.failure is None and not complete(one) for several in rounds for one in several.contests)
+    return Suites(max(map(len, whole), default=0), len(whole), sum(calls(contests) > 0 for contests in whole), cut)
 
 
 def floor_of(

@@ -99,5 +99,5 @@ def test_a_suite_counts_where_all_of_it_was_compared_and_is_called_changed_once_
     same, wolf, cut = contest("same"), contest("slower"), contest("inconclusive", planned=8)
     rounds = [Round(IDENTICAL, (same, same, failed())), Round(IDENTICAL, (wolf, wolf, failed()))]
     others = [Round(IDENTICAL, (same, cut, failed())), Round(SLOWER, (wolf, wolf, failed()))]
-    assert suites([*rounds, *others]) == Suites(cases=2, suites=2, alarms=1)
+    assert suites([*rounds, *others]) == Suites(cases=2, suites=2, alarms=1, cut=1)
     assert suites([]) == Suites(0, 0, 0)

@@ -79,6 +79,11 @@ def _sentences(noise: NoiseRun) -> Iterator[str]:
             f"{_percents(alarms, comparisons)}; the farthest moved by {_percent(max(one.moved for one in layouts))}. "
             "The floors allow for it."
         )
+    if noise.suites is not None and noise.suites.cut:
+        yield (
+            f"{noise.suites.cut} more did not come to their end, and are not counted, though they might have been "
+            "inconclusive: give more `--budget`."
+        )
     for trial, why in noise.unknown:
         yield f"No floor for {subject(trial.case, trial.side)} {trial.direction}: {why or 'too few pairs'}."
 
