@@ -6,12 +6,14 @@ in random order. In the same minutes, as often, every workload is measured by fi
 five of the new side, and the rules of other tools judge those samples. One lane runs on each CPU, so each disturbs the
 other's caches; comparisons do not overlap.
 
-    python benchmarks/false_alarms.py [--settle] [--alone] [--effect EFFECT ...] [SUITES] [RAW]
+    python benchmarks/false_alarms.py [--settle] [--alone] [--tolerance 1%] [--effect EFFECT ...] [SUITES] [RAW]
 
 RAW holds a line for each suite that was compared; a file that is there is gone on with until each effect has SUITES.
 With --settle, comparisons go on as with the option of that name, and no other tool's rule stands beside them. With
 --alone, each operator is compared by itself, as most commands do, one after the other and on the CPUs that opperf
-chooses: identical code, and +5 % a fifth as often. The results of either are a file of their own.
+chooses: identical code, and +5 % a fifth as often. With --tolerance, changes from that size on are to be called, by
+comparisons that are told so; the effects are +1, +2, +3 and +5 %, and no other tool's rule stands beside them. The
+results of each are a file of their own.
 """
 
 from __future__ import annotations
@@ -40,17 +42,21 @@ from warm_worker import torch_side
 from workloads import BLOCK_CALLS, WORKLOADS
 
 from opperf.domain.comparison import PairValue
+from opperf.domain.errors import InputError
 from opperf.domain.measurement import Samples
 from opperf.domain.message.requests import Prepare, Release, Turn
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.stats.significance import PairedTest, wilson
+from opperf.domain.units import parse_percent
 from opperf.parent.analysis.verdict import CONFIDENCE, MOST_PAIRS, Rule
 from opperf.parent.contest import Contest, outcome
 from opperf.parent.stages import Comparing
 from opperf.parent.workers.duel import Duel, Patience
 from opperf.parent.workers.process import start
 
-EFFECTS = {"A/A": 1.0, "+2 %": 1.02, "+5 %": 1.05, "+10 %": 1.10}
+EFFECTS = {"A/A": 1.0, "+1 %": 1.01, "+2 %": 1.02, "+3 %": 1.03, "+5 %": 1.05, "+10 %": 1.10}
+#: Those that are measured at the default tolerance, and at another one.
+AT_DEFAULT, AT_ANOTHER = ("A/A", "+2 %", "+5 %", "+10 %"), ("A/A", "+1 %", "+2 %", "+3 %", "+5 %")
 BURNING = "A/A beside burners"
 #: The samples of one side after the other, which the rules of other tools judge.
 SEQUENTIAL = "sequential"
@@ -141,10 +147,10 @@ def sequential(seed: int, cpu: int, side: Side) -> dict[str, Any]:
         return result
 
     bases = [process(["A/A"]) for _ in range(SEQUENTIAL_PROCESSES)]
-    news = [process(list(EFFECTS)) for _ in range(SEQUENTIAL_PROCESSES)]
+    news = [process(AT_DEFAULT) for _ in range(SEQUENTIAL_PROCESSES)]
     verdicts: dict[str, dict[str, list[str]]] = {}
     for rule, judge in PEERS.items():
-        for effect in EFFECTS:
+        for effect in AT_DEFAULT:
             verdicts.setdefault(rule, {})[effect] = [
                 judge(
                     np.concatenate([result[workload.name, "A/A"] for result in bases]),
@@ -206,9 +212,12 @@ def lane(cpu: int | None, effects: Sequence[str], raw: Path, rule: Rule) -> None
         print(f"CPU {cpu}: suite {number + 1} of {len(effects)}", file=sys.stderr, flush=True)
 
 
-def missing(suites: int, lines: Sequence[dict[str, Any]], effects: Sequence[str], *, alone: bool) -> list[str]:
+def missing(
+    suites: int, lines: Sequence[dict[str, Any]], effects: Sequence[str], rule: Rule, *, alone: bool
+) -> list[str]:
     """Return the effects whose suites are still to be run, in random order."""
-    measured, few = Counter(line["effect"] for line in lines), {"+5 %": 5} if alone else {"+2 %": 10}
+    measured = Counter(line["effect"] for line in lines)
+    few = {"+5 %": 5} if alone else {f"+{100 * rule.tolerance:.3g} %": 10}  # which nobody promises to find
     wanted = {effect: max(1, suites // few.get(effect, 1)) for effect in effects}
     left = [effect for effect, count in wanted.items() for _ in range(count - measured[effect])]
     return random.sample(left, len(left))
@@ -219,6 +228,14 @@ def _write(raw: Path, result: dict[str, Any]) -> None:
         file.write(json.dumps({**result, "load": os.getloadavg()[0]}) + "\n")
 
 
+def _tolerance(text: str) -> float:
+    """Read the value of `--tolerance` for the parser of options, which says what is wrong with it."""
+    try:
+        return parse_percent(text)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(error.message.replace("%", "%%")) from error
+
+
 def main() -> None:
     """Measure, print and judge."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -226,24 +243,31 @@ def main() -> None:
     parser.add_argument("raw", nargs="?", type=Path)
     parser.add_argument("--settle", action="store_true")
     parser.add_argument("--alone", action="store_true")
+    parser.add_argument("--tolerance", type=_tolerance, default=Rule().tolerance, metavar="PERCENT")
     parser.add_argument("--effect", action="append", choices=[*EFFECTS, BURNING, SEQUENTIAL], dest="effects")
     parser.add_argument("--lane", type=int, help="the CPU of a lane, which does each effect once")
     parser.add_argument("--name", help="of the file of results, where those that are there are to stay")
     given = parser.parse_args()
     options = [option for option in ("settle", "alone") if getattr(given, option)]
-    name = given.name or "_".join(["false_alarms", *options])
+    other = given.tolerance != Rule().tolerance
+    words = [f"tolerance_{100 * given.tolerance:.3g}"] if other else []
+    name = given.name or "_".join(["false_alarms", *options, *words])
     raw = given.raw or Path(f"{name}.jsonl")
-    rule = Rule(most=MOST_PAIRS if given.settle else None)
+    rule = Rule(tolerance=given.tolerance, most=MOST_PAIRS if given.settle else None)
     if given.lane is not None:
         lane(given.lane, given.effects, raw, rule)
         return
-    every = ["A/A", "+5 %"] if given.alone else [*EFFECTS, BURNING, *([] if given.settle else [SEQUENTIAL])]
-    left = missing(given.suites, _read(raw), given.effects or every, alone=given.alone)
+    every = [*(AT_ANOTHER if other else AT_DEFAULT), BURNING, *([] if given.settle or other else [SEQUENTIAL])]
+    every = ["A/A", "+5 %"] if given.alone else every
+    left = missing(given.suites, _read(raw), given.effects or every, rule, alone=given.alone)
     if given.alone:
         lane(None, left, raw, rule)
     else:
-        _lanes(left, [*(f"--{option}" for option in options), str(given.suites), str(raw)])
-    judge(_read(raw), name, settle=given.settle, alone=given.alone)
+        _lanes(
+            left,
+            [*(f"--{option}" for option in options), f"--tolerance={given.tolerance}", str(given.suites), str(raw)],
+        )
+    judge(_read(raw), name, rule, alone=given.alone)
 
 
 def _lanes(left: Sequence[str], words: Sequence[str]) -> None:
@@ -263,8 +287,9 @@ def _read(raw: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in raw.read_text().splitlines()] if raw.exists() else []
 
 
-def judge(lines: Sequence[dict[str, Any]], name: str, *, settle: bool, alone: bool) -> None:
+def judge(lines: Sequence[dict[str, Any]], name: str, rule: Rule, *, alone: bool) -> None:
     """Print and write the tables."""
+    other = rule.tolerance != Rule().tolerance
     suites = [line for line in lines if line["effect"] != SEQUENTIAL]
     rows = _ours(suites) + _peers([line for line in lines if line["effect"] == SEQUENTIAL])
     shares = {row["effect"]: row for row in rows if row["rule"] == "opperf"}
@@ -272,7 +297,7 @@ def judge(lines: Sequence[dict[str, Any]], name: str, *, settle: bool, alone: bo
     walls = {row["all operators"]: row["mean s"] for row in _wall_rows(suites)}
     operators = _operators(suites)
     same = [one["verdict"] == "same" for _, one in _comparisons(suites, "A/A")]
-    unsettled, slowest = (5.0, 10.0) if settle else (15.0, 15.0) if alone else (15.0, 4.0)
+    unsettled, slowest = (5.0, 10.0) if rule.most else (15.0, 15.0) if alone else (15.0, 10.0 if other else 4.0)
     figures = {
         "identical code that is not called the same": (100 * (1 - fmean(same)), unsettled, "%"),
         "bias, base started first": (abs(orders[0]), 0.3, "%"),
@@ -289,22 +314,24 @@ def judge(lines: Sequence[dict[str, Any]], name: str, *, settle: bool, alone: bo
             figures[f"false alarms{where}, Wilson upper end"] = (
                 shares[effect]["Wilson high %"], 3.0 if shares[effect]["comparisons"] > 125 else 4.0, "%",
             )  # fmt: skip
-    for effect, most in (("+5 %", 15.0), ("+10 %", 2.0)):
+    promises = (("+2 %", 10.0), ("+3 %", 10.0), ("+5 %", 10.0)) if other else (("+5 %", 15.0), ("+10 %", 2.0))
+    for effect, most in promises:
         if effect in shares:
             figures[f"{effect} not found"] = (100 - shares[effect]["called changed %"], most, "%")
-    for effect, what in (("A/A", "identical code"), ("+5 %", "where all are 5 % slower")):
+    slower = [(effect, f"where all are {effect[1:]} slower") for effect in (("+2 %", "+5 %") if other else ("+5 %",))]
+    for effect, what in (("A/A", "identical code"), *slower):
         if effect in walls:
             figures[f"wall time of an operator and side, {what}"] = (walls[effect], slowest, "s")
     lanes = "each by itself" if alone else f"{len(cpus_used())} lanes at once"
     publish(
         name,
-        f"verdicts on {len(WORKLOADS)} torch workloads; {lanes}",
+        f"verdicts on {len(WORKLOADS)} torch workloads at a tolerance of {rule.tolerance:.3g}; {lanes}",
         rows,
         figures,
         {
             "Identical code, by operator": operators,
             "Wall time of an operator and side, imports included": _wall_rows(suites),
-            "What each number of pairs buys (identical code)": _pairs_buy(suites, fmean(_pair_seconds(suites))),
+            "What each number of pairs buys (identical code)": _pairs_buy(suites, fmean(_pair_seconds(suites)), rule),
             "Coverage of the reported 95 % interval": _coverage_rows(suites),
         },
     )
@@ -346,7 +373,7 @@ def _peers(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [
         _row(rule, effect, [word for line in lines for word in line["verdicts"][rule][effect]])
         for rule in (PEERS if lines else ())
-        for effect in EFFECTS
+        for effect in AT_DEFAULT
     ]
 
 
@@ -458,7 +485,7 @@ def _pair_seconds(suites: Sequence[dict[str, Any]]) -> list[float]:
     return [line["wall"] / len(line["pairs"]) for line in suites if line["effect"] != BURNING and line["pairs"]]
 
 
-def _pairs_buy(suites: Sequence[dict[str, Any]], seconds: float) -> list[dict[str, Any]]:
+def _pairs_buy(suites: Sequence[dict[str, Any]], seconds: float, rule: Rule) -> list[dict[str, Any]]:
     rows = []
     for count in (3, 5, 8, 12):
         halves = []
@@ -471,7 +498,8 @@ def _pairs_buy(suites: Sequence[dict[str, Any]], seconds: float) -> list[dict[st
                 "pairs": count,
                 "median half-width %": 100 * float(np.median(halves)),
                 "90 % of half-widths under %": 100 * float(np.quantile(halves, 0.9)),
-                "within 2 % of 0, share %": 100 * float(np.mean(np.array(halves) < Rule().band)),
+                f"within {100 * rule.tolerance:.3g} % of 0, share %": 100
+                * float(np.mean(np.array(halves) < rule.band)),
                 "s an operator and side": count * seconds / 2,
             }
         )

@@ -1,6 +1,6 @@
-"""Torch operators with real extra work: 2, 5 or 10 % more calls in a block, or more rows in an input.
+"""Torch operators with real extra work: 1 to 10 % more calls in a block, or more rows in an input.
 
-More calls where a call is short: the new side makes 102, 105 or 110 of them where the base makes 100, and both count
+More calls where a call is short: the new side makes 101 to 110 of them where the base makes 100, and both count
 as 100, so the truth is exact. More rows where a call is long: inputs of so many hundred rows; what the extra rows
 really cost is read from all pairs together.
 """
