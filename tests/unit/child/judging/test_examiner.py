@@ -41,7 +41,7 @@ class Problem:
 
     def __init__(self, case: Case, slots: int = 4) -> None:
         self.layout = geometry(case, 1 << 20, slots)
-        memory = memoryview(bytearray(self.layout.size))
+        memory = memoryview(bytearray(self.layout.slots * self.layout.stride))
         self._results = memoryview(bytearray(1 << 16))
         self._area, self._case = Area(memory, self.layout), case
         backend = NumpyBackend(Side("numpy"))
