@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from collections.abc import Mapping
+from dataclasses import field
 from typing import TypedDict
 
 from opperf.domain.case import Case
@@ -17,6 +16,7 @@ from opperf.domain.plan import Side
 from opperf.domain.reason import Warning
 from opperf.domain.record import SCHEMA_VERSION, Run
 from opperf.domain.type_hint import Confidence, LogRatio, Positive, Ratio
+from opperf.domain.wholes import wholes
 
 #: An interval that reaches beyond this factor, either way, bounds no change.
 WIDEST = 2.0
@@ -177,59 +177,6 @@ class Comparison(Fields):
             missing = [key for key in needed if part and key not in part]
             if missing:
                 raise InputError(f"`{name}` has no `{missing[0]}`", slug="bad_value")
-
-
-@dataclass(frozen=True)
-class Whole(Fields):
-    """All calls of a suite measured on both a base and a new side: seconds, and new / base.
-
-    `interval` is the 95 % interval of the ratio, the errors of different cases taken as independent (their variances
-    add up, each with its share of the time); None where a case has none.
-    """
-
-    base: Side
-    new: Side
-    calls: int
-    of: int
-    base_time: float
-    new_time: float
-    interval: tuple[float, float] | None
-
-    beside = ("ratio",)
-
-    @property
-    def ratio(self) -> float:
-        """New over base; above 1 is slower."""
-        return self.new_time / self.base_time
-
-
-def wholes(comparisons: Sequence[Comparison]) -> tuple[Whole, ...]:
-    """Return what a suite's calls amount to, for each pair of sides; none where no case occurs more than once."""
-    if all(one.count == 1 for one in comparisons):
-        return ()
-    sides: dict[tuple[Side, Side], list[Comparison]] = {}
-    for one in comparisons:
-        pair = replace(one.base, implementation=None), replace(one.new, implementation=None)
-        sides.setdefault(pair, []).append(one)
-    result = (_whole(base, new, several) for (base, new), several in sides.items())
-    return tuple(whole for whole in result if whole is not None)
-
-
-def _whole(base: Side, new: Side, comparisons: Sequence[Comparison]) -> Whole | None:
-    comparisons_with_ratio = [one for one in comparisons if one.base_time is not None and one.verdict.ratio is not None]
-    if not comparisons_with_ratio:
-        return None
-    # The new side's time is that of the paired ratio, which is what the verdict is about.
-    bases = [one.count * (one.base_time or 0.0) for one in comparisons_with_ratio]
-    news = [time * (one.verdict.ratio or 0.0) for time, one in zip(bases, comparisons_with_ratio)]
-    ratio, intervals = sum(news) / sum(bases), [one.verdict.interval for one in comparisons_with_ratio]
-    interval = None
-    if all(bounds is not None for bounds in intervals):
-        widths = [math.log(bounds[1] / bounds[0]) / 2 for bounds in intervals if bounds is not None]
-        width = math.sqrt(sum((width * new) ** 2 for width, new in zip(widths, news))) / sum(news)
-        interval = ratio * math.exp(-width), ratio * math.exp(width)
-    calls, of = (sum(one.count for one in several) for several in (comparisons_with_ratio, comparisons))
-    return Whole(base, new, calls, of, sum(bases), sum(news), interval)
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from opperf.domain.comparison import VERDICTS, Comparison, ComparisonRun, Explanations, moved, wholes
+from opperf.domain.comparison import VERDICTS, Comparison, ComparisonRun, Explanations, moved
 from opperf.domain.kernels import KERNELS
 from opperf.domain.load import load_of
 from opperf.domain.machines import Across, across
@@ -18,6 +18,7 @@ from opperf.domain.units import (
     format_ratios,
     format_seconds,
 )
+from opperf.domain.wholes import Part, is_suite, moved_costs, parts, totals, wholes
 from opperf.parent.reports.columns import of_jobs
 from opperf.parent.reports.document import (
     Annotation,
@@ -49,6 +50,8 @@ LEGEND = Legend(
         "base time": "times: from the same pairs",
         "interval": "interval: 95 %, over pairs of processes (99.9 % where one stage was enough)",
         "bound": "bound: the largest change that is still possible without a verdict of slower or faster",
+        "total": "total: all calls of the suite on the new side",
+        "part": "part: of the difference of all calls, as a share of what they take on base",
         "memory": "memory: the peak of a call, on both sides where it moved by 1 % and 4 kB",
     }
 )
@@ -170,8 +173,8 @@ COLUMNS: tuple[Column[Comparison], ...] = (
     Column(None, "verdict", verdict_text),
     Column("reason", None, _of_verdict("reason")),
     *of_jobs(lambda comparison: comparison.facts),
-    Column(None, "why", lambda comparison: "; ".join(reasons(comparison)), least=30, below=True),
 )
+BELOW: Column[Comparison] = Column(None, "why", lambda comparison: "; ".join(reasons(comparison)), least=30, below=True)
 
 
 def document(run: ComparisonRun) -> Document:
@@ -189,8 +192,10 @@ def document(run: ComparisonRun) -> Document:
 def blocks(run: ComparisonRun) -> list[Block]:
     """Return the table, its summary, and what ran."""
     comparisons = run.comparisons
-    notes = map(Note, [tally(comparisons), *crowds_of(run), *suites(comparisons)])
-    return [table_of(run), *notes, legend(comparisons), *machines(comparisons), *explanations(comparisons)]
+    notes = map(Note, [tally(comparisons), *crowds_of(run), *costs_that_moved(comparisons)])
+    sections = [*machines(comparisons), *explanations(comparisons)]
+    last = [Note(line) for line in suites(comparisons)]
+    return [table_of(run), *notes, legend(comparisons), *([*sections, Section("", last)] if sections else last)]
 
 
 def legend(comparisons: Sequence[Comparison]) -> Legend:
@@ -208,10 +213,32 @@ def _sides(run: ComparisonRun) -> list[Side]:
 
 
 def table_of(run: ComparisonRun) -> Table:
-    """Return the table of comparisons."""
+    """Return the table of comparisons; those of a suite by their part of the difference, the largest first."""
+    shares = parts(run.comparisons)
+    of_place = {id(one): shares.get(place) for place, one in enumerate(run.comparisons)}
+    comparisons = sorted(run.comparisons, key=lambda one: -abs(of_place[id(one)] or 0.0))
+    whole = _of_suite(of_place) if is_suite(run.comparisons) else ()
     load = load_of(run.run.machine, own_load(run.run, _sides(run)))
     last: Column[Comparison] = Column("load", None, lambda _: load and load.average)
-    return table((*COLUMNS, last), run.comparisons, lambda comparison: _LEVELS.get(comparison.status, ""))
+    return table((*COLUMNS, *whole, BELOW, last), comparisons, lambda comparison: _LEVELS.get(comparison.status, ""))
+
+
+def _of_suite(shares: Mapping[int, float | None]) -> tuple[Column[Comparison], ...]:
+    """Return the columns that only a suite has."""
+
+    def total(place: int) -> Callable[[Comparison], float | None]:
+        return lambda comparison: None if (both := totals(comparison)) is None else both[place]
+
+    return (
+        Column("calls", "calls", lambda comparison: comparison.count, align="right"),
+        Column("base_total_s", None, total(0)),
+        Column("new_total_s", "total", total(1), format_seconds),
+        Column("part", "part", lambda comparison: shares[id(comparison)], _signed, "right"),
+    )
+
+
+def _signed(part: float | None) -> str:
+    return "" if part is None else f"{100 * part:+.2f} %"
 
 
 def tally(comparisons: Sequence[Comparison]) -> str:
@@ -228,8 +255,30 @@ def suites(comparisons: Sequence[Comparison]) -> list[str]:
         times = f"{format_seconds(whole.base_time)} on {side_text(whole.base, whole.new)}"
         times += f", {format_seconds(whole.new_time)} on {side_text(whole.new, whole.base)}"
         ratio = f"{whole.ratio:.3f} {format_ratios(whole.interval)}".rstrip()
-        lines.append(f"{whole.calls} of {whole.of} calls: {times}, ratio {ratio}")
+        decisive = ", ".join(_decisive(comparisons, one) for one in whole.decisive)
+        by = f"; decided by {decisive}" if decisive else ""
+        lines.append(f"{whole.calls} of {whole.of} calls: {times}, ratio {ratio}{by}")
     return lines
+
+
+def _decisive(comparisons: Sequence[Comparison], part: Part) -> str:
+    one = comparisons[part.place]
+    return f"{common_subject(one)} {one.direction} ({_signed(part.part)})"
+
+
+def costs_that_moved(comparisons: Sequence[Comparison]) -> Iterator[str]:
+    """Say where one operator got slower, and others faster by as much of the total."""
+    for slower, others in moved_costs(comparisons):
+        more, less = (sum(abs(new - base) for base, new in map(_both, several)) for several in ([slower], others))
+        names = " and ".join(f"{common_subject(one)} {one.direction}" for one in others)
+        yield (
+            f"cost moved: {common_subject(slower)} {slower.direction} takes {format_seconds(more)} more, {names} "
+            f"{format_seconds(less)} less"
+        )
+
+
+def _both(comparison: Comparison) -> tuple[float, float]:
+    return totals(comparison) or (0.0, 0.0)
 
 
 ACROSS: tuple[Column[Across], ...] = (
