@@ -50,6 +50,8 @@ class Judging:
     fleet: Wishes | None = None
     #: The log-ratios that series of builds moved by before, by `series_key`.
     pasts: Mapping[tuple[object, ...], float] = field(default_factory=dict)
+    #: Whether cases that are next to nothing of a suite get few pairs: what a gate judges each case by, they need.
+    thrifty: bool = False
 
     def rule(self) -> Rule:
         """Return the rule; raises `InputError`."""
@@ -81,6 +83,7 @@ def compare(
     first, *others = parse_sides([base, *new])
     tells = any(text.side.implementation is not None for text in (first, *others))
     selection = requests.selection(operators, request, others=tells, note=progress.note)
+    judging = replace(judging, thrifty=True)
     return live(selection, first, others, requests.settings(request), judging, rule, progress)
 
 
@@ -124,7 +127,11 @@ def live(
             "`--jobs` applies to this machine, but `--fleet` measures on others", hint="leave out one of them"
         )
     comparing = Comparing(
-        settings, rule, progress.note, floors=stored_floors(), pasts=judging.pasts, plugins=selection.plugins
+        *(settings, rule, progress.note),
+        floors=stored_floors(),
+        pasts=judging.pasts,
+        plugins=selection.plugins,
+        thrifty=judging.thrifty,
     )
     with fleet_of(judging.fleet, selection, progress) as fleet:
         with planning(progress):

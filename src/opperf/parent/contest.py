@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import signal
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
@@ -22,7 +23,7 @@ from opperf.domain.record import Run
 from opperf.domain.stats.order import median
 from opperf.parent.analysis.counts import vector_warnings
 from opperf.parent.analysis.modes import Doubt, doubt, fault_warnings
-from opperf.parent.analysis.verdict import LEAST_PAIRS
+from opperf.parent.analysis.verdict import LEAST_PAIRS, cut_short
 from opperf.parent.workers import machine
 
 
@@ -106,6 +107,44 @@ class Contest:
     def ratios2(self) -> list[float]:
         """The log-ratios of stage 2."""
         return log_ratios(self.stage2)
+
+
+def stop_name(cause: BaseException | None) -> str:
+    """Name what stopped a comparison.
+
+    >>> stop_name(KeyboardInterrupt()), stop_name(SystemExit(143)), stop_name(ValueError())
+    ('Ctrl-C', 'SIGTERM', 'an error')
+    """
+    if isinstance(cause, KeyboardInterrupt):
+        return "Ctrl-C"
+    if isinstance(cause, SystemExit):
+        return "SIGTERM" if cause.code == 128 + signal.SIGTERM else "a stop"
+    return "an error"
+
+
+def unfinished(contest: Contest, budget: float | None, stop: str | None) -> Verdict:
+    """Return the verdict on a contest without one: what kept it from being measured, or ended it, and what it has.
+
+    `stop` names what ended it, None where its budget did; `budget` would have been enough, where that is known.
+    """
+    if contest.failure is not None:
+        word = "skipped" if contest.skipped else "failed"
+        return Verdict(word, None, None, f"not measured: {contest.failure}", contest.pairs)
+    ratios = log_ratios(contest.decisive)
+    when = f"after {contest.pairs} pair{'s' if contest.pairs != 1 else ''}" if contest.pairs else "before a pair"
+    if stop is not None:
+        return cut_short(ratios, f"{stop} ended the comparison {when}", None)
+    settle = "give more `--budget`" if budget is None else f"about {budget:g} s: `--budget {budget:g}`"
+    return cut_short(ratios, f"the budget ran out {when}", settle)
+
+
+def sharing(contests: Sequence[Contest]) -> list[list[Contest]]:
+    """Return the contests that share a pair of children: what one frees must not decide how the next gets its memory.
+
+    Where the allocator's thresholds are fixed, it does not.
+    """
+    alone = any("default" in (one.base.side.allocator, one.new.side.allocator) for one in contests)
+    return [[one] for one in contests] if alone else [[*contests]]
 
 
 def outcome(contest: Contest) -> Comparison:

@@ -95,7 +95,7 @@ class Company:
 
         Work that was seen to take far longer than copying its bytes does not stream, whatever its size.
         """
-        amounts = self._amounts(trial)
+        amounts = amounts_of(self.formulas.get(trial.case.id, trial.case), trial.direction)
         if amounts is None:
             return CLASSES[-1]  # the formulas do not fit the case
         nbytes, flops = amounts
@@ -107,23 +107,24 @@ class Company:
             return CLASSES[1]
         return CLASSES[2]
 
-    def _amounts(self, trial: Trial) -> tuple[int, int] | None:
-        case = self.formulas.get(trial.case.id, trial.case)
-        definition = catalog().get(case.operator)
-        if definition is None:
-            return case.input_bytes, 0
-        try:
-            nbytes = max(case.input_bytes, definition.byte_count(case, trial.direction) or 0)
-            return nbytes, definition.flop_count(case, trial.direction) or 0
-        except (InputError, LookupError, TypeError, ValueError, ArithmeticError):
-            return None
-
     def learn(self, trial: Trial, seconds: float) -> None:
         """Note what a call takes. A backward pass takes no less than the forward one of its case."""
         self._seconds[_computation(trial)] = seconds
         if trial.direction == "forward":
             for direction in ("backward", "forward_backward"):
                 self._seconds.setdefault(_computation(replace(trial, direction=direction)), seconds)
+
+
+def amounts_of(case: Case, direction: str) -> tuple[int, int] | None:
+    """Return the bytes and FLOPs of a call by its formulas, else those of its inputs; None where they do not fit."""
+    definition = catalog().get(case.operator)
+    if definition is None:
+        return case.input_bytes, 0
+    try:
+        nbytes = max(case.input_bytes, definition.byte_count(case, direction) or 0)
+        return nbytes, definition.flop_count(case, direction) or 0
+    except (InputError, LookupError, TypeError, ValueError, ArithmeticError):
+        return None
 
 
 def _computation(trial: Trial) -> tuple[object, ...]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import random
-import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
@@ -26,7 +25,6 @@ from opperf.parent.analysis.verdict import (
     Progress,
     Rule,
     confirm,
-    cut_short,
     manifold,
     outright,
     settle,
@@ -34,7 +32,7 @@ from opperf.parent.analysis.verdict import (
     spending,
     sufficient,
 )
-from opperf.parent.contest import Contest, log_ratios, start, version
+from opperf.parent.contest import Contest, sharing, start, stop_name, unfinished, version
 from opperf.parent.crew import Company, Crew, Lane, company, facts_together
 from opperf.parent.pair_lane import PairLane
 from opperf.parent.planning.expand import expand
@@ -43,6 +41,7 @@ from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import SideText
 from opperf.parent.planning.suites import unmeasured
 from opperf.parent.planning.values import notes
+from opperf.parent.shares import by_share, is_suite, settle_tail
 from opperf.parent.workers.duel import Duel, Opponents, Patience
 from opperf.parent.workers.instructions import CountingDuel, check
 from opperf.parent.workers.interpreters import settled_side
@@ -68,19 +67,22 @@ class Comparing:
         plugins: Sequence[Path] = (),
         duel: Callable[..., Opponents] = Duel,
         timed: bool = True,
+        thrifty: bool = False,
     ) -> None:
         """Start nothing yet; `plugins` have the user's own operators. Counts alone do where nothing is `timed`.
 
-        `pasts` are the log-ratios that series of builds moved by before, by `series_key`.
+        `pasts` are the log-ratios that series of builds moved by before, by `series_key`. A `thrifty` comparison of a
+        suite spends few pairs on cases that are next to nothing of the whole.
         """
         self.settings = settings
         self._floors, self._pasts = floors or {}, pasts or {}
         self._duel = partial(duel, plugins=plugins) if plugins else duel
-        self._plugins, self._timed = plugins, timed
+        self._plugins, self._timed, self._thrifty = plugins, timed, thrifty
         self._rule = rule
         self._note = note
         self._reference = Reference(settings, note)
         self._random = random.Random(settings.seed)
+        self._is_suite = False
         self._began = time.monotonic()
         self.start = start()
         self.facts: dict[str, object] = {}
@@ -130,6 +132,7 @@ class Comparing:
         if self.settings.jobs != 1:
             threads = max((side.threads for one in contests for side in (one.base.side, one.new.side)), default=1)
             self._company = company(self.settings, threads, self._note)
+        self._is_suite = is_suite(contests)
         cause: BaseException | None = None
         try:
             if self.settings.clock == INSTRUCTIONS:
@@ -179,6 +182,9 @@ class Comparing:
             contest.planned = self._rule_of(contest).looks[-1]
         self._pairs([(contest, LEAST_PAIRS) for contest in contests], lambda contest: contest.stage1)
         undecided = self._without_manifold(contests)
+        if self._is_suite and self._thrifty and self._rule.most is None:
+            settle_tail(contests, self._rule_of)
+            undecided = [contest for contest in undecided if not contest.decided]
         for look in range(len(self._rule.looks)):
             looks = [(contest, self._plan(contest, look)) for contest in undecided]
             self._pairs(looks, lambda contest: contest.stage1)
@@ -265,7 +271,7 @@ class Comparing:
                 if counted:
                     self._counted_pair(behind)
                 elif self._company is None:
-                    for contests in _sharing(behind):
+                    for contests in sharing(behind):
                         self._pair(contests, stage)
                 else:
                     self._side_by_side(self._company, behind, stage)
@@ -301,7 +307,7 @@ class Comparing:
                 one.work.facts = facts_together([one.work.facts, {"jobs": one.jobs}])
 
     def _pair(self, contests: list[Contest], stage: Callable[[Contest], list[PairValue]]) -> None:
-        """Start two children and let every contest be fought in them once, in random order."""
+        """Start two children and let every contest be fought in them once, in random order; a suite by shares."""
         base, new = contests[0].base.side, contests[0].new.side
         began = time.monotonic()
         try:
@@ -313,7 +319,7 @@ class Comparing:
         starting = (time.monotonic() - began) / len(contests)
         try:
             self._know(duel, contests)
-            for contest in self._random.sample(contests, len(contests)):
+            for contest in by_share(contests) if self._is_suite else self._random.sample(contests, len(contests)):
                 began = time.monotonic()
                 self._fight(duel, contest, stage, starting, self._reference)
                 contest.seconds += time.monotonic() - began + starting
@@ -383,43 +389,11 @@ class Comparing:
         return budget - (time.monotonic() - self._began)
 
     def _open(self, contest: Contest, budget: float | None, cause: BaseException | None) -> Verdict:
-        """Return the verdict on a contest that was not brought to its end.
-
-        `budget` is what would have done, `cause` what stopped it all, None where that was the budget.
-        """
-        if contest.failure is not None:
-            word = "skipped" if contest.skipped else "failed"
-            return Verdict(word, None, None, f"not measured: {contest.failure}", contest.pairs)
-        if (verdict := self._manifold(contest)) is not None:
+        """Return the verdict on a contest that `cause` stopped, or the end of the budget: `budget` would have done."""
+        if contest.failure is None and (verdict := self._manifold(contest)) is not None:
             contest.first_only = True
             return verdict
         # Until the second stage has as many pairs as a first look, the first says more.
         contest.first_only = len(contest.ratios2) < self._rule.pairs
-        ratios = log_ratios(contest.decisive)
-        when = f"after {contest.pairs} pair{'s' if contest.pairs != 1 else ''}" if contest.pairs else "before a pair"
-        if cause is not None or not self.spent():
-            return cut_short(ratios, f"{_stop(cause)} ended the comparison {when}", None)
-        settle = "give more `--budget`" if budget is None else f"about {budget:g} s: `--budget {budget:g}`"
-        return cut_short(ratios, f"the budget ran out {when}", settle)
-
-
-def _stop(cause: BaseException | None) -> str:
-    """Name what stopped a comparison.
-
-    >>> _stop(KeyboardInterrupt()), _stop(SystemExit(143)), _stop(ValueError())
-    ('Ctrl-C', 'SIGTERM', 'an error')
-    """
-    if isinstance(cause, KeyboardInterrupt):
-        return "Ctrl-C"
-    if isinstance(cause, SystemExit):
-        return "SIGTERM" if cause.code == 128 + signal.SIGTERM else "a stop"
-    return "an error"
-
-
-def _sharing(contests: Sequence[Contest]) -> list[list[Contest]]:
-    """Return the contests that share a pair of children: what one frees must not decide how the next gets its memory.
-
-    Where the allocator's thresholds are fixed, it does not.
-    """
-    alone = any("default" in (one.base.side.allocator, one.new.side.allocator) for one in contests)
-    return [[one] for one in contests] if alone else [[*contests]]
+        is_stopped = cause is not None or not self.spent()
+        return unfinished(contest, budget, stop_name(cause) if is_stopped else None)
