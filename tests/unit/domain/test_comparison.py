@@ -42,9 +42,14 @@ def test_what_was_not_measured_on_both_sides_is_counted_and_left_out() -> None:
     assert (whole.calls, whole.of, whole.ratio) == (2, 9, 1.5)
     (line,) = suites([compared("add", 2, 1.0, 1.5, width=0.0), compared("abs", 7, 1.0, None)])
     assert line == (
-        "2 of 9 calls: 2.00 s on torch;threads=1, 3.00 s on torch;threads=2, ratio 1.500 [1.500, 1.500]; "
-        "decided by add forward (+50.00 %)"
+        "2 of 9 calls: 2.00 s on torch;threads=1, 3.00 s on torch;threads=2, ratio 1.500 [1.500, 1.500], "
+        "slower: decided by add forward (+50.00 %)"
     )
+
+
+def test_a_whole_whose_interval_holds_one_is_decided_by_nothing() -> None:
+    (line,) = suites([compared("add", 2, 1.0, 1.05), compared("mul", 1, 2.0, 1.0)])
+    assert line.endswith("ratio 1.025 [0.955, 1.100]")
 
 
 def test_operators_that_are_no_suite_have_no_sum() -> None:

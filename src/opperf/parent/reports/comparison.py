@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from opperf.domain.comparison import VERDICTS, Comparison, ComparisonRun, Explanations, moved
@@ -256,7 +257,9 @@ def suites(comparisons: Sequence[Comparison]) -> list[str]:
         times += f", {format_seconds(whole.new_time)} on {side_text(whole.new, whole.base)}"
         ratio = f"{whole.ratio:.3f} {format_ratios(whole.interval)}".rstrip()
         decisive = ", ".join(_decisive(comparisons, one) for one in whole.decisive)
-        by = f"; decided by {decisive}" if decisive else ""
+        low, high = whole.interval or (0.0, math.inf)
+        is_open = low <= 1 <= high
+        by = "" if is_open else f", {'slower' if low > 1 else 'faster'}: decided by {decisive}"
         lines.append(f"{whole.calls} of {whole.of} calls: {times}, ratio {ratio}{by}")
     return lines
 
