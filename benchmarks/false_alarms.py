@@ -233,7 +233,7 @@ def _tolerance(text: str) -> float:
     try:
         return parse_percent(text)
     except InputError as error:
-        raise argparse.ArgumentTypeError(error.message.replace("%", "%%")) from error
+        raise argparse.ArgumentTypeError(error.message) from error
 
 
 def main() -> None:
