@@ -128,6 +128,18 @@ def test_a_result_that_is_no_number_is_wrong(tmp_path: Path, value: str) -> None
     assert judged.evidence[0].details["found"] == value.removeprefix("np.")
 
 
+def test_what_ran_is_looked_at_after_the_verdict_where_that_is_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "candidate.py"
+    file.write_text("import numpy as np\ndef f(x):\n    return np.exp(x)\n")
+    terms = Terms(Settings(), Rule(pairs=3), explain=True)
+    (judged,) = judge("softmax", Trial(CASE, NUMPY, "forward"), [Code(f"{file}:f")], terms, lambda _: None)
+    assert judged.verdict == "wrong"
+    assert judged.ran is not None
+    assert judged.ran.events == ()
+    assert judged.ran.notes[0] == "not recorded: no call of its framework was seen"
+    assert judged.reference_ran is not None
+
+
 SPY = (
     "import glob, os\nnames = set(os.environ)\nfor place in glob.glob('/proc/*/environ'):\n    try:\n"
     "        names |= {part.partition('=')[0] for part in open(place, errors='replace').read().split('\\0')}\n"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from opperf.domain.case import Argument, Case, ListOf
 from opperf.domain.codec import Exact, Fields, encode
 from opperf.domain.dataclass import dataclass
+from opperf.domain.explanation import Explanation
 from opperf.domain.tensor import ITEM_SIZES, TensorSpec
 
 if TYPE_CHECKING:
@@ -183,7 +184,8 @@ class Judged(Fields):
 
     `judged_by` names the times that decided, `ring` or `hot`. `constant` are the inputs that were the same in all calls
     of a process. `room` is what confined the candidate. `seconds` is what judging took, and `stages` what it had taken
-    when a stage was over: `right`, `look`.
+    when a stage was over: `right`, `look`. `ran` is what one call runs, by its own process's word, and `reference_ran`
+    the same of the reference, where that was asked for.
     """
 
     candidate: str
@@ -200,8 +202,10 @@ class Judged(Fields):
     seconds: float = 0.0
     stages: Mapping[str, float] = field(default_factory=dict)
     constant: tuple[str, ...] = ()
+    ran: Explanation | None = None
+    reference_ran: Explanation | None = None
 
-    sparse = ("stages", "constant")
+    sparse = ("stages", "constant", "ran", "reference_ran")
     beside = ("score", "status")
 
     @property

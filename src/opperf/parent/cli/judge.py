@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from opperf.domain.judging import Judged
 
 Option = typer.Option
+#: So many candidates are explained for a page: each takes a process more.
+FEW = 20
 
 
 @grouped
@@ -56,6 +58,9 @@ def judge(
         ),
     ] = None,
     jobs: Annotated[int, Option(metavar="N", min=1, help="Number of candidates to check at a time; one is timed.")] = 1,
+    explain: Annotated[
+        bool, Option("--explain", help=f"Show what ran in a call; --html does for up to {FEW} named candidates.")
+    ] = False,
     resume: Annotated[bool, Option("--resume", help="Continue the file of --output.")] = False,
     room: Annotated[
         str,
@@ -103,7 +108,8 @@ def judge(
     lines = report.output if report.output is not None and report.output.suffix == ".jsonl" else None
     rest = report if lines is None else replace(report, output=None)
     take_places(rest, [many, *options.inputs([*(candidates or ()), against], options.What(plugin=plugin))])
-    order = Order(candidates or (), against, many, jobs, lines, resume, report.force, room, constant or ())
+    explain = explain or (report.html is not None and many is None and len(candidates or ()) <= FEW)
+    order = Order(candidates or (), against, many, jobs, lines, resume, report.force, room, constant or (), explain)
     labels, command, bar = options.labels(report), options.command(), Bar()
 
     def tell(judged: Judged) -> None:

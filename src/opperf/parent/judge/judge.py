@@ -19,6 +19,7 @@ from opperf.domain.code import Code
 from opperf.domain.comparison import PairValue, Verdict
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, OperatorFailure, OpperfError
+from opperf.domain.explanation import Explanation
 from opperf.domain.judging import Evidence, Judged, Speed, bytes_of
 from opperf.domain.peaks import Peaks
 from opperf.domain.plan import UNCHECKED, Settings, Trial
@@ -31,6 +32,7 @@ from opperf.parent.judge.checks import Checks
 from opperf.parent.judge.failing import Failing, failure_of, verdict_of
 from opperf.parent.judge.match import Log, starter
 from opperf.parent.judge.quiet import Quiet
+from opperf.parent.judge.what_ran import what_ran
 from opperf.parent.stages import Comparing
 from opperf.parent.workers.duel import shared_cpus
 
@@ -44,7 +46,8 @@ MOST_SLOWED = 1.5
 class Terms:
     """How candidates are judged: by which rule, in which room.
 
-    Inputs that are `constant` have the same values in all calls of a process. `meet` gets what examiners say of their
+    Inputs that are `constant` have the same values in all calls of a process. What ran is looked at where it is to
+    `explain`. `meet` gets what examiners say of their
     framework.
     """
 
@@ -54,6 +57,7 @@ class Terms:
     plugins: Sequence[Path] = ()
     meet: Callable[[Mapping[str, object]], None] = lambda _: None
     constant: tuple[str, ...] = ()
+    explain: bool = False
 
 
 def judge(
@@ -95,6 +99,7 @@ class Judge:
         except OperatorFailure as failure:
             raise InputError(f"the reference `{against}` fails: {failure.message}", hint=failure.hint) from failure
         self._quiet.join(self._bench.stands)
+        self._reference_ran: Explanation | None = None
 
     def _find_fault(self) -> str:
         """Return why the problem tells nothing of a candidate; empty where it does."""
@@ -127,7 +132,7 @@ class Judge:
         )
         self._note(f"{name}: is it right?")
         stages: dict[str, float] = {}
-        judged = self._judge(name, trial, after, stages)
+        judged = self._explained(self._judge(name, trial, after, stages), trial)
         since = {stage: moment - began for stage, moment in stages.items()}
         return replace(judged, seconds=time.monotonic() - began, stages=since)
 
@@ -160,6 +165,17 @@ class Judge:
             judged = self._judged(candidate, "slower", f"a quick look was enough: {contest.failure}", remarks)
             return replace(judged, ring=log.hopeless, judged_by="ring", pairs=1)
         return self._timed(candidate, contest, log, remarks)
+
+    def _explained(self, judged: Judged, trial: Trial) -> Judged:
+        """Return a judgement with what ran, where that is asked for and something can."""
+        if not self._terms.explain or judged.cause in ("void", "load"):
+            return judged
+        self._note(f"{judged.candidate}: what ran?")
+        with self._quiet.shared():
+            if self._reference_ran is None:
+                self._reference_ran = what_ran(self._bench.stands, self._bench.trial, self._terms.settings.seed)
+            ran = what_ran(self._bench.stands, trial, self._terms.settings.seed)
+        return replace(judged, ran=ran, reference_ran=self._reference_ran)
 
     def _check(self, trial: Trial) -> list[Evidence]:
         """Check a candidate; one that crashes is tried again with inputs that may be written."""

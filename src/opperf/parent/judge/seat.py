@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from opperf.domain.dataclass import dataclass
+from opperf.domain.explanation import Explanation
 from opperf.domain.judging import Geometry, extent
 from opperf.domain.measurement import Sample
 from opperf.domain.message.replies import Outlined
-from opperf.domain.message.requests import Go, LineUp, Outline, R, Request, Stand
+from opperf.domain.message.requests import Explain, Go, LineUp, Outline, R, Request, Stand
 from opperf.domain.plan import Trial
 from opperf.domain.tensor import ITEM_SIZES
 from opperf.parent.workers.area import ANSWERS, Area
@@ -139,6 +140,10 @@ class Seat:
         """Ask how the tensors of a result lie; every result of these inputs has to lie so."""
         self.outlines = self._ask(Outline()).tensors
         return self.outlines
+
+    def explain(self, request: Explain) -> Explanation:
+        """Ask what a call of the trial runs, whatever it says; raises `OperatorFailure` and `WorkerFailure`."""
+        return self._ask(request)
 
     def copy(self, turned: Turned, place: int, into: memoryview) -> None:
         """Copy the result of one call of a turn out of the frozen process; raises `WorkerFailure`."""

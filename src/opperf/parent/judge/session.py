@@ -37,7 +37,7 @@ class Order:
 
     A candidate is a function, a file that has one, or a text of Python, which has several lines.
     Verdicts are added to `output` as they come; with `resume` those that are there stay. Inputs that are `constant` are
-    the same in all calls of a process.
+    the same in all calls of a process. What ran is looked at where it is to `explain`.
     """
 
     candidates: Sequence[str]
@@ -49,6 +49,7 @@ class Order:
     force: bool = False
     room: str = "auto"
     constant: Sequence[str] = ()
+    explain: bool = False
 
 
 def judge_all(
@@ -85,7 +86,9 @@ def judge_all(
         trials = reference_trials(order.against, request, settings, progress)
         constant = _constant(order.constant, trials)
         family = replace(rule, family=len(every) * len(trials))
-        terms = Terms(settings, family, order.room == "auto", requests.plugin_files(request), meet, constant)
+        terms = Terms(
+            settings, family, order.room == "auto", requests.plugin_files(request), meet, constant, order.explain
+        )
         numbers = {id(one): number for number, one in enumerate(every)}
         lines = _lines(order, trials, rule, stack)
         for trial in trials:

@@ -30,6 +30,7 @@ def judge(
     force: bool = False,
     room: str = "auto",
     constant: str | Sequence[str] = (),
+    explain: bool = False,
     progress: bool = False,
     **options: Unpack[JudgeOptions],
 ) -> Judgements:
@@ -37,9 +38,10 @@ def judge(
 
     A candidate is a function, `"file.py:function"`, a file that has one, or a text of Python with several lines; `many`
     is the `--candidates` of the command line. `constant` names inputs that are the same in all calls: a candidate may
-    pack them once. Each is loaded by a process of its own alone. `score` of a judgement is 0 unless the candidate is
-    right; then it is the lower end of the interval of its speedup: 1.3 says that it is at least 1.3 times as fast as
-    the reference, as far as was measured. Raises `InputError` for bad input; whatever a candidate does is a judgement.
+    pack them once. With `explain` a judgement has what `ran`. Each is loaded by a process of its own alone. `score` of
+    a judgement is 0 unless the candidate is right; then it is the lower end of the interval of its speedup: 1.3 says
+    that it is at least 1.3 times as fast as the reference, as far as was measured. Raises `InputError` for bad input;
+    whatever a candidate does is a judgement.
 
     >>> import opperf
     >>> zeros = "import numpy as np\ndef f(x): return np.zeros_like(x)\n"
@@ -58,6 +60,7 @@ def judge(
         force,
         room,
         as_list(constant),
+        explain,
     )
     result, cause = judged_run(order, read(options), requests.rule(tolerance, pairs), progress_of(progress))
     if cause is not None:

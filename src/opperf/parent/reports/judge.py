@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from opperf.domain.case import Case
+from opperf.domain.explanation import Event
 from opperf.domain.judging import RIGHT, VERDICTS, Evidence, Judged, JudgedRun, Speed, in_order
 from opperf.domain.units import format_seconds
 from opperf.parent.reports.document import (
@@ -159,10 +160,18 @@ def constants(judgements: Sequence[Judged]) -> list[str]:
 
 def details(judged: Judged) -> Iterator[Note]:
     """Yield what was seen of a candidate, each with its case and figures."""
-    if judged.cause is None and not judged.remarks:
-        return
     for i, one in enumerate(judged.evidence):
         yield Note(f"{one.slug}: {one.message}", [*map(Note, _circumstances(judged, one, first=i == 0))])
+    for title, ran in (("what ran, by its own word", judged.ran), ("what the reference ran", judged.reference_ran)):
+        if ran is not None:
+            yield Note(title, [*map(Note, map(event_text, ran.events)), *map(Note, ran.notes)])
+
+
+def event_text(event: Event) -> str:
+    """Write an event as `softmax: once, 1.20 ms`, with the implementation where that is known."""
+    times = "once" if event.calls == 1 else f"{event.calls:.3g} times"
+    by = f" by {event.by}" if event.by else ""
+    return f"{event.name}{by}: {times}{'' if event.seconds is None else f', {format_seconds(event.seconds)}'}"
 
 
 def _circumstances(judged: Judged, evidence: Evidence, *, first: bool) -> Iterator[str]:

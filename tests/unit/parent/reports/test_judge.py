@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
 from tests.each import each
 
 from opperf.domain.case import Case
+from opperf.domain.explanation import Event, Explanation
 from opperf.domain.judging import Evidence, Judged, JudgedRun, Speed
 from opperf.domain.plan import Settings
 from opperf.domain.record import Run
@@ -150,3 +152,14 @@ def test_only_what_is_right_has_a_score(judged_run: JudgedRun) -> None:
     scores = {one.verdict: one.score for one in judged_run.judgements if one.candidate != "quickest.py:f"}
     assert scores["faster"] == pytest.approx(0.97 * 1.25)
     assert (scores["wrong"], scores["cheats"]) == (0, 0)
+
+
+def test_what_ran_stands_with_its_candidate(judged_run: JudgedRun) -> None:
+    ran = Explanation((Event("aten::exp", "operator", 2, 1.5e-5, "jit:avx2"), Event("aten::sum", "operator", 1, None)))
+    first = replace(judged("quick", "faster", 1.25), ran=ran, reference_ran=Explanation((), ("not recorded: no",)))
+    run = replace(judged_run, judgements=(first,))
+    text = " ".join(render(run, "console").split())
+    assert "what ran, by its own word aten::exp by jit:avx2: 2 times, 15.0 us aten::sum: once" in text
+    assert "what the reference ran not recorded: no" in text
+    assert "aten::exp by jit:avx2" in page(run, report_of(run), charts(run))
+    assert read_value(json.loads(render(run, "json")), "it") == run
