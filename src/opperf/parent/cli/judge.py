@@ -69,6 +69,7 @@ def judge(
             help="What confines candidates: auto uses all that this machine has, none trusts them with your files.",
         ),
     ] = "auto",
+    fleet: Annotated[Optional[str], Option(metavar="ENGINE", help="Not yet: candidates are judged here alone.")] = None,
     judging: options.Judging,
     how: options.How,
     report: options.Report,
@@ -81,7 +82,7 @@ def judge(
     Exit codes: 0 faster or the same, 1 slower, 2 bad input or a problem that judges nothing, 3 wrong, cheating or
     impossible, 4 inconclusive.
     """
-    from opperf.domain.errors import way_out
+    from opperf.domain.errors import InputError, way_out
     from opperf.parent import request as requests
     from opperf.parent.cli.keeping import keep, publish, take_places
     from opperf.parent.cli.progress import Bar
@@ -91,6 +92,12 @@ def judge(
     from opperf.parent.sources.user_inputs import input_cases, pairs
 
     check_format(report.format, checks=True)
+    if fleet is not None:
+        raise InputError(
+            "`--fleet` sends names alone to its nodes, and a candidate is code",
+            hint="judge a part of the candidates on each machine, with an `--output` of its own",
+            slug="fleet_code",
+        )
     request = {
         **vars(how),
         "framework": framework,
