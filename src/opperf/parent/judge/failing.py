@@ -24,6 +24,9 @@ LATER, READY, LOOKS = 0.05, 0.1, 20
 DEATHS: Mapping[str, str] = {"exit": "exits", "protocol": "forged_messages", "timeout": "timeout", "crash": "fails"}
 #: How far apart the elements of a result may lie, for what it holds: views of something larger do.
 MOST_SPREAD = 64
+#: How a call is told of by its stage and number.
+CALLS = {"tiny": "call {} at a small size", "size": "call {} at the size that is timed"}
+CALLS |= {"other": "call {} at a size beside it", "timed": "timed call {}"}
 #: Of inspections: what is wrong with a result that looks like nothing in particular.
 PLAIN = "wrong_values"
 #: And of those what a result may look like that is no result: there the process says more.
@@ -113,7 +116,8 @@ def inspect(bench: Bench, seat: Seat, turned: Turned, place: int, slot: int, sta
         slug, text = "outputs_share_memory", f"{text}. It lies in the memory of an input"
     elif slug == PLAIN and _changes(seat, slot):  # it lets go of the result
         slug, text = "unwritten", f"{text}. Called again with the same values, it returns others"
-    raise Failing(Evidence(slug, f"wrong result in {stage} call {call}: {text}", stage, bench.case, inspection.details))
+    where = CALLS[stage].format(call)
+    raise Failing(Evidence(slug, f"wrong result in {where}: {text}", stage, bench.case, inspection.details))
 
 
 def _share_memory(addresses: Sequence[int], sizes: Sequence[int]) -> bool:

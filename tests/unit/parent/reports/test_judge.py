@@ -33,8 +33,10 @@ def judged(name: str, verdict: str, speedup: float | None = None, *evidence: Evi
     return Judged(f"{name}.py:f", "torch:torch.softmax", CASE, verdict, reason, evidence, room=("landlock",), **times)  # type: ignore[arg-type]
 
 
-REPLAYS = Evidence("replays", "wrong result in tiny call 5: element [0, 0] is 0.1, expected 0.2", "tiny", SMALL)
-LATER = Evidence("works_after_return", "wrong result in size call 2", "size", CASE)
+REPLAYS = Evidence(
+    "replays", "wrong result in call 5 at a small size: element [0, 0] is 0.1, expected 0.2", "tiny", SMALL
+)
+LATER = Evidence("works_after_return", "wrong result in call 2 at the size that is timed", "size", CASE)
 LISTED = Evidence("listed_sizes_only", "it refuses 1025x1025", "other", SMALL)
 
 
@@ -71,7 +73,7 @@ def test_the_evidence_of_a_wrong_candidate_stands_with_its_smallest_failing_case
     text = render(judged_run)
     assert (
         "by_address.py:f: wrong\n"
-        "  replays: wrong result in tiny call 5: element [0, 0] is 0.1, expected 0.2\n"
+        "  replays: wrong result in call 5 at a small size: element [0, 0] is 0.1, expected 0.2\n"
         "    smallest failing case: softmax data=8x128 axis=-1, at a small size\n"
     ) in text
 
