@@ -64,6 +64,55 @@ def is_code(text: str) -> bool:
     return isinstance(read_operator(text), Code)
 
 
+#: The formats of problems that a user can name, but for `plain`, which is a function (`Code`).
+PROBLEM_KINDS = ("kernelbench", "gpumode", "flashinfer", "backendbench", "plain")
+
+
+@dataclass(frozen=True)
+class ProblemCode:
+    """A problem in a format of others, whose files are code: `kind` is the format, `path` its file or folder.
+
+    >>> str(ProblemCode("kernelbench", "level1/23_Softmax.py"))
+    'kernelbench:level1/23_Softmax.py'
+    """
+
+    kind: str
+    path: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.path}"
+
+
+def read_problem(text: str) -> ProblemCode | str | Code:
+    """Return the problem that a user names, else the operator. Never called for a name from a file.
+
+    Raises `InputError` for a format without a path.
+
+    >>> read_problem("flashinfer:gemm/definition.json")
+    ProblemCode(kind='flashinfer', path='gemm/definition.json')
+    >>> read_problem("softmax"), read_problem("mine.py:f")
+    ('softmax', Code(name='mine.py:f', framework=None))
+    """
+    kind, _, path = text.partition(":")
+    if kind not in PROBLEM_KINDS[:-1]:
+        return read_operator(text)
+    if not path:
+        raise InputError(
+            f"`{text}` names no problem, expected a path behind `{kind}:`",
+            hint=f"write, for example, `{PROBLEM_EXAMPLES[kind]}`",
+        )
+    return ProblemCode(kind, path)
+
+
+#: How a problem of each format is named.
+PROBLEM_EXAMPLES = {
+    "kernelbench": "kernelbench:KernelBench/level1/23_Softmax.py",
+    "gpumode": "gpumode:problems/pmpp_v2/sort_py",
+    "flashinfer": "flashinfer:examples/rmsnorm/definition.json",
+    "backendbench": "backendbench:generated_kernels/add__Tensor",
+}
+
+
 def own_name(implementation: object) -> str | None:
     """Return what the user's own function is called, None for a framework's operator; a record's label will do.
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from opperf.domain.backend import Backend
     from opperf.domain.plan import Side
 
-__all__ = ["load_plugin", "model_file", "native_clock", "ranges", "start", "start_from"]
+__all__ = ["load_plugin", "model_file", "native_clock", "problem_tools", "ranges", "start", "start_from"]
 
 
 def start(side: Side) -> Backend:
@@ -77,6 +77,12 @@ def ranges(framework: str) -> Any:
 def model_file(framework: str) -> Any:
     """Return the module that reads a framework's models from files; raises `Unsupported` where there is none."""
     return _part(framework, "model_file", Unsupported(f"opperf cannot read models of {framework}", slug="no_capture"))
+
+
+def problem_tools(framework: str) -> Any:
+    """Return the module that problems in the formats of others need; raises `Unsupported` where there is none."""
+    message = f"problems of this format are for PyTorch, not for {framework}"
+    return _part(framework, "problems", Unsupported(message, slug="no_problems", hint="`--framework torch`"))
 
 
 def _part(framework: str, part: str, missing: Unsupported) -> Any:

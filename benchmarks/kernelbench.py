@@ -1,0 +1,90 @@
+"""How many problems of KernelBench opperf opens and answers with their own reference: levels 1 to 3, without a GPU.
+
+python kernelbench.py PATH [LINES]
+
+PATH is a checkout of https://github.com/ScalingIntelligence/KernelBench. Each file is read by
+`kernelbench_problem.py` in PyTorch's environment, in a process of its own, at a small budget. Answers go to LINES as
+they come; files that have one there are not read again, so that a run that was ended goes on. What problems import
+beside PyTorch and NumPy, which is einops, is found by PYTHONPATH.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from report import publish
+
+from opperf.domain.environment import EnvironmentSpec
+from opperf.parent.workers.interpreters import choose_environment, interpreter
+from opperf.parent.workers.package import package_folder
+
+LEVELS = (1, 2, 3)
+#: Bytes that inputs, results and weights of a problem may take, where its sizes can make them so small.
+BUDGET = 2_000_000
+#: The most that may not be answered, in per cent: what draws random numbers in each call has no answer.
+LIMIT = 5.0
+
+
+def number(path: Path) -> int:
+    """Return the number of a problem, which its name begins with."""
+    match = re.match(r"\d+", path.name)
+    return int(match[0]) if match else 0
+
+
+def answers(files: list[Path], lines: Path) -> dict[str, dict[str, Any]]:
+    """Return what became of each file, by level and name."""
+    ready = [json.loads(line) for line in lines.read_text().splitlines()] if lines.exists() else []
+    names = {one["file"] for one in ready}
+    rest = [file for file in files if f"{file.parent.name}/{file.name}" not in names]
+    if rest:
+        python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
+        script = Path(__file__).with_name("kernelbench_problem.py")
+        fresh = lines.with_suffix(".part")
+        command = [str(python), str(script), str(BUDGET), str(fresh), *map(str, rest)]
+        path = os.pathsep.join([str(package_folder()), *filter(None, [os.environ.get("PYTHONPATH")])])
+        subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, check=True)
+        ready += [json.loads(line) for line in fresh.read_text().splitlines()]
+        lines.write_text("".join(json.dumps(one) + "\n" for one in ready))
+        fresh.unlink()
+    return {one["file"]: one for one in ready}
+
+
+def main() -> None:
+    """Run, print and publish."""
+    folder = Path(sys.argv[1], "KernelBench")
+    lines = Path(sys.argv[2] if len(sys.argv) > 2 else "kernelbench.jsonl")
+    files = [file for level in LEVELS for file in sorted((folder / f"level{level}").glob("*.py"), key=number)]
+    results = answers(files, lines)
+    rows, reasons = [], Counter[str]()
+    for level in LEVELS:
+        own = [results[f"level{level}/{file.name}"] for file in files if file.parent.name == f"level{level}"]
+        good = [one for one in own if not one["reason"]]
+        rows.append(
+            {
+                "level": level,
+                "files": len(own),
+                "answered by their own reference": len(good),
+                "scaled": sum(one["scaled"] for one in good),
+                "weights or results over the budget": sum(one["over_budget"] for one in good),
+                "inputs drawn by the problem": sum(one["drawn_by_itself"] for one in good),
+                "with undisclosed sizes": sum(one["hidden"] > 0 for one in good),
+                "agreeing in float64": sum(not one["float64"] for one in good),
+            }
+        )
+        reasons.update(f"{one['file']}: {one['reason']}" for one in own if one["reason"])
+    missing = 100 * len([one for one in results.values() if one["reason"]]) / len(files)
+    figures = {f"problems that are not answered, of {len(files)}": (missing, LIMIT, "%")}
+    more = {"not answered": [{"problem": name, "times": count} for name, count in reasons.items()]}
+    wide = [{"problem": one["file"], "reason": one["float64"]} for one in results.values() if one.get("float64")]
+    publish("kernelbench", "Problems of KernelBench", rows, figures, {**more, "not as in float64": wide})
+
+
+if __name__ == "__main__":
+    main()
