@@ -30,7 +30,7 @@ from opperf.child.judging.problems.problem import Problem
 from opperf.child.worker import inputs
 from opperf.domain.backend import Backend
 from opperf.domain.case import Case
-from opperf.domain.code import ProblemCode
+from opperf.domain.code import Code, ProblemCode
 from opperf.domain.plan import Side
 from opperf.domain.problem import Standing
 
@@ -95,7 +95,7 @@ def differs(problem: Problem, case: Case, file: Path, backend: Backend) -> str:
     """Return why the candidate does not give what the reference gives; empty where it does."""
     standing = Standing.from_json(json.loads(json.dumps(problem.standing(case).to_json())))
     case = Case.from_json(json.loads(json.dumps(case.to_json())))
-    candidate = load_candidate(standing, file, backend)
+    candidate = load_candidate(standing, Code(f"{file}:ModelNew"), Path("/"), backend)
     load_weights(candidate, problem.weights(case), backend)
     results = called(candidate, problem, case, backend)
     expected = called(problem.reference(case), problem, case, backend)

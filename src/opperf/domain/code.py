@@ -64,8 +64,15 @@ def is_code(text: str) -> bool:
     return isinstance(read_operator(text), Code)
 
 
-#: The formats of problems that a user can name, but for `plain`, which is a function (`Code`).
-PROBLEM_KINDS = ("kernelbench", "gpumode", "flashinfer", "backendbench", "plain")
+#: How a problem of each format is named.
+PROBLEM_EXAMPLES = {
+    "kernelbench": "kernelbench:KernelBench/level1/23_Softmax.py",
+    "gpumode": "gpumode:problems/pmpp_v2/sort_py",
+    "flashinfer": "flashinfer:examples/rmsnorm/definition.json",
+    "backendbench": "backendbench:generated_kernels/add__Tensor",
+}
+#: The formats of problems that a user can name.
+PROBLEM_KINDS = tuple(PROBLEM_EXAMPLES)
 
 
 @dataclass(frozen=True)
@@ -94,7 +101,7 @@ def read_problem(text: str) -> ProblemCode | str | Code:
     ('softmax', Code(name='mine.py:f', framework=None))
     """
     kind, _, path = text.partition(":")
-    if kind not in PROBLEM_KINDS[:-1]:
+    if kind not in PROBLEM_KINDS:
         return read_operator(text)
     if not path:
         raise InputError(
@@ -102,15 +109,6 @@ def read_problem(text: str) -> ProblemCode | str | Code:
             hint=f"write, for example, `{PROBLEM_EXAMPLES[kind]}`",
         )
     return ProblemCode(kind, path)
-
-
-#: How a problem of each format is named.
-PROBLEM_EXAMPLES = {
-    "kernelbench": "kernelbench:KernelBench/level1/23_Softmax.py",
-    "gpumode": "gpumode:problems/pmpp_v2/sort_py",
-    "flashinfer": "flashinfer:examples/rmsnorm/definition.json",
-    "backendbench": "backendbench:generated_kernels/add__Tensor",
-}
 
 
 def own_name(implementation: object) -> str | None:

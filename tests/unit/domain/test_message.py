@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.each import each
 
 from opperf.catalog import operator
-from opperf.domain.code import Code
+from opperf.domain.code import Code, ProblemCode
 from opperf.domain.codec import Fields
 from opperf.domain.explanation import Event, Explanation
 from opperf.domain.judging import Geometry
@@ -57,7 +57,9 @@ from opperf.domain.message.requests import (
     Iterate,
     LineUp,
     Measure,
+    OpenProblem,
     Outline,
+    Pose,
     Prepare,
     Quit,
     Release,
@@ -70,6 +72,7 @@ from opperf.domain.message.requests import (
 )
 from opperf.domain.message.wire import MessageError, answer_line, read_answer, read_request, request_line
 from opperf.domain.plan import Part, Settings, Side, Trial
+from opperf.domain.problem import OpenedProblem, Slot, Standing
 from opperf.domain.reason import Reason, Warning
 from opperf.domain.suite import Suite, SuiteCase
 
@@ -78,6 +81,9 @@ TRIAL = Trial(CASE, Side("null", implementation="steady"), "backward", "user", 3
 OWN = Trial(CASE, Side("null", implementation=Code("mine.py:f")), "forward")
 OUTPUT = Output("output.bin", (2, 3), "float32")
 SAMPLES = Samples((Sample(1, 2, 3), Sample(4, 5, 6, waiting_ns=7)), 0.5)
+PROBLEM = ProblemCode("kernelbench", "1_A.py")
+OPENED = OpenedProblem(PROBLEM, 4096, (CASE,), (), ("scaled",), ({"batch": 8},), {"uuid": "a"})
+STANDING = Standing("kernelbench", (Slot(0),), build=(), sizes={"batch": (64, 8)}, mutates=("x",))
 GEOMETRY = Geometry(4, 8192, (64, 4224))
 OUTLINED = Outlined((2, 3), "float32", (12, 4))
 REQUESTS: tuple[Request[Any], ...] = (
@@ -104,6 +110,8 @@ REQUESTS: tuple[Request[Any], ...] = (
     Go(),
     Outline(),
     Examine(TRIAL, GEOMETRY, 5, 6),
+    OpenProblem(PROBLEM, 4096),
+    Pose(OPENED, CASE, 7),
     Draw((0, 1), ("plain", "spike")),
     TryDummies(),
     Inspect(1, (OUTLINED,)),
@@ -133,6 +141,8 @@ REPLIES: tuple[Fields, ...] = (
     Outlines((OUTLINED,)),
     Inspection("element 0 is 1, expected 2", "precision", {"wrong": 1}),
     Passing(("zeros",), steady=True),
+    STANDING,
+    OPENED,
 )
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),

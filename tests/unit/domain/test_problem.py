@@ -17,13 +17,14 @@ from opperf.domain.tensor import TensorSpec
 
 STANDING = Standing(
     "kernelbench",
-    "ModelNew",
     (Slot(0), Branch("dict", (Slot(1), Constant((3, 3))), ("w", "size")), Constant(float("inf"))),
     {"dtype": Constant(DType("float16")), "rows": Branch("list", (Slot(2), Constant(ListOf((1, 2)))))},
     build=(Constant(None), Branch("tuple", (Constant(1), Branch("list", ())))),
     results=(TensorSpec((2,), "bfloat16"),),
     seed=7,
     sizes={"batch": (4096, 8)},
+    weights={"norm.weight": TensorSpec((3,))},
+    mutates=("x",),
 )
 
 
@@ -46,7 +47,7 @@ def test_a_standing_goes_through_json_and_back() -> None:
 )
 def test_what_is_no_tree_is_refused_with_its_place(tree: object) -> None:
     with pytest.raises(InputError, match=r"standing\.arguments\[0\].*expected a tree"):
-        Standing.from_json({"kind": "plain", "entry": "f", "arguments": [tree]})
+        Standing.from_json({"kind": "gpumode", "arguments": [tree]})
 
 
 def test_a_tree_that_is_too_deep_is_refused() -> None:
@@ -54,7 +55,7 @@ def test_a_tree_that_is_too_deep_is_refused() -> None:
     for _ in range(100):
         tree = {"list": [tree]}
     with pytest.raises(InputError, match="expected a tree"):
-        Standing.from_json({"kind": "plain", "entry": "f", "arguments": [tree]})
+        Standing.from_json({"kind": "gpumode", "arguments": [tree]})
 
 
 @each("kind", ["kernelbench", "gpumode", "flashinfer", "backendbench"])

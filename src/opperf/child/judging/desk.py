@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from opperf.child.judging.slots import mapping
 from opperf.child.judging.stand import Stand
@@ -10,6 +10,10 @@ from opperf.child.worker.names import Names
 from opperf.domain.backend import Backend
 from opperf.domain.message import replies, requests
 from opperf.domain.message.requests import JudgingRequest, R
+from opperf.domain.problem import Standing
+
+if TYPE_CHECKING:
+    from opperf.child.judging.problems.posing import Posed
 
 
 class Desk:
@@ -22,6 +26,9 @@ class Desk:
         self._memory: tuple[memoryview, memoryview] | None = None
         #: How many inputs an element of the result depends on, of each case that was looked at.
         self._terms: dict[str, float] = {}
+        #: The problem that is examined, and the memory for its weights.
+        self._posed: Posed | None = None
+        self._weights: memoryview | None = None
 
     def answer(self, request: JudgingRequest[R]) -> R:
         """Return the reply to a request; raises what the candidate or the reference raises."""
@@ -36,8 +43,15 @@ class Desk:
 
             if self._memory is None:  # nobody can map it for writing when it is sealed
                 self._memory = mapping(request.inputs, writable=True), mapping(request.results)
-            self._examiner = Examiner(self._backend, self._names, request, *self._memory, self._terms)
+            names, make = (self._names, None) if self._posed is None else (self._posed, self._posed.draw)
+            self._examiner = Examiner(self._backend, names, request, *self._memory, self._terms, make)
             return self._examiner.outlines
+        if isinstance(request, requests.OpenProblem):
+            from opperf.child.judging.problems import look_into
+
+            return look_into(request.problem, self._names.folder, self._backend, request.budget)
+        if isinstance(request, requests.Pose):
+            return self._pose(request)
         if isinstance(request, (requests.Draw, requests.Inspect)):
             return self._examiner.answer(request)
         if isinstance(request, requests.TryDummies):
@@ -49,3 +63,14 @@ class Desk:
         if isinstance(request, requests.LineUp):
             return self._stand.line_up(request)
         return self._stand.outline()
+
+    def _pose(self, request: requests.Pose) -> Standing:
+        """Return what stands are told of a case."""
+        if self._posed is None or self._weights is None:
+            from opperf.child.judging.problems import open_problem
+            from opperf.child.judging.problems.posing import Posed
+
+            opened = request.opened
+            problem = open_problem(opened.problem, self._names.folder, self._backend, opened.budget, opened.sizes)
+            self._posed, self._weights = Posed(problem, self._backend), mapping(request.weights, writable=True)
+        return self._posed.standing(request.case, self._weights)

@@ -15,7 +15,7 @@ import numpy as np
 
 from opperf.child.judging import draws, dummies
 from opperf.child.judging.elements import Array, decode, encode, roundoff, storage
-from opperf.child.judging.slots import Area, bind_slot, bind_tensors, one_call
+from opperf.child.judging.slots import Area, Calls, bind_slot, bind_tensors, one_call
 from opperf.child.judging.stand import outlined
 from opperf.child.judging.symptoms import PLAIN, symptom
 from opperf.child.judging.tolerance import (
@@ -29,7 +29,6 @@ from opperf.child.judging.tolerance import (
     settle_least,
 )
 from opperf.child.worker.inputs import of_elements
-from opperf.child.worker.names import Names
 from opperf.domain.backend import Backend, HostValue, Work
 from opperf.domain.case import Case
 from opperf.domain.dataclass import dataclass
@@ -45,6 +44,8 @@ FIRST_SLOTS = 4
 MOST_OTHERS = 64
 #: How many earlier inputs of a slot are mixed with its own, to tell a result that remembers some of them.
 FEW_EARLIER = 3
+#: Of the largest element: two results of the same values that are further apart are not those of one computation.
+UNSTEADY = 2.0**-6
 #: What the inputs of a slot are called that are those of another but for a few elements, and how many.
 VARY, FEW_CHANGED = "vary", 3
 
@@ -78,13 +79,18 @@ class Examiner:
     def __init__(
         self,
         backend: Backend,
-        names: Names,
+        names: Calls,
         request: requests.Examine,
         inputs: memoryview,
         results: memoryview,
         terms: dict[str, float] | None = None,
+        make: Callable[[Case, int], Sequence[bytes] | None] | None = None,
     ) -> None:
-        """Draw inputs into all slots, and call the reference once; `terms` outlives it, by the case's id."""
+        """Draw inputs into all slots, and call the reference once; `terms` outlives it, by the case's id.
+
+        `make` makes the values of a problem, where its case does not say how.
+        """
+        self._make = make
         self._backend, self._names, self._trial = backend, names, request.trial
         self._area, self._copies = Area(inputs, request.geometry), results
         self._specs = [spec for _, spec in tensors(request.trial.case)]
@@ -96,8 +102,9 @@ class Examiner:
         self._remembered = 0
         self._wide = _in_type(request.trial.case, "float64", "complex128")
         self._terms = {} if terms is None else terms
+        own = self._own_values()
         for i in request.geometry.constant:
-            self._write(0, i, self._values_of(self._specs[i], request.kind))
+            self._write(0, i, self._values_of(self._specs[i], request.kind) if own is None else own[i])
         for slot in range(min(FIRST_SLOTS, request.geometry.slots)):
             self._fill(slot, "plain")
         example = self._own(0)
@@ -120,9 +127,14 @@ class Examiner:
             self._before.setdefault(slot, []).insert(0, [array.copy() for array in self._arrays(slot)])
 
     def _fill(self, slot: int, kind: str) -> None:
+        own = self._own_values()
         near = self._generator.integers(min(FIRST_SLOTS, self._area.geometry.slots)) if kind == VARY else 0
         for i, spec in enumerate(self._specs):
-            if i not in self._area.geometry.constant:
+            if i in self._area.geometry.constant:
+                continue
+            if own is not None:
+                self._write(slot, i, own[i])
+            else:
                 values = self._near_copy(int(near), i, spec) if kind == VARY else self._values_of(spec, kind)
                 self._write(slot, i, values)
 
@@ -132,6 +144,12 @@ class Examiner:
     def _write(self, slot: int, place: int, values: Array) -> None:
         if self._specs[place].nbytes:
             self._area.part(slot, place, self._specs[place])[:] = values.tobytes()
+
+    def _own_values(self) -> Sequence[Array] | None:
+        """Return the bytes that a problem makes by itself; None where its case says how values are drawn."""
+        make = self._make or (lambda case, seed: None)
+        own = make(self._trial.case, int(self._generator.integers(1 << 31)))
+        return None if own is None else [np.frombuffer(raw, np.uint8) for raw in own]
 
     def _near_copy(self, slot: int, place: int, spec: TensorSpec) -> Array:
         """Return what lies in a slot but for a few elements: what looks at some to tell inputs apart is fooled."""
@@ -208,8 +226,10 @@ class Examiner:
         with suppress(Exception):  # not every reference has it
             half = self._in_case(_in_type(self._trial.case, "float16", "complex32"), arrays)
         expected = self._expectation(0)
-        again = self._values(self._own(0))
+        first, again = (self._values(self._own(0)) for _ in range(2))
+        # What draws numbers in double precision too allows for anything: so results are held against each other.
         steady = not any(difference(one, expected, place) for place, one in enumerate(again))
+        steady = steady and all(map(_is_near, first, again))
         return replies.Passing(dummies.passing(expected, arrays, other, half), steady)
 
     def _exact_or(self, own: list[Array]) -> Callable[[Sequence[Array]], Sequence[Array]]:
@@ -326,6 +346,15 @@ def _first_wrong(values: Sequence[Array], expected: Expected) -> Difference | No
     """Return the worst element of the first tensor that has a wrong one."""
     every = (difference(one, expected, place) for place, one in enumerate(values))
     return next((wrong for wrong in every if wrong is not None), None)
+
+
+def _is_near(one: Array, other: Array) -> bool:
+    """Whether two results differ by no more than the order of sums, whatever their type, may make of them."""
+    one, other = (np.asarray(each, np.result_type(each, np.float64)) for each in (one, other))
+    with np.errstate(all="ignore"):
+        finite = np.isfinite(one) & np.isfinite(other)
+        scale = np.max(np.abs(np.where(finite, one, 0)), initial=0.0)
+        return bool((np.abs(np.where(finite, one - other, 0)) <= UNSTEADY * scale).all())
 
 
 def _number(value: Any) -> object:

@@ -6,16 +6,23 @@ import mmap
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from opperf.catalog import catalog
+from opperf.child.backends.call import Call
 from opperf.child.worker import arguments
-from opperf.child.worker.names import Names
 from opperf.domain.backend import Backend, Bound, Work
 from opperf.domain.case import Argument, Case, Device, DType, ListOf
 from opperf.domain.judging import Geometry, tensors
 from opperf.domain.plan import Trial
 from opperf.domain.tensor import TensorSpec
+
+
+class Calls(Protocol):
+    """What says how trials are called: names of a framework, or a problem."""
+
+    def call(self, trial: Trial) -> Call:
+        """Return how to call the operator of a trial."""
 
 
 class Area:
@@ -49,12 +56,12 @@ def mapping(descriptor: int, *, writable: bool = False, private: bool = False) -
     return memoryview(mmap.mmap(descriptor, os.fstat(descriptor).st_size, flags, access))
 
 
-def bind_slot(backend: Backend, names: Names, trial: Trial, area: Area, slot: int) -> Bound:
+def bind_slot(backend: Backend, names: Calls, trial: Trial, area: Area, slot: int) -> Bound:
     """Return the call of a trial on the tensors that lie in a slot."""
     return bind_tensors(backend, names, trial, trial.case, area.tensors(backend, trial.case, slot))
 
 
-def bind_tensors(backend: Backend, names: Names, trial: Trial, case: Case, parts: Iterator[Any]) -> Bound:
+def bind_tensors(backend: Backend, names: Calls, trial: Trial, case: Case, parts: Iterator[Any]) -> Bound:
     """Return the call of a trial with these tensors as those of a case, in order."""
     every = (*case.inputs.items(), *case.attributes.items())
     values = {name: _value(backend, argument, parts) for name, argument in every}

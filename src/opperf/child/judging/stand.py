@@ -12,7 +12,7 @@ from functools import partial
 from itertools import repeat
 from typing import Any
 
-from opperf.child.judging.slots import Area, bind_slot, mapping, one_call
+from opperf.child.judging.slots import Area, Calls, bind_slot, mapping, one_call
 from opperf.child.worker.names import Names
 from opperf.domain.backend import Backend
 from opperf.domain.message import replies, requests
@@ -24,8 +24,9 @@ class Stand:
     def __init__(self, backend: Backend, names: Names, request: requests.Stand) -> None:
         """Load what is called, and make its arguments on each slot."""
         self._backend = backend
+        calls = names if request.standing is None else _calls_of(backend, names, request)
         area = Area(mapping(request.inputs, private=request.writable), request.geometry)
-        bounds = [bind_slot(backend, names, request.trial, area, slot) for slot in range(request.geometry.slots)]
+        bounds = [bind_slot(backend, calls, request.trial, area, slot) for slot in range(request.geometry.slots)]
         work = backend.forward(bounds[0])
         self._scope: Callable[[], Any] = work.scope
         self._slots = [one_call(backend, work, bound) for bound in bounds]
@@ -78,6 +79,12 @@ class Stand:
         if self._results:
             self._example = self._results[-1]
         return replies.Outlines(tuple(outlined(self._backend, leaf) for leaf in self._backend.leaves(self._example)))
+
+
+def _calls_of(backend: Backend, names: Names, request: requests.Stand) -> Calls:
+    from opperf.child.judging.problems.posing import Told  # who stands before an operator does not wait for it
+
+    return Told(backend, names.folder, request)
 
 
 def outlined(backend: Backend, leaf: object) -> replies.Outlined:

@@ -6,6 +6,7 @@ from opperf.child.worker.correctness import WrongResult
 from opperf.child.worker.seal import Patched
 from opperf.child.worker.side_work import Unfair
 from opperf.domain.backend import Unsupported
+from opperf.domain.errors import InputError
 from opperf.domain.message.replies import Failure
 from opperf.domain.reason import Reason
 
@@ -25,7 +26,8 @@ def failure(error: BaseException) -> Failure:
         return Failure(Reason(error.slug, text, error.hint), last=True)  # its threads would disturb the next one
     slug = "out_of_memory" if is_out_of_memory(error, text) else "operator_error"
     trace = "".join(traceback.format_exception(error))[-8000:]
-    return Failure(Reason(slug, headline(text)[:500], exception=type(error).__name__, traceback=trace))
+    hint = error.hint if isinstance(error, InputError) else None
+    return Failure(Reason(slug, headline(text)[:500], hint, exception=type(error).__name__, traceback=trace))
 
 
 def headline(text: str) -> str:

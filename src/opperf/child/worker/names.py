@@ -15,7 +15,7 @@ from opperf.child.worker import arguments, code, promises
 from opperf.child.worker.seal import Seal
 from opperf.domain.backend import Backend, Unsupported
 from opperf.domain.case import Case
-from opperf.domain.code import Code
+from opperf.domain.code import Code, ProblemCode
 from opperf.domain.custom import declaration_of
 from opperf.domain.dataclass import dataclass
 from opperf.domain.message.replies import Discovery, Example, Meaning
@@ -44,7 +44,7 @@ class Names:
 
     def __init__(self, backend: Backend, folder: Path, plugins: code.Plugins) -> None:
         self._backend = backend
-        self._folder = folder
+        self.folder = folder
         self._plugins = plugins
         self._loaded: dict[Code, Callable[..., object]] = {}
         #: What measures, as it was before the first of the user's own functions was loaded.
@@ -60,6 +60,8 @@ class Names:
         binding = bindings.get(trial.case.operator)
         if isinstance(path, Code):
             return code.call(path, self._load(path), trial.case, self._backend.name)
+        if isinstance(path, ProblemCode):
+            raise Unsupported(f"`{path}` is a problem: candidates are judged against it", slug="no_such_operator")
         if path is not None:
             call = binding.at(path) if isinstance(binding, Call) else None
             function = None if call else self._function(path)
@@ -219,7 +221,7 @@ class Names:
     def _load(self, path: Code) -> Callable[..., object]:
         if path not in self._loaded:
             self.seal = self.seal or Seal(self._originals())
-            self._loaded[path] = code.load(path, self._folder)
+            self._loaded[path] = code.load(path, self.folder)
         return self._loaded[path]
 
     def check_seal(self) -> None:

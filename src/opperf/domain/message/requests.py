@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Generic, Optional, TypeAlias, TypeVar, Union, get_args
 
-from opperf.domain.code import Code
+from opperf.domain.case import Case
+from opperf.domain.code import Code, ProblemCode
 from opperf.domain.codec import Exact, Fields
 from opperf.domain.dataclass import dataclass
 from opperf.domain.explanation import Explanation
@@ -19,13 +20,16 @@ from opperf.domain.measurement import Measurement
 from opperf.domain.message import replies
 from opperf.domain.message.replies import Output
 from opperf.domain.plan import SMALL, Part, Settings, Side, Trial
+from opperf.domain.problem import OpenedProblem, OwnProblem, Standing, problem_from_json, problem_to_json
 from opperf.domain.type_hint import Form, wrong
 
 R = TypeVar("R", bound=Fields, covariant=True)
 
 
-def telling(name: str | Code | None) -> str | dict[str, str] | None:
+def telling(name: str | Code | ProblemCode | None) -> object:
     """Return the JSON form of a name or code in a request."""
+    if isinstance(name, ProblemCode):
+        return problem_to_json(name)
     return {"code": name.name} if isinstance(name, Code) else name
 
 
@@ -48,7 +52,9 @@ def told_trial(data: object, where: str) -> Trial:
     trial = Trial.from_json(data, where)
     if not isinstance(data, dict) or "implementation" not in data:
         raise wrong(data, where, "a trial with its `implementation`")
-    own = read_name(data["implementation"], f"{where}.implementation")
+    text, place = data["implementation"], f"{where}.implementation"
+    is_problem = isinstance(text, dict) and "problem" in text
+    own = problem_from_json(text, place) if is_problem else read_name(text, place)
     return replace(trial, side=replace(trial.side, implementation=own))
 
 
@@ -255,7 +261,8 @@ class Stand(JudgingRequest[replies.Agreement]):
     """Load what a trial calls, and place its arguments on the slots of a shared area.
 
     `inputs` and `answers` are descriptors: the area, which is read, and where the addresses of results are written.
-    Where it is `writable`, what is written into the area stays in the process.
+    Where it is `writable`, what is written into the area stays in the process. A `standing` says how what a problem
+    asks for is built and called, and `weights` is the descriptor of its weights.
     """
 
     trial: Told
@@ -263,6 +270,8 @@ class Stand(JudgingRequest[replies.Agreement]):
     inputs: int
     answers: int
     writable: bool = False
+    standing: Optional[Standing] = None
+    weights: Optional[int] = None
 
 
 @dataclass(frozen=True)
@@ -300,6 +309,26 @@ class Examine(JudgingRequest[replies.Outlines]):
     inputs: int
     results: int
     kind: str = "plain"
+
+
+@dataclass(frozen=True)
+class OpenProblem(JudgingRequest[OpenedProblem]):
+    """Look into a problem that the user named: its inputs are to fit a `budget` of bytes."""
+
+    problem: OwnProblem
+    budget: int
+
+
+@dataclass(frozen=True)
+class Pose(JudgingRequest[Standing]):
+    """Say what a candidate for a case of a problem is told, and write its weights where `weights` is a descriptor.
+
+    What is examined from here on is this problem.
+    """
+
+    opened: OpenedProblem
+    case: Case
+    weights: int
 
 
 @dataclass(frozen=True)
@@ -350,6 +379,8 @@ VERBS: Mapping[str, type[Request[Fields]]] = {
     "go": Go,
     "outline": Outline,
     "examine": Examine,
+    "open_problem": OpenProblem,
+    "pose": Pose,
     "draw": Draw,
     "inspect": Inspect,
     "try_dummies": TryDummies,

@@ -28,7 +28,11 @@ def judge(
     ] = None,
     *,
     against: Annotated[
-        str, Option(metavar="REFERENCE", help="What they should compute: an operator, or a function of your own.")
+        str,
+        Option(
+            metavar="REFERENCE",
+            help="What they should compute: an operator, a function of your own, or a problem (`kernelbench:FILE`).",
+        ),
     ],
     inputs: options.Input = None,
     attribute: Annotated[

@@ -9,13 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from opperf.domain.case import Case
-from opperf.domain.code import Code
+from opperf.domain.code import Code, ProblemCode
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import HarnessError, OpperfError
 from opperf.domain.judging import Geometry, area_size, geometry, tensors
 from opperf.domain.message.replies import Inspection, Outlined
-from opperf.domain.message.requests import Draw, Examine, Inspect, R, Request, TryDummies
+from opperf.domain.message.requests import Draw, Examine, Inspect, Pose, R, Request, TryDummies
 from opperf.domain.plan import Settings, Side, Trial
+from opperf.domain.problem import OpenedProblem, Standing
+from opperf.parent.judge.problems import WEIGHT_BYTES, hidden_files, readable_files
 from opperf.parent.judge.seat import Seat, Turned
 from opperf.parent.judge.stands import Stands
 from opperf.parent.workers.area import Area
@@ -45,13 +47,17 @@ class Bench:
         confined: bool = True,
         constant: Sequence[str] = (),
         cpus: tuple[int, ...] | None = None,
+        problem: OpenedProblem | None = None,
     ) -> None:
         """Start the examiner; raises `OpperfError` where it does not start, or the reference fails.
 
         The `constant` inputs have values of their own each time that a case is laid out, the same in all slots.
         """
         self.trial, self._settings, self._note = trial, settings, note
-        self._plugins, self._cpus, self.constant = plugins, cpus, tuple(constant)
+        self._plugins, self._cpus, self.constant, self.problem = plugins, cpus, tuple(constant), problem
+        #: What stands are told of the case of a problem.
+        self.standing: Standing | None = None
+        self.case = trial.case
         environment = EnvironmentSpec.parse(trial.side.environment)
         self._python = interpreter(environment, framework=trial.side.framework, progress=note)
         #: What confines stands, by name.
@@ -67,11 +73,14 @@ class Bench:
             self._copied = self._copies.map()
             # The program is the candidate's affair: what is right does not depend on it.
             side = replace(trial.side, mode="eager")
-            files = (self._inputs.descriptor, self._copies.descriptor)
+            self._weights = Area("weights", WEIGHT_BYTES if problem else 0)
+            self._open.callback(self._weights.close)
+            files = (self._inputs.descriptor, self._copies.descriptor, self._weights.descriptor)
             self._examiner, _ = start(side, cpus=None, progress=note, sharing=3, plugins=plugins, files=files)
             self._open.callback(self._examiner.close)
             self.lay(trial.case, FEW_SLOTS)
             self._inputs.seal()
+            self._weights.seal()
             self._open.callback(self.stands.close)
         except BaseException:
             self._open.close()
@@ -82,6 +91,9 @@ class Bench:
 
         What is constant is of this kind. Raises `OperatorFailure` where the reference fails at it.
         """
+        if self.problem is not None and (self.standing is None or case != self.case):
+            pose = Pose(self.problem, case, self._weights.descriptor)
+            self.standing = self._examiner.ask(pose, self._settings.timeout)
         self.case = case
         self.geometry: Geometry = geometry(case, SLOT_BYTES, slots, self.constant)
         trial = replace(self.trial, case=case, side=replace(self.trial.side, mode="eager"))
@@ -95,11 +107,16 @@ class Bench:
             replace(self.trial, side=side),
             self._inputs,
             self._settings.timeout,
+            briefing=self._brief,
+            weights=self._weights,
             cpus=self._cpus,
             starting=next(self._apart),
             under=under(self._room(side), self.room) if self.room else (),
             plugins=self._plugins,
         )
+
+    def _brief(self) -> Standing | None:
+        return self.standing
 
     def _key(self, side: Side) -> tuple[Path, ...]:
         """Return what tells the stand of a side from others: what it may read."""
@@ -107,9 +124,10 @@ class Bench:
 
     def _room(self, side: Side) -> Room:
         """Return what a stand may read: its own code, and of a candidate's not the reference's."""
-        reference = _files(self.trial.side)
-        own = _files(side)
-        hidden = [file for file in reference if file not in own]
+        own, reference = _files(side), self.trial.side
+        problem = reference.implementation
+        others = hidden_files(problem) if isinstance(problem, ProblemCode) else _files(reference)
+        hidden = [] if side == reference else [file for file in others if file not in own]
         return room_of(self._python, [*map(belongings, own), *self._plugins], hidden, cpus=self._cpus)
 
     def draw(self, slots: Sequence[int], kinds: Sequence[str]) -> None:
@@ -163,10 +181,12 @@ class Bench:
 
 def _files(side: Side) -> list[Path]:
     """Return the file that a side's own code is in, where the name tells it; of a module it is the package here."""
+    if isinstance(side.implementation, ProblemCode):
+        return readable_files(side.implementation)
     if not isinstance(side.implementation, Code):
         return []
     place = side.implementation.name.rpartition(":")[0]
-    if place.endswith(".py"):
+    if place.endswith((".py", ".json")):
         return [Path(place)]
     top = Path(place.partition(".")[0])
     return [path for path in (top, top.with_suffix(".py")) if path.exists()]

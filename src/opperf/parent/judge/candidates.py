@@ -7,12 +7,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from opperf.domain.code import Code, read_operator
+from opperf.domain.code import Code, ProblemCode, read_operator, read_problem
 from opperf.domain.errors import InputError
 from opperf.domain.files.text_file import read_text
 from opperf.domain.plan import Settings, Trial
+from opperf.domain.problem import OpenedProblem
 from opperf.domain.registry import parse_device
 from opperf.parent import request as requests
+from opperf.parent.judge.problems import check_request, entry_of, look_into
+from opperf.parent.planning.selection import Selection
 from opperf.parent.progress import Progress, planning
 from opperf.parent.request import Request
 from opperf.parent.session import Session
@@ -28,9 +31,11 @@ def read_candidate(text: str, against: str) -> Code:
     >>> read_candidate("mine.py:f", "softmax").name
     'mine.py:f'
     """
-    code = read_operator(text)
+    code, problem = read_operator(text), read_problem(against)
     if isinstance(code, Code):
         return code
+    if text.endswith(".json") and isinstance(problem, ProblemCode) and problem.kind == "flashinfer":
+        return Code(f"{text}:run")  # a solution says itself what it is called
     if not text.endswith(".py"):
         raise InputError(
             f"`{text}` is no candidate", hint="name a function: `my_kernel.py:f`, or `my_package.my_module:f`"
@@ -46,6 +51,9 @@ def function_of(text: str, place: str, against: str) -> str:
     >>> function_of("def _part(x): ...\ndef mine(x): ...", "a.py", "softmax")
     'mine'
     """
+    problem = read_problem(against)
+    if isinstance(problem, ProblemCode):
+        return entry_of(text, problem)
     names: list[str] = FUNCTIONS.findall(text)
     public = list(dict.fromkeys(name for name in names if not name.startswith("_")))
     for name in (*USUAL, against.rpartition(":")[2]):
@@ -57,19 +65,20 @@ def function_of(text: str, place: str, against: str) -> str:
     raise InputError(f"{place}: which function is the candidate? It has {listing}", hint=f"write `{place}:NAME`")
 
 
-def reference_trials(against: str, request: Request, settings: Settings, progress: Progress) -> Sequence[Trial]:
-    """Return the cases that candidates are judged on, with the reference on its side; raises `InputError`."""
-    requests.plugin_files(request, note=progress.note)
-    selection = requests.selection([against], request, note=progress.note)
+def reference_trials(
+    against: str, request: Request, settings: Settings, progress: Progress
+) -> tuple[Sequence[Trial], OpenedProblem | None]:
+    """Return the cases that candidates are judged on, with the reference on its side, and the problem that it is of.
+
+    Raises `InputError`.
+    """
+    problem = read_problem(against)
+    if isinstance(problem, ProblemCode):
+        check_request(problem, request)
+        trial, opened = look_into(problem, _selection([], request, progress), settings, progress)
+        return [trial], opened
+    selection = _selection([against], request, progress)
     selection = replace(selection, directions=("forward",), sizes=selection.sizes or ("common",))
-    for device in selection.devices:
-        if parse_device(device) != "cpu":
-            raise InputError(
-                f"`--device {device}`: the judge has been proven on the CPU only",
-                hint="leave out `--device`; `opperf compare` measures there",
-                slug="unknown_device",
-            )
-    selection = replace(selection, devices=("cpu",))
     if selection.user_rows:
         selection = replace(selection, sizes=())
     with planning(progress), Session(selection, settings, progress) as session:
@@ -79,4 +88,18 @@ def reference_trials(against: str, request: Request, settings: Settings, progres
         raise InputError(
             f"`{against}` is an operator of {', '.join(frameworks)}", hint=f"name one: `--framework {frameworks[0]}`"
         )
-    return trials
+    return trials, None
+
+
+def _selection(operators: Sequence[str], request: Request, progress: Progress) -> Selection:
+    """Return what is selected, on the CPU; raises `InputError` for another device."""
+    requests.plugin_files(request, note=progress.note)
+    selection = requests.selection(operators, request, note=progress.note)
+    for device in selection.devices:
+        if parse_device(device) != "cpu":
+            raise InputError(
+                f"`--device {device}`: the judge has been proven on the CPU only",
+                hint="leave out `--device`; `opperf compare` measures there",
+                slug="unknown_device",
+            )
+    return replace(selection, devices=("cpu",))

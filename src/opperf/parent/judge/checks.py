@@ -15,18 +15,21 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import OperatorFailure, OpperfError
 from opperf.domain.judging import Evidence
 from opperf.domain.plan import Trial
+from opperf.domain.problem import OpenedProblem
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.judge.bench import FEW_SLOTS, Bench
 from opperf.parent.judge.failing import Failing, check_outlines, failure_of, inspect, with_slug
 from opperf.parent.judge.seat import Seat
 
+#: Of a problem, so many cases are checked that its files list, but for the one that is timed, and that they do not.
+MOST_LISTED, MOST_HIDDEN = 3, 2
 #: How values are distributed of which a case is checked, in turn: those of the case, and then harder ones.
 KINDS = ("plain", "magnitudes", "spike", "positive", "mixed", "sorted", "clustered", "constant_rows", "vary")
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A case to check, and what it is called: `tiny`, `size`, or `other`, whose shape a candidate may refuse.
+    """A case to check, and what it is called: `tiny`, `size`, `listed`, or `other`, whose shape it may refuse.
 
     What is constant is drawn in a `harder` way in one of them.
     """
@@ -42,6 +45,15 @@ def stages(case: Case) -> list[Stage]:
     tiny = definition.small_case(case) if definition is not None else _with_extents(case, lambda size: min(size, 3))
     others = [_with_extents(case, lambda size: size + 1), _with_extents(case, lambda size: max(1, size - size // 3))]
     return [Stage("tiny", tiny), Stage("size", case), *(Stage("other", one) for one in others)]
+
+
+def problem_stages(problem: OpenedProblem) -> list[Stage]:
+    """Return the cases in which a candidate for a problem is checked: the smallest listed one first."""
+    timed, *others = problem.cases
+    others.sort(key=lambda case: case.input_bytes)
+    smaller = [Stage("tiny", case) for case in others[:1]]
+    more = [Stage("listed", case) for case in others[1:MOST_LISTED]]
+    return [*smaller, Stage("size", timed), *more, *(Stage("other", case) for case in problem.hidden[:MOST_HIDDEN])]
 
 
 def _with_extents(case: Case, change: Callable[[int], int]) -> Case:
@@ -63,7 +75,8 @@ class Checks:
     def __init__(self, bench: Bench) -> None:
         """Find out which stages the reference takes."""
         self._bench = bench
-        self.stages = list(self._usable(stages(bench.trial.case)))
+        own = problem_stages(bench.problem) if bench.problem else stages(bench.trial.case)
+        self.stages = list(self._usable(own))
         if bench.constant:
             self.stages.append(Stage("size", bench.trial.case, harder=True))
 

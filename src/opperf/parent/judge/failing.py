@@ -11,6 +11,7 @@ from opperf.domain.case import Case
 from opperf.domain.errors import OperatorFailure, OpperfError, WorkerFailure
 from opperf.domain.judging import PAGE, Evidence, bytes_of, extent
 from opperf.domain.message.replies import Inspection
+from opperf.domain.problem import WrongWeights
 from opperf.domain.tensor import ITEM_SIZES
 from opperf.parent.judge.bench import Bench
 from opperf.parent.judge.seat import Seat, Turned
@@ -55,6 +56,7 @@ def failure_of(error: OpperfError, stage: str, case: Case | None) -> Failing:
     message, _, _ = error.message.partition("\n")
     if isinstance(error, OperatorFailure):
         slug = "changes_inputs" if "read-only" in message else "load" if stage == "load" else "fails"
+        slug = "other_problem" if error.reason.exception == WrongWeights.__name__ else slug
         if slug == "changes_inputs":
             message = f"it writes to its inputs, which are read-only: {message}"
         return Failing(Evidence(slug, message, stage, case))

@@ -23,6 +23,7 @@ from opperf.domain.explanation import Explanation
 from opperf.domain.judging import Evidence, Judged, Speed, bytes_of
 from opperf.domain.peaks import Peaks
 from opperf.domain.plan import UNCHECKED, Settings, Trial
+from opperf.domain.problem import OpenedProblem
 from opperf.domain.units import format_seconds
 from opperf.parent.analysis.verdict import LEAST_PAIRS, Rule, paired_test
 from opperf.parent.calibration import stored_rates
@@ -47,8 +48,7 @@ class Terms:
     """How candidates are judged: by which rule, in which room.
 
     Inputs that are `constant` have the same values in all calls of a process. What ran is looked at where it is to
-    `explain`. `meet` gets what examiners say of their
-    framework.
+    `explain`. `problem` is that of the reference, where it has one. `meet` gets what examiners say of their framework.
     """
 
     settings: Settings
@@ -58,6 +58,7 @@ class Terms:
     meet: Callable[[Mapping[str, object]], None] = lambda _: None
     constant: tuple[str, ...] = ()
     explain: bool = False
+    problem: OpenedProblem | None = None
 
 
 def judge(
@@ -88,6 +89,7 @@ class Judge:
                     confined=terms.confined,
                     constant=terms.constant,
                     cpus=cpus,
+                    problem=terms.problem,
                 )
                 try:
                     terms.meet(self._bench.facts)
@@ -248,6 +250,7 @@ class Judge:
             evidence=tuple(evidence),
             room=self._bench.room,
             constant=self._bench.constant,
+            problem=self._bench.problem.notes if self._bench.problem else (),
         )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from opperf.domain.dataclass import dataclass
@@ -18,6 +18,7 @@ from opperf.domain.measurement import Sample
 from opperf.domain.message.replies import Outlined
 from opperf.domain.message.requests import Explain, Go, LineUp, Outline, R, Request, Stand
 from opperf.domain.plan import Trial
+from opperf.domain.problem import Standing
 from opperf.domain.tensor import ITEM_SIZES
 from opperf.parent.workers.area import ANSWERS, Area
 from opperf.parent.workers.freezer import Freezer, read_memory
@@ -50,6 +51,8 @@ class Seat:
         inputs: Area,
         timeout: float,
         *,
+        briefing: Callable[[], Standing | None],
+        weights: Area,
         cpus: tuple[int, ...] | None,
         starting: tuple[int, ...] | None = None,
         under: Sequence[str] = (),
@@ -57,6 +60,8 @@ class Seat:
     ) -> None:
         """Start its child, which imports its framework meanwhile, on the CPUs `starting` where they are given."""
         self._inputs, self._timeout, self._cpus, self._starting = inputs, timeout, cpus, starting
+        #: What it is told of the case of a problem when it takes it, and where the weights of that lie.
+        self._briefing, self._weights = briefing, weights
         #: Where inputs are writable, what is written into them stays in the process.
         self.writable = False
         self._answers = Area("answers", ANSWERS)
@@ -70,7 +75,7 @@ class Seat:
             plugins=plugins,
             greet=False,
             under=under,
-            files=(inputs.descriptor, self._answers.descriptor),
+            files=(inputs.descriptor, self._answers.descriptor, weights.descriptor),
         )
         self._freezer: Freezer | None = None
         self.outlines: tuple[Outlined, ...] = ()
@@ -93,8 +98,8 @@ class Seat:
 
     def take(self, trial: Trial, geometry: Geometry) -> None:
         """Load what a trial calls, and place its arguments; raises `OperatorFailure` and `WorkerFailure`."""
-        request = Stand(trial, geometry, self._inputs.descriptor, self._answers.descriptor, self.writable)
-        self._ask(request)
+        files = (self._inputs.descriptor, self._answers.descriptor)
+        self._ask(Stand(trial, geometry, *files, self.writable, self._briefing(), self._weights.descriptor))
 
     def line_up(self, slots: Sequence[int], repeat: int = 1, *, empty: bool = False) -> None:
         """Tell it what it will be asked to call."""

@@ -83,12 +83,11 @@ def judge_all(
                 "nothing to judge", hint="name candidates: `opperf judge my_kernel.py:f --against softmax`"
             )
         settings = requests.settings(request)
-        trials = reference_trials(order.against, request, settings, progress)
+        trials, problem = reference_trials(order.against, request, settings, progress)
         constant = _constant(order.constant, trials)
         family = replace(rule, family=len(every) * len(trials))
-        terms = Terms(
-            settings, family, order.room == "auto", requests.plugin_files(request), meet, constant, order.explain
-        )
+        plugins = requests.plugin_files(request)
+        terms = Terms(settings, family, order.room == "auto", plugins, meet, constant, order.explain, problem)
         numbers = {id(one): number for number, one in enumerate(every)}
         lines = _lines(order, trials, rule, stack)
         for trial in trials:

@@ -93,8 +93,8 @@ def _subject(sides: Sequence[SideText], answers: Describes) -> str | Code:
     if base.implementation is None:
         text = implementations[0]
         raise InputError(f"opperf cannot tell which operator `{text.text}` is", hint="name it before `--base`")
-    own = isinstance(base.implementation, Code)
-    return base.implementation if own else full_name(base.framework, str(base.implementation))
+    own = base.implementation
+    return own if isinstance(own, Code) else full_name(base.framework, str(own))
 
 
 def _implement(text: SideText, answers: Describes) -> str | None:
@@ -102,7 +102,7 @@ def _implement(text: SideText, answers: Describes) -> str | None:
     path, plain = text.side.implementation, replace(text.side, implementation=None)
     if path is None:
         return None
-    meaning = own_meaning(path, plain, answers) if isinstance(path, Code) else answers.describe(plain, path)
+    meaning = own_meaning(path, plain, answers) if isinstance(path, Code) else answers.describe(plain, str(path))
     return meaning.operator
 
 

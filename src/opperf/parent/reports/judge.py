@@ -26,7 +26,7 @@ from opperf.parent.reports.text import case_text
 
 #: The first stages of a judging, as people read them.
 STAGES = {"load": "when it was loaded", "tiny": "at a small size", "size": "at the size that is timed"}
-STAGES |= {"other": "at a size beside it", "timed": "in a call that was timed"}
+STAGES |= {"listed": "at another listed size", "other": "at a size beside it", "timed": "in a call that was timed"}
 #: Candidates of which people are shown the evidence, at most.
 MOST_DETAILS = 100
 LEGEND = Legend(
@@ -54,7 +54,8 @@ def document(run: JudgedRun) -> Document:
     """Return the report."""
     judgements = in_order(run.judgements)
     blocks: list[Block] = [table(COLUMNS, judgements, lambda one: _LEVELS.get(one.verdict, ""))] if judgements else []
-    notes = [tally(judgements), *constants(judgements), *rooms(judgements), *crowds(run.run)]
+    notes = [*problems(judgements), *constants(judgements), *rooms(judgements), *crowds(run.run)]
+    notes = [tally(judgements), *notes]
     return Document(
         "opperf judge",
         [*blocks, *map(Note, notes), LEGEND, *_evidence(judgements)],
@@ -156,6 +157,11 @@ def constants(judgements: Sequence[Judged]) -> list[str]:
     """Say which inputs were the same in all calls of a process."""
     names = dict.fromkeys(name for one in judgements for name in one.constant)
     return [f"constant between calls: {', '.join(names)}"] if names else []
+
+
+def problems(judgements: Sequence[Judged]) -> list[str]:
+    """Say what is other than the files of problems have it."""
+    return [f"problem: {text}" for text in dict.fromkeys(text for one in judgements for text in one.problem)]
 
 
 def details(judged: Judged) -> Iterator[Note]:

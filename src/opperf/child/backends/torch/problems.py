@@ -18,9 +18,9 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from opperf.child.backends.torch import specs
 from opperf.child.backends.torch.specs import DTYPES, NAMES
 from opperf.domain.errors import InputError
+from opperf.domain.problem import WrongWeights
 from opperf.domain.tensor import TensorSpec
 
 #: Functions that make a tensor of values that a description can say.
@@ -96,11 +96,6 @@ def shape_of(tensor: torch.Tensor) -> TensorSpec:
             f"an input is a tensor of {tensor.dtype}, {tensor.layout}", hint="opperf knows no such tensors"
         )
     return TensorSpec(tuple(tensor.shape), NAMES[tensor.dtype])
-
-
-def describe_values(tensor: torch.Tensor) -> TensorSpec:
-    """Return a description by the bounds of the values that a tensor has; raises `InputError`."""
-    return replace(shape_of(tensor), range=specs.bounds_of(specs.to_compute_type(tensor)))
 
 
 def is_tensor(value: object) -> bool:
@@ -210,10 +205,9 @@ def load_state(module: torch.nn.Module, weights: Mapping[str, torch.Tensor]) -> 
             wrong.append(f"has `{name}` of {texts[0]}, expected {texts[1]}")
     if wrong:
         more = f" and {len(wrong) - 4} more" if len(wrong) > 4 else ""
-        raise InputError(
+        raise WrongWeights(
             f"the candidate {', '.join(sorted(wrong)[:4])}{more}",
             hint="weights are loaded by name: give the candidate the names and shapes of the reference's",
-            slug="wrong_weights",
         )
     module.load_state_dict(dict(weights), strict=True)
 

@@ -147,7 +147,7 @@ def spec(tensor: torch.Tensor) -> TensorSpec:
         NAMES[tensor.dtype],
         strides=_strides(tensor),
         values=SPD if definite else "sorted" if _rises(plain) else "uniform",
-        range=None if definite or tensor.is_complex() else bounds_of(plain),
+        range=None if definite or tensor.is_complex() else _bounds(plain),
         requires_grad=False if fixed else None,
     )
 
@@ -202,7 +202,7 @@ def _holds_tensors(spec: Argument) -> bool:
     return any(True for _ in tensors_of(spec))
 
 
-def bounds_of(tensor: torch.Tensor) -> tuple[float, float] | None:
+def _bounds(tensor: torch.Tensor) -> tuple[float, float] | None:
     """Return what values were seen between; None for floats of either sign, which the default bounds are for."""
     if not tensor.is_floating_point():
         if not tensor.numel():

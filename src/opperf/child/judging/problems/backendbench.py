@@ -9,9 +9,10 @@ where there are none, those that opperf makes of PyTorch's own samples.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from opperf.child import backends
 from opperf.child.judging.problems.function_problem import Entry, Form, FunctionProblem
@@ -20,7 +21,7 @@ from opperf.child.worker import inputs
 from opperf.domain.backend import Backend
 from opperf.domain.case import Argument, Case, ListOf, map_tensors, tensors_of
 from opperf.domain.errors import InputError
-from opperf.domain.problem import Branch, Constant, Slot, Tree
+from opperf.domain.problem import Branch, Constant, Slot, Standing, Tree
 from opperf.domain.tensor import TensorSpec
 
 #: What folders have for the point of `add.Tensor`.
@@ -34,8 +35,7 @@ MOST_EXTENTS = 3
 def open_backendbench(path: Path, name: str, backend: Backend, budget: int) -> FunctionProblem:
     """Return the problem of an operator's folder; raises `InputError`."""
     folder = _operator_folder(path)
-    base, _, overload = folder.name.rpartition(ESCAPE) if ESCAPE in folder.name.strip("_") else (folder.name, "", "")
-    operator = f"{base or folder.name}.{overload or 'default'}"
+    operator = _operator(folder)
     reference = backends.problem_tools(backend.name).operator(operator)
     calls = [call for file in _traces(folder) for call in read_calls(file, operator)]
     calls = calls or list(_samples(backend, operator))
@@ -50,12 +50,24 @@ def open_backendbench(path: Path, name: str, backend: Backend, budget: int) -> F
     left_out = len(entries) - len(fitting)
     notes = [f"{left_out} of {len(entries)} cases are over the budget, left out"] if left_out else []
     fitting.sort(key=lambda pair: -pair[0].case.input_bytes)
-    form = Form("backendbench", f"{folder.name}_kernel_impl", reference)
+    form = Form("backendbench", reference)
 
     def neighbours() -> list[Entry]:
         return [entry for entry in _neighbours(name, fitting[0][1]) if _runs(entry, form, backend)]
 
     return FunctionProblem(name, backend, form, [entry for entry, _ in fitting], neighbours, notes)
+
+
+def load_reference(path: Path, standing: Standing, backend: Backend) -> Callable[..., Any]:
+    """Return the operator of a folder."""
+    function: Callable[..., Any] = backends.problem_tools(backend.name).operator(_operator(_operator_folder(path)))
+    return function
+
+
+def _operator(folder: Path) -> str:
+    """Return an operator of ATen by the name of its folder."""
+    base, _, overload = folder.name.rpartition(ESCAPE) if ESCAPE in folder.name.strip("_") else (folder.name, "", "")
+    return f"{base or folder.name}.{overload or 'default'}"
 
 
 def _operator_folder(path: Path) -> Path:
@@ -88,8 +100,14 @@ def _entry(name: str, call: TracedCall) -> Entry:
     places = {f"argument{number}": value for number, value in enumerate(call.arguments)}
     trees: dict[str, Tree] = {}
     for own, value in {**places, **call.keywords}.items():
-        trees[own] = _tree(value, sum(len(list(tensors_of(one))) for one in holders.values()))
-        (holders if list(tensors_of(value)) else values)[own] = value
+        specs = list(tensors_of(value))
+        trees[own] = _tree(value, len(holders))
+        if isinstance(value, TensorSpec):
+            holders[own] = value
+        elif specs:
+            holders |= {f"{own}.{place}": spec for place, spec in enumerate(specs)}
+        else:
+            values[own] = value
     case = Case(name, holders, values)
     return Entry(case, tuple(trees[own] for own in places), {own: trees[own] for own in call.keywords})
 

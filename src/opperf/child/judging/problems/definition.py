@@ -16,7 +16,6 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, at_place
 from opperf.domain.files.json_text import NotJSON, show, value_of
 from opperf.domain.files.text_file import distinct, read_json, read_text
-from opperf.domain.problem import StatedTolerance
 from opperf.domain.tensor import TensorSpec, parse_dtype
 
 HINT = "a definition has `name`, `axes`, `inputs`, `outputs` and `reference`"
@@ -76,12 +75,15 @@ class Definition:
 
 @dataclass(frozen=True)
 class Workload:
-    """One choice of axes, and of each input where its values come from: an object with a `type` of `SOURCES`."""
+    """One choice of axes, and of each input where its values come from: an object with a `type` of `SOURCES`.
+
+    `text` is all of it as its file has it.
+    """
 
     uuid: str
     axes: Mapping[str, int]
     inputs: Mapping[str, Mapping[str, Any]]
-    tolerance: StatedTolerance | None = None
+    text: Mapping[str, object]
 
 
 def _number(text: str, axes: Mapping[str, int]) -> int | None:
@@ -161,25 +163,4 @@ def _workload(data: object, where: str) -> Workload:
     for name, source in data["inputs"].items():
         if not isinstance(source, dict) or source.get("type") not in SOURCES:
             raise InputError(f"{where}: inputs.{name}: found {show(source)}, expected a type of {', '.join(SOURCES)}")
-    stated = data.get("tolerance")
-    tolerance = None if stated is None else _tolerance(stated, f"{where}: tolerance")
-    return Workload(str(data.get("uuid", "")), data["axes"], data["inputs"], tolerance)
-
-
-def _tolerance(data: object, where: str) -> StatedTolerance:
-    """Return a tolerance; what is left out has the format's default."""
-    numbers = {"max_atol": 1e-2, "max_rtol": 1e-2, "required_matched_ratio": 0.99, "max_error_cap": None}
-    if not isinstance(data, dict):
-        raise InputError(f"{where}: found {show(data)}, expected an object")
-    values = {name: data.get(name, default) for name, default in numbers.items()}
-    for name, value in values.items():
-        plain = isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0
-        if not plain and not (value is None and name == "max_error_cap"):
-            raise InputError(f"{where}.{name}: found {show(value)}, expected a number of 0 or more")
-    return StatedTolerance(
-        values["max_atol"] or 0.0,
-        values["max_rtol"] or 0.0,
-        values["required_matched_ratio"] or 0.0,
-        values["max_error_cap"],
-        data.get("allow_negative_inf") is True,
-    )
+    return Workload(str(data.get("uuid", "")), data["axes"], data["inputs"], data)

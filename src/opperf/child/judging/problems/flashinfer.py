@@ -27,11 +27,10 @@ from opperf.domain.backend import Backend
 from opperf.domain.case import Argument, Case
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import show
-from opperf.domain.problem import Constant, Slot, Tree
+from opperf.domain.problem import Constant, Slot, Standing, Tree
 from opperf.domain.registry import BUILD_PREFIX
 from opperf.domain.tensor import TensorSpec
 
-ENTRY = "run"
 #: Whole numbers of `random` inputs: none of the format's is larger.
 WHOLE = {"int8": (-128.0, 128.0)}
 MOST_WHOLE = (-1024.0, 1024.0)
@@ -44,6 +43,11 @@ def open_flashinfer(path: Path, name: str, backend: Backend, budget: int) -> Fun
     """Return the problem of a definition; raises `InputError`."""
     file = _definition_file(path)
     return _Reader(read_definition(file), name, backend, budget).problem()
+
+
+def load_reference(path: Path, standing: Standing, backend: Backend) -> Callable[..., Any]:
+    """Return the reference of a definition, which returns its results."""
+    return _Reader(read_definition(_definition_file(path)), "", backend, 0).reference
 
 
 def _definition_file(path: Path) -> Path:
@@ -90,7 +94,7 @@ class _Reader:
                 hint="its source has to run by itself, and to have a function `run`",
                 slug="bad_problem",
             ) from error
-        self._reference = self._with_results(run)
+        self.reference = self._with_results(run)
 
     def problem(self) -> FunctionProblem:
         """Return the problem with the workloads that fit, or the first one made smaller."""
@@ -106,7 +110,10 @@ class _Reader:
             fitting, notes = self._smaller(workloads)
         fitting = sorted(fitting, key=lambda one: -self._bytes(one.axes))
         entries = [self._entry(one) for one in fitting]
-        form = Form("flashinfer", ENTRY, self._reference)
+        stated = [one.text["tolerance"] for one in fitting if one.text.get("tolerance")]
+        if stated:
+            notes.append(f"the tolerance of its own, {show(stated[0])}, is not used: opperf's is that of the reference")
+        form = Form("flashinfer", self.reference)
         return FunctionProblem(self._name, self._backend, form, entries, lambda: list(self._neighbours(fitting)), notes)
 
     def _bytes(self, axes: Mapping[str, int]) -> int:
@@ -147,7 +154,7 @@ class _Reader:
     def _runs(self, workload: Workload) -> Entry | None:
         """Return a workload's entry if the reference takes it."""
         entry = self._entry(workload)
-        problem = FunctionProblem(self._name, self._backend, Form("flashinfer", ENTRY, self._reference), [entry], list)
+        problem = FunctionProblem(self._name, self._backend, Form("flashinfer", self.reference), [entry], list)
         tensors = problem.draw(entry.case, 0) or self._random(entry.case, {}, 0)
         try:
             self._tools.call_without_gradients(problem.reference(entry.case), *tensors)
@@ -180,7 +187,7 @@ class _Reader:
             tuple(trees),
             draw=draw,
             results=tuple(place.spec(axes) for place in definition.outputs.values()),
-            tolerance=workload.tolerance,
+            workload={**workload.text, "axes": dict(workload.axes)},
         )
 
     def _number(self, name: str, source: Mapping[str, Any]) -> Argument:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from opperf.child import backends
@@ -18,7 +17,7 @@ from opperf.child.judging.problems.problem import in_type, shapes_key
 from opperf.domain.backend import Backend
 from opperf.domain.case import Case
 from opperf.domain.dataclass import dataclass
-from opperf.domain.problem import Standing, StatedTolerance, Tree
+from opperf.domain.problem import Standing, Tree
 from opperf.domain.tensor import TensorSpec
 
 #: Draws the tensors of a case for a seed.
@@ -30,6 +29,7 @@ class Entry:
     """A case, and how a call of it is made. `draw` is None where the case says how each input is drawn.
 
     `results` are those that a candidate may be given to write into, `outputs` the inputs that are there to be written.
+    `workload` is what the format itself says of it.
     """
 
     case: Case
@@ -38,15 +38,14 @@ class Entry:
     draw: Draw | None = None
     results: tuple[TensorSpec, ...] = ()
     outputs: tuple[str, ...] = ()
-    tolerance: StatedTolerance | None = None
+    workload: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Form:
-    """What a format calls things: its kind, the candidate's function, and the function that is the reference."""
+    """A format by its kind, and the function that is the reference."""
 
     kind: str
-    entry: str
     reference: Callable[..., Any]
 
 
@@ -63,7 +62,7 @@ class FunctionProblem:
         notes: Sequence[str] = (),
     ) -> None:
         """Take the cases; `neighbours` are asked for once, when they are needed."""
-        self.name, self.notes = name, tuple(notes)
+        self.name, self.notes, self.workload = name, tuple(notes), entries[0].workload
         self._backend, self._form = backend, form
         self._main_entries, self._neighbours = entries, neighbours
 
@@ -75,36 +74,29 @@ class FunctionProblem:
         """Return the others."""
         return [entry.case for entry in self._hidden]
 
+    def sizes(self) -> Sequence[Mapping[str, int]]:
+        """Return none: cases of functions are told by their shapes."""
+        return ()
+
     def reference(self, case: Case) -> Function:
         """Return the reference."""
         entry = self._of(case)
         return Function(functions.bind(self._form.reference, entry.arguments, entry.keywords, self._backend))
 
-    def candidate(self, path: Path, case: Case) -> Function:
-        """Return the candidate in a file."""
-        return functions.load_candidate(self.standing(case), path, self._backend)
-
     def standing(self, case: Case) -> Standing:
         """Return how it is called."""
         entry = self._of(case)
-        form = self._form
-        return Standing(form.kind, form.entry, entry.arguments, entry.keywords, results=entry.results)
+        return Standing(
+            self._form.kind, entry.arguments, entry.keywords, results=entry.results, mutates=self.mutates(case)
+        )
 
     def weights(self, case: Case) -> Mapping[str, Any]:  # as of every problem
         """Return none."""
         return {}
 
-    def load(self, function: Function, weights: Mapping[str, Any]) -> None:
-        """Put weights into a candidate, strictly."""
-        functions.load_weights(function, weights, self._backend)
-
     def mutates(self, case: Case) -> tuple[str, ...]:
         """Return the inputs that wait for a result."""
         return self._of(case).outputs
-
-    def tolerance(self, case: Case) -> StatedTolerance | None:
-        """Return what the problem states."""
-        return self._of(case).tolerance
 
     def draw(self, case: Case, seed: int) -> Sequence[Any] | None:
         """Return tensors of fresh values, where the case does not say how they are drawn."""

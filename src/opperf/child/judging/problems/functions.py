@@ -13,11 +13,13 @@ from typing import Any
 from opperf.child import backends
 from opperf.child.judging.problems import solution
 from opperf.child.judging.problems.constants import Program
-from opperf.child.worker.code import CodeError, load_file, positional
+from opperf.child.worker import code
+from opperf.child.worker.code import CodeError, load_file
 from opperf.domain.backend import Backend
 from opperf.domain.case import Argument, Device, DType, ListOf
+from opperf.domain.code import Code
 from opperf.domain.errors import InputError
-from opperf.domain.problem import Branch, Constant, Slot, Standing, Tree
+from opperf.domain.problem import Branch, Constant, Slot, Standing, Tree, WrongWeights
 from opperf.domain.tensor import TensorSpec
 
 
@@ -128,21 +130,27 @@ def constant(value: Argument, backend: Backend) -> Any:
     raise InputError(f"found {type(value).__name__} where a plain value is expected", slug="bad_problem")
 
 
-def load_candidate(standing: Standing, path: Path, backend: Backend) -> Function:
-    """Return the candidate in a file: in its own process, and nowhere else. Raises `InputError` and `CodeError`."""
+def load_candidate(standing: Standing, own: Code, folder: Path, backend: Backend) -> Function:
+    """Return a candidate, in its own process and nowhere else. Raises `InputError` and `CodeError`."""
     if standing.kind == "gpumode":
         _offer_types()
-    if standing.kind == "flashinfer" and path.suffix == ".json":
+    place, _, name = own.name.rpartition(":")
+    path = folder / place
+    if path.suffix == ".json":
         return _of_solution(standing, path, backend)
-    module = _with_sizes(standing, path) if standing.sizes else load_file(path.name, path.parent)
-    function = member(module, standing.entry, path)
+    if standing.kind == "kernelbench" and path.suffix == ".py":
+        function = member(with_sizes(standing, path), name, path)
+    else:
+        function = code.load(own, folder)
     # A solution says whether it fills its results; a function without one has parameters for them, or has not.
-    fills = len(positional(function)) == len(standing.arguments) + len(standing.results)
-    return _bind_candidate(standing, function, backend, results=standing.results if fills else ())
+    fills = bool(standing.results) and len(code.positional(function)) == len(standing.arguments) + len(standing.results)
+    return bind_candidate(standing, function, backend, results=standing.results if fills else ())
 
 
-def _with_sizes(standing: Standing, path: Path) -> types.ModuleType:
-    """Return a candidate's module, whose numbers are scaled where they are those of the problem."""
+def with_sizes(standing: Standing, path: Path) -> types.ModuleType:
+    """Return a module, whose numbers are scaled where they are those of the problem; raises `CodeError`."""
+    if not standing.sizes:
+        return load_file(path.name, path.parent)
     program = Program(path)
     scaled = {
         name: standing.sizes[name][1] if standing.sizes.get(name, (None, 0))[0] == value else value
@@ -176,17 +184,17 @@ def load_weights(function: Function, weights: Mapping[str, Any], backend: Backen
     if weights or function.owner is not None:
         tools = backends.problem_tools(backend.name)
         if not tools.is_module(function.owner):
-            raise InputError(
+            raise WrongWeights(
                 f"the candidate is a {type(function.owner).__name__} without weights, and the reference has some",
                 hint="derive its class from `torch.nn.Module`",
-                slug="wrong_weights",
             )
         tools.load_state(function.owner, weights)
 
 
-def _bind_candidate(
+def bind_candidate(
     standing: Standing, function: Any, backend: Backend, *, results: Sequence[TensorSpec] = ()
 ) -> Function:
+    """Return what a standing makes of a function or a class: the function of a case's tensors."""
     if standing.build is not None:
         owner = build(standing, function, backend)
         return Function(bind(owner, standing.arguments, standing.keywords, backend), owner)
@@ -215,7 +223,7 @@ def _of_solution(standing: Standing, path: Path, backend: Backend) -> Function:
         place.write_text(text, encoding="utf-8")
     sys.path.insert(0, str((folder / own.file).parent))  # its files import one another
     function = member(load_file(own.file, folder), own.function, path)
-    return _bind_candidate(standing, function, backend, results=standing.results if own.fills else ())
+    return bind_candidate(standing, function, backend, results=standing.results if own.fills else ())
 
 
 class _AnyType(types.ModuleType):

@@ -11,7 +11,7 @@ import inspect
 import math
 import sys
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,9 +27,9 @@ from opperf.domain.case import Case
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.text_file import read_text
+from opperf.domain.problem import Standing
 from opperf.domain.registry import BUILD_PREFIX
 
-ENTRY = "custom_kernel"
 PARTS = ("ref_kernel", "generate_input")
 SUBMISSION, SEED = "@SUBMISSION@", "seed"
 #: Inputs of a spec that is so many times larger than another's are not made to see whether they fit.
@@ -46,6 +46,14 @@ def open_gpumode(path: Path, name: str, backend: Backend, budget: int) -> Functi
         if not callable(getattr(module, part, None)):
             raise InputError(f"{path / 'reference.py'}: no `{part}`", hint=f"a task has {', '.join(PARTS)}")
     return _Reader(module, task, name, backend, budget).problem(sources.notes())
+
+
+def load_reference(path: Path, standing: Standing, backend: Backend) -> Callable[..., Any]:
+    """Return the task's `ref_kernel`."""
+    files = read_task(path / "task.yml")["files"]
+    module = Sources(path, files, to_cpu=not backends.problem_tools(backend.name).has_gpu()).load("reference")
+    function: Callable[..., Any] = module.ref_kernel
+    return function
 
 
 class Sources:
@@ -205,7 +213,7 @@ class _Reader:
             raise InputError(
                 f"{self._name}: no test or benchmark takes {self._budget} bytes or less", hint="give a larger budget"
             )
-        form = Form("gpumode", ENTRY, self._module.ref_kernel)
+        form = Form("gpumode", self._module.ref_kernel)
         largest = entries[0][0]
         return FunctionProblem(
             self._name,
@@ -272,7 +280,7 @@ class _Reader:
         tree = contents.take(data, "data")
         tensors = contents.tensors
         outputs = tuple(name for name, tensor in tensors.items() if origins.is_empty(tensor))
-        describe = self._tools.describe_values
+        describe = self._tools.shape_of
         specs = {
             name: origins.description(tensor) if name in outputs else describe(tensor)
             for name, tensor in tensors.items()

@@ -10,10 +10,8 @@ from __future__ import annotations
 import inspect
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 from opperf.child import backends
@@ -25,7 +23,7 @@ from opperf.domain.backend import Backend
 from opperf.domain.case import Case
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
-from opperf.domain.problem import Branch, Standing, StatedTolerance, Tree
+from opperf.domain.problem import Branch, Standing, Tree
 from opperf.domain.registry import BUILD_PREFIX
 from opperf.domain.tensor import TensorSpec
 
@@ -34,7 +32,11 @@ PATIENCE = 1.0
 #: Inputs that take more than so many budgets are not made.
 MOST_OVER = 16
 PARTS = ("Model", "get_inputs", "get_init_inputs")
-ENTRY = "ModelNew"
+
+
+def load_model(path: Path, standing: Standing, backend: Backend) -> Any:
+    """Return the class `Model` of a file, whose numbers are the scaled ones."""
+    return functions.member(functions.with_sizes(standing, path), "Model", path)
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,13 @@ class Variant:
 class KernelBench:
     """A problem of KernelBench."""
 
-    def __init__(self, path: Path, name: str, backend: Backend, budget: int) -> None:
-        """Read the file and scale it; raises `InputError` for one that does not run."""
+    workload: Mapping[str, object] = MappingProxyType({})
+
+    def __init__(self, path: Path, name: str, backend: Backend, budget: int, sizes: Sequence[scale.Sizes] = ()) -> None:
+        """Read the file and scale it, unless the `sizes` of its cases are known.
+
+        Raises `InputError` for one that does not run.
+        """
         self.name = name
         self._backend, self._budget = backend, budget
         self._tools = backends.problem_tools(backend.name)
@@ -65,20 +72,32 @@ class KernelBench:
         self._seed = secrets.randbits(32)
         self._variants: dict[str, Variant] = {}
         self._models: dict[tuple[str, str | None], Any] = {}
+        #: Which inputs a call changes, by the id of the case.
+        self._changed: dict[str, tuple[str, ...]] = {}
         #: Whether shapes tell what a model's calls take; else a call does.
         self._trust_shapes = True
         self._build = ""
-        sizes = self._program.constants
-        first = self._weight(sizes)
-        self._sizes = scale.scale(sizes, self._weigh, budget)
+        self.notes: tuple[str, ...] = ()
+        if sizes:
+            self._main, *self._hidden = map(self._variant, sizes)
+        else:
+            self.notes = self._scale()
+
+    def _scale(self) -> tuple[str, ...]:
+        """Find the sizes of cases, and return what is said of them."""
+        written, budget = self._program.constants, self._budget
+        first = self._weight(written)
+        sizes = scale.scale(written, self._weigh, budget)
         if not self._trust_shapes:
-            self._sizes = self._running(sizes)
-        self._main = self._variant(self._sizes)
-        notes = scale.describe(sizes, self._sizes, (first, self._weigh(self._sizes)), budget)
+            sizes = self._running(sizes, written)
+        self._main = self._variant(sizes)
+        hidden = map(self._variant, scale.neighbours(sizes, self._weigh, budget))
+        self._hidden = [variant for variant in hidden if self._trust_shapes or self._runs(variant)]
+        notes = scale.describe(written, sizes, (first, self._weigh(sizes)), budget)
         varied = self._reference(self._main.case, None)[1]
         if varied:
-            notes.append(f"{len(varied)} weights that are one number everywhere were varied, as {varied[0]}")
-        self.notes: tuple[str, ...] = tuple(notes)
+            notes.append(f"{len(varied)} weights that are one number everywhere were varied, as `{varied[0]}`")
+        return tuple(notes)
 
     def cases(self) -> Sequence[Case]:
         """Return the case of the scaled sizes: the format has one."""
@@ -88,27 +107,27 @@ class KernelBench:
         """Return cases of sizes near it; none where no size can be another."""
         return [variant.case for variant in self._hidden]
 
+    def sizes(self) -> Sequence[scale.Sizes]:
+        """Return the numbers of each."""
+        return [variant.sizes for variant in (self._main, *self._hidden)]
+
     def reference(self, case: Case) -> Function:
         """Return `Model`, built once for each size and type."""
         variant = self._of(case)
         model = self._reference(variant.case, float_type(case))[0]
         return Function(functions.bind(model, variant.arguments, {}, self._backend), model)
 
-    def candidate(self, path: Path, case: Case) -> Function:
-        """Return `ModelNew` of a file."""
-        return functions.load_candidate(self.standing(case), path, self._backend)
-
     def standing(self, case: Case) -> Standing:
         """Return how `ModelNew` is built and called."""
         variant, written = self._of(case), self._program.constants
         return Standing(
             "kernelbench",
-            ENTRY,
             variant.arguments,
             build=variant.build,
             seed=self._seed,
             dtype=self._type(case),
             sizes={name: (written[name], size) for name, size in variant.sizes.items() if size != written[name]},
+            mutates=self.mutates(case),
         )
 
     def weights(self, case: Case) -> Mapping[str, Any]:
@@ -116,13 +135,12 @@ class KernelBench:
         weights: Mapping[str, Any] = self._tools.copy_state(self.reference(case).owner)
         return weights
 
-    def load(self, function: Function, weights: Mapping[str, Any]) -> None:
-        """Put them into a candidate, strictly."""
-        functions.load_weights(function, weights, self._backend)
-
     def mutates(self, case: Case) -> tuple[str, ...]:
         """Return the inputs that the reference was seen to change in a call."""
-        return self._changed_inputs(self._of(case))
+        variant = self._of(case)
+        if variant.case.id not in self._changed:
+            self._changed[variant.case.id] = self._changed_inputs(variant)
+        return self._changed[variant.case.id]
 
     def _changed_inputs(self, variant: Variant) -> tuple[str, ...]:
         """Return the inputs that a call of a new model changes; raises whatever that raises."""
@@ -133,10 +151,6 @@ class KernelBench:
         pairs = zip(tensors, before, tensors.values())
         return tuple(name for name, digest, tensor in pairs if self._backend.digest(tensor) != digest)
 
-    def tolerance(self, case: Case) -> StatedTolerance | None:  # as of every problem
-        """Return None: the format leaves it to who judges."""
-        return None
-
     def draw(self, case: Case, seed: int) -> Sequence[Any] | None:
         """Return what `get_inputs()` makes, where that is more than the case says."""
         variant = self._of(case)
@@ -145,17 +159,12 @@ class KernelBench:
         with self._tools.seeded(seed):
             return in_type(list(self._own_inputs(variant).values()), variant.case, case, self._backend)
 
-    @cached_property
-    def _hidden(self) -> list[Variant]:
-        variants = map(self._variant, scale.neighbours(self._sizes, self._weigh, self._budget))
-        return [variant for variant in variants if self._trust_shapes or self._runs(variant)]
-
-    def _running(self, sizes: scale.Sizes) -> scale.Sizes:
+    def _running(self, scaled: scale.Sizes, sizes: scale.Sizes) -> scale.Sizes:
         """Return sizes that the reference was seen to run with: the scaled ones, or else with one as it is written.
 
         Raises `InputError` where it does not run at sizes near the budget at all.
         """
-        choices = [self._sizes, *(self._scaled_but(name, sizes) for name in sizes), sizes]
+        choices = [scaled, *(self._scaled_but(name, sizes) for name in sizes), sizes]
         reason = "it takes far more than the budget, and no size can be smaller"
         for choice in [one for i, one in enumerate(choices) if one not in choices[:i]]:
             weight = self._weigh(choice)
@@ -193,7 +202,7 @@ class KernelBench:
         return None if dtype == float_type(self._of(case).case) else dtype
 
     def _new_model(self, variant: Variant) -> Any:
-        standing = Standing("kernelbench", "Model", variant.arguments, build=variant.build, seed=self._seed)
+        standing = Standing("kernelbench", variant.arguments, build=variant.build, seed=self._seed)
         return functions.build(standing, variant.module.Model, self._backend)
 
     def _reference(self, case: Case, dtype: str | None) -> tuple[Any, list[str]]:
@@ -237,7 +246,7 @@ class KernelBench:
         for name, tensor in contents.tensors.items():
             plain = origins.description(tensor)
             drawn_by_itself |= plain is None
-            specs[name] = replace(plain or self._tools.describe_values(tensor), requires_grad=None)
+            specs[name] = plain or self._tools.shape_of(tensor)
         case = Case(self.name, specs, {**contents.values, **_attributes(built, build)})
         variant = Variant(sizes, module, case, arguments, build, drawn_by_itself)
         self._variants[shapes_key(case)] = variant

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Protocol
 
 from opperf.child.judging.problems.functions import Function
 from opperf.domain.backend import Backend
 from opperf.domain.case import Case, map_tensors
-from opperf.domain.problem import Standing, StatedTolerance
+from opperf.domain.problem import Standing
 from opperf.domain.tensor import FLOATS, TensorSpec
 
 #: What to do about a package that a problem imports.
@@ -26,6 +25,8 @@ class Problem(Protocol):
 
     name: str
     notes: tuple[str, ...]
+    #: The timed case in the problem's own words, where it has some.
+    workload: Mapping[str, object]
 
     def cases(self) -> Sequence[Case]:
         """Return the listed sizes; the first is the one that is timed."""
@@ -33,11 +34,11 @@ class Problem(Protocol):
     def hidden(self) -> Sequence[Case]:
         """Return undisclosed sizes near them, by rule."""
 
+    def sizes(self) -> Sequence[Mapping[str, int]]:
+        """Return the numbers of each case, listed ones first, where a format has such."""
+
     def reference(self, case: Case) -> Function:
         """Return the reference, with its weights; in the trusted process alone."""
-
-    def candidate(self, path: Path, case: Case) -> Function:
-        """Return the candidate in a file; in its own process alone."""
 
     def standing(self, case: Case) -> Standing:
         """Return all that the candidate's process has to be told to do the same."""
@@ -45,14 +46,8 @@ class Problem(Protocol):
     def weights(self, case: Case) -> Mapping[str, Any]:
         """Return the weights of the reference by name; none for a function."""
 
-    def load(self, function: Function, weights: Mapping[str, Any]) -> None:
-        """Put weights into a candidate; raises `InputError` where names, shapes or types differ."""
-
     def mutates(self, case: Case) -> tuple[str, ...]:
         """Return the inputs that a call may write into."""
-
-    def tolerance(self, case: Case) -> StatedTolerance | None:
-        """Return the tolerance that the problem states, if it does."""
 
     def draw(self, case: Case, seed: int) -> Sequence[Any] | None:
         """Return tensors of fresh values as the problem makes them, in the order of inputs.

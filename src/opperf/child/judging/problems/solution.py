@@ -42,7 +42,6 @@ def read(path: Path) -> Solution:
         raise InputError(
             f"{path}: spec: written in {', '.join(compiled)}, expected one of {', '.join(LANGUAGES)}",
             hint="opperf builds no extensions: build it yourself, and name a Python file that loads it",
-            slug="compiled_solution",
         )
     entry = _field(spec, "entry_point", str, f"{path}: spec")
     file, colons, function = entry.partition("::")

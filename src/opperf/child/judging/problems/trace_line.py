@@ -62,7 +62,7 @@ def read_arguments(text: str) -> tuple[tuple[Argument, ...], dict[str, Argument]
     try:
         node = ast.parse(text.strip().strip("'\""), mode="eval").body
     except (SyntaxError, ValueError, RecursionError) as error:
-        raise InputError(f"found `{text[:60]}`, expected `((...), {{...}})`", slug="bad_trace_line") from error
+        raise InputError(f"found `{text[:60]}`, expected `((...), {{...}})`") from error
     match node:
         case ast.Tuple(elts=[ast.Tuple(elts=places), ast.Dict(keys=keys, values=values)]):
             keywords = {
@@ -71,7 +71,7 @@ def read_arguments(text: str) -> tuple[tuple[Argument, ...], dict[str, Argument]
                 if isinstance(key, ast.Constant) and isinstance(key.value, str)
             }
             return tuple(map(_argument, places)), keywords
-    raise InputError(f"found `{text[:60]}`, expected `((...), {{...}})`", slug="bad_trace_line")
+    raise InputError(f"found `{text[:60]}`, expected `((...), {{...}})`")
 
 
 def _argument(node: ast.expr) -> Argument:
@@ -97,7 +97,7 @@ def _argument(node: ast.expr) -> Argument:
     try:
         return evaluate(node, {})
     except NoNumber as error:
-        raise InputError(f"found `{ast.unparse(node)[:60]}`, expected an argument", slug="bad_trace_line") from error
+        raise InputError(f"found `{ast.unparse(node)[:60]}`, expected an argument") from error
 
 
 def _tensor(sizes: list[ast.expr], kind: ast.expr, strides: list[ast.expr]) -> TensorSpec:
