@@ -69,7 +69,7 @@ def _sentences(noise: NoiseRun) -> Iterator[str]:
         unsure = sum(one.inconclusive for one in detections)
         yield (
             f"{detected} of {comparisons} comparisons with {_effect(detections[0])} of extra calls reported slower: "
-            f"{_percents(detected, comparisons)}; {unsure} were inconclusive."
+            f"{_percents(detected, comparisons)}; inconclusive: {unsure}."
         )
     layouts = [floor.displacement for floor in noise.floors if floor.displacement is not None]
     if layouts:
