@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from opperf.domain.case import Case
-from opperf.domain.explanation import Event
+from opperf.domain.explanation import Event, Explanation
 from opperf.domain.judging import RIGHT, VERDICTS, Evidence, Judged, JudgedRun, Speed, in_order
 from opperf.domain.units import format_seconds
+from opperf.parent.reports.comparison import RAN
 from opperf.parent.reports.document import (
     Annotation,
     Block,
@@ -58,7 +59,7 @@ def document(run: JudgedRun) -> Document:
     notes = [tally(judgements), *notes]
     return Document(
         "opperf judge",
-        [*blocks, *map(Note, notes), LEGEND, *_evidence(judgements)],
+        [*blocks, *map(Note, notes), LEGEND, *_evidence(judgements), *reference_events(judgements)],
         run.to_json,
         [_check(one, i) for i, one in enumerate(judgements)],
         tally(judgements),
@@ -168,9 +169,20 @@ def details(judged: Judged) -> Iterator[Note]:
     """Yield what was seen of a candidate, each with its case and figures."""
     for i, one in enumerate(judged.evidence):
         yield Note(f"{one.slug}: {one.message}", [*map(Note, _circumstances(judged, one, first=i == 0))])
-    for title, ran in (("what ran, by its own word", judged.ran), ("what the reference ran", judged.reference_ran)):
-        if ran is not None:
-            yield Note(title, [*map(Note, map(event_text, ran.events)), *map(Note, ran.notes)])
+    if judged.ran is not None:
+        yield Note("what ran, by its own word", [*_events(judged.ran)])
+
+
+def _events(ran: Explanation) -> Iterator[Note]:
+    yield from map(Note, map(event_text, ran.events))
+    yield from map(Note, ran.notes)
+
+
+def reference_events(judgements: Sequence[Judged]) -> list[Section]:
+    """Return what ran of the reference of each case, once, and what such times are."""
+    every = {_case(one): one.reference_ran for one in judgements if one.reference_ran is not None}
+    sections = [Section(f"what the reference ran: {case}", [*_events(ran)]) for case, ran in every.items()]
+    return [*sections, *([Section("", [Note(RAN)])] if sections else [])]
 
 
 def event_text(event: Event) -> str:
