@@ -2,6 +2,9 @@
 
 In a ring turn each call has values of its own, drawn while both stands were asleep, and some call, chosen when it is
 over, is inspected. In a hot turn one call is made again and again, as `run` does it. The ring decides.
+
+Whoever wakes up finds the caches as others left them: of a ring turn that is part. `run` times none of that, so a hot
+time is what a long turn takes beyond a short one.
 """
 
 from __future__ import annotations
@@ -29,8 +32,10 @@ from opperf.parent.workers.reference import Reference
 
 #: What a turn should take, in seconds, so that the word that starts it and the one that ends it are little of it.
 TURN_SECONDS = 0.0015
-#: Calls of a turn at most: so many slots are drawn for each.
-MOST_CALLS = 1024
+#: Calls of a turn at most: so many slots are drawn for each. Hot calls need one slot.
+MOST_CALLS, MOST_HOT = 1024, 8192
+#: The calls of a short hot turn as a share of those that a long one has more, and at least.
+LEAD_SHARE, LEAST_LEAD = 0.25, 1
 #: Rounds of a pair, at least and at most, and the seconds that they may take.
 LEAST_ROUNDS, MOST_ROUNDS, PAIR_SECONDS = 8, 24, 1.5
 #: Rounds before them, which count for nothing.
@@ -146,22 +151,23 @@ class Match:
         # What the reference has done by now the candidate does too: a fresh heap gives memory that nobody has touched.
         self._seconds_of_a_call(1)
         self._warm_up(1, calls)
-        empty_ring, empty_hot = self._empty(range(calls), 1), self._empty((0,), calls + 1)
+        empty = self._empty(range(calls))
+        hot_calls = max(1, min(MOST_HOT, math.ceil(TURN_SECONDS / seconds)))
         ring: list[Round] = []
         hot: list[Round] = []
         every: list[tuple[Turned, Turned]] = []
         for number in range(WARM_ROUNDS):
             slots = self._random.sample(range(bench.geometry.slots), calls)
             self._ring(slots, number)
-            self._hot(slots[0], calls + 1)
+            self._hot(slots[0], hot_calls)
         began = time.monotonic()
         while len(ring) < LEAST_ROUNDS or (len(ring) < MOST_ROUNDS and time.monotonic() - began < PAIR_SECONDS):
             slots = self._random.sample(range(bench.geometry.slots), calls)
             turns = self._ring(slots, WARM_ROUNDS + len(ring))
             every.append(turns)
-            ring.append(_round(turns, empty_ring))
+            ring.append(_round(turns, empty))
             if seconds < LONG_CALL:
-                hot.append(_round(self._hot(slots[0], calls + 1), empty_hot))
+                hot.append(self._hot(slots[0], hot_calls))
             if self._log.looked is None and len(ring) == LEAST_ROUNDS:
                 self._look(ring)
         self._check_usage(every, new.side.threads)
@@ -217,12 +223,12 @@ class Match:
                 return seconds / calls
             calls *= 4
 
-    def _empty(self, slots: Sequence[int], repeat: int) -> Empty:
+    def _empty(self, slots: Sequence[int]) -> Empty:
         """Return what a turn of the reference takes whose calls do nothing."""
         samples = []
         seat = self._on(0)
         for _ in range(EMPTY_TURNS):
-            seat.line_up(slots, repeat, empty=True)
+            seat.line_up(slots, empty=True)
             samples.append(seat.go().sample)
         clean = [sample.wall_ns for sample in samples if sample.clean]
         wall = median(clean) if clean else min(sample.wall_ns for sample in samples)
@@ -243,11 +249,17 @@ class Match:
         inspect(self._bench, candidate, turns[1], place, slots[place], "timed", number * len(slots) + place + 1)
         return turns[0], turns[1]
 
-    def _hot(self, slot: int, calls: int) -> tuple[Turned, Turned]:
-        for place in self._order():
-            self._on(place).line_up((slot,), calls)
-        turns = {place: self._on(place).go() for place in self._order()}
-        return turns[0], turns[1]
+    def _hot(self, slot: int, calls: int) -> Round:
+        """Return what so many calls take of either, by what a long turn takes beyond a short one."""
+        lead = max(LEAST_LEAD, math.ceil(LEAD_SHARE * calls))
+        samples: dict[tuple[int, int], Sample] = {}
+        for count in self._random.sample((lead, lead + calls), 2):
+            for place in self._order():
+                self._on(place).line_up((slot,), count)
+            for place in self._order():
+                samples[place, count] = self._on(place).go().sample
+        base, new = (Samples((beyond(samples[place, lead + calls], samples[place, lead]),)) for place in (0, 1))
+        return base, new
 
     def _check_usage(self, turns: Sequence[tuple[Turned, Turned]], threads: int) -> None:
         base, new = (cpus(one) for one in zip(*turns))
@@ -289,6 +301,30 @@ def hopeless(rounds: Sequence[Round]) -> Speed | None:
             candidate, reference = (median([one[place] for one in times]) for place in (1, 0))
             return Speed(candidate, reference, median(speedups), (min(speedups), max(speedups)))
     return None
+
+
+def beyond(long: Sample, short: Sample) -> Sample:
+    """Return what the calls took that a long turn has more than a short one; clean where both are.
+
+    Where the short one was disturbed, that may seem to be less than its CPU time: what it really is nobody knows.
+
+    >>> one = beyond(Sample(12, 900, 800, faults=3), Sample(2, 300, 350, faults=2))
+    >>> one.calls, one.wall_ns, one.cpu_ns, one.faults, one.clean
+    (10, 600, 450, 1, True)
+    >>> one = beyond(Sample(12, 900, 800), Sample(2, 700, 300, clean=False))
+    >>> one.wall_ns, one.cpu_ns, one.clean
+    (500, 500, False)
+    """
+    clean, cpu = long.clean and short.clean, max(1, long.cpu_ns - short.cpu_ns)
+    return replace(
+        long,
+        calls=long.calls - short.calls,
+        wall_ns=max(1 if clean else cpu, long.wall_ns - short.wall_ns),
+        cpu_ns=cpu,
+        faults=max(0, long.faults - short.faults),
+        waiting_ns=max(0, (long.waiting_ns or 0) - (short.waiting_ns or 0)),
+        clean=clean,
+    )
 
 
 def _round(turns: tuple[Turned, Turned], empty: Empty) -> Round:
