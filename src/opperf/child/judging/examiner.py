@@ -313,11 +313,11 @@ class Examiner:
         """Return what to say of a result that belongs to inputs of long ago, or in part to those of the call before."""
         names = [name for name, _ in tensors(self._trial.case)]
         for earlier in self._before.get(slot, ())[:FEW_EARLIER]:
-            for part in _parts(len(own)):
-                mixed = [(earlier if i in part else own)[i] for i in range(len(own))]
+            for places in _parts(len(own)):
+                mixed = [(earlier if i in places else own)[i] for i in range(len(own))]
                 if self._is_result_of(mixed, place, result):
-                    remembered = " and ".join(f"`{names[i]}`" for i in part)
-                    return "replays", f": it is the result of these inputs with {remembered} of an earlier call"
+                    parts = " and ".join(f"`{names[i]}`" for i in places)
+                    return "replays", f": it is the result of these inputs with {parts} of an earlier call"
         others = [one for other, several in self._before.items() if other != slot for one in reversed(several)]
         if any(self._is_result_of(one, place, result) for one in others[:MOST_OTHERS]):
             return "replays", ": it is the result of other inputs, of an earlier call"
