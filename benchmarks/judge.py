@@ -1,11 +1,15 @@
-"""What a judge costs, whether its times are those of `opperf run`, and what becomes of copies of the reference.
+"""What a judge costs, and what becomes of copies of the reference.
 
-    python benchmarks/judge.py [--framework NAME ...] [--repeats R] [--copies N] [--jobs J]
+    python benchmarks/judge.py [--framework NAME ...] [--repeats R] [--copies N] [--jobs J] [--pairs P]
 
 Wrong, slow and right candidates are judged as a batch, R of each, in random order: what counts is the time from one
-verdict to the next, with the wait for a stand. Functions of 1 us to 5 ms are judged against themselves, and measured by
-`run` before and after in the same minutes. N copies of the reference are one batch: none may be called changed. Run it
-on a machine that does nothing else.
+verdict to the next, with the wait for a stand. N copies of the reference are one batch of the first framework, on small
+inputs: none may be called changed, and the more there are, the more certain each verdict has to be. P pairs are the
+first look at a copy, as with `opperf judge --pairs`. Run it on a machine that does nothing else.
+
+What a copy takes is its pairs: about a second and a half each, in which two stands import the framework for 0.4 s
+(PyTorch: 1.2 s), the stands warm up, and rounds are timed. `--repeats 0 --copies 200 --pairs 3 --framework numpy`
+judges the copies alone, with 8 pairs at most for the first stage.
 """
 
 from __future__ import annotations
@@ -13,19 +17,25 @@ from __future__ import annotations
 import argparse
 import random
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from statistics import geometric_mean, median
+from statistics import median
 from typing import Any
 
 from report import publish
 
 import opperf
 from opperf.domain.judging import Judged
+from opperf.parent.analysis.verdict import FIRST_PAIRS
 
 REPEATS, COPIES = 5, 200
 SHAPE = (256, 256)
+#: What copies are of: calls so short that values for them, and the truth about them, cost little beside the stands.
+SMALL = (32, 32)
+#: Stages of a verdict by their names in a record, and when each is over.
+STAGES = ("load", "tiny", "size", "right", "look")
 #: A softmax by hand for each framework, and what its calls are of.
 SOFTMAX = {
     "numpy": "import numpy as np\ndef softmax(x, axis):\n    e = np.exp(x - x.max(axis, keepdims=True))\n"
@@ -42,12 +52,6 @@ CANDIDATES = {
     "right": "def f(data, axis=-1):\n    return softmax(data, axis)\n",
 }
 WRONG = ("wrong everywhere", "wrong at size", "raises")
-#: Elements of a vector whose exponential takes about so long in one thread.
-LENGTHS = {"1 us": 8, "20 us": 20_000, "200 us": 200_000, "5 ms": 4_000_000}
-EXPONENTIAL = {
-    "numpy": "import numpy as np\ndef f(x):\n    return np.exp(x)\n",
-    "torch": "import torch\ndef f(x):\n    return torch.exp(x)\n",
-}
 
 
 def main() -> None:
@@ -57,19 +61,19 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=REPEATS)
     parser.add_argument("--copies", type=int, default=COPIES)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--pairs", type=int, default=FIRST_PAIRS)
     words = parser.parse_args()
-    costs, times, copies = [], [], []
-    for framework in words.framework or [*SOFTMAX]:
-        if words.repeats:
-            costs += [*cost_rows(framework, words.repeats, words.jobs)]
-            times += [*time_rows(framework)]
-        if words.copies:
-            copies.append(copies_row(framework, words.copies, words.jobs))
-    figures = {**cost_figures(costs), **time_figures(times)}
+    costs, copies = [], []
+    frameworks = words.framework or [*SOFTMAX]
+    for framework in frameworks if words.repeats else ():
+        costs += [*cost_rows(framework, words.repeats, words.jobs)]
+    if words.copies:
+        copies.append(copies_row(frameworks[0], words.copies, words.jobs, words.pairs))
+    figures = cost_figures(costs)
     for row in copies:
         changed = row["faster"] + row["slower"] + row["refused"]
         figures[f"copies of the reference in {row['framework']} called changed or refused"] = (changed, 0.0, "copies")
-    publish("judge", "what judging takes", costs, figures, {"times beside `run`": times, "copies": copies})
+    publish("judge", "what judging takes, in seconds", costs, figures, {"copies": copies})
 
 
 def judge(framework: str, candidates: Sequence[str], jobs: int = 1, **others: Any) -> list[Judged]:
@@ -90,8 +94,7 @@ def cost_rows(framework: str, repeats: int, jobs: int) -> Iterator[dict[str, Any
             "framework": framework,
             "candidate": kind,
             "verdicts": ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common()),
-            "right after": middle([one.stages["right"] for one in several if "right" in one.stages]),
-            "look after": middle([one.stages["look"] for one in several if "look" in one.stages]),
+            **{stage: middle([one.stages[stage] for one in several if stage in one.stages]) for stage in STAGES},
             "seconds": middle([one.seconds for one in several]),
             "longest": max(one.seconds for one in several),
         }
@@ -109,64 +112,20 @@ def cost_figures(rows: Sequence[Mapping[str, Any]]) -> dict[str, tuple[float, fl
         mine = {row["candidate"]: row for row in rows if row["framework"] == framework}
         wrong = max(mine[kind]["seconds"] for kind in WRONG)
         figures[f"a wrong candidate in {framework}"] = (wrong, 1.5, "s")
-        figures[f"a right one up to its quick look in {framework}"] = (mine["right"]["look after"], 5.0, "s")
+        figures[f"a right one up to its quick look in {framework}"] = (mine["right"]["look"], 5.0, "s")
         figures[f"a verdict in {framework}"] = (mine["right"]["seconds"], 30.0, "s")
     return figures
 
 
-def time_rows(framework: str) -> Iterator[dict[str, Any]]:
-    """Yield what calls take in the judge, hot and in a ring, over what they take in `run` just before and after."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "reference.py")
-        file.write_text(EXPONENTIAL[framework])
-        function = f"{file}:f"
-        for name, length in LENGTHS.items():
-            inputs = {"x": (length,)}
-            before = seconds_of(function, framework, inputs)
-            (judged,) = judge(framework, [EXPONENTIAL[framework]], against=function, inputs=inputs)
-            run = geometric_mean([before, seconds_of(function, framework, inputs)])
-            hot, ring = (None if one is None else one.candidate for one in (judged.hot or judged.ring, judged.ring))
-            yield {
-                "framework": framework,
-                "call": name,
-                "run": run,
-                "hot": hot or 0.0,
-                "hot / run": (hot or 0.0) / run,
-                "ring / run": (ring or 0.0) / run,
-                "verdict": judged.verdict,
-            }
-
-
-def seconds_of(function: str, framework: str, inputs: Mapping[str, object]) -> float:
-    """Return what a call takes by `run`, the median over fresh processes."""
-    (record,) = opperf.run(function, framework=framework, inputs=inputs, processes=3, latency=False, memory=False)
-    if record.time is None:
-        raise SystemExit(f"run failed: {record.reason}")
-    seconds = record.time.median
-    if seconds is None:
-        raise SystemExit("run took no clean samples")
-    return seconds
-
-
-def time_figures(rows: Sequence[Mapping[str, Any]]) -> dict[str, tuple[float, float, str]]:
-    """Return the figures of times beside those of `run`."""
-    return {
-        f"hot time of {row['call']} in {row['framework']} off that of `run`": (
-            100 * abs(row["hot / run"] - 1),
-            10.0 if row["call"] == "1 us" else 2.0,
-            "%",
-        )
-        for row in rows
-    }
-
-
-def copies_row(framework: str, copies: int, jobs: int) -> dict[str, Any]:
+def copies_row(framework: str, copies: int, jobs: int, pairs: int) -> dict[str, Any]:
     """Return what copies of the reference are called."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "reference.py")
         file.write_text(SOFTMAX[framework] + CANDIDATES["right"])
         sources = [f"{SOFTMAX[framework]}{CANDIDATES['right']}# copy {i}\n" for i in range(copies)]
-        judgements = judge(framework, sources, jobs, against=f"{file}:f", inputs={"data": SHAPE})
+        began = time.monotonic()
+        judgements = judge(framework, sources, jobs, against=f"{file}:f", inputs={"data": SMALL}, pairs=pairs)
+        seconds = time.monotonic() - began
     counts = Counter(one.verdict for one in judgements)
     words = {word: counts.pop(word, 0) for word in ("same", "inconclusive", "faster", "slower")}
     scores = [one.score for one in judgements if one.score]
@@ -176,7 +135,9 @@ def copies_row(framework: str, copies: int, jobs: int) -> dict[str, Any]:
         "refused": sum(counts.values()),
         "median score": middle(scores),
         "highest score": max(scores, default=0.0),
+        "pairs each": middle([one.pairs for one in judgements]),
         "seconds each": middle([one.seconds for one in judgements]),
+        "minutes": seconds / 60,
     }
 
 

@@ -95,6 +95,13 @@ def test_candidates_that_are_right_get_a_verdict_on_their_speed(tmp_path: Path) 
     assert as_fast.verdict in RIGHT, as_fast.reason
     assert (slow.verdict, slow.pairs) == ("slower", 1), slow.reason
     assert {one.slug for one in slow.evidence} == {"listed_sizes_only"}
+    seconds = [*as_fast.stages.values(), as_fast.seconds]
+    assert (list(as_fast.stages), seconds) == (["load", "tiny", "size", "right", "look"], sorted(seconds))
+
+
+def test_a_candidate_that_is_wrong_at_the_size_that_is_timed_reached_no_later_stage(tmp_path: Path) -> None:
+    (judged,) = verdicts_on(["def f(x):\n    return softmax(x) * (1 + (x.shape == (16, 32)))\n"], tmp_path)
+    assert (judged.verdict, list(judged.stages)) == ("wrong", ["load", "tiny"])
 
 
 def test_what_a_candidate_prints_and_says_is_not_believed(tmp_path: Path) -> None:

@@ -184,9 +184,9 @@ class Judged(Fields):
 
     `judged_by` names the times that decided, `ring` or `hot`. `constant` are the inputs that were the same in all calls
     of a process. `room` is what confined the candidate. `seconds` is what judging took, and `stages` what it had taken
-    when a stage was over: `right`, `look`. `ran` is what one call runs, by its own process's word, and `reference_ran`
-    the same of the reference, where that was asked for. `problem` says in words what is other than the files of a
-    problem have it.
+    when a stage was over: `load`, `tiny`, `size`, `right`, `look`. `ran` is what one call runs, by its own process's
+    word, and `reference_ran` the same of the reference, where that was asked for. `problem` says in words what is other
+    than the files of a problem have it.
     """
 
     candidate: str

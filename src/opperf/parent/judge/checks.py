@@ -99,12 +99,19 @@ class Checks:
         """The stages that one process sees: all, but one where something is constant, which has one value there."""
         return [[stage] for stage in self.stages] if self._bench.constant else [self.stages]
 
-    def check(self, seat: Seat, trial: Trial, several: Sequence[Stage]) -> list[Evidence]:
-        """Check a candidate at some stages, and return what is worth telling of one that is right; raises `Failing`."""
+    def check(
+        self, seat: Seat, trial: Trial, several: Sequence[Stage], reach: Callable[[str], object]
+    ) -> list[Evidence]:
+        """Check a candidate at some stages, and return what is worth telling of one that is right; raises `Failing`.
+
+        `reach` is called with `load`, `tiny` and `size` when that is over.
+        """
         remarks: list[Evidence] = []
         for stage in several:
             try:
-                self._check(seat, trial, stage)
+                self._check(seat, trial, stage, reach)
+                if stage.name != "other":
+                    reach(stage.name)
             except OpperfError as error:
                 failing = failure_of(error, stage.name, stage.case)
                 if stage.name != "other":
@@ -114,7 +121,7 @@ class Checks:
                 remarks.append(replace(failing.evidence, slug="listed_sizes_only"))
         return remarks
 
-    def _check(self, seat: Seat, trial: Trial, stage: Stage) -> None:
+    def _check(self, seat: Seat, trial: Trial, stage: Stage, reach: Callable[[str], object]) -> None:
         bench = self._bench
         constant = random.SystemRandom().choice(KINDS[1:-1]) if stage.harder else "plain"
         bench.lay(stage.case, FEW_SLOTS, constant)
@@ -122,6 +129,7 @@ class Checks:
             seat.take(replace(trial, case=stage.case), bench.geometry)
         except OpperfError as error:
             raise failure_of(error, "load" if stage is self.stages[0] else stage.name, stage.case) from error
+        reach("load")
         slots = range(bench.geometry.slots)
         calls = 0
         for turn, start in enumerate(range(0, len(KINDS), len(slots))):

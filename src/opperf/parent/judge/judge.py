@@ -147,7 +147,7 @@ class Judge:
             with self._quiet.shared():
                 self._bench.stands.keep([base.side, trial.side, after.side])
                 self._bench.stands.prepare([trial.side, after.side])
-                remarks = self._check(trial)
+                remarks = self._check(trial, lambda stage: stages.setdefault(stage, time.monotonic()))
         except Failing as failing:
             return self._judged(candidate, verdict_of(failing.evidence), failing.message, (failing.evidence,))
         stages["right"] = time.monotonic()
@@ -179,28 +179,28 @@ class Judge:
             ran = what_ran(self._bench.stands, trial, self._terms.settings.seed)
         return replace(judged, ran=ran, reference_ran=self._reference_ran)
 
-    def _check(self, trial: Trial) -> list[Evidence]:
+    def _check(self, trial: Trial, reach: Callable[[str], object]) -> list[Evidence]:
         """Check a candidate; one that crashes is tried again with inputs that may be written."""
         try:
-            return self._check_in(trial)
+            return self._check_in(trial, reach)
         except Failing as failing:
             if failing.slug != "fails":
                 raise
             try:
-                self._check_in(trial, writable=True)
+                self._check_in(trial, reach, writable=True)
             except Failing as again:  # what it has written stays: later calls may be wrong for that
                 if again.slug in (failing.slug, "fails"):
                     raise failing from None
             text = f"it writes to its inputs, which are read-only: {failing.message}"
             raise Failing(replace(failing.evidence, slug="changes_inputs", message=text)) from failing
 
-    def _check_in(self, trial: Trial, *, writable: bool = False) -> list[Evidence]:
+    def _check_in(self, trial: Trial, reach: Callable[[str], object], *, writable: bool = False) -> list[Evidence]:
         remarks: list[Evidence] = []
         for several in self._checks.sittings:
             seat = self._bench.stands.take(trial.side)
             seat.writable = writable
             try:
-                remarks += self._checks.check(seat, trial, several)
+                remarks += self._checks.check(seat, trial, several, reach)
             except OpperfError as error:
                 raise failure_of(error, "load", None) from error
             finally:
