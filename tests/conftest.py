@@ -34,6 +34,7 @@ FORKING = ("functional", "docs")
 
 #: The files that take a minute or more, longest first: with one of them left at the end, the other cores would idle.
 LONGEST = (
+    "functional/test_judge.py",
     "processes/test_bisect.py",
     "conformance/test_results.py",
     "recipes/test_recipes.py",
@@ -44,7 +45,6 @@ LONGEST = (
     "processes/test_fleet.py",
     "conformance/test_compiled.py",
     "processes/test_native_loop.py",
-    "judge/test_naive.py",
     "processes/test_capture_frameworks.py",
 )
 
@@ -104,10 +104,16 @@ def null_children() -> Iterator[NullChildren]:
 
 @pytest.fixture(scope="module", autouse=True)
 def quick_null_children(request: pytest.FixtureRequest, null_children: NullChildren) -> Iterator[None]:
-    """Children of the null framework are forked where a test is not about them."""
+    """Children of the null framework are forked where a test is not about them.
+
+    A pair has as few rounds in a command as on a busy machine: those of the null framework are all alike.
+    """
     with pytest.MonkeyPatch.context() as patch:
-        if request.path.relative_to(Path(__file__).parent).parts[0] in FORKING:
+        folder = request.path.relative_to(Path(__file__).parent).parts[0]
+        if folder in FORKING:
             patch.setattr("opperf.parent.workers.process.launch", null_children.launch)
+        if folder == "functional":
+            patch.setattr("opperf.parent.workers.duel.PAIR_SECONDS", 0.0)
         yield
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 #: It asks nobody for anything by itself, and needs neither a graphics card nor a user's namespace.
@@ -15,6 +16,16 @@ FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync"),
 ]
+#: How long a page may take for anything on a busy machine, in milliseconds.
+PATIENCE = 120_000
+expect.set_options(timeout=PATIENCE)
+
+
+def new_page(browser: Browser, **options: Any) -> Page:
+    """Open a page that waits as long as a busy machine takes."""
+    page = browser.new_page(**options)
+    page.set_default_timeout(PATIENCE)
+    return page
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +38,6 @@ def browser() -> Iterator[Browser]:
             pytest.fail(reason)
         pytest.skip(reason)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=program, args=FLAGS, timeout=PATIENCE)
         yield browser
         browser.close()

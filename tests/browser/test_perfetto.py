@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import pytest
 from playwright.sync_api import Browser
+from tests.browser.conftest import new_page
 
 from opperf.domain.profile.chrome import save
 from opperf.domain.profile.event import Event, Profile, Reading
@@ -74,7 +75,7 @@ def opened(browser: Browser, trace: Path) -> Iterator[Query]:
     handler = partial(Viewer, trace=trace.read_bytes(), directory=folder)
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         Thread(target=server.serve_forever, daemon=True).start()
-        page = browser.new_page()
+        page = new_page(browser)
         page.goto(f"http://127.0.0.1:{server.server_port}/")
         page.wait_for_function("() => window.app && window.app.trace && window.app.trace.engine", timeout=120_000)
         yield lambda query: [json.loads(row) for row in page.evaluate(STEPS, query)]

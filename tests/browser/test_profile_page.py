@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect
+from tests.browser.conftest import new_page
 
 from opperf.domain.profile.event import Event, Profile, Reading
 from opperf.parent.reports.profile_page import render
@@ -77,7 +78,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def window(browser: Browser) -> Iterator[Opened]:
     """One window for every test: another one would read the script of the charts anew, which takes seconds."""
-    page = browser.new_page()
+    page = new_page(browser)
     seen = Opened(page)
 
     def said(message: ConsoleMessage) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
+from tests.browser.conftest import new_page
 from tests.nights import archive
 
 from opperf.domain.comparison import ComparisonRun
@@ -40,7 +41,7 @@ def test_a_page_needs_nobody_and_fits_its_window(
     key: str, width: int, file: Callable[[str], Path], browser: Browser
 ) -> None:
     place = file(key).as_uri()
-    window = browser.new_page(viewport={"width": width, "height": 900}, color_scheme="dark")
+    window = new_page(browser, viewport={"width": width, "height": 900}, color_scheme="dark")
     complaints: list[str] = []
     requests: list[str] = []
     window.on("console", lambda message: complaints.append(message.text))

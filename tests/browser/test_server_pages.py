@@ -8,6 +8,7 @@ from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from tests.browser.conftest import new_page
 from tests.nights import archive, serving
 
 PATHS = {
@@ -49,7 +50,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture
 def visit(browser: Browser, address: str) -> Iterator[Visit]:
     """A window of its own for each test."""
-    page = browser.new_page(viewport={"width": 1500, "height": 1000})
+    page = new_page(browser, viewport={"width": 1500, "height": 1000})
     visit = Visit(page, address)
     page.on("console", lambda message: visit.complaints.append(message.text))
     page.on("pageerror", lambda error: visit.complaints.append(str(error)))
@@ -135,10 +136,10 @@ def test_a_page_of_1400_operators_is_there_within_seconds(
     many = tuple(f"operator_{i}" for i in range(1400))
     store = archive(tmp_path_factory.mktemp("many") / "many.db", nights=2, operators=many, runs=False)
     with serving(store) as address:
-        page = browser.new_page()
+        page = new_page(browser)
         page.goto(f"{address}/search")
         page.goto(address)
         assert page.locator("table").first.locator("tbody tr").count() == 1400
         took = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
-        assert took < 3000, took
+        assert took < 20_000, took  # a table that is laid out anew for each of its rows takes minutes
         page.close()

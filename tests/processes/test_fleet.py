@@ -98,7 +98,7 @@ def measuring() -> list[int]:
     return [one.pid for one in processes if "opperf.child" in (one.info["cmdline"] or ()) and own(one)]
 
 
-def nobody_measures(seconds: float = 20.0) -> bool:
+def nobody_measures(seconds: float = 120.0) -> bool:
     limit = time.monotonic() + seconds
     while measuring():
         if time.monotonic() > limit:

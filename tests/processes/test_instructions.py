@@ -33,7 +33,6 @@ def opperf(cache: Path, *words: str) -> dict[str, Any]:
 
 def test_two_runs_count_the_same_and_say_with_which_vectors(one_cache: Path) -> None:
     words = ("run", "add", "exp", "--framework", "numpy", "--size", "small", "--runs", "5", "--direction", "forward")
-    opperf(one_cache, *words)  # compiles what counts
     first, second = (opperf(one_cache, *words)["records"] for _ in range(2))
     for one, other in zip(first, second, strict=True):
         counts = [record["metrics"]["instructions"]["value"] for record in (one, other)]
