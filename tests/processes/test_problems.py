@@ -248,7 +248,7 @@ def test_a_definition_is_answered_by_what_returns_and_by_what_fills(results: Any
     assert own["notes"][1].startswith('the tolerance of its own, {"max_atol": 0.25}, is not used')
     assert [case["inputs"]["x"]["shape"] for case in own["cases"]] == [[100, 4], [3, 4]]
     assert own["cases"][0]["inputs"]["rstd"]["range"] == [0.1, 2.0]
-    assert (own["workload"]["uuid"], own["workload"]["axes"]) == ("b", {"n": 100})
+    assert own["workload"] == {"definition": "rows", "workload": WORKLOADS[1]}
     assert {**own["answers"], "cuda.json": None} == {
         "returning.json": True,
         "filling.json": True,

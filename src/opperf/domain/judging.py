@@ -186,7 +186,8 @@ class Judged(Fields):
     of a process. `room` is what confined the candidate. `seconds` is what judging took, and `stages` what it had taken
     when a stage was over: `load`, `tiny`, `size`, `right`, `look`. `ran` is what one call runs, by its own process's
     word, and `reference_ran` the same of the reference, where that was asked for. `problem` says in words what is other
-    than the files of a problem have it.
+    than the files of a problem have it. `workload` is what a problem of FlashInfer-Bench calls the case: the
+    `definition` and its `workload`.
     """
 
     candidate: str
@@ -206,8 +207,9 @@ class Judged(Fields):
     ran: Explanation | None = None
     reference_ran: Explanation | None = None
     problem: tuple[str, ...] = ()
+    workload: Mapping[str, object] = field(default_factory=dict)
 
-    sparse = ("stages", "constant", "ran", "reference_ran", "problem")
+    sparse = ("stages", "constant", "ran", "reference_ran", "problem", "workload")
     beside = ("score", "status")
 
     @property

@@ -22,7 +22,7 @@ from opperf.domain.moment import moment_of
 from opperf.domain.record import Run
 from opperf.parent.history import archive as open_archive
 from opperf.parent.load import read_value
-from opperf.parent.reports.exports import asv, bencher, csv, pytorch_v3
+from opperf.parent.reports.exports import asv, bencher, csv, flashinfer, pytorch_v3
 from opperf.parent.store.database.archive import KINDS, Addition, Archive, Kind, Stored
 from opperf.parent.store.database.headings import Unreadable
 from opperf.parent.store.database.history import entries
@@ -79,9 +79,16 @@ class _Takes:
     comparisons: bool = True
     whole: bool = False
     failures: bool = True
+    #: Nothing but judgements on workloads.
+    workloads: bool = False
 
     def lacks(self, document: Stored) -> Iterator[str]:
         """Yield why a row is left out, for each that is."""
+        if self.workloads:
+            rows = document.judgements if isinstance(document, JudgedRun) else ()
+            others = sum(not one.workload for one in rows) if rows else _row_count(document)
+            yield from ("what is no judgement on a workload",) * others
+            return
         if isinstance(document, NoiseRun) and not self.whole:
             yield from ("noise floors",) * len(document.floors)
         if isinstance(document, JudgedRun) and not self.whole:
@@ -258,6 +265,11 @@ def _bencher(documents: _Documents, output: Path) -> Mapping[str, int]:
     return {"earlier results of the same case": replaced} if replaced else {}
 
 
+def _flashinfer(documents: _Documents, output: Path) -> None:
+    runs = (document for _, document in documents if isinstance(document, JudgedRun))
+    write_parts(output, (line.encode() for line in flashinfer.lines(runs)))
+
+
 #: How each format is written, which returns what it left out itself; and what it has a place for.
 EXPORTS: dict[str, tuple[Callable[[_Documents, Path], Mapping[str, int] | None], _Takes]] = {
     "jsonl": (_jsonl, _Takes(whole=True)),
@@ -265,4 +277,5 @@ EXPORTS: dict[str, tuple[Callable[[_Documents, Path], Mapping[str, int] | None],
     "pytorch-v3": (_pytorch_v3, _Takes(failures=False)),
     "asv": (_asv, _Takes(comparisons=False)),
     "bencher": (_bencher, _Takes(failures=False)),
+    "flashinfer": (_flashinfer, _Takes(workloads=True)),
 }

@@ -180,7 +180,10 @@ def export_database(
     *,
     output: Annotated[Path, typer.Option(metavar="FILE", help="File to write, or a folder for asv.")],
     to: Annotated[
-        str, typer.Option("--format", metavar="F", help="Output format: jsonl, csv, pytorch-v3, asv or bencher.")
+        str,
+        typer.Option(
+            "--format", metavar="F", help="Output format: jsonl, csv, pytorch-v3, asv, bencher or flashinfer."
+        ),
     ] = "jsonl",
     database: Database = None,
     since: Since = None,

@@ -251,6 +251,7 @@ class Judge:
             room=self._bench.room,
             constant=self._bench.constant,
             problem=self._bench.problem.notes if self._bench.problem else (),
+            workload=self._bench.problem.workload if self._bench.problem else {},
         )
 
 

@@ -39,6 +39,7 @@ class Definition:
     """What is computed. `axes` are the constant ones, `variable` the names of the others, `derived` their formulas."""
 
     path: Path
+    name: str
     axes: Mapping[str, int]
     variable: tuple[str, ...]
     derived: Mapping[str, str]
@@ -116,6 +117,7 @@ def read_definition(path: Path) -> Definition:
     custom = data.get("custom_inputs_entrypoint")
     return Definition(
         path,
+        str(data.get("name", path.stem)),
         axes,
         tuple(variable),
         derived,

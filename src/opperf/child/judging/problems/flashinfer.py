@@ -187,7 +187,7 @@ class _Reader:
             tuple(trees),
             draw=draw,
             results=tuple(place.spec(axes) for place in definition.outputs.values()),
-            workload={**workload.text, "axes": dict(workload.axes)},
+            workload={"definition": definition.name, "workload": {**workload.text, "axes": dict(workload.axes)}},
         )
 
     def _number(self, name: str, source: Mapping[str, Any]) -> Argument:
