@@ -1,9 +1,16 @@
-"""Bisect simulated histories: how often the right build is named, and a wrong one, beside what others do.
+"""Bisect simulated histories: how often the right builds are named, and wrong ones, and what that costs.
 
-A history has 50 builds and the noise of real operators, 1 to 8 % from pair to pair. One step of 5 or 10 %, two or
-three of 10 %, or none are at random places. The search is the real one; its comparisons draw pairs instead of starting
-processes. Beside it, on the same histories, stand bisection by a threshold of 5 % on one comparison of five pairs, and
-the rule of `asv find`: each build is measured once, and the half that differs most goes on.
+The first histories have 50 builds and the noise of real operators, 1 to 8 % from pair to pair. One step of 5 or 10 %,
+two or three of 10 %, or none are at random places. Beside the search, on the same histories, stand bisection by a
+threshold of 5 % on one comparison of five pairs, and the rule of `asv find`: each build is measured once, and the half
+that differs most goes on.
+
+The others have the noise of a quiet machine, 2 % from pair to pair, and one process in eight is in a mode 3 % slower.
+They are staircases of one to three steps of 3, 5 or 50 %, a threefold step in twelve commits, dips whose ends are the
+same, regressions that were half repaired, slopes, and none. What is told rightly names exactly the builds that
+changed, or a slope, or nobody.
+
+The search is the real one; its comparisons draw pairs instead of starting processes.
 
     python benchmarks/bisection.py [HISTORIES]
 """
@@ -15,10 +22,13 @@ import random
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 from report import publish
 
+from opperf.domain.bisection import Answer
 from opperf.domain.case import Case
 from opperf.domain.comparison import PairValue
 from opperf.domain.plan import Settings, Side, Trial
@@ -36,23 +46,28 @@ BUILDS, PAIRS = 50, 5
 NOISE = (0.01, 0.08)
 #: By how much builds differ that compute the same, as the standard deviation: code lies elsewhere in memory.
 APART = 0.005
+#: The noise of a pair on a quiet machine, and how often and by how much a process is in a slow mode there.
+QUIET, MODE, SLOW = 0.02, 1 / 8, 0.03
 
 
 @dataclass
 class History:
-    """Levels of builds on a scale of logs, and the noise of a comparison."""
+    """Levels of builds on a scale of logs, the builds that changed, and the noise of a comparison."""
 
+    levels: Sequence[float]
     steps: Sequence[int]
-    height: float
     noise: float
     draw: random.Random
-    offsets: Sequence[float]
+    mode: float = 0.0
+    parts: int = 8
     built: set[str] = field(default_factory=set)
+    pairs: int = 0
+    comparisons: int = 0
 
     @property
     def names(self) -> Sequence[str]:
         """The builds."""
-        return [str(place) for place in range(BUILDS)]
+        return [str(place) for place in range(len(self.levels))]
 
     def side(self, name: str) -> str:
         """Return the side of a build."""
@@ -63,13 +78,10 @@ class History:
         """Return None: all differ."""
         return None
 
-    def level(self, place: int) -> float:
-        """Return the level of a build."""
-        return self.height * sum(place >= step for step in self.steps) + self.offsets[place]
-
     def ratio(self, base: int, new: int) -> float:
         """Draw what one pair says."""
-        return self.level(new) - self.level(base) + self.draw.gauss(0.0, self.noise)
+        modes = [SLOW * (self.draw.random() < self.mode) for _ in range(2)] if self.mode else [0.0, 0.0]
+        return self.levels[new] - self.levels[base] + modes[1] - modes[0] + self.draw.gauss(0.0, self.noise)
 
 
 def history(steps: int, height: float, seed: int, apart: float = 0.0) -> History:
@@ -78,7 +90,40 @@ def history(steps: int, height: float, seed: int, apart: float = 0.0) -> History
     low, high = map(math.log, NOISE)
     places = sorted(draw.sample(range(1, BUILDS), steps))
     noise = math.exp(draw.uniform(low, high))
-    return History(places, height, noise, draw, [draw.gauss(0.0, apart) if apart else 0.0 for _ in range(BUILDS)])
+    offsets = [draw.gauss(0.0, apart) if apart else 0.0 for _ in range(BUILDS)]
+    levels = [height * sum(place >= step for step in places) + offsets[place] for place in range(BUILDS)]
+    return History(levels, places, noise, draw)
+
+
+def quiet_history(builds: int, heights: Sequence[float], seed: int, least: int = 1, slope: float = 0.0) -> History:
+    """Return a history with steps of these heights at random places, `least` apart, on a quiet machine."""
+    draw = random.Random(seed)
+    places: list[int] = []
+    while len(places) < len(heights) or any(after - before < least for before, after in pairwise(places)):
+        places = sorted(draw.sample(range(1, builds), len(heights)))
+    levels = [
+        math.fsum(height for step, height in zip(places, heights) if place >= step)
+        + slope * place / (builds - 1)
+        + draw.gauss(0.0, APART)
+        for place in range(builds)
+    ]
+    return History(levels, places, QUIET, draw, MODE)
+
+
+#: Histories on a quiet machine, by what is in them; the heights of their steps are log-ratios.
+QUIET_KINDS: dict[str, Callable[[int], History]] = {
+    f"{count} of +{percent} %": partial(quiet_history, 24, [math.log1p(percent / 100)] * count)
+    for percent in (3, 5, 50)
+    for count in (1, 2, 3)
+}
+QUIET_KINDS |= {
+    "threefold, 12 commits": partial(quiet_history, 12, [math.log(3.1)]),
+    "a dip of 27 %, 11 releases": partial(quiet_history, 11, [math.log(0.73), -math.log(0.73)]),
+    "a dip of 10 % over 4 of 24": partial(quiet_history, 24, [math.log(0.9), -math.log(0.9)], least=4),
+    "half repaired, 10 commits": partial(quiet_history, 10, [math.log(1.5), math.log(1.08 / 1.5)], least=2),
+    "a slope of 30 %": partial(quiet_history, 24, (), slope=math.log(1.3)),
+    "no change": partial(quiet_history, 24, ()),
+}
 
 
 class Drawn(Comparing):
@@ -86,7 +131,13 @@ class Drawn(Comparing):
 
     history: History
 
+    def run(self, contests: list[Contest], pairs: int | None = None) -> None:
+        """Count the comparison."""
+        self.history.comparisons += 1
+        super().run(contests, pairs)
+
     def _pair(self, contests: list[Contest], stage: Callable[[Contest], list[PairValue]]) -> None:
+        self.history.pairs += 1
         for contest in contests:
             base, new = (int(side.settings["version"]) for side in (contest.base.side, contest.new.side))
             ratio = self.history.ratio(base, new)
@@ -94,18 +145,23 @@ class Drawn(Comparing):
             stage(contest).append(PairValue(ratio, first, second, rounds=24))
 
 
+def search(past: History) -> Answer:
+    """Return what is said of a history."""
+    Drawn.history = past
+    order = Order("0", past.names[-1], pairs=PAIRS)
+    rule = Rule(pairs=PAIRS)
+    searching = Search(Selection(), past, "", order, rule, Settings(check="none"), Silent())
+    side = Side("null", settings={"version": "0"})
+    searching._subjects = [Subject(Trial(Case("null:steady"), side, "forward"))]
+    searching._side, searching._bench.environments["0"] = side, past.side("0")
+    searching.run()
+    (answer,) = searching.document().answers
+    return answer
+
+
 def name_builds(past: History) -> tuple[int, ...]:
     """Return the builds that are named for a history."""
-    Drawn.history = past
-    order = Order("0", str(BUILDS - 1), pairs=PAIRS)
-    rule = Rule(pairs=PAIRS)
-    search = Search(Selection(), past, "", order, rule, Settings(check="none"), Silent())
-    side = Side("null", settings={"version": "0"})
-    search._subjects = [Subject(Trial(Case("null:steady"), side, "forward"))]
-    search._side, search._bench.environments["0"] = side, past.side("0")
-    search.run()
-    (answer,) = search.document().answers
-    return tuple(int(step.after) for step in answer.steps)
+    return tuple(int(step.after) for step in search(past).steps)
 
 
 def threshold(past: History) -> tuple[int, ...]:
@@ -138,6 +194,26 @@ def asv_find(past: History) -> tuple[int, ...]:
     return (high,)
 
 
+def quiet_row(kind: str, count: int) -> dict[str, Any]:
+    """Search the histories of one kind on a quiet machine."""
+    right = wrong = builds = comparisons = pairs = 0
+    for seed in range(count):
+        past = QUIET_KINDS[kind](seed)
+        answer = search(past)
+        places = [int(step.after) for step in answer.steps]
+        right += places == list(past.steps) and answer.kind == expected_kind(kind)
+        wrong += any(place not in past.steps for place in places)
+        builds, comparisons, pairs = builds + len(past.built), comparisons + past.comparisons, pairs + past.pairs
+    shares = {"right %": 100 * right / count, "wrong %": 100 * wrong / count}
+    costs = {"builds": builds / count, "comparisons": comparisons / count, "pairs": pairs / count}
+    return {"history": kind, **shares, **costs}
+
+
+def expected_kind(kind: str) -> str:
+    """Return the kind of answer that is right for a kind of history."""
+    return {"a slope of 30 %": "slope", "no change": "same"}.get(kind, "steps")
+
+
 def main() -> None:
     """Search, print and judge."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 200
@@ -152,7 +228,7 @@ def main() -> None:
     }
     rows: list[dict[str, Any]] = []
     for kind, (steps, height, apart) in kinds.items():
-        right = wrong = nobody = builds = 0
+        right = wrong = nobody = builds = pairs = 0
         others = {"threshold": [0, 0], "asv find": [0, 0]}
         for seed in range(count):
             past = history(steps, height, seed, apart)
@@ -160,7 +236,7 @@ def main() -> None:
             right += places == tuple(past.steps)
             wrong += any(place not in past.steps for place in places)
             nobody += not places
-            builds += len(past.built)
+            builds, pairs = builds + len(past.built), pairs + past.pairs
             for name, rule in (("threshold", threshold), ("asv find", asv_find)):
                 places = rule(history(steps, height, seed, apart))
                 others[name][0] += bool(places) and set(places) <= set(past.steps)
@@ -168,8 +244,10 @@ def main() -> None:
         row: dict[str, Any] = {"history": kind, "right %": right, "wrong %": wrong, "nobody %": nobody}
         row |= {f"{name} {word} %": others[name][i] for name in others for i, word in enumerate(("right", "wrong"))}
         row = {name: value if isinstance(value, str) else 100 * value / count for name, value in row.items()}
-        rows.append({**row, "builds": builds / count})
+        rows.append({**row, "builds": builds / count, "pairs": pairs / count})
     ten, five, two, three, loose, none = rows
+    quiet = {kind: quiet_row(kind, count) for kind in QUIET_KINDS}
+    threefold, release = quiet["threefold, 12 commits"], quiet["a dip of 27 %, 11 releases"]
     publish(
         "bisection",
         f"{count} simulated histories of {BUILDS} builds each",
@@ -182,7 +260,12 @@ def main() -> None:
             "wrong builds named": (max(row["wrong %"] for row in (ten, five, two, three, loose)), 1.0, "%"),
             "somebody named where there is no change": (100 - none["nobody %"], 1.0, "%"),
             "builds for one step": (max(ten["builds"], five["builds"]), 1.5 * math.log2(BUILDS) + 3, ""),
+            "pairs for a threefold step in 12 commits": (threefold["pairs"], 16.0, ""),
+            "a dip in 11 releases not told": (100 - release["right %"], 5.0, "%"),
+            "pairs for a dip in 11 releases": (release["pairs"], 40.0, ""),
+            "a half repaired regression not told": (100 - quiet["half repaired, 10 commits"]["right %"], 5.0, "%"),
         },
+        {f"{count} histories of each kind on a quiet machine": list(quiet.values())},
     )
 
 

@@ -21,6 +21,7 @@ from opperf.domain.files.text_file import read_json
 from opperf.domain.floor import Floor, NoiseRun
 from opperf.parent.bisect.answers import Candidates, Judge, Subject
 from opperf.parent.bisect.bench import Journal
+from opperf.parent.bisect.questions import Questions
 from opperf.parent.exchange import EXPORTS, export_results, import_results
 from opperf.parent.history import imported_changes, named_changes
 from opperf.parent.pages.server.app import PAGES, application
@@ -282,13 +283,13 @@ def open_pages(store: Archive) -> None:
 
 def bisection(path: Path) -> object:
     """Go on with a bisection that a journal holds, as far as that says what was measured."""
-    journal, subject, candidates = Journal(None, path), Subject(TRIAL), Candidates(BUILDS)
+    journal, subject, candidates = Journal(None, path), Subject(TRIAL), Candidates(BUILDS, 8)
     journal.check([subject])
-    judge = Judge(candidates, 0.02, 5, lambda: False, counts=False)
+    judge = Judge(candidates, 0.02, 5, lambda: False)
     for base in BUILDS:
         for new in BUILDS:
             while journal.take(subject, base, new):
                 pass
     if subject.observations:
-        judge.differs(subject), judge.direct(subject), judge.most_telling([subject], {}), judge.span(subject)
-    return judge.answer(subject) or judge.open(subject) if subject.observations else None
+        Questions(candidates, judge, 5, lambda build, pairs: 1.0).choose([subject])
+    return judge.answer(subject) or judge.answer(subject, last=True) if subject.observations else None

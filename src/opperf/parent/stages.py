@@ -127,8 +127,11 @@ class Comparing:
         key = series_key(contest.new.case.id, contest.new.direction, series_side(contest.new.side))
         return replace(rule, past=self._pasts.get(key, 0.0))
 
-    def run(self, contests: list[Contest]) -> None:
-        """Bring every contest to a verdict, within the budget; what a stop leaves open is inconclusive."""
+    def run(self, contests: list[Contest], pairs: int | None = None) -> None:
+        """Bring every contest to a verdict, within the budget; what a stop leaves open is inconclusive.
+
+        With `pairs` each is measured by so many and by no more, whatever they say: they are no verdict yet.
+        """
         if self.settings.jobs != 1:
             threads = max((side.threads for one in contests for side in (one.base.side, one.new.side)), default=1)
             self._company = company(self.settings, threads, self._note)
@@ -137,6 +140,10 @@ class Comparing:
         try:
             if self.settings.clock == INSTRUCTIONS:
                 self._count(contests)
+            elif pairs is not None:
+                for contest in contests:
+                    contest.planned = pairs
+                self._pairs([(contest, pairs) for contest in contests], lambda contest: contest.stage1)
             else:
                 self._second_stage(self._first_stage(contests))
         except BaseException as stop:

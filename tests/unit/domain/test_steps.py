@@ -116,3 +116,36 @@ def test_a_history_of_thousands_of_builds_is_as_quick_as_one_of_tens() -> None:
     posterior = Posterior(4000, observations(levels, [1000, 1999, 2000, 3000, 3999]))
     assert posterior.best.steps == (2000,)
     assert len(posterior.models) < 100
+
+
+def test_five_steps_up_and_down_are_told() -> None:
+    steps = ((4, 0.3), (9, -0.3), (13, 0.2), (20, 0.1), (25, -0.3))
+    measured = [place for step, _ in steps for place in (step - 1, step)]
+    posterior = Posterior(BUILDS, observations(stepped(*steps), [*measured, BUILDS - 1]))
+    assert posterior.best.gaps == tuple(range(step, step + 1) for step, _ in steps)
+    assert posterior.best.heights == pytest.approx([height for _, height in steps], rel=0.05)
+    assert posterior.best.probability > 0.85
+
+
+def test_what_is_the_same_all_over_has_no_step() -> None:
+    posterior = Posterior(BUILDS, observations([0.0] * BUILDS, [8, 16, 24, 29]))
+    (story, *_) = posterior.stories()
+    assert (story.gaps, story.slope, story.placed) == ((), False, True)
+    assert story.probability > 0.9
+
+
+def test_stories_are_of_steps_beyond_a_height_whatever_smaller_ones_there_are() -> None:
+    levels = stepped((7, 0.3), (20, 0.012))
+    posterior = Posterior(BUILDS, observations(levels, [6, 7, 13, 17, 24, 29]))
+    (story, *_) = posterior.stories(0.02)
+    assert story.gaps == (range(7, 8),)
+    assert story.heights == pytest.approx((0.3,), rel=0.05)
+    assert story.probability > 0.95
+    assert math.fsum(one.probability for one in posterior.stories(0.02)) == pytest.approx(1.0, abs=1e-4)
+
+
+def test_measuring_the_same_builds_again_and_again_says_ever_less() -> None:
+    """A build lies a little off by itself: that is no step, however often it is seen."""
+    once = [Observation(0, place, 0.004 * (place == 12), 0.001) for place in (6, 11, 12, 13, 20, 29)]
+    often = [*once, *(Observation(0, 12, 0.004, 0.001) for _ in range(100))]
+    assert Posterior(BUILDS, often).stories(0.002)[0].gaps == ()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 from typing import Annotated, TypeAlias
 
 from opperf.domain.bisection import LeftOut
@@ -17,7 +19,7 @@ from opperf.domain.files.json_text import NotJSON, value_of
 from opperf.domain.files.text_file import read_bytes
 from opperf.domain.plan import INSTRUCTIONS, Settings
 from opperf.domain.type_hint import Amount, AtLeast
-from opperf.parent.analysis.verdict import LEAST_PAIRS, Rule, paired_test
+from opperf.parent.analysis.verdict import Rule, paired_test
 from opperf.parent.bisect.answers import Candidates, Subject
 from opperf.parent.bisect.builds import Builds
 from opperf.parent.calibration import stored_floors
@@ -31,6 +33,12 @@ from opperf.parent.stages import Comparing
 LARGEST = 10.0
 #: The most pairs of processes behind one comparison.
 MOST_PAIRS = 1_000_000
+#: The fewest pairs that a comparison can be read from: how they scatter is known from the others, too.
+LEAST_PAIRS = 2
+#: The error of a comparison of builds that are the same to the byte.
+SAME_ERROR = 1e-4
+#: What a pair of processes costs at least, in seconds, and what one is taken to cost before any was measured.
+LEAST_SECONDS, SECONDS = 0.5, 5.0
 #: A line of a journal: what was compared, the log-ratio, its standard error, and the number of pairs.
 _Entry: TypeAlias = tuple[str, float, Amount, Annotated[float, AtLeast(1)]]
 
@@ -62,12 +70,14 @@ class Journal:
         if not answer:
             return False
         log_ratio, error, pairs = answer.pop(0)
+        if pairs >= LEAST_PAIRS and error > SAME_ERROR:
+            subject.scatter.append(_scatter_behind(error, int(pairs), subject.spread))
         subject.observations.append((base, new, log_ratio, error, int(pairs)))
         return True
 
     def write(self, subject: Subject, base: str, new: str) -> None:
         """Add the latest observation of a subject."""
-        if self._path is not None and subject.observations:
+        if self._path is not None:
             *_, log_ratio, error, pairs = subject.observations[-1]
             line = _line((_key(subject, base, new), [(log_ratio, error, float(pairs))]))
             with explain_errors(self._path), self._path.open("a", encoding="utf-8") as file:
@@ -97,43 +107,58 @@ class Bench:
         self.environments: dict[str, str | None] = {}
         self.left_out: list[LeftOut] = []
         self.facts: dict[str, object] = {}
+        self._building: list[float] = []
+        self._measuring: list[tuple[float, int]] = []
+        self._comparing: Comparing | None = None
 
     def environment(self, name: str) -> str | None:
         """Return a build's environment; None where it cannot be built, after which it is no build any more."""
         if name not in self.environments:
+            began = time.monotonic()
             try:
                 self.environments[name] = self._builds.side(name)
             except OpperfError as error:
                 self._drop(name, error.message.partition("\n")[0])
+            self._building.append(time.monotonic() - began)
         return self.environments.get(name)
 
     def _drop(self, name: str, reason: str) -> None:
         self.environments[name] = None
+        self._candidates.drop(name)
+        self._leave_out(name, reason)
+
+    def _leave_out(self, name: str, reason: str) -> None:
         self.left_out.append(LeftOut(name, reason))
         self._note(f"left out {name}: {reason}")
-        self._candidates.drop(name)
 
-    def compare(self, subjects: Sequence[Subject], base: str, new: str, *, thorough: bool = False) -> None:
-        """Compare two builds for some subjects, and keep what pairs said; do nothing where one is left out."""
+    def seconds(self, build: str, pairs: int) -> float:
+        """Return what pairs of a build with another are likely to cost, with the build where it is not there yet."""
+        whole = math.fsum(seconds for seconds, _ in self._measuring)
+        each = whole / sum(pairs for _, pairs in self._measuring) if self._measuring else SECONDS
+        makes = build not in self.environments and self._building
+        return pairs * max(LEAST_SECONDS, each) + (fmean(self._building) if makes else 0.0)
+
+    def compare(self, subjects: Sequence[Subject], base: str, new: str, pairs: int) -> None:
+        """Compare two builds for some subjects by so many pairs, and keep what they said; skip builds left out."""
         if None in (self.environment(base), self.environment(new)):
             return
         open_subjects = [one for one in subjects if not self._journal.take(one, base, new)]
         if not open_subjects or self._are_the_same(open_subjects, base, new):
             return
         self._note(f"comparing {base} with {new}")
-        settings = replace(self._settings, budget=self._left())
-        # A probe is no verdict: as many pairs as a first look has. The ends, and neighbours, get all looks.
-        rule = self._rule if thorough else replace(self._rule, most=self._rule.pairs)
-        comparing = Comparing(
-            settings,
-            rule,
-            self._note,
-            floors=stored_floors(),
-            plugins=self._selection.plugins,
-            timed=settings.clock != INSTRUCTIONS,
-        )
+        if self._comparing is None:  # one for all: what it checked once, it need not check again
+            self._comparing = Comparing(
+                replace(self._settings, budget=self._left()),
+                self._rule,
+                self._note,
+                floors=stored_floors(),
+                plugins=self._selection.plugins,
+                timed=self._settings.clock != INSTRUCTIONS,
+            )
+        comparing, began = self._comparing, time.monotonic()
         contests = [self._contest(one, base, new) for one in open_subjects]
-        comparing.run(contests)
+        comparing.run(contests, pairs)
+        self._measuring.append((time.monotonic() - began, pairs))
         if (base, new) == self._candidates.ends:
             self.facts = {"good": comparing.facts.get("base"), "bad": comparing.facts.get("new")}
         for subject, contest in zip(open_subjects, contests):
@@ -149,41 +174,78 @@ class Bench:
         if len(digests) > 1 or None in digests:
             return False
         for subject in subjects:
-            subject.observations.append((base, new, 0.0, 1e-4, 2))
+            subject.observations.append((base, new, 0.0, SAME_ERROR, 2))
             self._journal.write(subject, base, new)
         return True
 
     def _keep(self, subject: Subject, contest: Contest, base: str, new: str) -> None:
-        if self._metric == "memory":
-            peaks = outcome(contest).memory.get("peak")
-            if peaks and min(peaks) > 0:  # it is counted, so one pair says all
-                subject.observations.append((base, new, math.log(peaks[1] / peaks[0]), 1e-3, 1))
-        else:
-            estimate = observation(contest, self._rule.change)
-            if estimate is not None:
-                subject.observations.append((base, new, *estimate))
-        if contest.failure is not None and subject.answer is None:
-            if new in self._candidates.ends or base not in self._candidates.ends:
-                subject.answer = replace(subject.plain(*self._candidates.ends), kind="failed", reason=contest.failure)
-            elif new in self._candidates.names:
-                self._drop(new, contest.failure)
+        if contest.failure is not None:
+            if subject.answer is None:
+                self._fail(subject, contest.failure, base, new)
             return
         subject.steps[(base, new)] = contest
-        if subject.observations:
-            self._journal.write(subject, base, new)
+        if self._metric == "memory":
+            peaks = outcome(contest).memory.get("peak")
+            if not peaks or min(peaks) <= 0:
+                return
+            subject.observations.append((base, new, math.log(peaks[1] / peaks[0]), 1e-3, 1))  # counted: one says all
+        elif (estimate := observation(contest, self._rule.change, subject.spread)) is not None:
+            subject.observations.append((base, new, *estimate))
+            if contest.stage1:
+                subject.scatter.append(_scatter(contest.ratios1))
+        else:
+            return
+        self._journal.write(subject, base, new)
+
+    def _fail(self, subject: Subject, failure: str, base: str, new: str) -> None:
+        """Leave a build out for the subject that fails with it; without an end, or a neighbour, it has no answer."""
+        ends = self._candidates.ends
+        if new in ends or base not in ends:
+            subject.answer = replace(subject.plain(*ends), kind="failed", reason=failure)
+        else:
+            subject.unmeasurable.add(new)
+            self._leave_out(new, f"{subject.name}: {failure}")
 
 
-def observation(contest: Contest, change: float) -> tuple[float, float, int] | None:
-    """Return a contest's log-ratio, its standard error and its pairs; None with too few of them."""
-    ratios = contest.count_ratios or [*contest.ratios1, *contest.ratios2]
+def observation(
+    contest: Contest, change: float, spread: tuple[float, int] | None = None
+) -> tuple[float, float, int] | None:
+    """Return a contest's log-ratio, its standard error and its pairs; None with too few of them.
+
+    `spread` is how other pairs scatter, and of how many degrees of freedom that is: two pairs of their own may agree by
+    chance.
+    """
+    ratios = contest.count_ratios or contest.ratios1
     if len(ratios) < LEAST_PAIRS:
         return None
-    test = paired_test(ratios)
-    # Few pairs know their own spread badly: the variance of Student's t.
-    wider = math.sqrt(test.freedom / (test.freedom - 2)) if test.freedom > 2 else 2.0
+    test, freedom = paired_test(ratios), len(ratios) - 1
+    error = test.error
+    if spread is not None and not contest.count_ratios:
+        squares, freedom = _scatter(ratios)
+        error = math.sqrt((squares + spread[0] ** 2 * spread[1]) / (freedom + spread[1]) / len(ratios))
+        freedom += spread[1]
+    wider = _wider(freedom)
     # And what modes of a build may account for is known no better than that.
     doubt = None if contest.count_ratios else contest.doubt(change)
-    return test.mean, max(test.error * wider, 0.0 if doubt is None else doubt.apart), len(ratios)
+    return test.mean, max(error * wider, 0.0 if doubt is None else doubt.apart), len(ratios)
+
+
+def _wider(freedom: int) -> float:
+    """Return by what the error is wider because few pairs know their own spread badly: the variance of Student's t."""
+    return math.sqrt(freedom / (freedom - 2)) if freedom > 2 else 2.0
+
+
+def _scatter_behind(error: float, pairs: int, spread: tuple[float, int]) -> tuple[float, int]:
+    """Return the squares that pairs were off their mean by, from their error: the inverse of `observation`."""
+    freedom = pairs - 1 + spread[1]
+    squares = (error / _wider(freedom)) ** 2 * pairs * freedom - spread[0] ** 2 * spread[1]
+    return max(0.0, squares), pairs - 1
+
+
+def _scatter(ratios: Sequence[float]) -> tuple[float, int]:
+    """Return the squares of what pairs are off their mean, as their test has it, and their degrees of freedom."""
+    freedom = len(ratios) - 1
+    return paired_test(ratios).error ** 2 * len(ratios) * freedom, freedom
 
 
 def _key(subject: Subject, base: str, new: str) -> str:

@@ -1,4 +1,4 @@
-"""Bisect builds: compare the two ends, then the build that tells most with both, until the posterior names a step."""
+"""Bisect builds: compare the two ends, then whatever tells most, until a story of steps is certain and confirmed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 
-from opperf.domain.bisection import Answer, Bisection
+from opperf.domain.bisection import Answer, Bisection, Step
 from opperf.domain.code import Code
+from opperf.domain.comparison import Verdict
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.plan import INSTRUCTIONS, Settings, Side
@@ -18,9 +19,10 @@ from opperf.parent.analysis.verdict import Rule
 from opperf.parent.bisect.answers import Candidates, Judge, Subject
 from opperf.parent.bisect.bench import Bench, Journal
 from opperf.parent.bisect.builds import Builds, Commits, Packages
+from opperf.parent.bisect.questions import FIRST_PAIRS, Questions
 from opperf.parent.bisect.releases import releases
 from opperf.parent.compare import parse_sides
-from opperf.parent.contest import header, start
+from opperf.parent.contest import Contest, header, start
 from opperf.parent.explain import explain
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import frameworks
@@ -29,9 +31,6 @@ from opperf.parent.request import Request
 from opperf.parent.sources.plugin_file import framework_of
 from opperf.parent.stages import Comparing
 from opperf.parent.workers.interpreters import importable
-
-#: How often the two ends are compared where their difference is not clear.
-MOST_ENDS = 4
 
 
 @dataclass(frozen=True)
@@ -144,8 +143,9 @@ class Search:
         self._selection, self._builds, self._suffix, self._order = selection, builds, suffix, order
         self._rule, self._settings, self._progress = rule, settings, progress
         counts = settings.clock == INSTRUCTIONS
+        exact = counts or order.metric == "memory"
         self._band = counting(rule).band if counts else rule.band
-        self._candidates = Candidates(builds.names)
+        self._candidates = Candidates(builds.names, builds.parts)
         self._journal = Journal(order.journal, order.resume)
         self._bench = Bench(
             selection,
@@ -159,10 +159,10 @@ class Search:
             progress.note,
             self._left,
         )
-        self._judge = Judge(self._candidates, self._band, rule.pairs, self._spent, counts=counts)
+        self._judge = Judge(self._candidates, self._band, rule.pairs, self._spent, counts=counts, exact=exact)
         self._subjects: list[Subject] = []
         self._side: Side | None = None
-        self._looks: dict[str, int] = {}
+        self._questions = Questions(self._candidates, self._judge, rule.pairs, self._bench.seconds)
         self._began = time.monotonic()
         self._start = start()
 
@@ -184,29 +184,21 @@ class Search:
             raise InputError(f"the bad build is not available: {self._bench.left_out[-1].reason}")
         self._compare_ends(good, bad)
         self._answer()  # of two neighbours, all is known now
-        while open_subjects := [one for one in self._subjects if one.answer is None]:
-            if self._spent():
+        while (open_subjects := [one for one in self._subjects if one.answer is None]) and not self._spent():
+            question = self._questions.choose(open_subjects)
+            if question is None:
                 break
-            direct = [(one, pair) for one in open_subjects for pair in self._judge.direct(one)]
-            if direct:
-                pair = direct[0][1]
-                self._bench.compare([one for one, other in direct if other == pair], *pair, thorough=True)
-            else:
-                build = self._judge.most_telling(open_subjects, self._looks)
-                if build is None:
-                    break
-                self._looks[build] = self._looks.get(build, 0) + 1
-                if self._bench.environment(build) is not None:
-                    self._bench.compare(open_subjects, good, build)
-                    self._bench.compare(open_subjects, bad, build)
+            self._bench.compare(question.subjects, question.base, question.new, question.pairs)
             self._answer()
         for one in self._subjects:
-            one.answer = one.answer or self._judge.open(one)
+            one.answer = one.answer or self._judge.answer(one, last=True)
         if self._order.explain:
-            culprits = [
-                (one, (step.before, step.after)) for one in self._subjects if one.answer for step in one.answer.steps
+            contests = [
+                _called(contest, step)
+                for one in self._subjects
+                for step in (one.answer.steps if one.answer else ())
+                if (contest := one.steps.get((step.before, step.after))) is not None
             ]
-            contests = [one.steps[pair] for one, pair in culprits if pair in one.steps]
             explain(contests, self._settings, self._progress.note, spent=self._spent, plugins=self._selection.plugins)
 
     def stop(self) -> None:
@@ -214,40 +206,27 @@ class Search:
         self._judge.stopped = True
 
     def _compare_ends(self, good: str, bad: str) -> None:
-        """Compare good and bad until the difference of each subject is clear; without one there is nothing to find."""
-        for _ in range(MOST_ENDS):
-            unclear = [one for one in self._subjects if one.answer is None and not self._judge.differs(one)]
+        """Compare good and bad, and once more where it is not clear whether they differ."""
+        for pairs in (FIRST_PAIRS, self._rule.pairs):
+            unclear = [
+                one
+                for one in self._subjects
+                if one.answer is None and not self._judge.differs(one) and not self._judge.same(one)
+            ]
             if not unclear or self._spent():
                 break
-            self._bench.compare(unclear, good, bad, thorough=True)
-            for one in unclear:
-                test = one.pooled_test(good, bad)
-                if test is not None and max(map(abs, test.interval())) < self._band:
-                    one.answer = self._judge.unchanged_answer(one, test, "the interval lies within the tolerance")
+            self._bench.compare(unclear, good, bad, pairs)
         for one in self._subjects:
-            test = one.pooled_test(good, bad)
-            if one.answer is None and test is not None and not self._judge.differs(one):
-                inside = abs(test.mean) < self._band
-                reason = "no change beyond the tolerance is certain"
-                one.answer = self._judge.unchanged_answer(one, test, reason) if inside else self._judge.open(one)
+            if one.answer is None and one.pooled_test(good, bad) is None:
+                one.answer = self._judge.answer(one, last=True)
 
     def _answer(self) -> None:
         """Answer what the builds that were compared decide, and tell how far each other search is."""
         for one in self._subjects:
-            if one.answer is None and one.observations:
+            if one.answer is None:
                 one.answer = self._judge.answer(one)
-                self._tell(one)
-
-    def _tell(self, subject: Subject) -> None:
-        """Say what is known of a subject so far."""
-        name = f"{subject.trial.case.operator} {subject.trial.direction}"
-        if subject.answer is not None:
-            self._progress.note(f"{name}: {subject.answer.reason}")
-            return
-        low, high = self._judge.span(subject)
-        names = self._candidates.names
-        place = f"between {names[low]} and {names[high]}, {high - low} of {len(names) - 1} places"
-        self._progress.note(f"{name}: {place}")
+                text = f"most likely so far: {self._judge.tell(one)}" if one.answer is None else one.answer.reason
+                self._progress.note(f"{one.name}: {text}")
 
     def _left(self) -> float | None:
         """Return the seconds that are left of the budget, at least one; None without a budget."""
@@ -262,12 +241,17 @@ class Search:
     def document(self) -> Bisection:
         """Return what is said of all subjects."""
         order = self._order
-        answers = [self._explain(one, one.answer or self._judge.open(one)) for one in self._subjects]
+        answers = [self._explain(one, self._last_answer(one)) for one in self._subjects]
         run = header(self._settings, self._start, self._bench.facts, labels=order.labels, command=order.command)
         names = tuple(name for name in self._builds.names if self._bench.environments.get(name))
         side = self._side
         assert side is not None
         return Bisection(run, side, tuple(self._builds.names), names, tuple(self._bench.left_out), tuple(answers))
+
+    def _last_answer(self, subject: Subject) -> Answer:
+        answer = subject.answer or self._judge.answer(subject, last=True)
+        assert answer is not None
+        return answer
 
     def _explain(self, subject: Subject, answer: Answer) -> Answer:
         """Return an answer with all that was measured, and what ran before and after its steps."""
@@ -278,3 +262,10 @@ class Search:
             for one in answer.steps
         )
         return replace(answer, steps=steps, probes=subject.probes)
+
+
+def _called(contest: Contest, step: Step) -> Contest:
+    """Return the comparison of two neighbours with what the search calls it."""
+    word = "slower" if step.ratio > 1 else "faster"
+    contest.verdict = Verdict(word, step.ratio, step.interval, "named by the search", step.pairs)
+    return contest

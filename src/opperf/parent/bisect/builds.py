@@ -16,7 +16,7 @@ from packaging.version import Version
 
 from opperf.domain.errors import EnvironmentFailure, InputError
 from opperf.domain.registry import FRAMEWORKS
-from opperf.parent.bisect.releases import CURRENT, PATIENCE, index_versions
+from opperf.parent.bisect.releases import CURRENT, INSTALLED_PARTS, PATIENCE, index_versions
 from opperf.parent.workers.environments import PYTHON, build_once
 from opperf.parent.workers.installer import find_links, listen, surroundings, uv
 from opperf.parent.workers.package import cache_folder
@@ -24,6 +24,8 @@ from opperf.parent.workers.supervision import carry_out
 
 #: How long a command that builds a commit may take.
 BUILD_PATIENCE = 3600.0
+#: Into how many parts commits are divided by those that are looked at although good and bad are close: each is built.
+BUILT_PARTS = 4
 #: Letters of a commit that name it.
 SHORT = 10
 #: The mark of a commit that cannot be built, and the lowest exit code by which a shell says that a command was killed.
@@ -39,6 +41,10 @@ class Builds(Protocol):
     def names(self) -> Sequence[str]:
         """The builds."""
 
+    @property
+    def parts(self) -> int:
+        """Into how many parts those builds divide them that are looked at although good and bad are close."""
+
     def side(self, name: str) -> str:
         """Return a build as a side names its environment; builds it. Raises `OpperfError` where that fails."""
 
@@ -53,6 +59,8 @@ class Packages:
     one more package as the bad environment has it, so a step names a package. With `package` the others stay as in the
     good environment, and its releases are the builds.
     """
+
+    parts = INSTALLED_PARTS
 
     def __init__(self, good: str, bad: str, package: str | None, note: Callable[[str], None]) -> None:
         """Take two interpreters; raises `InputError` where their packages do not differ."""
@@ -138,6 +146,8 @@ def _versions(names: Sequence[str], packages: dict[str, str]) -> str:
 
 class Commits:
     """Commits of a repository, each built in an environment of its own by a command, and kept."""
+
+    parts = BUILT_PARTS
 
     def __init__(
         self, repository: Path, good: str, bad: str, command: str, requirement: str | None, note: Callable[[str], None]

@@ -26,6 +26,9 @@ from opperf.parent.workers.package import cache_folder
 
 #: How long the index may take to answer, in seconds.
 PATIENCE = 300.0
+#: Into how many parts builds are divided by those that are looked at although good and bad are close, where a build is
+#: soon installed: of up to a dozen all are.
+INSTALLED_PARTS = 8
 #: The oldest Python that a child runs in.
 OLDEST_PYTHON = (3, 10)
 #: What runs uv for no environment of its own.
@@ -34,6 +37,8 @@ CURRENT = EnvironmentSpec.parse("current")
 
 class Releases:
     """Releases of a framework's packages, each built in a Python that has a wheel of it."""
+
+    parts = INSTALLED_PARTS
 
     def __init__(self, requirements: Mapping[str, str], note: Callable[[str], None]) -> None:
         """Take what installs each release, by its name."""

@@ -49,8 +49,9 @@ def bisect(
 
     Exit codes: 0 every operator has an answer, 2 bad input, 3 an operator could not be measured, 4 inconclusive.
 
-    It first compares good and bad. If they differ, it compares one build at a time with both, each time the most
-    informative one, and finally the two neighbours. It makes a build only when it needs it, and keeps it.
+    It first compares good and bad, then the build that tells most per second with one of them, and finally the two
+    neighbours of each step. It makes a build only when it needs it, and keeps it. After each comparison it shows what
+    is most likely so far, which is also what Ctrl-C and `--budget` leave.
     """
     from opperf.domain.errors import way_out
     from opperf.parent.bisect.bisect import Order
