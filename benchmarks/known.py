@@ -15,7 +15,8 @@ from typing import Any, cast
 from opperf.child.measure.block import ProcessClock
 from opperf.child.measure.disturbance import ProcessCounters
 from opperf.child.measure.engine import Engine
-from opperf.domain.backend import Accounts, Backend, Devices, Work
+from opperf.domain.backend import Accounts, Backend, Devices
+from opperf.domain.call import Work
 from opperf.domain.measurement import Measurement
 from opperf.domain.plan import Settings, Side
 

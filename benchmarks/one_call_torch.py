@@ -23,7 +23,7 @@ import torch
 
 from opperf.child.backends.torch import native_loop
 from opperf.child.measure.extension import build
-from opperf.domain.backend import Work
+from opperf.domain.call import Work
 
 ROUNDS, CALLS = 15, 5000
 UNARY = (

@@ -22,7 +22,7 @@ from warm_worker import start_worker, torch_side
 
 from opperf.child.measure.block import Block
 from opperf.child.measure.disturbance import ProcessCounters
-from opperf.domain.backend import Work
+from opperf.domain.call import Work
 from opperf.domain.case import Case
 from opperf.domain.message.requests import Measure, Prepare, Release
 from opperf.domain.plan import Settings, Side, Trial

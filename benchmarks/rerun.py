@@ -26,7 +26,8 @@ from opperf.child.worker.correctness import check
 from opperf.child.worker.directions import call_once, ready
 from opperf.child.worker.failures import failure
 from opperf.child.worker.names import Names
-from opperf.domain.backend import Backend, Bound, CapturedCall, HostValue
+from opperf.domain.backend import Backend, HostValue
+from opperf.domain.call import Bound, CapturedCall
 from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.plan import Trial

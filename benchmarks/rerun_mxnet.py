@@ -26,7 +26,8 @@ from opperf.child.backends.mxnet.flow import flowing
 from opperf.child.backends.mxnet.runtime import MxnetBackend
 from opperf.child.backends.mxnet.specs import array_at
 from opperf.child.worker import inputs
-from opperf.domain.backend import CapturedCall, HostValue
+from opperf.domain.backend import HostValue
+from opperf.domain.call import CapturedCall
 from opperf.domain.case import Case, tensors_of
 from opperf.domain.plan import Side
 from opperf.domain.tensor import TensorSpec

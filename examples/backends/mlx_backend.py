@@ -13,7 +13,8 @@ from typing import Any
 from opperf.child.backends.call import Binding, call, composition
 from opperf.child.backends.threads import set_variables
 from opperf.child.measure.block import ProcessClock
-from opperf.domain.backend import Backend, Bound, HostValue, Unsupported, Work
+from opperf.domain.backend import Backend, HostValue, Unsupported
+from opperf.domain.call import Bound, Work
 from opperf.domain.plan import Side
 from opperf.domain.registry import Framework
 from opperf.domain.tensor import TensorSpec

@@ -12,7 +12,8 @@ from tests.each import check_each
 from opperf.catalog import operator
 from opperf.child.backends.array_updates import MADE_OF, Updates
 from opperf.child.backends.call import Call, Parameter
-from opperf.domain.backend import Unsupported, Work
+from opperf.domain.backend import Unsupported
+from opperf.domain.call import Work
 from opperf.domain.plan import Side
 from opperf.domain.tensor import TensorSpec
 

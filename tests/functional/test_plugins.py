@@ -33,7 +33,7 @@ def add(x):
 FRAMEWORK = """
 from opperf.catalog import catalog
 from opperf.child.backends.numpy.runtime import NumpyBackend
-from opperf.domain.backend import CapturedCall
+from opperf.domain.call import CapturedCall
 from opperf.domain.registry import Framework
 
 FRAMEWORK = Framework("tiny", "numpy", ("tiny",), (), modes=("eager",), gradients=False)

@@ -25,7 +25,8 @@ from opperf.child.worker import arguments
 from opperf.child.worker.code import Plugins
 from opperf.child.worker.directions import Ready, ready
 from opperf.child.worker.names import Names
-from opperf.domain.backend import Backend, Bound, Unsupported
+from opperf.domain.backend import Backend, Unsupported
+from opperf.domain.call import Bound
 from opperf.domain.plan import Side, Trial
 from opperf.domain.registry import ARRAY_API, FRAMEWORKS, array_library, register
 from opperf.domain.tensor import TensorSpec

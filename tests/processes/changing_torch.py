@@ -25,7 +25,8 @@ from opperf.child.measure.block import Block
 from opperf.child.measure.disturbance import NoCounters
 from opperf.child.worker.directions import ready
 from opperf.child.worker.mutation import Changed
-from opperf.domain.backend import Bound, Unsupported
+from opperf.domain.backend import Unsupported
+from opperf.domain.call import Bound
 from opperf.domain.plan import Side
 
 #: Samples of each operator that are looked at.

@@ -16,7 +16,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from opperf.child.backends.torch import compilation
 from opperf.child.backends.torch.runtime import TorchBackend
-from opperf.domain.backend import Bound, Unsupported
+from opperf.domain.backend import Unsupported
+from opperf.domain.call import Bound
 from opperf.domain.plan import Side
 
 

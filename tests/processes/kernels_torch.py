@@ -11,7 +11,8 @@ from torch.profiler import ProfilerActivity
 from opperf.child.backends.launches import read_kineto
 from opperf.child.backends.torch import kernels
 from opperf.child.backends.torch.runtime import TorchBackend
-from opperf.domain.backend import Bound, Unsupported
+from opperf.domain.backend import Unsupported
+from opperf.domain.call import Bound
 from opperf.domain.kernels import CallActivity
 from opperf.domain.plan import Side
 

@@ -29,7 +29,7 @@ from opperf.child.worker.directions import Ready, ready
 from opperf.child.worker.inputs import tensor
 from opperf.child.worker.mutation import keep
 from opperf.child.worker.names import Names
-from opperf.domain.backend import Bound
+from opperf.domain.call import Bound
 from opperf.domain.case import Case
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError

@@ -12,7 +12,7 @@ import pytest
 from opperf.child.backends.null.runtime import NullBackend
 from opperf.child.measure.disturbance import NoCounters
 from opperf.child.measure.engine import Engine
-from opperf.domain.backend import Bound, Work
+from opperf.domain.call import Bound, Work
 from opperf.domain.case import Case
 from opperf.domain.measurement import Measurement, Outcome, Quantity, Samples
 from opperf.domain.metric import METRICS, STATISTICS, Metric

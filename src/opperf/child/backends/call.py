@@ -21,7 +21,7 @@ from inspect import signature
 from typing import Any, TypeAlias
 
 from opperf.catalog import FAMILIES
-from opperf.domain.backend import Layout
+from opperf.domain.call import Layout
 from opperf.domain.dataclass import dataclass
 
 #: Applied to an argument once, when the call is bound; never in the timed region.

@@ -23,7 +23,8 @@ from typing import Any
 from opperf.child.backends import notation
 from opperf.child.backends.notation import Rule
 from opperf.child.backends.paths import Refusal
-from opperf.domain.backend import Backend, FirstCall, Layer, Unsupported
+from opperf.domain.backend import Backend, Unsupported
+from opperf.domain.call import FirstCall, Layer
 from opperf.domain.case import Case
 from opperf.domain.registry import BUILD_PREFIX
 from opperf.domain.tensor import TensorSpec

@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from opperf.domain.backend import Work
+from opperf.domain.call import Work
 from opperf.domain.explanation import Event
 
 MARKS = ("onednn_verbose", "dnnl_verbose", "mkldnn_verbose")

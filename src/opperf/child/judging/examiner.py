@@ -29,7 +29,8 @@ from opperf.child.judging.tolerance import (
     settle_least,
 )
 from opperf.child.worker.inputs import of_elements
-from opperf.domain.backend import Backend, HostValue, Work
+from opperf.domain.backend import Backend, HostValue
+from opperf.domain.call import Work
 from opperf.domain.case import Case
 from opperf.domain.dataclass import dataclass
 from opperf.domain.judging import extent, finite, tensors

@@ -11,7 +11,8 @@ from typing import Any, Protocol
 from opperf.catalog import catalog
 from opperf.child.backends.call import Call
 from opperf.child.worker import arguments
-from opperf.domain.backend import Backend, Bound, Work
+from opperf.domain.backend import Backend
+from opperf.domain.call import Bound, Work
 from opperf.domain.case import Argument, Case, Device, DType, ListOf
 from opperf.domain.judging import Geometry, tensors
 from opperf.domain.plan import Trial

@@ -24,7 +24,8 @@ from time import perf_counter_ns, process_time_ns
 from typing import Any, Protocol
 
 from opperf.child.measure.disturbance import Counters, clean
-from opperf.domain.backend import Backend, NativeLoop, Work
+from opperf.domain.backend import Backend, NativeLoop
+from opperf.domain.call import Work
 from opperf.domain.clock import Clock, DeviceTimer
 from opperf.domain.measurement import Sample
 

@@ -19,7 +19,8 @@ from opperf.child.measure.disturbance import Counters
 from opperf.child.measure.doubts import doubts
 from opperf.child.measure.gpu import doubts as gpu_doubts
 from opperf.child.measure.gpu import gpu_of
-from opperf.domain.backend import Backend, KernelWatch, NativeLoop, Unsupported, Work
+from opperf.domain.backend import Backend, KernelWatch, NativeLoop, Unsupported
+from opperf.domain.call import Work
 from opperf.domain.dataclass import dataclass
 from opperf.domain.measurement import Measurement, Quantity, Sample, Samples
 from opperf.domain.plan import Part, Settings

@@ -22,7 +22,8 @@ from pathlib import Path
 from opperf.child.measure.block import Block, loop
 from opperf.child.measure.disturbance import NoCounters
 from opperf.child.measure.extension import build
-from opperf.domain.backend import Backend, Unsupported, Work
+from opperf.domain.backend import Backend, Unsupported
+from opperf.domain.call import Work
 from opperf.domain.clock import Clock, InstructionClock
 from opperf.domain.message.replies import Instructions
 from opperf.domain.stats.order import median

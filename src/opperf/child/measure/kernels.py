@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from opperf.domain.backend import KernelWatch, Unsupported, Work
+from opperf.domain.backend import KernelWatch, Unsupported
+from opperf.domain.call import Work
 from opperf.domain.explanation import Event, Explanation, typical
 from opperf.domain.kernels import CallActivity
 from opperf.domain.measurement import Sample, Samples

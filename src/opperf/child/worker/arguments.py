@@ -9,7 +9,8 @@ from typing import Any
 from opperf.catalog import Operator
 from opperf.child.backends.call import Call, Parameter
 from opperf.child.worker import inputs
-from opperf.domain.backend import Backend, Bound, FirstCall, Layer
+from opperf.domain.backend import Backend
+from opperf.domain.call import Bound, FirstCall, Layer
 from opperf.domain.case import Argument, Case, Device, DType, ListOf, tensors_of
 from opperf.domain.dataclass import dataclass
 from opperf.domain.registry import BUILD_PREFIX, is_argument

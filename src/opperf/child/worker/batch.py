@@ -20,7 +20,8 @@ from opperf.child.measure.host import fix_allocator
 from opperf.child.worker.directions import call_once
 from opperf.child.worker.failures import failure
 from opperf.child.worker.jobs import Jobs
-from opperf.domain.backend import Backend, Work
+from opperf.domain.backend import Backend
+from opperf.domain.call import Work
 from opperf.domain.message.requests import Batch
 
 

@@ -11,7 +11,8 @@ from opperf.child import backends
 from opperf.child.measure.block import Block
 from opperf.child.measure.disturbance import Counters
 from opperf.child.worker import code, inputs
-from opperf.domain.backend import Backend, CapturedCall, Unsupported, Work
+from opperf.domain.backend import Backend, Unsupported
+from opperf.domain.call import CapturedCall, Work
 from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.errors import InputError

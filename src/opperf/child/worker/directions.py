@@ -18,7 +18,8 @@ from typing import Any
 from opperf.catalog import Operator
 from opperf.child.worker import inputs
 from opperf.child.worker.mutation import Changed, Watch, remember
-from opperf.domain.backend import Backend, Bound, HostValue, Layout, NativeLoop, Unsupported, Work
+from opperf.domain.backend import Backend, HostValue, NativeLoop, Unsupported
+from opperf.domain.call import Bound, Layout, Work
 from opperf.domain.dataclass import dataclass
 from opperf.domain.registry import FRAMEWORKS
 from opperf.domain.tensor import ITEM_SIZES

@@ -31,7 +31,8 @@ from opperf.child.worker.directions import Ready, call_once, host_values, ready
 from opperf.child.worker.fresh import Draw, Supply, rebind, substitute
 from opperf.child.worker.names import Names
 from opperf.child.worker.side_work import Overseer, Unfair
-from opperf.domain.backend import Backend, Bound, HostValue, Unsupported, Work
+from opperf.domain.backend import Backend, HostValue, Unsupported
+from opperf.domain.call import Bound, Work
 from opperf.domain.code import Code
 from opperf.domain.measurement import Sample
 from opperf.domain.plan import Trial

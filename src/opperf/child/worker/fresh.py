@@ -14,7 +14,8 @@ from typing import Any
 
 from opperf.child.worker import inputs
 from opperf.child.worker.arguments import Maker
-from opperf.domain.backend import Backend, Bound
+from opperf.domain.backend import Backend
+from opperf.domain.call import Bound
 from opperf.domain.case import Case, tensors_of
 from opperf.domain.dataclass import dataclass
 from opperf.domain.tensor import SPARSE, TensorSpec

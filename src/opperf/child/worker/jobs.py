@@ -31,7 +31,8 @@ from opperf.child.worker.process import Tracers, private_bytes, usable_cpus
 from opperf.child.worker.room import check_room
 from opperf.child.worker.side_work import Overseer
 from opperf.child.worker.workload import Workload
-from opperf.domain.backend import Backend, Bound, HostValue, NativeLoop, Unsupported, Work
+from opperf.domain.backend import Backend, HostValue, NativeLoop, Unsupported
+from opperf.domain.call import Bound, Work
 from opperf.domain.case import Case, DType
 from opperf.domain.clock import InstructionClock
 from opperf.domain.codec import Fields

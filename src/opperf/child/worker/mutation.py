@@ -10,7 +10,8 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from typing import Any
 
-from opperf.domain.backend import Backend, Bound, Unsupported
+from opperf.domain.backend import Backend, Unsupported
+from opperf.domain.call import Bound
 
 #: What stands somewhere among the arguments, and the digest of its elements, None where nothing tells them.
 Content = tuple[object, object]

@@ -10,7 +10,7 @@ from opperf.child.worker.directions import Ready, call_once, ready
 from opperf.child.worker.mutation import keep
 from opperf.compat.param.operators import DeviceEngine, NamedOperator, OperatorInterface, device_engine
 from opperf.compat.param.options import ExecutionPass, OpExecutionMode
-from opperf.domain.backend import Bound, Work
+from opperf.domain.call import Bound, Work
 from opperf.domain.measurement import Quantity, Samples
 from opperf.domain.plan import Settings
 from opperf.domain.stats.order import median

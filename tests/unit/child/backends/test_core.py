@@ -17,7 +17,8 @@ from opperf.child.measure.disturbance import NoCounters
 from opperf.child.worker.code import Plugins
 from opperf.child.worker.jobs import Jobs
 from opperf.child.worker.names import NOT_BOUND, Names
-from opperf.domain.backend import Backend, Bound, HostValue, Unsupported, Work
+from opperf.domain.backend import Backend, HostValue, Unsupported
+from opperf.domain.call import Bound, Work
 from opperf.domain.case import Case
 from opperf.domain.plan import Side, Trial
 from opperf.domain.tensor import TensorSpec

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from opperf.child.backends.null.runtime import NullBackend
-from opperf.domain.backend import Work
+from opperf.domain.call import Work
 from opperf.domain.clock import DeviceTimer
 from opperf.domain.measurement import Memory
 from opperf.domain.plan import Side

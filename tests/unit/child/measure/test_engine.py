@@ -15,7 +15,8 @@ from opperf.child.measure.calibrate import LONGEST_NS
 from opperf.child.measure.disturbance import NoCounters, Reading
 from opperf.child.measure.engine import LATENCY_CALLS, LEAST_OF_SLOW, Engine
 from opperf.child.measure.host import HostReading
-from opperf.domain.backend import Unsupported, Work
+from opperf.domain.backend import Unsupported
+from opperf.domain.call import Work
 from opperf.domain.measurement import Quantity, compile_time
 from opperf.domain.plan import Part, Settings
 

@@ -10,7 +10,7 @@ from opperf.child.backends.null.runtime import NullBackend
 from opperf.child.measure.disturbance import NoCounters
 from opperf.child.measure.engine import KERNEL_CALLS, Engine
 from opperf.child.measure.kernels import CALLS, evidence
-from opperf.domain.backend import Bound
+from opperf.domain.call import Bound
 from opperf.domain.case import Case
 from opperf.domain.kernels import Activity, CallActivity
 from opperf.domain.measurement import Measurement, Outcome

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from opperf.child.backends.null.runtime import NullBackend
-from opperf.domain.backend import Backend, Bound, HostValue, Unsupported, Work
+from opperf.domain.backend import Backend, HostValue, Unsupported
+from opperf.domain.call import Bound, Work
 from opperf.domain.plan import Side
 from opperf.domain.tensor import FLOAT8, STRING, TensorSpec
 

@@ -13,7 +13,8 @@ from opperf.catalog import operator
 from opperf.child.backends.null.runtime import NullBackend
 from opperf.child.measure.disturbance import NoCounters
 from opperf.child.worker.capture import capture, capture_model
-from opperf.domain.backend import CapturedCall, Unsupported
+from opperf.domain.backend import Unsupported
+from opperf.domain.call import CapturedCall
 from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.errors import InputError

@@ -12,7 +12,8 @@ import pytest
 from opperf.catalog import operator
 from opperf.child.worker import directions
 from opperf.child.worker.directions import CHECKED_CALLS, LONG_CALLS, call_once, ready
-from opperf.domain.backend import Bound, Unsupported, Work
+from opperf.domain.backend import Unsupported
+from opperf.domain.call import Bound, Work
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ import pytest
 
 from opperf.child.worker.directions import call_once, ready
 from opperf.child.worker.mutation import Changed, keep
-from opperf.domain.backend import Bound
+from opperf.domain.call import Bound
 
 if TYPE_CHECKING:
     from collections.abc import Callable

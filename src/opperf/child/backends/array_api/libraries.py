@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from opperf.child.backends.numpy.runtime import of_call
-from opperf.domain.backend import Unsupported, Work
+from opperf.domain.backend import Unsupported
+from opperf.domain.call import Work
 from opperf.domain.dataclass import dataclass
 from opperf.domain.measurement import Memory
 from opperf.domain.plan import Side

@@ -22,7 +22,8 @@ from opperf.child.backends.call import Binding
 from opperf.child.backends.paths import Refusal, function_at
 from opperf.child.backends.signatures import Functions, Rules
 from opperf.child.measure.block import ProcessClock
-from opperf.domain.backend import Backend, Bound, HostValue, Unsupported, Work, checksum
+from opperf.domain.backend import Backend, HostValue, Unsupported, checksum
+from opperf.domain.call import Bound, Work
 from opperf.domain.case import Case
 from opperf.domain.measurement import Memory
 from opperf.domain.plan import Side

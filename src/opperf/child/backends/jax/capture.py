@@ -17,7 +17,8 @@ from opperf.child.backends.jax.equations import Equation, equations, is_own
 from opperf.child.backends.jax.functions import KEYS, PREFIX, encode_parameter
 from opperf.child.backends.jax.places import limits
 from opperf.child.backends.values import bounds
-from opperf.domain.backend import CapturedCall, Unsupported
+from opperf.domain.backend import Unsupported
+from opperf.domain.call import CapturedCall
 from opperf.domain.case import Argument, Case
 from opperf.domain.tensor import ITEM_SIZES, TensorSpec
 

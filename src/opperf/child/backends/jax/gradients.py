@@ -18,7 +18,8 @@ import jax
 import jax.numpy as jnp
 
 from opperf.child.backends.jax.programs import PLANS, function_of_tensors, program
-from opperf.domain.backend import Bound, Unsupported, Work
+from opperf.domain.backend import Unsupported
+from opperf.domain.call import Bound, Work
 from opperf.domain.dataclass import dataclass
 
 

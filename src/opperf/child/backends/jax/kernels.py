@@ -12,7 +12,7 @@ import jax
 from opperf.child.backends.jax.planes import calls_of
 from opperf.child.backends.launches import MARK
 from opperf.child.backends.verbose import repeat
-from opperf.domain.backend import Work
+from opperf.domain.call import Work
 from opperf.domain.kernels import CallActivity
 
 

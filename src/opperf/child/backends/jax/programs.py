@@ -30,7 +30,7 @@ from weakref import WeakKeyDictionary
 import jax
 
 from opperf.child.backends.jax import hlo
-from opperf.domain.backend import Work
+from opperf.domain.call import Work
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Counts, Memory, Quantity, compile_time
 

@@ -30,17 +30,8 @@ from opperf.child.backends.jax import capture, functions, gradients, kernels, ou
 from opperf.child.backends.jax.programs import function_of_tensors
 from opperf.child.backends.values import ATOL, RTOL, agree
 from opperf.child.measure.block import ProcessClock
-from opperf.domain.backend import (
-    Backend,
-    Bound,
-    CapturedCall,
-    FirstCall,
-    HostValue,
-    KernelWatch,
-    Layer,
-    Unsupported,
-    Work,
-)
+from opperf.domain.backend import Backend, HostValue, KernelWatch, Unsupported
+from opperf.domain.call import Bound, CapturedCall, FirstCall, Layer, Work
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Counts, Memory

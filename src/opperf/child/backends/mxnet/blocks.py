@@ -14,7 +14,8 @@ import mxnet as mx
 
 from opperf.child.backends import notation
 from opperf.child.backends.notation import Rule, alike
-from opperf.domain.backend import Layer, Unsupported
+from opperf.domain.backend import Unsupported
+from opperf.domain.call import Layer
 from opperf.domain.case import Case
 from opperf.domain.registry import BUILD_PREFIX
 

@@ -25,7 +25,8 @@ from mxnet.base import _LIB, NDArrayHandle, SymbolHandle
 from opperf.child.backends.mxnet import registry
 from opperf.child.backends.mxnet.flow import flowing
 from opperf.child.backends.mxnet.specs import array_at, case_of, spec
-from opperf.domain.backend import CapturedCall, Unsupported
+from opperf.domain.backend import Unsupported
+from opperf.domain.call import CapturedCall
 from opperf.domain.case import Case
 from opperf.domain.tensor import TensorSpec
 

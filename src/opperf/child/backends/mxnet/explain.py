@@ -14,7 +14,7 @@ from typing import Any
 from opperf.child.backends import verbose
 from opperf.child.backends.mxnet.profile import window
 from opperf.child.backends.verbose import OutputCapture, repeat
-from opperf.domain.backend import Work
+from opperf.domain.call import Work
 from opperf.domain.explanation import Event, Explanation
 
 #: oneDNN's switch, by the name of each generation.

@@ -17,7 +17,8 @@ from mxnet.base import _LIB, MXNetError, c_handle_array, check_call
 
 from opperf.child.backends.mxnet.registry import CHANGING
 from opperf.child.backends.mxnet.target import Target
-from opperf.domain.backend import Bound, Unsupported, Work
+from opperf.domain.backend import Unsupported
+from opperf.domain.call import Bound, Work
 from opperf.domain.dataclass import dataclass
 
 #: Finds the arrays in a result.

@@ -13,7 +13,7 @@ import mxnet as mx
 
 from opperf.child.backends.mxnet.allocations import allocated_bytes, peak, steps
 from opperf.child.backends.mxnet.profile import SWITCHES, configure, scratch_file
-from opperf.domain.backend import Work
+from opperf.domain.call import Work
 from opperf.domain.measurement import Memory
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from opperf.child.backends.mxnet.operator_times import seconds
 from opperf.child.backends.mxnet.profile import Window, window
 from opperf.child.measure.disturbance import Counters, clean
-from opperf.domain.backend import Work
+from opperf.domain.call import Work
 from opperf.domain.measurement import Measurement, Sample, Samples
 from opperf.domain.plan import NATIVE, Settings
 

@@ -13,7 +13,8 @@ from mxnet.base import _LIB, NDArrayHandle, check_call
 
 from opperf.child.backends.mxnet.capture import stand_in
 from opperf.child.measure.extension import build
-from opperf.domain.backend import Unsupported, Work
+from opperf.domain.backend import Unsupported
+from opperf.domain.call import Work
 
 
 class Link(ctypes.Structure):

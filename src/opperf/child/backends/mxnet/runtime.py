@@ -29,17 +29,8 @@ from opperf.child.backends.mxnet.compilation import compiled
 from opperf.child.backends.mxnet.target import Target, target_of
 from opperf.child.backends.values import ATOL, RTOL, agree
 from opperf.child.measure.block import ProcessClock
-from opperf.domain.backend import (
-    Backend,
-    Bound,
-    CapturedCall,
-    FirstCall,
-    HostValue,
-    Layer,
-    NativeLoop,
-    Unsupported,
-    Work,
-)
+from opperf.domain.backend import Backend, HostValue, NativeLoop, Unsupported
+from opperf.domain.call import Bound, CapturedCall, FirstCall, Layer, Work
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Memory

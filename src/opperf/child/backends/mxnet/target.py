@@ -12,7 +12,7 @@ import mxnet as mx
 from opperf.child.backends.mxnet.paths import function_at
 from opperf.child.backends.mxnet.registry import RegisteredOperator
 from opperf.child.backends.mxnet.spelling import CallAdjustment, Composition, as_numpy, takes_numpy
-from opperf.domain.backend import Bound
+from opperf.domain.call import Bound
 from opperf.domain.dataclass import dataclass
 from opperf.domain.measurement import Quantity
 

@@ -12,16 +12,8 @@ from opperf.catalog import catalog
 from opperf.child.backends.call import Binding, Call, parameters
 from opperf.child.backends.launches import unseen
 from opperf.child.backends.null.scripts import Scripts, VirtualClock, VirtualInstructions, cache_last
-from opperf.domain.backend import (
-    Backend,
-    Bound,
-    CapturedCall,
-    HostValue,
-    KernelWatch,
-    NativeLoop,
-    Unsupported,
-    Work,
-)
+from opperf.domain.backend import Backend, HostValue, KernelWatch, NativeLoop, Unsupported
+from opperf.domain.call import Bound, CapturedCall, Work
 from opperf.domain.case import Case
 from opperf.domain.dataclass import dataclass
 from opperf.domain.explanation import Event, Explanation

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from opperf.domain.backend import Work
+from opperf.domain.call import Work
 from opperf.domain.explanation import Event, Explanation
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy
 
 from opperf.child.measure.extension import build
-from opperf.domain.backend import Unsupported, Work
+from opperf.domain.backend import Unsupported
+from opperf.domain.call import Work
 
 
 def library(folder: Path) -> ctypes.PyDLL:

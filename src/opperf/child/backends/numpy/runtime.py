@@ -24,7 +24,8 @@ from opperf.child.backends.call import Binding, bindings
 from opperf.child.backends.numpy import build, functions, native_loop
 from opperf.child.backends.values import ATOL, RTOL, agree
 from opperf.child.measure.block import ProcessClock
-from opperf.domain.backend import Backend, Bound, HostValue, NativeLoop, Unsupported, Work
+from opperf.domain.backend import Backend, HostValue, NativeLoop, Unsupported
+from opperf.domain.call import Bound, Work
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Memory

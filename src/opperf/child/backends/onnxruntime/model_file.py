@@ -20,7 +20,8 @@ from opperf.child.backends.onnxruntime import graphs
 from opperf.child.backends.onnxruntime.node import CONSTANT, IR_VERSION, OPSET, OUTER, OUTPUTS, STANDARD, Node, in_files
 from opperf.child.backends.onnxruntime.program import REFUSALS, newest, session
 from opperf.child.backends.onnxruntime.specs import DTYPES, NoDescription, array, attribute, describe
-from opperf.domain.backend import CapturedCall, Unsupported
+from opperf.domain.backend import Unsupported
+from opperf.domain.call import CapturedCall
 from opperf.domain.case import Argument, Case, ListOf
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, unknown

@@ -24,7 +24,8 @@ from opperf.child.backends.onnxruntime.node import Node
 from opperf.child.backends.onnxruntime.program import Program, has_device, newest, results
 from opperf.child.backends.onnxruntime.specs import DTYPES
 from opperf.child.measure.block import ProcessClock
-from opperf.domain.backend import Bound, HostValue, Unsupported, Work
+from opperf.domain.backend import HostValue, Unsupported
+from opperf.domain.call import Bound, Work
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Memory, compile_time

@@ -18,7 +18,8 @@ from opperf.child.backends.tensorflow import raw_operators
 from opperf.child.backends.tensorflow.graph_values import Frame, Unknown
 from opperf.child.backends.tensorflow.programs import REFUSALS
 from opperf.child.backends.values import bounds
-from opperf.domain.backend import CapturedCall, Unsupported
+from opperf.domain.backend import Unsupported
+from opperf.domain.call import CapturedCall
 from opperf.domain.case import Argument, Case, DType, ListOf
 from opperf.domain.tensor import ITEM_SIZES, TensorSpec
 

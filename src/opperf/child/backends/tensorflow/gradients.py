@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import tensorflow as tf
 
 from opperf.child.backends.tensorflow import programs
-from opperf.domain.backend import Bound, Unsupported, Work
+from opperf.domain.backend import Unsupported
+from opperf.domain.call import Bound, Work
 from opperf.domain.measurement import compile_time
 
 if TYPE_CHECKING:

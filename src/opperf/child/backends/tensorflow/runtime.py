@@ -23,7 +23,8 @@ from opperf.child.backends.call import Binding, bindings
 from opperf.child.backends.tensorflow import capture, functions, gradients, programs, recording
 from opperf.child.backends.values import ATOL, RTOL, agree
 from opperf.child.measure.block import ProcessClock
-from opperf.domain.backend import Backend, Bound, CapturedCall, FirstCall, HostValue, Layer, Unsupported, Work
+from opperf.domain.backend import Backend, HostValue, Unsupported
+from opperf.domain.call import Bound, CapturedCall, FirstCall, Layer, Work
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Memory

@@ -21,7 +21,7 @@ from torch.nn.modules.module import register_module_forward_hook, register_modul
 from opperf.child.backends.torch.functions import Watch, parameters
 from opperf.child.backends.torch.modules import Modules, backward_node
 from opperf.child.backends.torch.specs import NoDescription, called_with, case_of, spec, tensors
-from opperf.domain.backend import CapturedCall
+from opperf.domain.call import CapturedCall
 from opperf.domain.case import Argument, Case, Device, tensors_of
 from opperf.domain.tensor import MOST_LITERAL, TensorSpec, row_major
 

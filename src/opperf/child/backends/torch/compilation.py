@@ -32,7 +32,8 @@ import torch
 import torch._dynamo.exc
 import torch._functorch.config
 
-from opperf.domain.backend import Bound, Unsupported, Work
+from opperf.domain.backend import Unsupported
+from opperf.domain.call import Bound, Work
 from opperf.domain.measurement import compile_time
 
 torch._functorch.config.donated_buffer = False

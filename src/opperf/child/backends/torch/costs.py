@@ -21,7 +21,7 @@ from torch.autograd import _disable_profiler, _enable_profiler, _prepare_profile
 from torch.autograd.profiler import ProfilerActivity, ProfilerConfig, ProfilerState
 from torch.utils.flop_counter import FlopCounterMode
 
-from opperf.domain.backend import Work
+from opperf.domain.call import Work
 from opperf.domain.measurement import Counts, Memory
 
 SOURCE = "PyTorch's counter of operations; tensors given and returned"

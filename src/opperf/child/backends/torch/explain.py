@@ -18,7 +18,7 @@ from torch.profiler import ProfilerActivity, profile, record_function
 from opperf.child.backends import verbose
 from opperf.child.backends.torch.spans import NO_OPERATORS, plain
 from opperf.child.backends.verbose import OutputCapture, repeat
-from opperf.domain.backend import Work
+from opperf.domain.call import Work
 from opperf.domain.explanation import Event, Explanation
 
 #: The name under which a call stands among the events.

@@ -12,7 +12,8 @@ from typing import Any
 
 import torch
 
-from opperf.domain.backend import Bound, Core, Unsupported, Work
+from opperf.domain.backend import Core, Unsupported
+from opperf.domain.call import Bound, Work
 
 #: run_backward(outputs, cotangents, keep_graph, create_graph, inputs, allow_unreachable, accumulate_grad)
 run_backward = torch.autograd.Variable._execution_engine.run_backward

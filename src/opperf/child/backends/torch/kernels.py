@@ -12,7 +12,7 @@ from torch.profiler import ProfilerActivity, profile, record_function
 
 from opperf.child.backends.launches import MARK, read_kineto
 from opperf.child.backends.verbose import repeat
-from opperf.domain.backend import Work
+from opperf.domain.call import Work
 from opperf.domain.kernels import CallActivity
 
 

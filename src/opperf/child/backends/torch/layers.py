@@ -17,7 +17,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from opperf.domain.backend import Layer, Unsupported
+from opperf.domain.backend import Unsupported
+from opperf.domain.call import Layer
 
 HOME, PREFIX = "torch.nn.modules.", "torch.nn."
 

@@ -19,7 +19,8 @@ import torch
 from opperf.child.backends.torch.gradients import run_backward
 from opperf.child.backends.torch.specs import tensors
 from opperf.child.measure.extension import build
-from opperf.domain.backend import Unsupported, Work
+from opperf.domain.backend import Unsupported
+from opperf.domain.call import Work
 
 
 def library(folder: Path) -> ctypes.PyDLL:

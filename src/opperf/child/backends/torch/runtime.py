@@ -30,18 +30,8 @@ from opperf.child.backends.torch import (
 from opperf.child.backends.torch.specs import DTYPES, NAMES, tensors, to_compute_type
 from opperf.child.backends.values import ATOL, RTOL, agree
 from opperf.child.measure.block import ProcessClock
-from opperf.domain.backend import (
-    Backend,
-    Bound,
-    CapturedCall,
-    FirstCall,
-    HostValue,
-    KernelWatch,
-    Layer,
-    NativeLoop,
-    Unsupported,
-    Work,
-)
+from opperf.domain.backend import Backend, HostValue, KernelWatch, NativeLoop, Unsupported
+from opperf.domain.call import Bound, CapturedCall, FirstCall, Layer, Work
 from opperf.domain.case import Case
 from opperf.domain.clock import DeviceTimer
 from opperf.domain.explanation import Explanation

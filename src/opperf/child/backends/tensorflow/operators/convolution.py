@@ -15,7 +15,8 @@ from typing import Any, TypeAlias
 import tensorflow as tf
 
 from opperf.child.backends.call import Binding, Call, Missing, call, composition
-from opperf.domain.backend import Layout, Unsupported
+from opperf.domain.backend import Unsupported
+from opperf.domain.call import Layout
 
 #: One number, or one for each space dimension.
 Widths: TypeAlias = int | tuple[int, ...] | None
