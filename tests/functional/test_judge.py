@@ -163,10 +163,10 @@ def test_a_candidate_does_not_see_the_users_secrets(tmp_path: Path, monkeypatch:
 
 
 PRODUCT = "import numpy as np\ndef f(data, weights):\n    return data @ (weights * np.float32(2))\n"
-#: It packs the weights that it meets first, whatever their shape, and takes long: a quick look is enough.
+#: It packs the weights that it meets first, whatever their shape, and computes for long: a quick look is enough.
 PACKING = (
-    "import numpy as np\nimport time\npacked = []\ndef f(data, weights):\n    if not packed:\n"
-    "        packed.append(weights * np.float32(2))\n    time.sleep(0.002)\n    return data @ packed[0]\n"
+    "import numpy as np\npacked = []\ndef f(data, weights):\n    if not packed:\n"
+    "        packed.append(weights * np.float32(2))\n    sum(range(50_000))\n    return data @ packed[0]\n"
 )
 
 

@@ -149,7 +149,9 @@ class Match:
         alone = self._warm_up(0, calls)
         self._take(1, new)
         # What the reference has done by now the candidate does too: a fresh heap gives memory that nobody has touched.
-        self._seconds_of_a_call(1)
+        candidate = self._seconds_of_a_call(1)
+        if candidate > HOPELESS * seconds and self._log.looked is None:
+            self._look_early(max(1, min(calls, math.ceil(TURN_SECONDS / (candidate / HOPELESS)))))
         self._warm_up(1, calls)
         empty = self._empty(range(calls))
         hot_calls = max(1, min(MOST_HOT, math.ceil(TURN_SECONDS / seconds)))
@@ -173,6 +175,17 @@ class Match:
         self._check_usage(every, new.side.threads)
         self._log.slowed.append(median(turned.sample.cpu_ns for turned, _ in every) / alone)
         return ring, hot
+
+    def _look_early(self, calls: int) -> None:
+        """Look by turns of few calls at a candidate that seems far slower; raises `Hopeless`.
+
+        As many calls as fill a turn of the reference would take it minutes. Should it turn out faster, nothing of this
+        counts: short turns make both look alike.
+        """
+        self._warm_up(1, calls)
+        empty, slots = self._empty(range(calls)), range(self._bench.geometry.slots)
+        turns = [self._ring(self._random.sample(slots, calls), n) for n in range(WARM_ROUNDS + LEAST_ROUNDS)]
+        self._look([_round(one, empty) for one in turns[WARM_ROUNDS:]])
 
     def _look(self, rounds: Sequence[Round]) -> None:
         """Take the quick look; raises `Hopeless`."""
