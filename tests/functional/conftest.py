@@ -12,8 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.functional.nodes import Lie, Lying, machine
 
+from opperf.domain.node import Node
 from opperf.parent.cli.main import main
+from opperf.parent.fleet import dispatch
+from opperf.parent.fleet.engine import Engine, InProcess, Joined
+from opperf.parent.fleet.node import Hands
 
 #: The fewest pairs, of the null framework, whose times do not vary.
 FEW = ("--pairs", "3")
@@ -67,6 +72,30 @@ def invoke(*words: object) -> Done:
 def opperf() -> Callable[..., Done]:
     """Run a command, in the folder and with the cache of the test."""
     return invoke
+
+
+@pytest.fixture
+def fleet(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., InProcess]]:
+    """Have `--fleet` mean nodes of these CPUs, some of which die."""
+
+    all_hands: list[Hands] = []
+
+    def begin(*cpus: str, deaths: dict[str, int] | None = None, lie: Lie | None = None) -> InProcess:
+        nodes = {
+            f"n{place}": Joined(Node(f"n{place}", f"{cpu}, 8 cores"), machine(cpu)) for place, cpu in enumerate(cpus)
+        }
+        all_hands.append(Hands())
+        engine = InProcess(nodes, all_hands[-1], deaths) if lie is None else Lying(nodes, all_hands[-1], lie)
+
+        def named(text: str) -> Engine:
+            return engine
+
+        monkeypatch.setattr(dispatch, "parse_engine", named)
+        return engine
+
+    yield begin
+    for hands in all_hands:
+        hands.close()
 
 
 @pytest.fixture

@@ -6,64 +6,21 @@ import json
 import socket
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any
 
 import pytest
 from tests.each import check_each
+from tests.functional.nodes import changing
 
-from opperf.domain.node import Node
-from opperf.parent.fleet import dispatch
-from opperf.parent.fleet.engine import Done, Engine, Event, InProcess, Joined
-from opperf.parent.fleet.node import Hands
+from opperf.parent.fleet.engine import InProcess
 
 Opperf = Callable[..., Any]
 RUN = ("run", "null:steady", "null:noisy", "add", "exp", "--framework", "null", "--size", "small", "--runs", "5")
 ON = ("--direction", "forward", "--fleet", "ray")
 TRIALS = 4
-
-
-def machine(cpu: str) -> dict[str, Any]:
-    return {"cpu": cpu, "cores_logical": 8, "memory_total": 1 << 34}
-
-
-Lie: TypeAlias = Callable[[str], str]
-
-
-class Lying(InProcess):
-    """Nodes of which `n0` answers with a lie, made of the truth."""
-
-    def __init__(self, nodes: dict[str, Joined], hands: Hands, lie: Lie) -> None:
-        super().__init__(nodes, hands)
-        self._lie = lie
-        self._tickets: set[int] = set()
-
-    def submit(self, ticket: int, node: str, order: str) -> None:
-        super().submit(ticket, node, order)
-        if node == "n0":
-            self._tickets.add(ticket)
-
-    def events(self, seconds: float) -> Sequence[Event]:
-        return [
-            Done(event.ticket, self._lie(event.text)) if self._is_lie(event) else event
-            for event in super().events(seconds)
-        ]
-
-    def _is_lie(self, event: Event) -> TypeGuard[Done]:
-        return isinstance(event, Done) and event.ticket in self._tickets
-
-
-def changing(change: Callable[[dict[str, Any]], object]) -> Lie:
-    """Return the lie that changes something of an answer."""
-
-    def lie(text: str) -> str:
-        answer = json.loads(text)
-        change(answer)
-        return json.dumps(answer)
-
-    return lie
 
 
 #: What a node may answer instead of the truth.
@@ -89,30 +46,6 @@ LIES = {
     "no text": lambda text: "\ud800",
     "too deep": lambda text: "[" * 100_000,
 }
-
-
-@pytest.fixture
-def fleet(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., InProcess]]:
-    """Have `--fleet` mean nodes of these CPUs, some of which die."""
-
-    all_hands: list[Hands] = []
-
-    def begin(*cpus: str, deaths: dict[str, int] | None = None, lie: Lie | None = None) -> InProcess:
-        nodes = {
-            f"n{place}": Joined(Node(f"n{place}", f"{cpu}, 8 cores"), machine(cpu)) for place, cpu in enumerate(cpus)
-        }
-        all_hands.append(Hands())
-        engine = InProcess(nodes, all_hands[-1], deaths) if lie is None else Lying(nodes, all_hands[-1], lie)
-
-        def named(text: str) -> Engine:
-            return engine
-
-        monkeypatch.setattr(dispatch, "parse_engine", named)
-        return engine
-
-    yield begin
-    for hands in all_hands:
-        hands.close()
 
 
 def document(path: Path) -> dict[str, Any]:

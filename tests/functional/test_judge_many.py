@@ -115,13 +115,6 @@ def test_the_judge_has_been_proven_on_the_cpu_only(opperf: Opperf, here: Path) -
     assert opperf("judge", "a.py", *AGAINST, "--device", "cpu").code == 3
 
 
-def test_a_fleet_is_sent_no_code(opperf: Opperf, here: Path) -> None:
-    (here / "a.py").write_text(ZEROS)
-    done = opperf("judge", "a.py", *AGAINST, "--fleet", "ray")
-    assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("error: `--fleet` sends names alone to its nodes, and a candidate is code\n")
-
-
 def test_resuming_by_other_terms_is_refused(opperf: Opperf, here: Path) -> None:
     write_lines(here / "c.jsonl", {"one": ZEROS})
     opperf("judge", "--candidates", "c.jsonl", *AGAINST, "--output", "r.jsonl")

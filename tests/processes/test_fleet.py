@@ -199,6 +199,18 @@ def test_jobs_of_submitit_measure_each_trial_once_and_leave_nothing(start: Start
     assert nobody_measures()
 
 
+def test_a_job_of_submitit_judges_a_candidate_in_a_room(start: Start, tmp_path: Path) -> None:
+    output, candidate = tmp_path / "judged.jsonl", tmp_path / "exits.py"
+    candidate.write_text("import os\ndef f(data, axis=-1):\n    os._exit(3)\n")
+    words = ("judge", candidate, "--against", "softmax", "--framework", "numpy", "--input", "data=4x8")
+    ended(start(*words, "--fleet", "slurm:1", "--output", output, OPPERF_SUBMITIT_CLUSTER="local"), 3)
+    (row,) = map(json.loads, output.read_text().splitlines())
+    assert (row["verdict"], row["evidence"][0]["slug"]) == ("cheats", "exits")
+    assert row["room"]
+    assert row["node"]["name"].startswith("node-")
+    assert nobody_measures()
+
+
 def test_a_node_needs_python_only(tmp_path: Path, one_cache: Path) -> None:
     python = tmp_path / "bare" / "bin" / "python"
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "bare"], check=True)

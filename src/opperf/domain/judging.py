@@ -11,6 +11,7 @@ from opperf.domain.case import Argument, Case, ListOf
 from opperf.domain.codec import Exact, Fields, encode
 from opperf.domain.dataclass import dataclass
 from opperf.domain.explanation import Explanation
+from opperf.domain.node import Node
 from opperf.domain.tensor import ITEM_SIZES, TensorSpec
 
 if TYPE_CHECKING:
@@ -187,7 +188,7 @@ class Judged(Fields):
     when a stage was over: `load`, `tiny`, `size`, `right`, `look`. `ran` is what one call runs, by its own process's
     word, and `reference_ran` the same of the reference, where that was asked for. `problem` says in words what is other
     than the files of a problem have it. `workload` is what a problem of FlashInfer-Bench calls the case: the
-    `definition` and its `workload`.
+    `definition` and its `workload`. `node` is the machine of a fleet that judged it.
     """
 
     candidate: str
@@ -208,8 +209,9 @@ class Judged(Fields):
     reference_ran: Explanation | None = None
     problem: tuple[str, ...] = ()
     workload: Mapping[str, object] = field(default_factory=dict)
+    node: Node | None = None
 
-    sparse = ("stages", "constant", "ran", "reference_ran", "problem", "workload")
+    sparse = ("stages", "constant", "ran", "reference_ran", "problem", "workload", "node")
     beside = ("score", "status")
 
     @property

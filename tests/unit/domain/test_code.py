@@ -66,6 +66,13 @@ def test_code_is_made_of_what_a_user_names_of_plugins_and_of_the_parents_word_al
     }
 
 
+def test_sources_to_judge_are_read_of_orders_alone() -> None:
+    texts = {str(path.relative_to(SOURCES)): path.read_text() for path in SOURCES.rglob("*.py")}
+    fleet = {f"parent/fleet/{name}.py" for name in ("dispatch", "engine", "judging")}
+    assert {place for place, text in texts.items() if "JudgedSource" in text} == fleet
+    assert {place for place, text in texts.items() if "Order.from_json" in text} == {"parent/fleet/node.py"}
+
+
 @pytest.mark.parametrize("value", [{"name": "mine.py:f"}, {"code": "mine.py:f"}, ["code:mine.py:f"]])
 def test_no_json_makes_code(value: object) -> None:
     with pytest.raises(InputError, match=r"implementation: found .* expected a string"):

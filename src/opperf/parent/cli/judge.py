@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
@@ -14,6 +15,10 @@ from opperf.parent.cli.options import grouped
 
 if TYPE_CHECKING:
     from opperf.domain.judging import Judged
+    from opperf.parent.cli.progress import Bar
+    from opperf.parent.fleet.dispatch import Fleet
+    from opperf.parent.judge.session import Order
+    from opperf.parent.request import Request
 
 Option = typer.Option
 #: So many candidates are explained for a page: each takes a process more.
@@ -73,7 +78,17 @@ def judge(
             help="What confines candidates: auto uses all that this machine has, none trusts them with your files.",
         ),
     ] = "auto",
-    fleet: Annotated[Optional[str], Option(metavar="ENGINE", help="Not yet: candidates are judged here alone.")] = None,
+    fleet: Annotated[
+        Optional[str],
+        Option(
+            metavar="ENGINE",
+            help="Judge on a fleet: `ray://HOST:10001`, `ray` (this machine) or `slurm:JOBS`. It gets your code.",
+        ),
+    ] = None,
+    where: Annotated[
+        Optional[str],
+        Option(metavar="CONDITIONS", help="Nodes of the fleet to use, such as `cpu=AMD EPYC*`."),
+    ] = None,
     judging: options.Judging,
     how: options.How,
     report: options.Report,
@@ -86,7 +101,7 @@ def judge(
     Exit codes: 0 faster or the same, 1 slower, 2 bad input or a problem that judges nothing, 3 wrong, cheating or
     impossible, 4 inconclusive.
     """
-    from opperf.domain.errors import InputError, way_out
+    from opperf.domain.errors import way_out
     from opperf.parent import request as requests
     from opperf.parent.cli.keeping import keep, publish, take_places
     from opperf.parent.cli.progress import Bar
@@ -96,12 +111,6 @@ def judge(
     from opperf.parent.sources.user_inputs import input_cases, pairs
 
     check_format(report.format, checks=True)
-    if fleet is not None:
-        raise InputError(
-            "`--fleet` sends names alone to its nodes, and a candidate is code",
-            hint="judge a part of the candidates on each machine, with an `--output` of its own",
-            slug="fleet_code",
-        )
     request = {
         **vars(how),
         "framework": framework,
@@ -126,12 +135,25 @@ def judge(
     def tell(judged: Judged) -> None:
         bar.note(f"{judged.candidate}: {judged.verdict}: {judged.reason}")
 
-    result, cause = judged_run(order, request, rule, bar, tell, labels=labels, command=command)
+    with _fleet(options.OnFleet(fleet, where), order, request, bar) as nodes:
+        result, cause = judged_run(order, request, rule, bar, tell, elsewhere=nodes, labels=labels, command=command)
     publish(result, document(result), rest, tally(result.judgements))
     keep(result, report)
     if cause is not None:
         raise way_out(cause)
     raise typer.Exit(exit_code(result.judgements))
+
+
+def _fleet(wish: options.OnFleet, order: Order, request: Request, bar: Bar) -> AbstractContextManager[Fleet | None]:
+    """Return the requested fleet, None without one; whatever a fleet needs is imported for one alone."""
+    wishes = options.wishes(wish)
+    if wishes is None:
+        return nullcontext()
+    from opperf.parent.fleet.dispatch import judging_fleet
+    from opperf.parent.request import plugin_files
+
+    plugins = bool(plugin_files(request, note=bar.note))
+    return judging_fleet(wishes, order.against, room=order.room, plugins=plugins, progress=bar)
 
 
 def exit_code(judgements: Sequence[Judged]) -> int:

@@ -20,13 +20,16 @@ from pathlib import Path
 
 from opperf.domain.files.destination import ensure_private
 
-#: The libraries that measuring needs beside the standard one; each is imported by its own name.
+#: The libraries that measuring needs beside the standard one; each is imported by its own name. Those of a room are on
+#: Linux alone.
 PACKAGES = ("filelock", "platformdirs", "psutil", "uv")
+OF_ROOMS = ("landlockpy", "pyseccomp")
 
 
 def requirements() -> list[str]:
     """Return what a node needs, as it is here."""
-    return [f"{name}=={importlib.metadata.version(name)}" for name in PACKAGES]
+    of_rooms = tuple(name for name in OF_ROOMS if find_spec(name))
+    return [f"{name}=={importlib.metadata.version(name)}" for name in (*PACKAGES, *of_rooms)]
 
 
 def prepare(requirements: Sequence[str]) -> None:

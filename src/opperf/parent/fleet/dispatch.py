@@ -1,15 +1,17 @@
-"""A fleet as `run` and `compare` use it: trials and contests go out as orders, outcomes and comparisons come in."""
+"""A fleet as commands use it: trials, contests and candidates go out as orders, and what became of them comes in."""
 
 from __future__ import annotations
 
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from types import TracebackType
 
+from opperf.domain import judging
+from opperf.domain.code import Code, ProblemCode, read_problem
 from opperf.domain.comparison import Comparison, Verdict
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
@@ -20,8 +22,11 @@ from opperf.domain.plan import MOST, Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.contest import Contest, outcome
-from opperf.parent.fleet.engine import Answer, Bout, Engine, Joined, Judged, Order
+from opperf.parent.fleet.engine import Answer, Bout, Engine, Joined, Judged, JudgedSource, Judging, Order
+from opperf.parent.fleet.judging import source_of
 from opperf.parent.fleet.scheduler import LEAST_SECONDS, Result, Scheduler, Task
+from opperf.parent.judge.judge import Terms
+from opperf.parent.judge.submissions import Submission
 from opperf.parent.planning.selection import Selection
 from opperf.parent.progress import Progress
 
@@ -33,6 +38,8 @@ PROCESS_START, WORTH = 2.0, 4.0
 #: What a pair of a contest takes, and what starting the two children of a pair does, in seconds. A piece of contests
 #: is so long that children are started for several of them.
 PAIR_SECONDS, PAIR_START = 1.2, 8.0
+#: What judging a candidate takes that is not wrong at once, and setting up the bench of a piece, in seconds.
+CANDIDATE_SECONDS, BENCH_START = 10.0, 5.0
 #: Seconds between two lines that say how the nodes are getting on, and how many of them a line names.
 LINE_EVERY, MOST_NAMES = 10.0, 6
 
@@ -126,6 +133,46 @@ class Fleet:
             for comparison in result.answer.comparisons:
                 yield replace(comparison, node=result.node)
 
+    def judgements(
+        self, against: str, batches: Sequence[tuple[Trial, Sequence[Submission]]], terms: Terms, *, jobs: int = 1
+    ) -> Generator[tuple[Submission, judging.Judged], None, None]:
+        """Yield each candidate of the batch of each trial with its verdict, those of a piece of one node together.
+
+        Raises `InputError` where the reference cannot be had.
+        """
+        every = [(trial, one) for trial, several in batches for one in several]
+        left = [(trial, one) for trial, one in every if one.code is not None]
+        sources = {id(one): source_of(one.code, one.name, one.source) for _, one in left if one.code is not None}
+        references = {trial.case.id: _reference(trial, against) for trial, _ in left}
+        yield from ((one, one.unloadable(against, trial.case)) for trial, one in every if one.code is None)
+        tasks = [Task(CANDIDATE_SECONDS / jobs, trial.case.id) for trial, _ in left]
+        rule, began = terms.rule, self._clock()
+
+        def order(places: Sequence[int]) -> Order:
+            trial, reference = references[left[places[0]][0].case.id]  # a piece is of one group
+            several = tuple(sources[id(left[place][1])] for place in places)
+            return Order(
+                self._remaining_settings(terms.settings, began),
+                judged=Judged(rule.tolerance, rule.pairs, rule.most, terms.explain, rule.own),
+                judging=Judging(against, trial, several, reference, terms.constant, rule.family, jobs),
+            )
+
+        for result in self._results(tasks, order, least_seconds=WORTH * BENCH_START) if left else ():
+            candidates = [left[place] for place in result.tasks]
+            if result.answer is None:
+                reason = f"the judge itself failed: {result.reason}"
+                for trial, one in candidates:
+                    yield one, judging.Judged(one.name, against, trial.case, "inconclusive", reason)
+                continue
+            fault = result.answer.fault
+            if fault is not None:
+                where = "" if result.node is None else f"{result.node.name}: "
+                raise InputError(f"{where}{fault.message}", hint=fault.hint, slug=fault.slug)
+            for facts in result.answer.frameworks:
+                terms.meet(facts)
+            for (trial, one), judged in zip(candidates, result.answer.judgements):
+                yield one, replace(judged, against=against, case=trial.case, node=result.node)
+
     def _remaining_settings(self, settings: Settings, began: float) -> Settings:
         """Return the settings with what is left of the budget of the command."""
         if settings.budget is None:
@@ -190,11 +237,15 @@ def _read(text: str, order: Order) -> Answer:
     expected = Counter(
         [(*trial.key, process) for trial in order.trials for process in range(order.settings.processes)]
         + [_bout_key(bout.key, bout.base.side, bout.new.side) for bout in order.bouts]
+        + _candidates(order)
     )
     received = Counter(
         [(*one.trial.key, one.process) for one in answer.outcomes]
         + [_bout_key(one, one.base, one.new) for one in answer.comparisons]
+        + [(place, one.candidate, one.case.id) for place, one in enumerate(answer.judgements)]
     )
+    if answer.fault is not None and order.judging is not None:
+        return answer
     if received != expected:
         missing, more = (expected - received).total(), (received - expected).total()
         raise InputError(
@@ -205,6 +256,22 @@ def _read(text: str, order: Order) -> Answer:
         outcomes=tuple(replace(one, trial=trials[one.trial.key]) for one in answer.outcomes),
         comparisons=tuple(_as_ordered(bouts[_bout_key(one, one.base, one.new)], one) for one in answer.comparisons),
     )
+
+
+def _reference(trial: Trial, against: str) -> tuple[Trial, JudgedSource | None]:
+    """Return a trial as a node is told of it, and the source of its reference where that is code."""
+    code = trial.side.implementation
+    if not isinstance(code, Code):
+        return trial, None
+    return replace(trial, side=replace(trial.side, implementation=None)), source_of(code, against)
+
+
+def _candidates(order: Order) -> list[tuple[object, ...]]:
+    """Return what the judgements of an order are of: each stands in its place, as two candidates may have one name."""
+    if order.judging is None:
+        return []
+    case = order.judging.trial.case.id
+    return [(place, one.name, case) for place, one in enumerate(order.judging.candidates)]
 
 
 def _as_ordered(bout: Bout, one: Comparison) -> Comparison:
@@ -252,6 +319,28 @@ def fleet_of(wish: Wishes | None, selection: Selection, progress: Progress) -> A
         raise InputError(
             "`--fleet` sends only names to its nodes, and your code is on this machine",
             hint="leave out `--fleet`, or `--plugin` and files of code",
+            slug="fleet_code",
+        )
+    return Fleet(parse_engine(wish.engine), wish, progress)
+
+
+def judging_fleet(
+    wish: Wishes | None, against: str, *, room: str, plugins: bool, progress: Progress
+) -> AbstractContextManager[Fleet | None]:
+    """Return the requested fleet to judge on, None without one; raises `InputError` for what a fleet cannot judge."""
+    if wish is None:
+        return nullcontext()
+    if room == "none":
+        raise InputError(
+            "`--fleet` sends candidates to other machines, and they run there in a room alone",
+            hint="leave out `--room none`",
+            slug="fleet_code",
+        )
+    if plugins or isinstance(read_problem(against), ProblemCode):
+        what = "a plugin is" if plugins else f"the files of `{against}` are"
+        raise InputError(
+            f"`--fleet` sends candidates and a reference of one file to its nodes, and {what} on this machine",
+            hint="leave out `--fleet`: judge a part of the candidates on each machine, with an `--output` of its own",
             slug="fleet_code",
         )
     return Fleet(parse_engine(wish.engine), wish, progress)

@@ -18,11 +18,14 @@ from typing import Protocol, TypeAlias, Union
 from opperf.domain.codec import Exact
 from opperf.domain.comparison import Comparison
 from opperf.domain.dataclass import dataclass
-from opperf.domain.errors import InputError
+from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.files.json_text import JsonObject, NotJSON, value_of
+from opperf.domain.judging import Judged as Verdict
 from opperf.domain.measurement import Outcome
 from opperf.domain.node import Node, kind_of
 from opperf.domain.plan import Settings, Trial
+from opperf.domain.reason import Reason
+from opperf.domain.type_hint import Count
 
 
 @dataclass(frozen=True)
@@ -119,13 +122,42 @@ class Judged(Exact):
 
 
 @dataclass(frozen=True)
+class JudgedSource(Exact):
+    """The source of a candidate, or of the function that it is held against, on its way to a node.
+
+    It is made of what a user names to be judged, and read of an order alone. Each character of `content` is a byte.
+    """
+
+    name: str
+    function: str
+    content: str
+
+
+@dataclass(frozen=True)
+class Judging(Exact):
+    """Candidates to judge, each in a room; `reference` is what they are held against where that is code.
+
+    `family` is the number of candidates of the whole command, `jobs` how many a node checks at a time.
+    """
+
+    against: str
+    trial: Trial
+    candidates: tuple[JudgedSource, ...]
+    reference: JudgedSource | None = None
+    constant: tuple[str, ...] = ()
+    family: Count = 1
+    jobs: Count = 1
+
+
+@dataclass(frozen=True)
 class Order(Exact):
-    """A piece of work: trials to measure, or contests to bring to a verdict."""
+    """A piece of work: trials to measure, contests to bring to a verdict, or candidates to judge, by the same rule."""
 
     settings: Settings
     trials: tuple[Trial, ...] = ()
     bouts: tuple[Bout, ...] = ()
     judged: Judged | None = None
+    judging: Judging | None = None
 
     @classmethod
     def from_json(cls, data: object, where: str = "") -> Order:
@@ -134,15 +166,22 @@ class Order(Exact):
         bouts = (
             Bout(one.base.as_user_named(), one.new.as_user_named(), one.key.as_user_named()) for one in order.bouts
         )
-        return replace(order, trials=tuple(one.as_user_named() for one in order.trials), bouts=tuple(bouts))
+        judging = order.judging and replace(order.judging, trial=order.judging.trial.as_user_named())
+        trials = tuple(one.as_user_named() for one in order.trials)
+        return replace(order, trials=trials, bouts=tuple(bouts), judging=judging)
 
 
 @dataclass(frozen=True)
 class Answer(Exact):
-    """What became of a piece. `frameworks` are the facts of those that ran, `sides` those of a comparison's sides."""
+    """What became of a piece. `frameworks` are the facts of those that ran, `sides` those of a comparison's sides.
+
+    `judgements` are in the order of the candidates; a `fault` says why there are none, on any node.
+    """
 
     outcomes: tuple[Outcome, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
+    judgements: tuple[Verdict, ...] = ()
+    fault: Reason | None = None
     frameworks: tuple[JsonObject, ...] = ()
     sides: JsonObject = field(default_factory=dict)
 
@@ -185,7 +224,7 @@ class InProcess:
             return [Left(node, "killed"), *([self._nodes[node]] if self._back else [])]
         try:
             return [Done(ticket, self._hand.carry_out(order))]
-        except ValueError as error:
+        except (ValueError, OpperfError) as error:
             return [Broken(ticket, str(error))]
 
     def close(self) -> None:

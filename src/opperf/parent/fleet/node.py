@@ -21,6 +21,7 @@ from opperf.parent.calibration import stored_floors
 from opperf.parent.contest import outcome
 from opperf.parent.explain import explain
 from opperf.parent.fleet.engine import Answer, Judged, Order
+from opperf.parent.fleet.judging import judge
 from opperf.parent.stages import Comparing
 from opperf.parent.workers.machine import facts
 from opperf.parent.workers.machine_noise import noise
@@ -43,7 +44,11 @@ class Hands:
     def carry_out(self, text: str) -> str:
         """Return the answer to an order."""
         order = Order.from_json(json.loads(text))
-        answer = self._measure(order) if order.judged is None else self._compare(order, order.judged)
+        if order.judging is not None:
+            self.close()  # a child that waits is no neighbour
+            answer = judge(order, order.judging, self._note)
+        else:
+            answer = self._measure(order) if order.judged is None else self._compare(order, order.judged)
         return json.dumps(answer.to_json(), separators=(",", ":"))
 
     def close(self) -> None:

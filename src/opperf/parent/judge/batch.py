@@ -17,7 +17,7 @@ from itertools import product
 from opperf.domain.company import CLASSES
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, OpperfError
-from opperf.domain.judging import Evidence, Judged
+from opperf.domain.judging import Judged
 from opperf.domain.plan import Trial
 from opperf.parent.crew import Company, Crew, Lane
 from opperf.parent.judge.judge import Judge, Terms
@@ -89,8 +89,7 @@ def judge_batch(
 
     for one in submissions:
         if one.code is None:
-            evidence = Evidence("load", one.fault, "load", trial.case)
-            yield one, Judged(one.name, against, trial.case, "wrong", one.fault, (evidence,))
+            yield one, one.unloadable(against, trial.case)
     if not left:
         return
     crew: Crew[Turn, tuple[Submission, Judged]] = Crew(company, lane, lambda turn: (turn.trial,))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
+from typing import Protocol
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
@@ -20,7 +21,7 @@ from opperf.parent.contest import header, start
 from opperf.parent.judge.batch import judge_batch
 from opperf.parent.judge.candidates import reference_trials
 from opperf.parent.judge.judge import Terms
-from opperf.parent.judge.submissions import of_source, submission_of, submissions
+from opperf.parent.judge.submissions import Submission, of_source, submission_of, submissions
 from opperf.parent.passwords import own_command
 from opperf.parent.progress import Progress
 from opperf.parent.request import Request
@@ -52,12 +53,26 @@ class Order:
     explain: bool = False
 
 
+class Elsewhere(Protocol):
+    """Other machines, which judge instead of this one; `nodes` are what those that did say of themselves."""
+
+    @property
+    def nodes(self) -> Mapping[str, object]:
+        """Return the machines by their names."""
+
+    def judgements(
+        self, against: str, batches: Sequence[tuple[Trial, Sequence[Submission]]], terms: Terms, *, jobs: int
+    ) -> Generator[tuple[Submission, Judged], None, None]:
+        """Yield each candidate with its verdict."""
+
+
 def judge_all(
     order: Order,
     request: Request,
     rule: Rule,
     progress: Progress,
     meet: Callable[[Mapping[str, object]], None] = lambda _: None,
+    elsewhere: Elsewhere | None = None,
 ) -> Generator[tuple[int, Judged], None, None]:
     """Yield the number of each candidate with its verdict, those of an earlier command first.
 
@@ -90,6 +105,7 @@ def judge_all(
         terms = Terms(settings, family, order.room == "auto", plugins, meet, constant, order.explain, problem)
         numbers = {id(one): number for number, one in enumerate(every)}
         lines = _lines(order, trials, rule, stack)
+        batches: list[tuple[Trial, Sequence[Submission]]] = []
         for trial in trials:
             left = []
             for number, one in enumerate(every):
@@ -97,12 +113,28 @@ def judge_all(
                     yield number, lines.earlier[one.name, trial.case.id]
                 else:
                     left.append(one)
+            batches.append((trial, left))
+        if elsewhere is None:
             note = progress.note if order.many is None else _silent  # of thousands their verdicts are enough
-            batch = judge_batch(order.against, trial, left, terms, note, jobs=order.jobs)
-            for submission, judged in stack.enter_context(closing(batch)):
-                if lines is not None:
-                    lines.add(judged, submission.digest)
-                yield numbers[id(submission)], judged
+            batch = _judged_here(order.against, batches, terms, note, order.jobs)
+        else:
+            batch = elsewhere.judgements(order.against, batches, terms, jobs=order.jobs)
+        for submission, judged in stack.enter_context(closing(batch)):
+            if lines is not None:
+                lines.add(judged, submission.digest)
+            yield numbers[id(submission)], judged
+
+
+def _judged_here(
+    against: str,
+    batches: Sequence[tuple[Trial, Sequence[Submission]]],
+    terms: Terms,
+    note: Callable[[str], None],
+    jobs: int,
+) -> Generator[tuple[Submission, Judged], None, None]:
+    for trial, left in batches:
+        with closing(judge_batch(against, trial, left, terms, note, jobs=jobs)) as batch:
+            yield from batch
 
 
 def judged_run(
@@ -112,6 +144,7 @@ def judged_run(
     progress: Progress,
     each: Callable[[Judged], None] = lambda _: None,
     *,
+    elsewhere: Elsewhere | None = None,
     labels: Mapping[str, str] = MappingProxyType({}),
     command: Sequence[str] = (),
 ) -> tuple[JudgedRun, BaseException | None]:
@@ -124,7 +157,7 @@ def judged_run(
     cause: BaseException | None = None
     verdicts: list[tuple[int, Judged]] = []
     try:
-        for number, judged in judge_all(order, request, rule, progress, facts.update):
+        for number, judged in judge_all(order, request, rule, progress, facts.update, elsewhere):
             verdicts.append((number, judged))
             each(judged)
     except InputError:
@@ -132,6 +165,8 @@ def judged_run(
     except BaseException as stop:  # what was judged until then is reported
         cause = stop
     run = header(requests.settings(request), began, {"reference": facts}, labels=labels, command=command)
+    if elsewhere is not None:
+        run = replace(run, environment={**run.environment, "nodes": elsewhere.nodes})
     return JudgedRun(run, tuple(judged for _, judged in sorted(verdicts, key=itemgetter(0)))), cause
 
 

@@ -13,12 +13,13 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import NotJSON, show, value_of
 from opperf.domain.files.text_file import distinct, read_text
-from opperf.domain.judging import Judged
+from opperf.domain.judging import Evidence, Judged
 from opperf.parent.judge.candidates import function_of, read_candidate
 
 #: Characters of a name at most: it is in each message, and a column of reports.
@@ -39,7 +40,7 @@ class Submission:
     code: Code | None
     digest: str
     fault: str = ""
-    source: str | None = None
+    source: bytes | None = None
 
     def write(self) -> None:
         """Have the file of its source there."""
@@ -47,7 +48,7 @@ class Submission:
         if self.source is not None and not folder.exists():
             folder.parent.mkdir(mode=0o700, exist_ok=True)
             folder.mkdir(mode=0o700)
-            Path(self._place).write_bytes(self.source.encode("utf-8", "surrogatepass"))
+            Path(self._place).write_bytes(self.source)
 
     def remove(self) -> None:
         """Remove that file."""
@@ -57,6 +58,10 @@ class Submission:
     @property
     def _place(self) -> str:
         return "" if self.code is None else self.code.name.rpartition(":")[0]
+
+    def unloadable(self, against: str, case: Case) -> Judged:
+        """Return the verdict on a candidate without code: it is wrong where it would be loaded."""
+        return Judged(self.name, against, case, "wrong", self.fault, (Evidence("load", self.fault, "load", case),))
 
     def spelled(self, judged: Judged) -> Judged:
         """Return a judgement that speaks of the candidate by its name, where its file is no longer there."""
@@ -165,7 +170,12 @@ def of_source(name: str, source: str, folder: Path, against: str, function: str 
         function = function or function_of(source, name, against)
     except InputError as error:
         return Submission(name, None, _digest("", content), error.message)
-    return Submission(name, Code(f"{folder / FILE}:{function}"), _digest(function, content), source=source)
+    return of_bytes(name, function, content, folder)
+
+
+def of_bytes(name: str, function: str, content: bytes, folder: Path) -> Submission:
+    """Return a candidate whose source has this content; it is to lie in a folder of its own."""
+    return Submission(name, Code(f"{folder / FILE}:{function}"), _digest(function, content), source=content)
 
 
 def of_file(name: str, text: str, against: str) -> Submission:
