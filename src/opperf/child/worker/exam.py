@@ -44,7 +44,7 @@ SHARE, MOST_UNCHECKED = 0.04, 6
 ROUND_SECONDS = 0.1
 #: A call of new values that takes this many times what one of the same values takes, in every one of some pairs, means
 #: that results are remembered. Short calls have more pairs; a difference below some nanoseconds is none.
-REMEMBERS, PAIRS, LEAST_NS, LONG_NS = 2.0, 4, 2_000, 2_000_000
+REMEMBERS, PAIRS, LEAST_NS, LONG_NS = 2.0, 8, 2_000, 2_000_000
 #: A call that takes longer is not made once more before the first sample, in nanoseconds.
 LONG_FIRST_NS = 100_000_000
 #: Whose results those of a function without a reference are compared with.
@@ -346,12 +346,13 @@ class Exam:
         self._check.looks.add("memory")
         start = perf_counter()
         with block.scope():
-            pairs = [self._pair(block)]
-            while len(pairs) < PAIRS and all(new > REMEMBERS * same + LEAST_NS for new, same in pairs):
-                pairs.append(self._pair(block))
+            for _ in range(PAIRS):
+                new, same = self._pair(block)
+                remembers = new > REMEMBERS * same + LEAST_NS
+                if not remembers:
+                    break
         self._check.spend(perf_counter() - start)
-        if len(pairs) == PAIRS:
-            new, same = pairs[-1]
+        if remembers:
             raise Unfair(
                 f"remembers results: a call takes {new / 1000:.1f} us with new values, and {same / 1000:.1f} us with "
                 "those of the call before",

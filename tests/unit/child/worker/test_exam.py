@@ -12,6 +12,7 @@ import pytest
 from opperf.catalog import catalog
 from opperf.child.backends.numpy.runtime import NumpyBackend
 from opperf.child.measure.disturbance import NoCounters
+from opperf.child.worker import exam
 from opperf.child.worker.correctness import WrongResult
 from opperf.child.worker.failures import failure
 from opperf.child.worker.jobs import Jobs
@@ -207,6 +208,15 @@ def test_a_function_that_remembers_results_by_their_values_is_told_by_its_time(j
     reason = failure(caught.value).reason
     assert reason.slug == "remembers_results"
     assert reason.message.startswith("remembers results: a call takes 1001.0 us with new values, and 1.0 us with those")
+
+
+def test_one_pair_of_calls_that_take_as_long_acquits_a_function(
+    jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = iter([*[(3_000_000, 1_000)] * (exam.PAIRS - 1), (7_200_000, 5_096_000)])
+    monkeypatch.setattr(exam.Exam, "_pair", lambda *_: next(pairs))
+    take_turns(jobs, softmax(tmp_path, "    return right(x)"))
+    assert next(pairs, None) is None
 
 
 PATCHED = {
