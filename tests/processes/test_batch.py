@@ -10,11 +10,11 @@ from typing import Any
 from opperf.catalog import operator
 from opperf.domain.case import Case
 from opperf.domain.environment import EnvironmentSpec
-from opperf.domain.message.requests import telling_trial
+from opperf.domain.message.own_code import telling_trial
 from opperf.domain.plan import Side, Trial
 from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
-from opperf.parent.workers.process import child_variables
+from opperf.parent.workers.variables import child_variables
 
 
 def batch(folder: Path, framework: str, trials: dict[str, Trial], **calls: int) -> tuple[list[str], dict[str, Any]]:

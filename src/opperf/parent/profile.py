@@ -33,7 +33,7 @@ from opperf.parent.store.documents import read_profile
 from opperf.parent.workers import machine, script
 from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.package import autostart_folder
-from opperf.parent.workers.process import child_variables
+from opperf.parent.workers.variables import child_variables
 
 #: How MXNet runs the operators of a graph, and the variables that make it run them one by one.
 GRANULARITIES: Mapping[str, Mapping[str, str]] = {"bulk": {}, "operator": ONE_BY_ONE}

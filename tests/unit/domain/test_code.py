@@ -14,7 +14,7 @@ import opperf
 from opperf.catalog import operator
 from opperf.domain.code import Code, check_name, own_name, read_operator, refusal
 from opperf.domain.errors import InputError
-from opperf.domain.message.requests import read_name, telling_trial, told_trial
+from opperf.domain.message.own_code import read_name, telling_trial, told_trial
 from opperf.domain.plan import Side, Trial
 from opperf.parent.planning.side_text import parse_side, read_side
 

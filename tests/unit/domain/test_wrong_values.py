@@ -17,7 +17,7 @@ from opperf.domain.errors import InputError
 from opperf.domain.files.text_file import read_text
 from opperf.domain.floor import Floor
 from opperf.domain.measurement import Outcome, Samples, sample_columns
-from opperf.domain.message.requests import told_trial
+from opperf.domain.message.own_code import told_trial
 from opperf.domain.plan import Side, Trial
 from opperf.domain.stats.significance import clopper_pearson, wilson
 from opperf.domain.tensor import TensorSpec

@@ -1,76 +1,26 @@
 """What a parent asks: a class for each verb, which names the type of its reply.
 
-The user's own code travels here alone, as an object `{"code": ...}` that only a field of
-the types `OwnCode`, `Named` and `Told` is read from. A trial or a name that anything else reads is never code.
+The user's own code travels here alone (`own_code.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Annotated, Generic, Optional, TypeAlias, TypeVar, Union, get_args
+from typing import Generic, Optional, TypeVar, get_args
 
 from opperf.domain.case import Case
-from opperf.domain.code import Code, ProblemCode
 from opperf.domain.codec import Exact, Fields
 from opperf.domain.dataclass import dataclass
 from opperf.domain.explanation import Explanation
 from opperf.domain.judging import Geometry
 from opperf.domain.measurement import Measurement
 from opperf.domain.message import replies
+from opperf.domain.message.own_code import Named, OwnCode, Told
 from opperf.domain.message.replies import Output
-from opperf.domain.plan import SMALL, Part, Settings, Side, Trial
-from opperf.domain.problem import OpenedProblem, OwnProblem, Standing, problem_from_json, problem_to_json
-from opperf.domain.type_hint import Form, wrong
+from opperf.domain.plan import SMALL, Part, Settings, Side
+from opperf.domain.problem import OpenedProblem, OwnProblem, Standing
 
 R = TypeVar("R", bound=Fields, covariant=True)
-
-
-def telling(name: str | Code | ProblemCode | None) -> object:
-    """Return the JSON form of a name or code in a request."""
-    if isinstance(name, ProblemCode):
-        return problem_to_json(name)
-    return {"code": name.name} if isinstance(name, Code) else name
-
-
-def read_name(data: object, where: str) -> str | Code | None:
-    """Read a name, or the user's own code, from a request."""
-    if isinstance(data, dict) and data.keys() == {"code"} and isinstance(data["code"], str):
-        return Code(data["code"])
-    if data is None or isinstance(data, str):
-        return data
-    raise wrong(data, where, "a name or code")
-
-
-def telling_trial(trial: Trial) -> dict[str, object]:
-    """Return the JSON form of a trial in a request."""
-    return {**trial.to_json(), "implementation": telling(trial.side.implementation)}
-
-
-def told_trial(data: object, where: str) -> Trial:
-    """Read a trial from a request."""
-    trial = Trial.from_json(data, where)
-    if not isinstance(data, dict) or "implementation" not in data:
-        raise wrong(data, where, "a trial with its `implementation`")
-    text, place = data["implementation"], f"{where}.implementation"
-    is_problem = isinstance(text, dict) and "problem" in text
-    own = problem_from_json(text, place) if is_problem else read_name(text, place)
-    return replace(trial, side=replace(trial.side, implementation=own))
-
-
-def _told_code(data: object, where: str) -> Code:
-    code = read_name(data, where)
-    if not isinstance(code, Code):
-        raise wrong(data, where, "code")
-    return code
-
-
-#: The user's own code.
-OwnCode: TypeAlias = Annotated[Code, Form("code", telling, _told_code)]
-#: The name of an operator, or code.
-Named: TypeAlias = Annotated[Union[str, Code, None], Form("a name or code", telling, read_name)]
-#: A trial, whose implementation may be code.
-Told: TypeAlias = Annotated[Trial, Form("a trial", telling_trial, told_trial)]
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from opperf.domain.errors import InputError, OperatorFailure, WorkerFailure
 from opperf.domain.message.replies import Failure, Hello
 from opperf.domain.message.requests import Limits, Quit, R, Request, reply_type, verb
 from opperf.domain.message.wire import LONGEST, PROTOCOL, Answer, MessageError, read_answer, request_line
-from opperf.domain.plan import LAYOUT_BYTES, PLACING, ReadSide, Side
+from opperf.domain.plan import ReadSide, Side
 from opperf.parent.passwords import environment_of
 from opperf.parent.workers.confinement import groups
 from opperf.parent.workers.confinement.variables import needed
@@ -35,6 +35,7 @@ from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.machine import available_memory
 from opperf.parent.workers.package import package_folder
 from opperf.parent.workers.supervision import GRACE, end, launch, own_ids
+from opperf.parent.workers.variables import child_variables, layout_variables, with_defaults
 
 #: Importing a framework takes up to 30 s on a busy machine.
 START_TIMEOUT = 180.0
@@ -324,39 +325,6 @@ def _pipe() -> tuple[int, int]:
         ends.append(fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, 3))
         os.close(low)
     return ends[0], ends[1]
-
-
-def layout_variables(side: Side) -> dict[str, str]:
-    """Return the variable that makes the environment of a side larger whose memory has another layout.
-
-    >>> layout_variables(Side("torch")), len(layout_variables(Side("torch", settings={"layout": "2"}))[PLACING])
-    ({}, 2000)
-    """
-    return {PLACING: "1" * (side.layout * LAYOUT_BYTES)} if side.layout else {}
-
-
-#: Variables that hold several flags.
-FLAGS = ("XLA_FLAGS",)
-
-
-def child_variables(package: Path, *, own_path: bool, bytecode: bool) -> dict[str, str]:
-    """Return the child's environment variables: the parent's, with `opperf` found in its private folder."""
-    variables = dict(os.environ)
-    user = variables.get("PYTHONPATH") if own_path else None
-    variables["PYTHONPATH"] = f"{package}{os.pathsep}{user}" if user else str(package)
-    if bytecode:  # importing torch takes half the time with it
-        variables.pop("PYTHONDONTWRITEBYTECODE", None)
-    return variables
-
-
-def with_defaults(variables: Mapping[str, str], defaults: Mapping[str, str]) -> dict[str, str]:
-    """Return variables with defaults for those that are not set. Of flags, which are a list, the last one counts.
-
-    >>> with_defaults({"XLA_FLAGS": "--b", "SEED": "1"}, {"XLA_FLAGS": "--a", "SEED": "0"})
-    {'XLA_FLAGS': '--a --b', 'SEED': '1'}
-    """
-    flags = {name: f"{defaults[name]} {variables[name]}" for name in FLAGS if name in defaults and name in variables}
-    return {**defaults, **variables, **flags}
 
 
 #: Share of the memory that is free when a child starts that it may take beyond what its framework holds.

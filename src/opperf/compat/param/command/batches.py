@@ -29,8 +29,8 @@ from opperf.domain.reason import Reason
 from opperf.parent.passwords import environment_of
 from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.package import package_folder
-from opperf.parent.workers.process import child_variables
 from opperf.parent.workers.supervision import carry_out
+from opperf.parent.workers.variables import child_variables
 
 #: A case and what is measured of it.
 Part = tuple[ConfigCase, Sequence[Trial]]

@@ -1,0 +1,62 @@
+"""The user's own code in a request: an object `{"code": ...}`, or a problem that the user named.
+
+Only a field of the types `OwnCode`, `Named` and `Told` is read from it. A trial or a name that anything else reads is
+never code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, TypeAlias, Union
+
+from opperf.domain.code import Code, ProblemCode
+from opperf.domain.plan import Trial
+from opperf.domain.problem import problem_from_json, problem_to_json
+from opperf.domain.type_hint import Form, wrong
+
+
+def telling(name: str | Code | ProblemCode | None) -> object:
+    """Return the JSON form of a name or code in a request."""
+    if isinstance(name, ProblemCode):
+        return problem_to_json(name)
+    return {"code": name.name} if isinstance(name, Code) else name
+
+
+def read_name(data: object, where: str) -> str | Code | None:
+    """Read a name, or the user's own code, from a request."""
+    if isinstance(data, dict) and data.keys() == {"code"} and isinstance(data["code"], str):
+        return Code(data["code"])
+    if data is None or isinstance(data, str):
+        return data
+    raise wrong(data, where, "a name or code")
+
+
+def telling_trial(trial: Trial) -> dict[str, object]:
+    """Return the JSON form of a trial in a request."""
+    return {**trial.to_json(), "implementation": telling(trial.side.implementation)}
+
+
+def told_trial(data: object, where: str) -> Trial:
+    """Read a trial from a request."""
+    trial = Trial.from_json(data, where)
+    if not isinstance(data, dict) or "implementation" not in data:
+        raise wrong(data, where, "a trial with its `implementation`")
+    text, place = data["implementation"], f"{where}.implementation"
+    is_problem = isinstance(text, dict) and "problem" in text
+    own = problem_from_json(text, place) if is_problem else read_name(text, place)
+    return replace(trial, side=replace(trial.side, implementation=own))
+
+
+def _told_code(data: object, where: str) -> Code:
+    code = read_name(data, where)
+    if not isinstance(code, Code):
+        raise wrong(data, where, "code")
+    return code
+
+
+#: The user's own code.
+OwnCode: TypeAlias = Annotated[Code, Form("code", telling, _told_code)]
+#: The name of an operator, or code.
+Named: TypeAlias = Annotated[Union[str, Code, None], Form("a name or code", telling, read_name)]
+#: A trial, whose implementation may be code.
+Told: TypeAlias = Annotated[Trial, Form("a trial", telling_trial, told_trial)]
