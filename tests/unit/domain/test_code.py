@@ -51,7 +51,7 @@ def makers(function: str) -> set[str]:
 def test_code_is_made_of_what_a_user_names_of_plugins_and_of_the_parents_word_alone() -> None:
     assert makers("Code") == {
         "domain/code.py",
-        "domain/message/requests.py",
+        "domain/message/own_code.py",
         "parent/judge/candidates.py",
         "parent/judge/submissions.py",
         "parent/sources/plugin_file.py",
