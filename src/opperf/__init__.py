@@ -51,6 +51,7 @@ __all__ = [
     "replay",
     "run",
     "strategies",
+    "time",
 ]
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     )
     from opperf.domain.plan import Settings
     from opperf.domain.tensor import TensorSpec
+    from opperf.own_process import time
     from opperf.parent import strategies
     from opperf.parent.library import (
         bisect,
@@ -114,6 +116,7 @@ _NAMES = {
     ),
     "domain.plan": ("Settings",),
     "domain.tensor": ("TensorSpec",),
+    "own_process": ("time",),
     "parent.library": (
         "bisect",
         "capture",

@@ -22,6 +22,13 @@ def set_variables(threads: int) -> None:
         os.environ[name] = str(threads)
 
 
+def default() -> int:
+    """Return how many threads a library takes that nobody has told."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    setting = os.environ.get("OMP_NUM_THREADS", "")
+    return int(setting) if setting.isdecimal() and int(setting) > 0 else usable
+
+
 def square(side: Side) -> tuple[int, int]:
     """Return rows and columns of the matrices whose product is counted.
 

@@ -47,6 +47,14 @@ def start(side: Side) -> JaxBackend:
     return JaxBackend(side)
 
 
+def running_backend(device: str) -> JaxBackend:
+    """Return the backend of a process that uses JAX itself: nothing is set, and outputs are waited for."""
+    backend = JaxBackend.__new__(JaxBackend)
+    backend.side, backend.clock = Side("jax", device=device, threads=threads.default()), ProcessClock()
+    backend.device, backend.collects, backend.threads_seen = _device(device), True, None
+    return backend
+
+
 class JaxBackend(Backend):
     """JAX on a CPU or an accelerator."""
 

@@ -50,6 +50,11 @@ def start(side: Side) -> MxnetBackend:
     return MxnetBackend(side)
 
 
+def running_backend(device: str) -> MxnetBackend:
+    """Return the backend of a process that uses MXNet itself."""
+    return MxnetBackend(Side("mxnet", device=device, threads=threads.default()))
+
+
 class MxnetBackend(Backend):
     """MXNet on a CPU or a CUDA device."""
 

@@ -43,6 +43,11 @@ def start(side: Side) -> NumpyBackend:
     return NumpyBackend(side)
 
 
+def running_backend(device: str) -> NumpyBackend:
+    """Return the backend of a process that uses NumPy itself."""
+    return NumpyBackend(Side("numpy", device=device, threads=threads.default()))
+
+
 class NumpyBackend(Backend):
     """NumPy on a CPU."""
 

@@ -42,6 +42,14 @@ def start(side: Side) -> TensorflowBackend:
     return TensorflowBackend(side)
 
 
+def running_backend(device: str) -> TensorflowBackend:
+    """Return the backend of a process that uses TensorFlow itself: nothing is set."""
+    backend = TensorflowBackend.__new__(TensorflowBackend)
+    backend.side = Side("tensorflow", device=device, threads=threads.default())
+    backend.clock, backend.threads_seen = ProcessClock(), None
+    return backend
+
+
 class TensorflowBackend(Backend):
     """TensorFlow on a CPU or an accelerator."""
 
