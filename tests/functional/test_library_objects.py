@@ -8,10 +8,11 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
-from functools import cache, reduce
+from functools import cache, partial, reduce
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 from tests.functional.conftest import invoke
 from typer.main import get_command
@@ -402,3 +403,48 @@ def test_a_default_is_that_of_the_option(command: str) -> None:
             text = str(option.default)
             number = float(text.rstrip("%")) / (100 if "%" in text else 1) if text[0].isdigit() else option.default
             assert argument.default == number or str(argument.default) == text, option.name
+
+
+def test_a_child_gets_the_elements_of_an_array(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPPERF_CACHE_DIR", str(tmp_path))
+    array = numpy.random.default_rng(0).random(1000)
+    total = float(array.sum())
+
+    def checked(x: Any) -> Any:
+        if float(x.sum()) != total:
+            raise ValueError("other values")
+        return x + 1
+
+    run = partial(opperf.run, framework="numpy", direction="forward", runs=1, check=False)
+    ok, other = run(checked, inputs=[{"x": array}, {"x": array + 1}])
+    assert ok.status == "ok"
+    assert other.reason is not None
+    assert other.reason.message == "other values"
+    spec = ok.trial.case.get("x")
+    assert isinstance(spec, opperf.TensorSpec)
+    lost = tmp_path / "arrays" / spec.values.removeprefix("data=")
+    lost.write_bytes(lost.read_bytes()[::-1])
+    (changed,) = run(checked, inputs=[{"x": spec}])
+    assert changed.reason is not None
+    assert changed.reason.slug == "no_such_values"
+
+
+def test_a_judge_takes_no_array() -> None:
+    with pytest.raises(opperf.InputError, match="a judge draws the values of inputs itself"):
+        opperf.judge("def f(data):\n    return data\n", against="exp", inputs={"data": numpy.ones(4)})
+
+
+def test_a_comparison_reads_as_a_sentence_and_its_verdict_as_a_word() -> None:
+    one = opperf.compare("null:steady", base="null", new=SLOWER)[0]
+    assert one.verdict == "slower"
+    assert f"{one.verdict}" == "slower"
+    assert one.ratio == pytest.approx(1.5)
+    assert str(one).startswith("null:steady forward: slower, 1.500 [1.500, 1.500] (one stage was enough")
+
+
+def test_errors_of_the_library_speak_of_its_arguments() -> None:
+    with pytest.raises(opperf.InputError) as caught:
+        opperf.compare("null:steady", base="null", new="null", max_pairs=20)
+    assert str(caught.value) == "`max_pairs` needs `settle=True`\n\nhint: add `settle=True`"
+    with pytest.raises(opperf.InputError, match="`cpus` names CPU 4095"):
+        opperf.run("null:steady", cpus="4095")

@@ -311,7 +311,7 @@ class Constant:
 
 def is_open(tensor: TensorSpec) -> bool:
     """Whether values of a tensor are still to be drawn: it has no explicit, constant or mostly zero values."""
-    return tensor.literal is None and bool(tensor.elements) and not tensor.values.startswith((SPARSE, "zeros", "ones"))
+    return not tensor.is_given and bool(tensor.elements) and not tensor.values.startswith((SPARSE, "zeros", "ones"))
 
 
 #: Bounds that several rows have.

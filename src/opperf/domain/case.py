@@ -241,6 +241,8 @@ class Case(Fields):
                 with suppress(InputError):
                     return replace(tensor, dtype=dtype)
                 return tensor
+            if tensor.is_given:
+                return tensor
             if tensor.values == SPD and dtype not in FLOATS:
                 return replace(tensor, dtype=dtype, values="uniform")
             if dtype in FLOATS or tensor.range is None:

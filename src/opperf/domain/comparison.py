@@ -57,7 +57,11 @@ class Verdict(Fields):
 
     `ratio` is new over base (above 1 is slower) and `interval` its interval at `confidence`; both are of the second
     stage where there was one. `settle` says what would settle an inconclusive one. `failed` and `skipped` are the
-    answers where a side could not be measured, and where there is nothing to compare with.
+    answers where a side could not be measured, and where there is nothing to compare with. It prints as its word, and
+    equals it.
+
+    >>> Verdict("slower", 1.5, (1.4, 1.6), "", 5) == "slower"
+    True
     """
 
     verdict: str
@@ -69,6 +73,17 @@ class Verdict(Fields):
     confidence: Confidence = 0.95
 
     beside = ("bound",)
+
+    def __str__(self) -> str:
+        return self.verdict
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Verdict):
+            return self.to_json() == other.to_json()
+        return self.verdict == other if isinstance(other, str) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.verdict)
 
     @property
     def bound(self) -> float | None:
@@ -167,6 +182,28 @@ class Comparison(Fields):
 
     flat = ("verdict",)
     sparse = ("node", "facts", "time", "base_instructions", "new_instructions", "base_faults", "new_faults")
+
+    @property
+    def ratio(self) -> float | None:
+        """The time of new over that of base; None without three usable pairs."""
+        return self.verdict.ratio
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Where the ratio lies, at the verdict's confidence."""
+        return self.verdict.interval
+
+    @property
+    def reason(self) -> str:
+        """Why the verdict is what it is."""
+        return self.verdict.reason
+
+    def __str__(self) -> str:
+        """Return a sentence: the operator and direction, the verdict, and the ratio with its interval."""
+        numbers = "" if self.ratio is None else f", {self.ratio:.3f}"
+        if self.interval is not None:
+            numbers += " [{:.3f}, {:.3f}]".format(*self.interval)
+        return f"{self.case.operator} {self.direction}: {self.verdict}{numbers} ({self.reason})"
 
     def __post_init__(self) -> None:
         """Raise `InputError` for what a file leaves out of a part."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import struct
 import sys
 from collections.abc import Sequence
@@ -64,6 +65,11 @@ LITERAL = "literal"
 MOST_LITERAL = 65_536
 #: Lists within lists are read to this depth, which is more dimensions than any framework has.
 MOST_DIMENSIONS = 64
+#: Before the digest of elements that lie beside the run, as those of an array that a program hands over. They are
+#: looked for in one folder, which a child is told by a variable.
+DATA = "data="
+ARRAYS = "OPPERF_ARRAYS"
+_DIGEST = re.compile(r"[0-9a-f]{16}")
 #: What the JSON form of a tensor may say.
 KEYS = ("shape", "dtype", "strides", "values", "range", "requires_grad")
 #: The bounds of uniform values of a tensor that says none. A plan says those of whole numbers (`full_range`): without a
@@ -121,6 +127,8 @@ def parse_distribution(text: str) -> str:
         raise InputError(
             f"`{text}`: expected a share of zeros between 0 and 1", hint="write, for example, `sparse:0.9`"
         )
+    if text.startswith(DATA) and _DIGEST.fullmatch(text.removeprefix(DATA)):
+        return text
     if text not in DISTRIBUTIONS[:-1]:
         names = ", ".join(DISTRIBUTIONS)
         raise InputError(f"no value distribution `{text}`", hint=f"known: {names}", slug="unknown_values")
@@ -237,7 +245,7 @@ class TensorSpec(Fields):
     symmetric positive definite matrices in the last two dimensions. Without a range, floating types take [-1, 1) and
     booleans either value; a plan gives whole numbers those of their type (`full_range`), and where none did they are
     in [0, 10). Strings are whole numbers in digits. `literal` gives each value instead, in row-major order; `values` is
-    then `literal`. `strides` are in elements; None is row-major.
+    then `literal`; `data=DIGEST` says that they lie beside the run. `strides` are in elements; None is row-major.
 
     >>> TensorSpec((2, 3)).nbytes
     24
@@ -313,6 +321,11 @@ class TensorSpec(Fields):
         if self.dtype == "bool":
             return (0, 2)
         return FLOAT_RANGE if self.is_float else INTEGER_RANGE
+
+    @property
+    def is_given(self) -> bool:
+        """Whether each element is given: no shape or seed makes others."""
+        return self.literal is not None or self.values.startswith(DATA)
 
     @property
     def elements(self) -> int:

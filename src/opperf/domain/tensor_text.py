@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from opperf.domain.errors import InputError
-from opperf.domain.tensor import DISTRIBUTIONS, SPARSE, SPD, TensorSpec, parse_distribution, parse_dtype
+from opperf.domain.tensor import DATA, DISTRIBUTIONS, SPARSE, SPD, TensorSpec, parse_distribution, parse_dtype
 
 SHAPE_HINT = "write 1024x1024, (1024,1024) or () for a scalar"
 TENSOR_HINT = "write 64x64, 64x64:int64:range=0..8, 64x64:sorted or 64x64:float64:strides=1,64"
@@ -94,6 +94,8 @@ def read_tensor(text: str, default: TensorSpec | None, where: str) -> TensorSpec
     (0.0, 2147483648.0)
     >>> read_tensor("denormal", TensorSpec((2, 3)), "input `weight`").shape
     (2, 3)
+    >>> tensor_text(read_tensor("8x4:data=0123456789abcdef", None, "input `x`"))
+    '8x4:data=0123456789abcdef'
     """
     facts: dict[str, Any] = {}
     head, *words = _words(text)
@@ -148,11 +150,13 @@ def _fact(word: str) -> dict[str, Any] | None:
 
 def _assignment(name: str, value: str) -> Iterator[dict[str, Any]]:
     """Yield the fact that NAME=VALUE says, nothing for a word that cannot be read."""
-    with suppress(ValueError):
+    with suppress(ValueError, InputError):
         if name == "range":
             low, high = map(_bound, value.split(".."))
             if low < high:
                 yield {"range": (low, high)}
+        elif name == DATA[:-1]:
+            yield {"values": parse_distribution(f"{DATA}{value}")}
         elif name == "strides":
             yield {"strides": tuple(map(int, value.split(",")))}
         elif name == "requires_grad" and value.lower() in _TRUTH:

@@ -34,7 +34,7 @@ def kinds(spec: TensorSpec) -> tuple[str, ...]:
     >>> kinds(TensorSpec((4, 4), "int64", range=(0, 9)))
     ('plain', 'sorted', 'clustered', 'constant_rows')
     """
-    if spec.literal is not None or spec.values not in OPEN or spec.dtype == STRING or not spec.elements:
+    if spec.is_given or spec.values not in OPEN or spec.dtype == STRING or not spec.elements:
         return ("plain",)
     low, high = _bounds(spec)
     real = spec.is_float

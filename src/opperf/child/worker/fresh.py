@@ -132,7 +132,7 @@ class Supply:
 
 def _is_drawn(spec: TensorSpec) -> bool:
     independent = spec.values in INDEPENDENT or spec.values.startswith(SPARSE)
-    return independent and spec.literal is None and spec.elements > 0
+    return independent and not spec.is_given and spec.elements > 0
 
 
 def _kind(spec: TensorSpec) -> TensorSpec:

@@ -6,15 +6,19 @@ remains are a few elementwise operations, each correctly rounded in every framew
 
 from __future__ import annotations
 
+import hashlib
 import mmap
+import os
 import random
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast
 
 from opperf.child.worker import values
 from opperf.child.worker.values import BitCache, draw_bits
 from opperf.domain.backend import Backend, Numbers, Unsupported
-from opperf.domain.tensor import ITEM_SIZES, SPARSE, SPD, STRING, TensorSpec
+from opperf.domain.tensor import ARRAYS, DATA, ITEM_SIZES, SPARSE, SPD, STRING, TensorSpec
 
 #: For a float type: mask of the fraction's bits, and the pattern of sign and exponent that makes [1, 2).
 PATTERNS = {4: (0x007FFFFF, 0x3F800000), 8: (0x000FFFFFFFFFFFFF, 0x3FF0000000000000)}
@@ -76,6 +80,8 @@ def tensor(backend: Backend, spec: TensorSpec, seed: str) -> Any:
     backend.dtype(spec.dtype)  # refuse an element type that the framework lacks before any work is done
     if backend.blank:
         return backend.tensor(None, spec.shape, spec.dtype, spec.strides)
+    if spec.values.startswith(DATA):
+        return of_elements(backend, spec, _kept_elements(spec))
     if backend.side.allocator == "default" and spec.values == "uniform" and spec.literal is None:
         return _of_pieces(backend, spec, seed)
     if spec.elements > MOST_DRAWN:
@@ -108,6 +114,20 @@ def _of_pieces(backend: Backend, spec: TensorSpec, seed: str) -> object:
         memory[place : place + len(raw)] = raw
         place += len(raw)
     return of_elements(backend, spec, cast("bytearray", memory))  # as far as a framework reads it
+
+
+def _kept_elements(spec: TensorSpec) -> bytearray:
+    """Return elements that lie beside the run, looked at again; raises `Unsupported` where they are not there."""
+    digest = spec.values.removeprefix(DATA)
+    with suppress(OSError, KeyError):
+        raw = bytearray((Path(os.environ[ARRAYS]) / digest).read_bytes())
+        if len(raw) == spec.nbytes and hashlib.sha256(raw).hexdigest().startswith(digest):
+            return raw
+    raise Unsupported(
+        f"the {spec.elements} elements of `{spec.values}` are not on this machine",
+        slug="no_such_values",
+        hint="give the array again: opperf keeps what it was given for 30 days, where it was given",
+    )
 
 
 def _repeat(backend: Backend, spec: TensorSpec, seed: str) -> object:

@@ -199,7 +199,7 @@ def _laid_out(case: Case, layout: str) -> Case:
     """Return a case whose tensors of two dimensions or more lie otherwise in memory."""
 
     def change(tensor: TensorSpec) -> TensorSpec:
-        if len(tensor.shape) < 2 or tensor.literal is not None:
+        if len(tensor.shape) < 2 or tensor.is_given:
             return tensor
         if layout == TRANSPOSED:
             *outer, rows, columns = tensor.shape

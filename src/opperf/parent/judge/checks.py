@@ -60,7 +60,7 @@ def _with_extents(case: Case, change: Callable[[int], int]) -> Case:
     """Return a case with other extents, the same for all that were alike; those of one stay."""
 
     def of(spec: TensorSpec) -> TensorSpec:
-        if spec.literal is not None or spec.strides is not None:
+        if spec.is_given or spec.strides is not None:
             return spec
         shape = tuple(size if size <= 1 else change(size) for size in spec.shape)
         return replace(spec, shape=shape)

@@ -14,9 +14,11 @@ from opperf.parent.passwords import own_command
 from opperf.parent.progress import Progress, Silent, Stderr
 from opperf.parent.results import Replay, Results, Suite
 from opperf.parent.session import Options
-from opperf.parent.sources.live_function import code_text
+from opperf.parent.sources.live_array import given_inputs
+from opperf.parent.sources.live_function import operator_text
 from opperf.parent.store.output_lock import take
 from opperf.parent.workers.package import cache_folder
+from opperf.parent.workers.variables import arrays_folder
 
 
 def names_of(operators: Operator | Sequence[Operator] | None) -> list[str]:
@@ -29,8 +31,8 @@ def text_of(operator: object) -> str:
     if isinstance(operator, (str, Path)):
         return str(operator)
     if callable(operator):
-        return code_text(operator, cache_folder())
-    raise InputError(f"`{operator!r}` is not an operator", hint="give a name or a function")
+        return operator_text(operator, cache_folder())
+    raise InputError(f"`{operator!r}` is not an operator", hint="give a name, or something to call")
 
 
 def side_text(side: Operator, framework: str | None) -> str:
@@ -49,8 +51,24 @@ def as_list(values: Any) -> list[Any]:
 
 def read(options: Mapping[str, object]) -> dict[str, Any]:
     """Return options as a request has them."""
-    suite = options.get("suite")
-    return {**options, "suite": suite.suite if isinstance(suite, Suite) else suite}
+    suite, inputs = options.get("suite"), options.get("inputs")
+    return {
+        **options,
+        "suite": suite.suite if isinstance(suite, Suite) else suite,
+        "inputs": [given_inputs(one, arrays_folder()) for one in cases(inputs)],
+    }
+
+
+def cases(inputs: object) -> list[Mapping[str, object]]:
+    """Return the inputs of each case; raises `InputError` for what is no mapping."""
+    cases = [inputs] if isinstance(inputs, Mapping) else list(inputs) if isinstance(inputs, (list, tuple)) else []
+    for case in cases:
+        if not isinstance(case, Mapping):
+            raise InputError(
+                f"inputs: found {type(case).__name__}, expected a mapping for each case",
+                hint='`inputs=[{"x": (64, 64)}]`',
+            )
+    return cases
 
 
 def as_text(value: float | str | None, unit: str = "", scale: float = 1) -> str | None:

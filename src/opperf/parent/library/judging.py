@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from opperf.domain.errors import InputError
 from opperf.parent import request as requests
 from opperf.parent.judge.session import Order, judged_run
-from opperf.parent.library.arguments import as_list, names_of, progress_of, read, text_of
+from opperf.parent.library.arguments import as_list, cases, names_of, progress_of, read, text_of
 from opperf.parent.library.options import JudgeOptions, Operator, with_options
 from opperf.parent.results import Judgements
+from opperf.parent.sources.live_array import has_arrays
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -50,6 +52,8 @@ def judge(
     >>> judged.verdict, judged.score
     ('wrong', 0.0)
     """
+    if any(map(has_arrays, cases(options.get("inputs")))):
+        raise InputError("a judge draws the values of inputs itself", hint="give the shape of an array: `x.shape`")
     order = Order(
         names_of(candidates),
         text_of(against),

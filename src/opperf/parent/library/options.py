@@ -8,6 +8,8 @@ from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TypeAlias, TypedDict, TypeVar, Union, cast
 
+from opperf.domain.errors import OpperfError
+from opperf.parent.library.spelling import in_python
 from opperf.parent.results import Suite
 
 #: An operator by its name, or a function of your own.
@@ -188,7 +190,10 @@ def with_options(options: type) -> Callable[[F], F]:
         @wraps(function)
         def checked(*words: object, **keywords: object) -> object:
             whole.bind(*words, **keywords)
-            return function(*words, **keywords)
+            try:
+                return function(*words, **keywords)
+            except OpperfError as error:
+                raise in_python(error, whole.parameters) from error.__cause__
 
         vars(checked)["__signature__"] = whole
         return cast("F", checked)

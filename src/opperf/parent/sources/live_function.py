@@ -1,7 +1,9 @@
-"""A function that a program hands over, as code that a child can load: by file and name, else from its source.
+"""What a program hands over, as an operator that a child finds: a framework's own by name, else code.
 
 A child never imports the program itself, which would run all of it again. So a function of a script, a notebook or a
-Python prompt is written to a file, with what it uses: modules, other functions, and plain values.
+Python prompt is written to a file, with what it uses: modules, other functions, and plain values. Everything else that
+can be called (a module with its weights, a closure, a method, what was compiled) is pickled beside such a file, which
+only the same Python loads.
 """
 
 from __future__ import annotations
@@ -11,45 +13,146 @@ import builtins
 import dis
 import hashlib
 import inspect
+import shutil
 import sys
 import textwrap
+import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import reduce
+from keyword import iskeyword
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 
 from opperf.domain.code import MARK
 from opperf.domain.errors import InputError
-from opperf.domain.files.destination import ensure_private, write_text
+from opperf.domain.files.destination import ensure_private, write_parts, write_text
+from opperf.domain.registry import FRAMEWORKS
 
 MAIN = "__main__"
 #: The name of a file whose function was not written in one.
 NOTEBOOK = "notebook"
 #: A value of a longer text is no constant of a function.
 LONGEST = 10_000
+LAMBDA = "<lambda>"
+#: What is pickled lies in a file of this name beside the one that loads it: it is code too, so what is loaded has to be
+#: what was written, and another Python or another environment would understand it otherwise or not at all.
+PICKLE = "object.pickle"
+KEPT_SECONDS = 7 * 24 * 3600
+LOADER = '''"""An object that a program gave to opperf, for the Python that ran it."""
+
+import hashlib
+import inspect
+import sys
+from pathlib import Path
+
+if (sys.prefix, tuple(sys.version_info[:3])) != ({prefix!r}, {version!r}):
+    raise ImportError("this object was given by another Python ({prefix}), which alone can load it")
+_data = Path(__file__).with_name("object.pickle").read_bytes()
+if hashlib.sha256(_data).hexdigest() != "{digest}":
+    raise ImportError("the object that was given has been changed")
+
+import cloudpickle
+
+{name} = cloudpickle.loads(_data)
+if hasattr({name}, "forward"):  # a module of PyTorch takes anything, and what it means is in there
+    {name}.__signature__ = inspect.signature({name}.forward)
+'''
 
 
-def code_text(function: Callable[..., object], folder: Path) -> str:
-    """Return how a function is named as code; one that no file has alone is written below `folder`.
+def operator_text(called: Callable[..., object], folder: Path) -> str:
+    """Return the name of what a program hands over; what no file has alone is written below `folder`.
 
-    Raises `InputError` for what cannot be loaded elsewhere: a lambda, a closure, a method, a function built in.
+    Raises `InputError` for what no other process can be given.
     """
-    if not isinstance(function, FunctionType):
-        raise InputError(
-            f"`{getattr(function, '__qualname__', function)!s}` is not a Python function",
-            hint="name a framework's own operator, such as `torch:torch.add`, or wrap it in a function",
-            slug="user_code",
-        )
-    if function.__name__ == "<lambda>":
-        raise InputError("a lambda has no name by which to import it", hint="define it with `def`", slug="user_code")
+    return framework_text(called) or code_text(called, folder)
+
+
+def framework_text(called: Callable[..., object]) -> str | None:
+    """Return the name of a framework's own function, found by what it is; None for everything else.
+
+    >>> import numpy
+    >>> framework_text(numpy.linalg.norm), framework_text(numpy.add), framework_text(print)
+    ('numpy:numpy.linalg.norm', 'numpy:numpy.add', None)
+    """
+    if type(called).__module__ == "torch._ops":  # an operator of PyTorch's dispatcher, `aten.add.Tensor`
+        return f"torch:{str(called).replace('.', '::', 1)}"
+    name = getattr(called, "__name__", None)
+    if not isinstance(name, str):
+        return None
+    for own in FRAMEWORKS.values():
+        if own.name == "null" or ":" in own.name:
+            continue
+        homes = [home for home in sys.modules if home == own.module or home.startswith(f"{own.module}.")]
+        for home in sorted(homes, key=lambda home: (home.count("."), home)):
+            if "._" not in home and vars(sys.modules[home]).get(name) is called:
+                return f"{own.name}:{home}.{name}"
+    return None
+
+
+def code_text(called: Callable[..., object], folder: Path) -> str:
+    """Return how a function, or anything that can be called, is named as code.
+
+    Raises `InputError` for what cannot be loaded elsewhere.
+    """
+    function = called if isinstance(called, FunctionType) and called.__name__ != LAMBDA else None
+    if function is None:
+        return _pickled(called, folder)
     module = sys.modules.get(function.__module__)
     file = getattr(module, "__file__", None) or ""
     if function.__module__ != MAIN and file.endswith(".py") and _resolves(module, function):
         place = function.__module__ if _is_relative(Path(file)) else str(Path(file).resolve())
         return f"{MARK}{place}:{function.__qualname__}"
-    text = _Source(function).text()
+    try:
+        text = _Source(function).text()
+    except InputError:  # it uses what no text says
+        return _pickled(function, folder)
     stem = Path(file).stem if file.endswith(".py") else NOTEBOOK
     return f"{MARK}{write_source(text, stem, folder)}:{function.__name__}"
+
+
+def _pickled(called: Callable[..., object], folder: Path) -> str:
+    """Return how an object that can be called is named, which lies pickled beside the file that loads it."""
+    from cloudpickle import dumps  # type: ignore[import-untyped]
+
+    try:
+        data: bytes = dumps(called)
+    except Exception as error:  # an object may raise anything when it is pickled
+        raise InputError(
+            f"`{_name(called)}` cannot be sent to another process: {type(error).__name__}: {error}",
+            hint="write it to a file, and name it `file.py:function`; `opperf.time` measures in this process",
+            slug="user_code",
+        ) from error
+    name = _name(called)
+    place = folder / "functions" / hashlib.sha256(data).hexdigest()[:16]
+    text = LOADER.format(
+        digest=hashlib.sha256(data).hexdigest(), name=name, prefix=sys.prefix, version=tuple(sys.version_info[:3])
+    )
+    _drop_old(place.parent)
+    ensure_private(place)
+    write_parts(place / PICKLE, (data,))
+    write_text(place / f"{name}.py", text)
+    return f"{MARK}{place / name}.py:{name}"
+
+
+def _drop_old(folder: Path) -> None:
+    """Remove pickled objects of long ago: weights are large, and no two are pickled alike."""
+    for pickled in folder.glob(f"*/{PICKLE}"):
+        with suppress(OSError):
+            if time.time() - pickled.stat().st_mtime > KEPT_SECONDS:
+                shutil.rmtree(pickled.parent)
+
+
+def _name(called: object) -> str:
+    """Return a name for an object in tables: its own, or that of its type.
+
+    >>> from functools import partial
+    >>> _name(lambda x: x), _name([].append), _name(partial(print)), _name(print)
+    ('function', 'append', 'partial', 'print')
+    """
+    own = getattr(called, "__name__", type(called).__name__)
+    name = own.rpartition(".")[2] if isinstance(own, str) and own != LAMBDA else "function"
+    return name if name.isidentifier() and not iskeyword(name) else "function"
 
 
 def write_source(text: str, stem: str, folder: Path) -> Path:

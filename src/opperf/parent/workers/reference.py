@@ -199,7 +199,7 @@ def _of_two(case: Case) -> Case:
     """Return the case of a layer for a batch of two at most: the first extent of each of its inputs."""
 
     def change(tensor: TensorSpec) -> TensorSpec:
-        whole = tensor.literal is not None or tensor.strides is not None
+        whole = tensor.is_given or tensor.strides is not None
         return (
             tensor
             if whole

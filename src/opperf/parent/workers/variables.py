@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from opperf.domain.plan import LAYOUT_BYTES, PLACING, Side
+from opperf.domain.tensor import ARRAYS
+from opperf.parent.workers.package import cache_folder
 
 
 def layout_variables(side: Side) -> dict[str, str]:
@@ -23,13 +25,21 @@ FLAGS = ("XLA_FLAGS",)
 
 
 def child_variables(package: Path, *, own_path: bool, bytecode: bool) -> dict[str, str]:
-    """Return the child's environment variables: the parent's, with `opperf` found in its private folder."""
-    variables = dict(os.environ)
+    """Return the child's environment variables: the parent's, with `opperf` found in its private folder.
+
+    They say where the elements of arrays lie that a program handed over.
+    """
+    variables = {**os.environ, ARRAYS: str(arrays_folder())}
     user = variables.get("PYTHONPATH") if own_path else None
     variables["PYTHONPATH"] = f"{package}{os.pathsep}{user}" if user else str(package)
     if bytecode:  # importing torch takes half the time with it
         variables.pop("PYTHONDONTWRITEBYTECODE", None)
     return variables
+
+
+def arrays_folder() -> Path:
+    """Return where the elements of arrays are kept."""
+    return cache_folder() / "arrays"
 
 
 def with_defaults(variables: Mapping[str, str], defaults: Mapping[str, str]) -> dict[str, str]:
