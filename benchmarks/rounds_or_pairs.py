@@ -36,7 +36,8 @@ from opperf.domain.plan import Settings, Trial
 from opperf.domain.stats.order import centre
 from opperf.domain.stats.significance import PairedTest, t_quantile
 from opperf.parent.analysis.verdict import Rule
-from opperf.parent.workers.duel import MOST_ROUNDS, ROUNDS, Duel, Patience
+from opperf.parent.workers.duel import Duel
+from opperf.parent.workers.rounds import MOST_ROUNDS, ROUNDS, Patience
 
 #: A pair that has this much patience ends with its most rounds; of slow operators it is the time that ends it.
 PATIENCE = Patience(20.0, 0.0)

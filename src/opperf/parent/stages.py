@@ -42,12 +42,13 @@ from opperf.parent.planning.side_text import SideText
 from opperf.parent.planning.suites import unmeasured
 from opperf.parent.planning.values import notes
 from opperf.parent.shares import by_share, is_suite, settle_tail
-from opperf.parent.workers.duel import Duel, Opponents, Patience
+from opperf.parent.workers.duel import Duel, Opponents
 from opperf.parent.workers.instructions import CountingDuel, check
 from opperf.parent.workers.interpreters import settled_side
 from opperf.parent.workers.pool import Pool
 from opperf.parent.workers.process import Worker
 from opperf.parent.workers.reference import Reference
+from opperf.parent.workers.rounds import Patience
 
 #: A pair whose ratio is known within this share of the tolerance gains little by more rounds.
 SHARE_OF_BAND = 0.5

@@ -21,7 +21,7 @@ from opperf.parent.bisect.bench import observation
 from opperf.parent.contest import Contest, outcome
 from opperf.parent.reports import render
 from opperf.parent.reports.formats import names
-from opperf.parent.workers.duel import pair_value
+from opperf.parent.workers.rounds import pair_value
 
 
 def turn(generator: random.Random, microseconds: float) -> Samples:

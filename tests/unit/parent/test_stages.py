@@ -22,7 +22,7 @@ from opperf.parent.analysis.counts import FLOOR
 from opperf.parent.analysis.verdict import Progress, Rule, sufficient
 from opperf.parent.contest import Contest, outcome
 from opperf.parent.stages import Comparing
-from opperf.parent.workers.duel import Patience
+from opperf.parent.workers.rounds import Patience
 
 #: Seconds that a pair takes.
 PAIR = 10.0

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from opperf.child.measure import host, kernels
 from opperf.child.measure.block import Block, Sweep, Witness
-from opperf.child.measure.calibrate import LONG_NS, LONGEST_NS, calls_for, probe, settle, warm_up
+from opperf.child.measure.calibrate import LONG_NS, LONGEST_NS, MOST_OF_BUDGET, calls_for, probe, settle, warm_up
 from opperf.child.measure.disturbance import Counters
 from opperf.child.measure.doubts import doubts
 from opperf.child.measure.gpu import doubts as gpu_doubts
@@ -181,20 +181,33 @@ class Engine:
     def turn(self, block: Block, samples: int, *, output_bytes: int, watch: KernelWatch | None = None) -> Samples:
         """Take a turn of an interleaved comparison: untimed calls until the switch is forgotten, then samples.
 
-        With a `watch` the samples are how long the device was busy.
+        With a `watch` the samples are how long the device was busy. Where the first turn finds that a call takes long,
+        one sample is the turn.
         """
         with block.scope(), _no_garbage_collection():
-            if block.calls is None:
-                block.calls = probe(block, output_bytes=output_bytes, holds=self._backend.collects)
-                warm_up(block, block.calls, TURN_WARMUP)
-                self._counters.watch()
-            settle(block)
+            is_first = block.calls is None
+            if not (is_first and self._find_length(block, output_bytes)):
+                settle(block)
         if watch is not None:
             calls = watch(block.work, samples * KERNEL_CALLS)
             pieces = [calls[first : first + KERNEL_CALLS] for first in range(0, len(calls), KERNEL_CALLS)]
             return Samples(tuple(kernels.block_sample(piece) for piece in pieces))
         with block.scope(), _no_garbage_collection():
-            return Samples(tuple(block.sample(block.calls) for _ in range(samples)), block.overhead_ns)
+            taken = [block.sample(block.calls or 1)]
+            if not is_first or taken[0].wall_ns < LONG_NS:
+                taken += [block.sample(block.calls or 1) for _ in range(samples - 1)]
+            return Samples(tuple(taken), block.overhead_ns)
+
+    def _find_length(self, block: Block, output_bytes: int) -> bool:
+        """Find the calls of a block, and warm up; return whether the probes took as long as a warm-up may."""
+        clock = self._backend.clock
+        began = clock.wall()
+        block.calls = probe(block, output_bytes=output_bytes, holds=self._backend.collects)
+        is_warm = (clock.wall() - began) / 1e9 >= MOST_OF_BUDGET * TURN_WARMUP
+        if not is_warm:
+            warm_up(block, block.calls, TURN_WARMUP)
+        self._counters.watch()
+        return is_warm
 
     def _cold(self) -> Callable[[], None]:
         """Return what empties the last-level cache of the device; raises `Unsupported` where nothing can."""

@@ -135,8 +135,8 @@ class Jobs:
         ballast: list[object] = [bytearray(request.offset)]
         ready = self._ready(trial, seed, request.memory_limit, None if isinstance(checked, str) else checked)
         results: tuple[str, ...] = ()
-        if request.offset:
-            # And so do the results of the calls that are timed.
+        if request.offset and (request.results or min(ready.sound.took, default=0) < LONG_NS):
+            # And so do the results of the calls that are timed. Of long calls another one is worth more than that.
             ballast.append(call_once(self.backend, ready.sound.work))
         if request.offset and request.results:
             results = promises.results(self.backend, trial, self.names.call(trial), ballast[-1])

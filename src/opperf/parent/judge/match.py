@@ -27,8 +27,8 @@ from opperf.domain.plan import Settings, Side, Trial
 from opperf.parent.judge.bench import Bench
 from opperf.parent.judge.failing import Failing, check_outlines, failure_of, inspect, with_slug
 from opperf.parent.judge.seat import Seat, Turned
-from opperf.parent.workers.duel import Patience, Round, pair_value
 from opperf.parent.workers.reference import Reference
+from opperf.parent.workers.rounds import Patience, Round, pair_value
 
 #: What a turn should take, in seconds, so that the word that starts it and the one that ends it are little of it.
 TURN_SECONDS = 0.0015

@@ -7,44 +7,40 @@ untimed calls, inside the child.
 
 from __future__ import annotations
 
-import math
 import os
 import random
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 from opperf.domain.comparison import PairValue
-from opperf.domain.dataclass import dataclass
 from opperf.domain.kernels import KERNELS
-from opperf.domain.measurement import LONG_CALL, Measurement, Samples
+from opperf.domain.measurement import Measurement, Samples
 from opperf.domain.message.replies import Preparation
 from opperf.domain.message.requests import Measure, Prepare, R, Release, Request, Turn
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Warning
-from opperf.domain.stats.order import centre, median, median_interval, quantile
 from opperf.parent.workers.instructions import variables
 from opperf.parent.workers.other_work import other_work
 from opperf.parent.workers.process import Worker, start
 from opperf.parent.workers.reference import Reference
+from opperf.parent.workers.rounds import (
+    LEAST_ROUNDS,
+    TURN_SAMPLES,
+    Patience,
+    Round,
+    enough,
+    pair_value,
+    rounds_interval,
+    samples_of_a_turn,
+)
 
-#: Rounds of a pair, each with tensors elsewhere in memory: on other pages they meet other colours of the
-#: cache, and identical code then takes another time (streaming operators of the size of a cache: by 5-15 %).
-ROUNDS = 24
 #: What lies between one place and the next, in bytes: anything up to sixteen pages, since the low bits of an address
 #: decide what is forwarded and what conflicts.
 OFFSET_BYTES = 64 * 1024
-#: Least and most samples of a turn, and the seconds they should fit into: many short rounds, not few long ones.
-#: Beside other work on the machine the minima of four left three fifths of the variance of those of two.
-TURN_SAMPLES, MOST_SAMPLES = 2, 4
-TURN_SECONDS = 0.004
-#: Rounds are fewer where they would take longer than this, in seconds, but never fewer than an estimate needs.
-PAIR_SECONDS, LEAST_ROUNDS = 0.6, 5
-#: Rounds at most of a pair that is given patience: where rounds differ, more of them cost less than another pair.
-MOST_ROUNDS = 96
 #: Memory that one side may hold beside the tensors that are measured, so that the next ones lie elsewhere, in bytes.
 HELD_BYTES = 512 * 1024 * 1024
 
@@ -53,16 +49,6 @@ BINDING = ("OMP_PROC_BIND", "OMP_PLACES", "KMP_AFFINITY", "GOMP_CPU_AFFINITY")
 
 #: What each side is called.
 SIDES = ("base", "new")
-#: A turn of the base and one of the new side.
-Round: TypeAlias = tuple[Samples, Samples]
-
-
-@dataclass(frozen=True)
-class Patience:
-    """How long a pair goes on beyond its rounds: for `seconds`, or until its log-ratio is known within `width`."""
-
-    seconds: float = 0.0
-    width: float = math.inf
 
 
 class Opponents(Protocol):
@@ -161,8 +147,8 @@ class Duel:
 
     def compare(self, base: Trial, new: Trial, patience: Patience | None = None) -> PairValue:
         """Measure one case on both sides by turns; raises `OperatorFailure` and `WorkerFailure`."""
-        rounds = self._rounds(base, new, patience or Patience())
         alone = all(trial.side.is_one_cpu for trial in (base, new))
+        rounds = self._rounds(base, new, patience or Patience(), cpu_may_stand_in=alone)
         warnings, self._warnings = tuple(self._warnings), {}
         checked = {side: "; ".join(dict.fromkeys(facts)) for side, facts in self._checks.items()}
         value = pair_value(rounds, cpu_may_stand_in=alone)
@@ -173,16 +159,20 @@ class Duel:
 
         Other processes may differ by more. Raises as `compare` does.
         """
-        return _interval(self._rounds(base, new, Patience()))
+        # Fewer rounds have no interval, however long a call is.
+        return rounds_interval(self._rounds(base, new, Patience(), least=LEAST_ROUNDS + 1))
 
-    def _rounds(self, base: Trial, new: Trial, patience: Patience) -> list[Round]:
+    def _rounds(
+        self, base: Trial, new: Trial, patience: Patience, *, cpu_may_stand_in: bool = False, least: int = 1
+    ) -> list[Round]:
         rounds: list[Round] = []
         calls: list[int | None] = [None, None]
         samples = TURN_SAMPLES
         offsets: list[dict[int, int]] = []
         few = max(1, HELD_BYTES // max(1, 2 * base.case.input_bytes, 2 * new.case.input_bytes))
         began = 0.0
-        while not enough(rounds, time.monotonic() - began, patience):
+        is_enough = partial(enough, patience=patience, cpu_may_stand_in=cpu_may_stand_in)
+        while len(rounds) < least or not is_enough(rounds, time.monotonic() - began):
             preparations = {
                 place: self._prepare(place, (base, new)[place], elsewhere=True, first=not rounds)
                 for place in self._order()
@@ -200,7 +190,7 @@ class Duel:
                 began = time.monotonic()  # the first round finds the lengths of the blocks, which takes its own time
                 if not self._of_kernels:
                     calls = [turns[place].samples[0].calls for place in (0, 1)]
-                samples = samples_of_a_turn([turns[place] for place in (0, 1)])
+                samples = samples_of_a_turn((turns[0], turns[1]))
             rounds.append((turns[0], turns[1]))
             if len(offsets) > few:
                 self._release(offsets.pop(0))
@@ -267,98 +257,6 @@ class Duel:
                 worker.close()
 
 
-def enough(rounds: Sequence[Round], seconds: float, patience: Patience) -> bool:
-    """Return whether a pair has enough rounds after these seconds.
-
-    What rounds say decides by how far they differ alone, whichever side is slower: that cannot favour either.
-    """
-    if len(rounds) <= LEAST_ROUNDS or (len(rounds) < ROUNDS and seconds < PAIR_SECONDS):
-        return False
-    return len(rounds) >= MOST_ROUNDS or seconds >= patience.seconds or _is_narrow(rounds, patience.width)
-
-
-def _is_narrow(rounds: Sequence[Round], width: float) -> bool:
-    """Whether the interval of the median of the rounds' log-ratios is no wider than this on either side."""
-    interval = _interval(rounds)
-    return interval is not None and interval[1] - interval[0] <= 2 * width
-
-
-def _interval(rounds: Sequence[Round]) -> tuple[float, float] | None:
-    """Return the interval of the median of the rounds' log-ratios."""
-    every = (_minima((base.seconds(), new.seconds()), ([], [])) for base, new in rounds)
-    return median_interval([minima[1] - minima[0] for minima in every if minima is not None])
-
-
-def samples_of_a_turn(turns: Sequence[Samples]) -> int:
-    """Return how many samples a turn has on either side, given the first turn of each."""
-    longest = max(min(sample.wall_ns for sample in turn.samples) for turn in turns) / 1e9
-    return min(MOST_SAMPLES, max(TURN_SAMPLES, int(TURN_SECONDS / longest) if longest > 0 else MOST_SAMPLES))
-
-
-def pair_value(rounds: Sequence[Round], *, cpu_may_stand_in: bool = False, least: float = LONG_CALL) -> PairValue:
-    """Return what a pair says: of each round as many clean samples of one side as of the other.
-
-    A round is over in milliseconds, so both of its turns meet a host of the same speed. Its ratio holds what the places
-    of the tensors do to either side; the centre of all rounds evens that out, and is hardly moved by those in which the
-    speed changed. With minima over the whole pair, identical code spread several times as far.
-
-    A call of one thread that takes over 2 ms, the `least`, hardly escapes a busy neighbour: without enough clean
-    rounds, CPU time of all samples stands in, unless the calls of either side wait.
-    """
-    value = _value([(one[0].seconds(), one[1].seconds()) for one in rounds], "wall")
-    if value.log_ratio is None and cpu_may_stand_in and _long(rounds, least):
-        if not all(_whole(turns).only_compute for turns in zip(*rounds)):
-            return replace(
-                value, reason=f"{value.reason}, and CPU time cannot replace the wall time of calls that wait"
-            )
-        every = [(one[0].cpu_seconds(clean_only=False), one[1].cpu_seconds(clean_only=False)) for one in rounds]
-        value = _value(every, "cpu")
-    if value.base is None or value.new is None:
-        return value
-    base, new = ({"faults": _faults(turns)} for turns in zip(*rounds))
-    return replace(value, base={**value.base, **base}, new={**value.new, **new})
-
-
-def _faults(turns: Sequence[Samples]) -> float:
-    """Return the page faults of a call, in the middle of the samples of a side."""
-    return median([sample.faults / sample.calls for turn in turns for sample in turn.samples])
-
-
-def _whole(turns: Iterable[Samples]) -> Samples:
-    """Return all samples that one side took in its turns."""
-    return Samples(tuple(sample for turn in turns for sample in turn.samples))
-
-
-def _long(rounds: Sequence[Round], least: float) -> bool:
-    """Whether each call of both sides takes long."""
-    return all(median(turn.seconds(clean_only=False)) >= least for one in rounds for turn in one)
-
-
-def _value(rounds: Sequence[tuple[list[float], list[float]]], clock: str) -> PairValue:
-    """Return the value of rounds of times, base and new, in seconds."""
-    pairs: tuple[list[float], list[float]] = ([], [])
-    minima = [logs for one in rounds if (logs := _minima(one, pairs)) is not None]
-    if len(minima) < LEAST_ROUNDS:
-        return PairValue(None, None, None, len(minima), f"{len(minima)} rounds with undisturbed samples of both sides")
-    # The ratio and the level of the rounds each have their centre; the times are those that lie so far apart there.
-    ratio, level = centre([new - base for base, new in minima]), centre([(new + base) / 2 for base, new in minima])
-    base_values, new_values = (
-        {"turn": math.exp(level + half), **_values(sorted(times))}
-        for half, times in zip((-ratio / 2, ratio / 2), pairs)
-    )
-    return PairValue(ratio, base_values, new_values, len(minima), clock=clock)
-
-
-def _minima(one: Sequence[list[float]], minima: tuple[list[float], list[float]]) -> tuple[float, float] | None:
-    """Return the logs of the minima of a round's turns, and keep the times that they are from."""
-    count = min(map(len, one))
-    if count == 0 or min(map(min, one)) <= 0:
-        return None
-    for side, times in zip(minima, one):
-        side.extend(times[:count])
-    return math.log(min(one[0][:count])), math.log(min(one[1][:count]))
-
-
 def shared_cpus(base: Side, new: Side) -> tuple[int, ...] | None:
     """Return the CPUs that both sides stay on: as many as the more threaded one has threads, the last ones there are.
 
@@ -392,7 +290,3 @@ def starting_cpus(base: Side, new: Side, cpus: tuple[int, ...] | None) -> tuple[
 def _node(cpu: int) -> str | None:
     """Return the node of memory that a CPU belongs to, None where the system does not tell."""
     return next((path.name for path in Path(f"/sys/devices/system/cpu/cpu{cpu}").glob("node[0-9]*")), None)
-
-
-def _values(in_order: list[float]) -> dict[str, float]:
-    return {"min": in_order[0], "median": quantile(in_order, 0.5), "p90": quantile(in_order, 0.9)}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from opperf.child.measure.block import Block
-from opperf.child.measure.calibrate import SETTLE_CALLS, SETTLE_NS, SETTLED_NS, TARGET_NS, settle
+from opperf.child.measure.calibrate import LONG_NS, PROBES, SETTLE_CALLS, SETTLE_NS, SETTLED_NS, TARGET_NS, settle
 from opperf.child.measure.disturbance import NoCounters
 from opperf.child.measure.engine import Engine
 
@@ -55,3 +55,21 @@ def test_the_first_turn_finds_the_length_of_a_block_and_later_ones_keep_it(backe
 def test_a_turn_measures_exactly(backend: Watched) -> None:
     engine = Engine(backend, NoCounters())
     assert set(engine.turn(engine.block(backend.work(10_000)), 4, output_bytes=0).seconds()) == {1e-5}
+
+
+def test_a_call_that_takes_long_is_made_twice_in_each_turn_and_timed_once(backend: Watched) -> None:
+    engine = Engine(backend, NoCounters())
+    block = engine.block(backend.work(LONG_NS))
+    for asked in (2, 1):  # the first turn does not know yet how long a call takes
+        backend.events.clear()
+        samples = engine.turn(block, asked, output_bytes=0).samples
+        assert [sample.calls for sample in samples] == [1]
+        assert backend.events.count("call") == 2
+
+
+def test_probes_that_took_long_are_the_warm_up(backend: Watched) -> None:
+    engine = Engine(backend, NoCounters())
+    block = engine.block(backend.work(LONG_NS // 4))
+    backend.events.clear()
+    assert len(engine.turn(block, 2, output_bytes=0).samples) == 2
+    assert backend.events.count("call") == PROBES + 2

@@ -12,6 +12,7 @@ from tests.each import each
 from opperf.catalog import operator
 from opperf.child.backends.call import Call, Missing, parameters
 from opperf.child.backends.null.runtime import NullBackend
+from opperf.child.backends.null.scripts import Scripts
 from opperf.child.measure.disturbance import NoCounters
 from opperf.child.worker.failures import failure
 from opperf.child.worker.jobs import Jobs
@@ -51,6 +52,17 @@ def jobs() -> Jobs:
 def prepared(jobs: Jobs, trial: Trial) -> Preparation:
     """Return the answer to the request to prepare a trial."""
     return jobs.answer(Prepare(trial))
+
+
+@pytest.mark.parametrize(
+    ("nanoseconds", "results", "calls"), [(10**8 - 1, False, 2), (10**8, False, 1), (10**8, True, 2)]
+)
+def test_another_place_for_results_costs_a_call_unless_one_takes_long(
+    jobs: Jobs, nanoseconds: int, results: bool, calls: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Scripts, "steady", lambda script, *_: script.spend(nanoseconds))
+    jobs.answer(Prepare(STEADY, offset=1, results=results))
+    assert jobs.backend.clock.wall() == calls * nanoseconds
 
 
 def test_a_prepared_trial_is_measured_by_its_handle(jobs: Jobs) -> None:

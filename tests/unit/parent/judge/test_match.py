@@ -5,7 +5,7 @@ from __future__ import annotations
 from opperf.domain.measurement import Sample, Samples
 from opperf.parent.judge.match import MOST_CPUS, cpus, hopeless
 from opperf.parent.judge.seat import Turned
-from opperf.parent.workers.duel import Round
+from opperf.parent.workers.rounds import Round
 
 
 def turn(wall: float, cpu: float | None = None) -> Samples:
