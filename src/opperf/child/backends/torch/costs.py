@@ -11,14 +11,17 @@ keeps the peak.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import nullcontext
+import inspect
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.autograd import _disable_profiler, _enable_profiler, _prepare_profiler
 from torch.autograd.profiler import ProfilerActivity, ProfilerConfig, ProfilerState
+from torch.utils import flop_counter
 from torch.utils.flop_counter import FlopCounterMode
 
 from opperf.domain.call import Work
@@ -34,13 +37,34 @@ FILLING = frozenset({"fill_", "zero_"})
 def count(work: Work, *, long: bool) -> Counts:
     """Make one call and return what it computed and moved; a long one is followed by its shapes alone."""
     counter = FlopCounterMode(display=False)
+    compiler = nullcontext() if long else _without_compiler()
     # The results of a call on tensors without elements have their shapes, and are made in no time.
     shapes = FakeTensorMode(allow_non_fake_inputs=True) if long else nullcontext()
-    with work.scope(), shapes, counter:
+    with work.scope(), compiler, shapes, counter:
         arguments = work.make_arguments()
         result = work.function(*arguments, **work.keywords)
     flops = int(counter.get_total_flops())
     return Counts(flops or None, _move(work.function, [*arguments, *work.keywords.values()], result), SOURCE)
+
+
+@contextmanager
+def _without_compiler() -> Iterator[None]:
+    """Let the counter look at a call without the compiler, where that is not imported: it takes as long as PyTorch.
+
+    PyTorch imports the compiler to tell it that it must not compile the counter
+    (https://github.com/pytorch/pytorch/blob/v2.6.0/torch/_compile.py): the call that is counted, which has run before,
+    has no use for it. Where PyTorch keeps the word of it elsewhere, the compiler is imported.
+    """
+    mode = getattr(flop_counter, "_FlopCounterMode", FlopCounterMode)
+    counter: Any = inspect.unwrap(mode.__torch_dispatch__)
+    if "torch._dynamo" in sys.modules or counter is mode.__torch_dispatch__:
+        yield
+        return
+    counter.__dynamo_disable = counter
+    try:
+        yield
+    finally:
+        del counter.__dynamo_disable
 
 
 def _move(function: Any, arguments: Iterable[Any], result: Any) -> int:
