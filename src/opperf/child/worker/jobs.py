@@ -14,14 +14,14 @@ from opperf.child.backends import native_clock
 from opperf.child.backends.call import Call
 from opperf.child.backends.paths import Refusal
 from opperf.child.measure.block import Block
-from opperf.child.measure.calibrate import LONG_NS
 from opperf.child.measure.disturbance import Counters
 from opperf.child.measure.doubts import thread_doubts
 from opperf.child.measure.engine import Engine
 from opperf.child.worker import arguments, promises
 from opperf.child.worker.capture import capture, capture_model
-from opperf.child.worker.code import Plugins, flop_count
+from opperf.child.worker.code import Plugins
 from opperf.child.worker.correctness import check, compare, leeway
+from opperf.child.worker.counting import Counter
 from opperf.child.worker.directions import Ready, call_once, host_values, native_loop, ready
 from opperf.child.worker.exam import Exam, TimedCheck, timed_check
 from opperf.child.worker.failures import headline, is_out_of_memory
@@ -87,6 +87,7 @@ class Jobs:
         self.names = Names(backend, folder, loaded)
         self._workload = Workload(backend, loaded)
         self._engine = Engine(backend, counters)
+        self._counter = Counter(backend)
         self._prepared: dict[int, PreparedTrial] = {}
         self._peers: list[Peers] = []
         self._handles = 0
@@ -192,7 +193,7 @@ class Jobs:
         if (order := self.names.order_of_equals(call, trial.case)) is not None:
             facts["order_of_equals"] = order
         if definition is None:
-            facts |= self._count(trial, call, sound)
+            facts |= self._counter.facts(trial, call, sound)
         if trial.direction == "backward":
             facts["backward_fixed_seconds"] = self._backward_cost()
         return PreparedTrial(sound, facts, input_seconds, exam=exam)
@@ -211,22 +212,6 @@ class Jobs:
                 slug="no_such_operator",
                 hint="register it with `--plugin FILE`, or name an environment that has it",
             ) from error
-
-    def _count(self, trial: Trial, call: Call, sound: Ready) -> dict[str, object]:
-        """Return what an operator outside the catalog computes and moves: as its author says, else by the framework."""
-        flops = None if call.function is None else flop_count(call.function, trial.case)
-        if flops is not None:
-            return {"flops": flops, "counted": "declared"}
-        counts = None
-        if trial.direction == "forward":
-            with suppress(Exception):  # what cannot be counted can be timed
-                # Own code may hand the address of a tensor on, and tensors without elements have none.
-                long = call.function is None and min(sound.took, default=0) >= LONG_NS
-                counts = self.backend.counts(sound.work, long=long)
-        if counts is None:
-            return {}
-        facts = {"flops": counts.flops, "bytes": counts.bytes, "counted": counts.source}
-        return {name: value for name, value in facts.items() if value is not None}
 
     def _sound(
         self, case: Case, call: Call, direction: str, seed: int, timed: TimedCheck | None = None

@@ -18,7 +18,6 @@ from opperf.child.worker.failures import failure
 from opperf.child.worker.jobs import Jobs
 from opperf.domain.backend import Unsupported
 from opperf.domain.case import Case
-from opperf.domain.code import Code
 from opperf.domain.measurement import Measurement, Sample, Samples
 from opperf.domain.message.replies import Discovery, Example, Failure, Meaning, Preparation, Remainder
 from opperf.domain.message.requests import (
@@ -393,23 +392,3 @@ def test_what_does_not_fit_into_memory_is_refused_before_it_is_made() -> None:
     backend = NullBackend(Side("null", settings={"free": "40"}))
     with pytest.raises(Unsupported, match=r"48 B of memory \(inputs 32 B, outputs 16 B\), but only 40 B"):
         prepared(Jobs(backend, NoCounters(), Path()), ADD)
-
-
-@each(("trial", "without_elements"), [("own", False), ("framework", True)])
-def test_own_code_never_gets_tensors_without_elements_however_long_it_takes(
-    trial: str, without_elements: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = []
-
-    class Counting(NullBackend):
-        def counts(self, work: Any, *, long: bool = False) -> None:
-            asked.append(long)
-
-    monkeypatch.setattr("opperf.child.worker.jobs.LONG_NS", 0)
-    (tmp_path / "own_long.py").write_text("def call(x): return x\n")
-    implementation = Code("own_long.py:call") if trial == "own" else "steady"
-    jobs = Jobs(Counting(Side("null")), NoCounters(), tmp_path)
-    prepared(
-        jobs, Trial(Case("null:any", {"x": TensorSpec((2,))}), Side("null", implementation=implementation), "forward")
-    )
-    assert asked == [without_elements]
