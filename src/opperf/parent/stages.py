@@ -318,6 +318,7 @@ class Comparing:
         """Start two children and let every contest be fought in them once, in random order; a suite by shares."""
         base, new = contests[0].base.side, contests[0].new.side
         began = time.monotonic()
+        self._reference.begin(*(trial for contest in contests for trial in (contest.base, contest.new)))
         try:
             duel = self._duel(base, new, self.settings, self._note, self._random)
         except OpperfError as error:

@@ -95,6 +95,11 @@ def create(spec: EnvironmentSpec, *, progress: Progress = quiet, python: str | N
         return _read(folder) or _build(spec, python, folder, progress)
 
 
+def is_built(spec: EnvironmentSpec) -> bool:
+    """Whether `create` has nothing to do."""
+    return bool(spec.requirements) and _read(_home() / _folder_name(spec, _python_request(spec))) is not None
+
+
 def environments() -> list[BuiltEnvironment]:
     """Return the environments that can be used, by name."""
     home = _home()

@@ -198,6 +198,7 @@ class Pool:
         failure = self._broken.get(trial.side.process)
         if failure is not None:
             return Outcome(trial, process, "failed", reason=failure)
+        self._reference.begin(trial)
         try:
             worker = self.worker(trial.side)
         except OpperfError as error:

@@ -9,7 +9,8 @@ What a layer of a library that runs on several frameworks should compute is what
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from importlib.util import find_spec
@@ -27,6 +28,7 @@ from opperf.domain.message.requests import Compare, Evaluate, R, Request
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.registry import LAYER_LIBRARIES, LayerLibrary, split_implementation
 from opperf.domain.tensor import FLOAT8, TensorSpec
+from opperf.parent.workers.environments import is_built
 from opperf.parent.workers.interpreters import imports_here
 from opperf.parent.workers.process import Worker, start
 
@@ -57,6 +59,8 @@ class Reference:
         self._settings = settings
         self._progress = progress
         self.worker: Worker | None = None
+        #: Whether the child is still importing what it computes with.
+        self._importing = False
         self._against = ""
         self._broken: str | None = None
         self._folder: ScratchFolder | None = None
@@ -71,6 +75,21 @@ class Reference:
         other._results = self._results
         return other
 
+    def begin(self, *trials: Trial) -> None:
+        """Start the child, if it is needed, to import its packages while the children of these trials import theirs.
+
+        `check` waits for it before anything is timed, whether or not it is asked. Its environment is not built here.
+        """
+        for trial in trials:
+            if self.worker is not None or self._broken is not None:
+                break
+            small = self._small(trial) if trial.case.operator in catalog() else None
+            if small is None or small.key in self._results or self._why_not(small) is not None:
+                continue
+            if (environment := _environment()) == CURRENT or is_built(environment):
+                with suppress(NotChecked):  # `check` says so where it asks
+                    self._begin()
+
     def check(self, trial: Trial, ask: Ask) -> Mapping[str, str]:
         """Return the fact of what a trial's implementation was checked against, or why it was not.
 
@@ -78,26 +97,39 @@ class Reference:
         `OperatorFailure` for an implementation that computes something else, at each of its trials, and what `ask`
         raises when the child is lost.
         """
+        try:
+            small = self._small(trial)
+            if small is None:
+                return {}
+            if small.key not in self._results:
+                self._results[small.key] = self._look(small, ask)
+            result = self._results[small.key]
+        finally:
+            self._settle()
+        if isinstance(result, OperatorFailure):
+            raise result
+        return {"checked": result}
+
+    def _small(self, trial: Trial) -> Trial | None:
+        """Return the trial of a small case that is compared, None where nothing says what it should compute."""
         definition, shared = catalog().get(trial.case.operator), _library(trial) is not None
         if (
             not (definition or shared)
             or self._settings.check_of(trial.side) == plan.UNCHECKED
             or not _comparable(trial.side)
         ):
-            return {}
-        small = Trial(definition.small_case(trial.case) if definition else _of_two(trial.case), trial.side, "forward")
-        if small.key not in self._results:
-            self._results[small.key] = self._look(small, ask)
-        result = self._results[small.key]
-        if isinstance(result, OperatorFailure):
-            raise result
-        return {"checked": result}
+            return None
+        case = definition.small_case(trial.case) if definition else _of_two(trial.case)
+        return Trial(case, trial.side, "forward")
 
     def close(self) -> None:
         """End the child, and forget what it computed."""
         if self.worker is not None:
-            self.worker.close()
-            self.worker = None
+            if self._importing:
+                self.worker.kill()  # it hears nothing while it imports
+            else:
+                self.worker.close()
+            self.worker, self._importing = None, False
         if self._folder is not None:
             self._folder.close()
             self._folder = None
@@ -119,8 +151,7 @@ class Reference:
         Raises `NotChecked`, and `OperatorFailure` where they differ.
         """
         definition = catalog().get(small.case.operator)
-        why = (_unlike(definition, small) if definition else _unlike_layer(small)) or self._broken
-        if why is not None:
+        if (why := self._why_not(small)) is not None:
             raise NotChecked(why)
         is_first = definition is None and small.case.id not in self._first
         try:
@@ -144,6 +175,11 @@ class Reference:
                 raise NotChecked(f"the results cannot be compared: {failure.message}") from failure
             raise
         return against
+
+    def _why_not(self, small: Trial) -> str | None:
+        """Return why a small case is not compared, None where it is."""
+        definition = catalog().get(small.case.operator)
+        return (_unlike(definition, small) if definition else _unlike_layer(small)) or self._broken
 
     def _reference(self, case: Case) -> Outputs:
         """Return what a case should compute, once for all sides."""
@@ -171,18 +207,42 @@ class Reference:
             raise NotChecked(f"the reference process ended: {lost.message}") from lost
 
     def _start(self) -> Worker:
-        if self.worker is not None:
-            return self.worker
+        """Return the child, which has said hello."""
+        worker = self._begin()
+        if self._importing:
+            self._importing = False
+            with self._explained():
+                worker.greet()
+            facts = worker.facts
+            self._against = f"NumPy {facts.get('version')} and SciPy {facts.get('scipy')} in float64"
+        return worker
+
+    def _begin(self) -> Worker:
+        """Return the child, which may still be starting."""
+        if self.worker is None:
+            with self._explained():
+                self.worker, _ = start(_side(), cpus=self._settings.cpus, progress=self._progress, greet=False)
+            self._importing = True
+        return self.worker
+
+    def _settle(self) -> None:
+        """Wait for a child that nobody has asked: it must not import while something is timed."""
+        if self._importing:
+            with suppress(NotChecked):
+                self._start()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Say what keeps the child from starting, and let nothing start it again."""
         try:
-            self.worker, _ = start(_side(), cpus=self._settings.cpus, progress=self._progress)
+            yield
         except OpperfError as error:
-            first = str(error).partition("\n")[0]
+            if self.worker is not None:
+                self.worker.kill()
+            self.worker, first = None, str(error).partition("\n")[0]
             self._broken = f"the reference does not start: {first}"
             self._progress(f"results are not checked: {self._broken}; turn the check off with `--no-check`")
             raise NotChecked(self._broken) from error
-        facts = self.worker.facts
-        self._against = f"NumPy {facts.get('version')} and SciPy {facts.get('scipy')} in float64"
-        return self.worker
 
 
 def _comparable(side: Side) -> bool:

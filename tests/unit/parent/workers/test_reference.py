@@ -38,7 +38,7 @@ class Child:
     def __init__(self) -> None:
         self.asked: list[Any] = []
         self.trouble: dict[str, Exception] = {}
-        self.closed = 0
+        self.greeted = self.closed = self.killed = 0
 
     def ask(self, request: Request[Any], timeout: float = 0) -> Any:
         self.asked.append(request)
@@ -49,8 +49,16 @@ class Child:
     def verbs(self) -> list[str]:
         return [verb(request) for request in self.asked]
 
+    def greet(self) -> None:
+        self.greeted += 1
+        if "greet" in self.trouble:
+            raise self.trouble["greet"]
+
     def close(self) -> None:
         self.closed += 1
+
+    def kill(self) -> None:
+        self.killed += 1
 
 
 @pytest.fixture
@@ -267,3 +275,74 @@ def test_layers_that_need_not_agree_are_not_compared(unlike: Trial, why: str, re
     child = Child()
     assert why in reference.check(unlike, child.ask)["checked"]
     assert child.asked == []
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """NumPy and SciPy are there, wherever these tests run."""
+    monkeypatch.setattr("opperf.parent.workers.reference.is_built", lambda _: True)
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_reference_that_is_needed_starts_ahead_and_is_waited_for_when_it_is_asked(
+    reference: Reference, numpy: Child, starts: list[Side]
+) -> None:
+    reference.begin(trial())
+    assert (len(starts), numpy.greeted, numpy.asked) == (1, 0, [])
+    assert reference.check(trial(), Child().ask) == {"checked": f"against {NAME}"}
+    reference.begin(trial("subtract"))
+    assert (len(starts), numpy.greeted) == (1, 1)
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize(
+    "other",
+    [
+        trial(side=Side("null")),
+        trial("dropout"),
+        trial(side=replace(TORCH, implementation=Code("mine:add"))),
+        trial(side=replace(TORCH, mode="compiled")),
+    ],
+    ids=["null", "random", "the user's own code", "compiled"],
+)
+def test_a_reference_that_is_not_needed_does_not_start_ahead(
+    other: Trial, reference: Reference, numpy: Child, starts: list[Side]
+) -> None:
+    reference.begin(other)
+    assert starts == []
+
+
+def test_nothing_is_built_ahead(reference: Reference, starts: list[Side], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("opperf.parent.workers.reference.imports_here", lambda _: False)
+    monkeypatch.setattr("opperf.parent.workers.reference.is_built", lambda _: False)
+    reference.begin(trial())
+    assert starts == []
+
+
+@pytest.mark.usefixtures("installed")
+def test_no_child_imports_while_something_is_timed_though_nobody_asks_it(reference: Reference, numpy: Child) -> None:
+    child = Child()
+    child.trouble["evaluate"] = OperatorFailure(Reason("operator_error", "not here"))
+    reference.begin(trial())
+    assert reference.check(trial(), child.ask) == {"checked": "no: its small case failed: not here"}
+    assert numpy.greeted == 1
+    assert numpy.asked == []
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_reference_that_fails_while_it_starts_ahead_is_told_once(
+    reference: Reference, numpy: Child, starts: list[Side], notes: list[str]
+) -> None:
+    numpy.trouble["greet"] = WorkerFailure("it died", slug="exit")
+    reference.begin(trial())
+    for name in ("add", "subtract"):
+        assert reference.check(trial(name), Child().ask) == {"checked": "no: the reference does not start: it died"}
+        reference.begin(trial("multiply"))
+    assert (len(starts), len(notes), numpy.killed) == (1, 1, 1)
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_reference_that_still_imports_when_it_is_closed_is_killed(reference: Reference, numpy: Child) -> None:
+    reference.begin(trial())
+    reference.close()
+    assert (numpy.closed, numpy.killed) == (0, 1)
