@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from opperf.domain.errors import InputError, WorkerFailure
-from opperf.parent.workers.freezer import Freezer, read_memory
+from opperf.parent.workers.freezer import Freezer, of_start, read_memory
 from opperf.parent.workers.room import room_of, under
 from opperf.parent.workers.supervision import end, launch, own_ids
 
@@ -217,3 +217,17 @@ def test_closing_lets_the_tree_go_on(tree: Callable[[str], Tree], until: Until) 
     counting.freezer.close()
     counting.freezer.close()
     _wait_for_more(counting, before, until)
+
+
+def test_a_child_that_has_not_said_who_it_is_stops_all_the_same(tree: Callable[[str], Tree], until: Until) -> None:
+    counting = tree(TREES["a late thread"])
+    until(counting.count)
+    with of_start(counting.freezer._line[-1]) as freezer:
+        assert freezer.mechanism == "group" or counting.freezer.mechanism == "signals"
+        freezer.mechanism = counting.freezer.mechanism
+        freezer.freeze()
+        before = counting.count()
+        subprocess.run(["true"], check=True)
+        assert counting.count() == before
+        freezer.thaw()
+        _wait_for_more(counting, before, until)

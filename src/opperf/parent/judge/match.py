@@ -38,13 +38,15 @@ MOST_CALLS, MOST_HOT = 1024, 8192
 LEAD_SHARE, LEAST_LEAD = 0.25, 1
 #: Rounds of a pair, at least and at most, and the seconds that they may take.
 LEAST_ROUNDS, MOST_ROUNDS, PAIR_SECONDS = 8, 24, 1.5
+#: Rounds of a pair that are timed hot too: nothing is decided by them, and each has twice the turns.
+HOT_ROUNDS = 12
 #: Rounds before them, which count for nothing.
 WARM_ROUNDS = 2
 #: A candidate that takes this many times as long as the reference in each of the first rounds is slower, whatever other
 #: pairs would show.
 HOPELESS = 3.0
-#: Turns without calls that show what the words cost, and turns of empty calls.
-EMPTY_TURNS = 9
+#: Turns of empty calls that show what the words cost, and turns of either stand alone that warm it up.
+EMPTY_TURNS, WARM_TURNS = 9, 5
 #: Calls that take longer are not timed hot too, in seconds: for them it is the same.
 LONG_CALL = 0.02
 #: Of the slots of a ring, one in so many has values of another kind than the case's own.
@@ -92,16 +94,21 @@ class Match:
         self._bench, self._log = bench, log
         self._random = random.SystemRandom()  # nobody may foresee an order, whatever the seed of the comparison
         self.turn = 0
+        self._sides = base, new
         self._seats: list[Seat] = []
         try:
             # Both import at the same time; neither side is always the one that starts first.
-            bench.stands.prepare(self._random.sample((base, new), 2))
+            self._prepare()
             bench.stands.settle()
             for side in (base, new):
                 self._seats.append(bench.stands.take(side))
         except BaseException:
             self.close()
             raise
+
+    def _prepare(self) -> None:
+        """Have stands of both sides import."""
+        self._bench.stands.prepare(self._random.sample(self._sides, 2))
 
     @property
     def alive(self) -> bool:
@@ -141,6 +148,8 @@ class Match:
 
     def _rounds(self, base: Trial, new: Trial) -> tuple[list[Round], list[Round]]:
         bench = self._bench
+        if self._log.looked is not None:
+            self._prepare()  # for the next pair: an import takes as long as all that this one still does
         self._take(0, base, 2)
         seconds = self._seconds_of_a_call(0)
         calls = max(1, min(MOST_CALLS, math.ceil(TURN_SECONDS / seconds)))
@@ -168,10 +177,11 @@ class Match:
             turns = self._ring(slots, WARM_ROUNDS + len(ring))
             every.append(turns)
             ring.append(_round(turns, empty))
-            if seconds < LONG_CALL:
+            if seconds < LONG_CALL and len(hot) < HOT_ROUNDS:
                 hot.append(self._hot(slots[0], hot_calls))
             if self._log.looked is None and len(ring) == LEAST_ROUNDS:
                 self._look(ring)
+                self._prepare()
         self._check_usage(every, new.side.threads)
         self._log.slowed.append(median(turned.sample.cpu_ns for turned, _ in every) / alone)
         return ring, hot
@@ -212,11 +222,11 @@ class Match:
         """Return the CPU time of a turn of one of them alone, in nanoseconds: the reference's is no other's affair."""
         seat = self._on(place)
         turns = []
-        for _ in range(EMPTY_TURNS):
+        for _ in range(WARM_TURNS):
             slots = self._random.sample(range(self._bench.geometry.slots), calls)
             seat.line_up(slots)
             self._bench.draw(slots, ["plain"] * calls)
-            turns.append(seat.go().sample.cpu_ns)
+            turns.append(self._go(place).sample.cpu_ns)
         return max(1.0, median(turns))
 
     def _on(self, place: int) -> Seat:
@@ -224,12 +234,17 @@ class Match:
         self.turn = place
         return self._seats[place]
 
+    def _go(self, place: int) -> Turned:
+        """Let one of them take its turn, beside nothing."""
+        with self._bench.stands.standstill():
+            return self._on(place).go()
+
     def _seconds_of_a_call(self, place: int) -> float:
         """Return what a call takes, in seconds."""
         seat, calls = self._on(place), 1
         while True:
             seat.line_up((1,), calls)
-            sample = seat.go().sample
+            sample = self._go(place).sample
             # Beside other work the judge's clock says more of that than of the call.
             seconds = min(sample.wall_ns, sample.cpu_ns or sample.wall_ns) / 1e9
             if seconds > TURN_SECONDS or calls >= MOST_CALLS:
@@ -242,7 +257,7 @@ class Match:
         seat = self._on(0)
         for _ in range(EMPTY_TURNS):
             seat.line_up(slots, empty=True)
-            samples.append(seat.go().sample)
+            samples.append(self._go(0).sample)
         clean = [sample.wall_ns for sample in samples if sample.clean]
         wall = median(clean) if clean else min(sample.wall_ns for sample in samples)
         return Empty(int(wall), int(median(sample.cpu_ns for sample in samples)))
@@ -256,7 +271,8 @@ class Match:
             self._on(place).line_up(slots)
         kinds = [self._random.choice(HARDER) if self._random.randrange(ONE_IN) == 0 else "plain" for _ in slots]
         self._bench.draw(slots, kinds)
-        turns = {place: self._on(place).go() for place in self._order()}
+        with self._bench.stands.standstill():
+            turns = {place: self._on(place).go() for place in self._order()}
         place = self._random.randrange(len(slots))
         candidate = self._on(1)
         inspect(self._bench, candidate, turns[1], place, slots[place], "timed", number * len(slots) + place + 1)
@@ -269,8 +285,9 @@ class Match:
         for count in self._random.sample((lead, lead + calls), 2):
             for place in self._order():
                 self._on(place).line_up((slot,), count)
-            for place in self._order():
-                samples[place, count] = self._on(place).go().sample
+            with self._bench.stands.standstill():
+                for place in self._order():
+                    samples[place, count] = self._on(place).go().sample
         base, new = (Samples((beyond(samples[place, lead + calls], samples[place, lead]),)) for place in (0, 1))
         return base, new
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 import struct
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from opperf.domain.dataclass import dataclass
+from opperf.domain.errors import WorkerFailure
 from opperf.domain.explanation import Explanation
 from opperf.domain.judging import Geometry, extent
 from opperf.domain.measurement import Sample
@@ -21,7 +23,7 @@ from opperf.domain.plan import Trial
 from opperf.domain.problem import Standing
 from opperf.domain.tensor import ITEM_SIZES
 from opperf.parent.workers.area import ANSWERS, Area
-from opperf.parent.workers.freezer import Freezer, read_memory
+from opperf.parent.workers.freezer import Freezer, of_start, read_memory
 from opperf.parent.workers.process import Worker, start
 
 #: A turn in which either process stood in the run queue for more than this share of the time is disturbed.
@@ -78,6 +80,8 @@ class Seat:
             files=(inputs.descriptor, self._answers.descriptor, weights.descriptor),
         )
         self._freezer: Freezer | None = None
+        #: What stops the child while it imports.
+        self._import: Freezer | None = None
         self.outlines: tuple[Outlined, ...] = ()
 
     def wake(self) -> None:
@@ -86,8 +90,24 @@ class Seat:
             self.worker.greet()
             if self._starting is not None and self._cpus is not None:
                 self.worker.stay_on(self._cpus)
+            if self._import is not None:
+                self._import.close()
             self._freezer = Freezer(self.worker.pid)
             self._freezer.freeze()
+
+    def hold(self) -> None:
+        """Stop a child that still imports its framework; one that has ended is the affair of who takes it."""
+        with suppress(OSError, WorkerFailure):
+            if self._freezer is None:
+                if self._import is None or self._import.mechanism != "group":
+                    self._import = of_start(self.worker.pid)
+                self._import.freeze()
+
+    def release(self) -> None:
+        """Let it go on importing."""
+        with suppress(OSError):
+            if self._freezer is None and self._import is not None:
+                self._import.thaw()
 
     @property
     def freezer(self) -> Freezer:
@@ -175,8 +195,9 @@ class Seat:
 
     def close(self) -> None:
         """End the child, whatever it would do instead."""
-        if self._freezer is not None:
-            self._freezer.close()
+        for one in (self._import, self._freezer):
+            if one is not None:
+                one.close()
         self.worker.kill()
         self._answers.close()
 

@@ -2,13 +2,14 @@
 
 An import takes as long as all that follows for a wrong candidate. Each stand is taken once, for one candidate or the
 reference, and killed after: what a candidate leaves behind in a process meets nobody. None imports while something is
-timed.
+timed: most have imported by then, and those of the next pair stop for as long as a turn takes.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 
 from opperf.domain.errors import HarnessError, OpperfError
 from opperf.domain.plan import Side
@@ -67,6 +68,18 @@ class Stands:
             except OpperfError:  # who takes the next one is told
                 self._waiting.remove((key, seat))
                 self.end(seat)
+
+    @contextmanager
+    def standstill(self) -> Iterator[None]:
+        """Stop all that import, so that nothing runs beside what is timed."""
+        waiting = [seat for _, seat in self._waiting]
+        try:
+            for seat in waiting:
+                seat.hold()
+            yield
+        finally:
+            for seat in waiting:
+                seat.release()
 
     def keep(self, sides: Sequence[Side]) -> None:
         """End what waits for any other side."""

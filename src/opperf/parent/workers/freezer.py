@@ -146,6 +146,17 @@ class Freezer:
                 below.append(child)
 
 
+def of_start(pid: int) -> Freezer:
+    """Return what stops a child before its hello, with those that start it; raises `WorkerFailure` where none lives.
+
+    `pid` is that of the process which this one has started. Once the child is in its room, the room's group stops it.
+    """
+    below = pid
+    while (child := next(_children(below), None)) is not None:
+        below = child
+    return Freezer(below)
+
+
 def read_memory(pid: int, address: int, size: int) -> bytes:
     """Return bytes of a process's memory; raises `WorkerFailure` where there are none, or fewer.
 

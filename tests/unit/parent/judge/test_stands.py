@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from contextlib import suppress
 
 import pytest
 
@@ -28,6 +29,12 @@ class Seat:
             raise WorkerFailure("no framework", slug="exit")
         self._log.append(f"wake {self._name}")
 
+    def hold(self) -> None:
+        self._log.append(f"hold {self._name}")
+
+    def release(self) -> None:
+        self._log.append(f"release {self._name}")
+
     def close(self) -> None:
         self._log.append(f"close {self._name}")
 
@@ -48,6 +55,18 @@ def test_a_stand_that_waits_is_taken_and_never_again() -> None:
     second = every.take(ONE)
     assert first is not second
     assert log == ["start code:a:f", "start code:b:f", "wake code:a:f", "start code:a:f", "wake code:a:f"]
+
+
+def test_those_that_wait_stop_while_something_is_timed_whatever_becomes_of_it() -> None:
+    log: list[str] = []
+    every = stands(log)
+    every.prepare([ONE, TWO])
+    every.take(ONE)
+    log.clear()
+    with suppress(KeyError), every.standstill():
+        log.append("time")
+        raise KeyError
+    assert log == ["hold code:b:f", "time", "release code:b:f"]
 
 
 def test_where_nothing_confines_them_any_stand_will_do() -> None:
