@@ -8,7 +8,8 @@ The truth is the reference in float64. Three things that are measured say how fa
 * **the reference's own error**, in units: what its element type makes of it. Whatever it computes less precisely, as a
   fast exponential does, others may.
 * **the number of inputs that an element depends on**: a sum of n numbers in another order differs by the square root of
-  n units, whichever way the reference adds.
+  n units, whichever way the reference adds. A mean of many sums depends on all that these do, and its terms are fewer:
+  how little the roundoffs of inputs move it, of which each has its own, says over how many they are averaged.
 
 Whole numbers and booleans are exact, unless the reference's own are not: then those may differ that a roundoff of the
 inputs changes. Infinities and NaN must agree; complex numbers are compared by the size of their difference.
@@ -39,6 +40,8 @@ SINGLE = 2.0**-24
 #: How many times the usual error in units (the median one, at least 1), and how many times the square root of the
 #: number of terms, a result may be off.
 TIMES, TIMES_ROOT = 6.0, 2.0
+#: By how many times as much as roundoffs average out the square root of the number of terms is believed.
+TIMES_AVERAGE = 2.0
 #: How many times the unit, and how many roundoffs of the median element, what anybody computes may be off: no framework
 #: that opperf measures needs more. The second is for formulas like gelu's, whose terms cancel where it is small.
 TIMES_ANY, FLOOR_ANY = 16.0, 256.0
@@ -244,12 +247,21 @@ def _settle_least(truth: Array, own: Array, dtype: str, terms: float) -> tuple[A
     if not unit:
         return truth, error
     units = unit * _finite_size(truth) + smallest(dtype)
-    return _where_not_finite(truth, own, np.maximum(units * _least_units(unit, terms), TIMES_OWN * error), dtype)
+    # Whatever roundoffs of the inputs move, `_order` is no less than this.
+    order = min(math.sqrt(terms), 2 * math.sqrt(TIMES_AVERAGE * math.sqrt(terms)))
+    bound = units * max(TIMES, TIMES_ROOT * min(1.0, SINGLE / unit) * order)
+    return _where_not_finite(truth, own, np.maximum(bound, TIMES_OWN * error), dtype)
 
 
-def _least_units(unit: float, terms: float) -> float:
-    """Return how many units anybody may be off."""
-    return max(TIMES, TIMES_ROOT * math.sqrt(terms) * min(1.0, SINGLE / unit))
+def _order(units: Array, move: Array, unit: float, terms: float) -> Array:
+    """Return how far another order of its terms may move an element, whose own roundoff is `units`.
+
+    Of what cancels, the terms are larger than the element, as its `move` says, and so is what their order does.
+    """
+    root = math.sqrt(terms)
+    with np.errstate(divide="ignore", over="ignore"):
+        averaged = np.where(move > 0, TIMES_AVERAGE * units / move, np.inf)
+    return TIMES_ROOT * min(1.0, SINGLE / unit) * (units * np.minimum(root, averaged) + root * move)
 
 
 def _settle(truth: Array, own: Array, move: Array, dtype: str, terms: float) -> tuple[Array, Array]:
@@ -260,12 +272,11 @@ def _settle(truth: Array, own: Array, move: Array, dtype: str, terms: float) -> 
     if not unit:
         return truth, np.zeros(truth.shape) if is_exact else np.maximum(move, error)
     size = _finite_size(truth)
-    units = unit * size + smallest(dtype)
-    if not is_exact:
-        units += _share(move, terms)
+    own_units, move = unit * size + smallest(dtype), np.zeros(truth.shape) if is_exact else _share(move, terms)
+    units = own_units + move
     ratios = error / units
     usual = max(1.0, _quantile(ratios, 0.5))
-    bound = units * max(TIMES * usual, _least_units(unit, terms))
+    bound = np.maximum(TIMES * usual * units, _order(own_units, move, unit, terms))
     # What is beyond comes from larger numbers on the way: it is as large where the result is small.
     floor = TIMES_OWN * _quantile(np.maximum(error - bound, 0.0), QUANTILE)
     if _quantile(ratios, QUANTILE) > 1:

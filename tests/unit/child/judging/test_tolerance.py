@@ -95,6 +95,24 @@ def test_a_sum_in_another_order_is_right_and_one_that_drops_terms_or_bits_is_not
     assert refused(dropped.sum(-1), expected) == 8
 
 
+def log_sums(rows: Any) -> Any:
+    """Return the mean of the logarithms of what rows add up to, each as a part of it: a cross entropy."""
+    return (np.log(np.exp(rows).sum(1)) - rows[:, 0]).mean()
+
+
+def test_a_mean_of_sums_has_no_leeway_for_one_long_sum() -> None:
+    rows = values(64, 4096)
+    expected = wanted(log_sums, rows)
+    single = rows.astype(np.float32)
+    naive = np.log(np.cumsum(np.exp(single), 1)[:, -1]) - single[:, 0]
+    assert refused(np.asarray(np.cumsum(naive)[-1] / np.float32(64), float), expected) == 0
+    dropped = rows.copy()
+    dropped[:, 1] = 0.9  # one element of 4,096
+    assert refused(rounded(log_sums(dropped), "float32"), expected) == 1
+    # A sum of as many is as long as that: its roundoffs average out over all of them.
+    assert wanted(np.sum, np.abs(rows)).bounds[0] > 500 * 2**-24 * np.abs(rows).sum()
+
+
 def test_a_product_of_matrices_in_single_precision_is_right_whatever_their_scales_are() -> None:
     left, right = values(32, 256), values(256, 32)
     left *= 10.0 ** np.arange(-16, 16)[:, np.newaxis]
@@ -271,13 +289,16 @@ def test_a_few_random_moves_that_cancel_by_chance_do_not_make_a_bound_small() ->
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-@pytest.mark.parametrize("function", [np.exp, lambda x: x - np.roll(x, 1), lambda x: x @ x.T, np.sign, np.log])
+@pytest.mark.parametrize(
+    "function", [np.exp, lambda x: x - np.roll(x, 1), lambda x: x @ x.T, np.sign, np.log, np.sum, log_sums]
+)
 def test_what_is_right_whatever_moves_the_inputs_is_right(dtype: str, function: Function) -> None:
     data = rounded(values(40, 40, low=-9.0, high=9.0), dtype)
     with np.errstate(all="ignore"):
         truth = [np.asarray(function(data))]
         own = [rounded(function(data.astype(dtype)).astype(float), dtype)]
-    whole, terms = wanted(function, data, dtype=dtype, own=own[0]), 1.0
+        terms = count_terms(lambda arrays: [np.asarray(function(*arrays))], truth, [data], [dtype], GENERATOR)
+    whole = wanted(function, data, dtype=dtype, own=own[0])
     least = settle_least(truth, own, [dtype], terms)
     assert (least.bounds[0] <= whole.bounds[0]).all()
     assert refused(own[0], least) == 0
