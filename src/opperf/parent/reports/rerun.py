@@ -7,21 +7,22 @@ never as code, an interpreter, a wheel, a setting or an option.
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 from opperf.catalog import SIZES, catalog, operator
 from opperf.catalog.valid_values import restrict
-from opperf.domain.case import Argument, Case, DType, ListOf
+from opperf.domain.argument_text import argument_words
+from opperf.domain.case import Case
 from opperf.domain.code import refusal
 from opperf.domain.comparison import Comparison
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError
 from opperf.domain.plan import HOW, ReadSide, Side
 from opperf.domain.registry import BUILT_IN, FRAMEWORKS, full_name, split_implementation
-from opperf.domain.tensor import TensorSpec
-from opperf.parent.sources.user_inputs import LITERAL_PREFIX, case_with
+from opperf.parent.sources.user_inputs import case_with, foreign_case
 
 
 def compare_command(comparison: Comparison, tolerance: float) -> str | None:
@@ -83,6 +84,8 @@ def _may_be_pasted(side: Side) -> bool:
     return names and not side.settings and ";" not in side.device and EnvironmentSpec.parse(side.environment).is_public
 
 
+#: A path inside a framework: whatever else stands in a name of a file stays out of commands.
+_PLAIN = re.compile(r"[A-Za-z_][\w.:]*", re.ASCII)
 #: The verbs and options of a command that a file may have: whoever pastes it measures, and runs nothing else.
 _VERBS = ("run", "compare", "explore")
 _OPTIONS = (
@@ -133,10 +136,11 @@ def case_words(case: Case) -> list[str] | None:
     >>> case_words(operator("add").case("small").with_dtype("float64"))
     ['add', '--size', 'small', '--dtype', 'float64']
     """
-    if case.operator not in catalog():
-        return [case.operator] if _is_name(case.operator) and not case.inputs and not case.attributes else None
-    for dtype in dict.fromkeys(["float32", *(tensor.dtype for tensor in case.tensors())]):
-        for spelling, words in _spellings(case):
+    if case.operator not in catalog() and not (_is_name(case.operator) and _PLAIN.fullmatch(case.operator)):
+        return None
+    dtypes = dict.fromkeys(["float32", *(tensor.dtype for tensor in case.tensors())])
+    for spelling, words in _spellings(case) if case.operator in catalog() else _own_spelling(case):
+        for dtype in dtypes:
             if restrict(spelling.with_dtype(dtype)).id == case.id:
                 return [case.operator, *words, *(["--dtype", dtype] if dtype != "float32" else [])]
     return None
@@ -147,26 +151,19 @@ def _spellings(case: Case) -> Iterator[tuple[Case, list[str]]]:
     definition = operator(case.operator)
     for size in ("common", *(size for size in SIZES if size != "common")):
         yield definition.case(size), [] if size == "common" else ["--size", size]
-    inputs = {name: _shape(value) for name, value in case.inputs.items()}
-    attributes = {name: _value(value) for name, value in case.attributes.items()}
-    words = [word for name, text in inputs.items() for word in ("--input", f"{name}={text}")]
-    words += [word for name, text in attributes.items() for word in ("--attribute", f"{name}={text}")]
+    texts = argument_words(case, definition.case("common").inputs)
     with suppress(InputError):
-        yield case_with(definition, {**inputs, **attributes}), words
+        yield case_with(definition, texts), _options(case, texts)
 
 
-def _shape(value: Argument) -> str:
-    """Write a tensor as `--input` reads it; of anything else, what will not make the same case."""
-    if isinstance(value, ListOf):
-        return "+".join(_shape(item) for item in value.items)
-    if isinstance(value, TensorSpec) and value.literal is not None and len(value.shape) == 1:
-        return f"{LITERAL_PREFIX}[{','.join(map(repr, value.literal))}]"
-    if isinstance(value, TensorSpec):
-        return "x".join(str(size) for size in value.shape) or "()"
-    return _value(value)
+def _own_spelling(case: Case) -> Iterator[tuple[Case, list[str]]]:
+    """Yield what a command line makes of a case of a framework's own function."""
+    texts = argument_words(case)
+    inputs, attributes = ({name: texts[name] for name in part} for part in (case.inputs, case.attributes))
+    with suppress(InputError):
+        yield foreign_case(case.operator, inputs, attributes), _options(case, texts)
 
 
-def _value(value: Argument) -> str:
-    if isinstance(value, DType):
-        return value.name
-    return value if isinstance(value, str) else repr(value)
+def _options(case: Case, texts: Mapping[str, str]) -> list[str]:
+    inputs = [word for name in case.inputs for word in ("--input", f"{name}={texts[name]}")]
+    return inputs + [word for name in case.attributes for word in ("--attribute", f"{name}={texts[name]}")]

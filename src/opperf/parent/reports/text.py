@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from opperf.domain.case import Argument, Case, Device, DType, Graph, ListOf
+from opperf.catalog import catalog
+from opperf.domain.argument_text import argument_words
+from opperf.domain.case import Argument, Case
 from opperf.domain.code import own_name
 from opperf.domain.plan import Side, Trial
 from opperf.domain.registry import MADE_OF
-from opperf.domain.tensor import TensorSpec
-from opperf.domain.tensor_text import tensor_text
 
 if TYPE_CHECKING:
     from opperf.domain.comparison import Comparison
@@ -99,10 +100,6 @@ def for_annotation_property(text: str) -> str:
     return for_annotation(text).replace(":", "%3A").replace(",", "%2C")
 
 
-#: From this count on, repetitions in a list are written once: `[32x32]*200`, `[32x32,32]*21`.
-REPEATS = 4
-
-
 def first_line(text: str) -> str:
     r"""Return the first line that says something.
 
@@ -144,40 +141,29 @@ def own_function(side: Side) -> str | None:
 
 
 def case_text(case: Case) -> str:
-    """Write the inputs and attributes of a case.
+    """Write the inputs and attributes of a case, as `--input` and `--attribute` read them.
 
-    >>> from opperf.domain.case import Case
+    >>> from opperf.domain.tensor import TensorSpec
     >>> case_text(Case("take", {"data": TensorSpec((8, 4)), "indices": TensorSpec((3,), "int64")}, {"axis": 0}))
     'data=8x4 indices=3:int64 axis=0'
     """
-    arguments = {**case.inputs, **case.attributes}
-    if MADE_OF in arguments:  # a whole entry of a config, identified by its digest
-        entry = repr(arguments[MADE_OF]).encode(errors="backslashreplace")
-        arguments[MADE_OF] = f"sha_{hashlib.sha256(entry).hexdigest()[:12]}"
-    return " ".join(f"{name}={argument_text(value)}" for name, value in arguments.items())
+    words = argument_words(case, usual_arguments(case))
+    if MADE_OF in case.attributes:  # a whole entry of a config, identified by its digest
+        entry = repr(case.attributes[MADE_OF]).encode(errors="backslashreplace")
+        words[MADE_OF] = f"sha_{hashlib.sha256(entry).hexdigest()[:12]}"
+    return " ".join(f"{name}={text}" for name, text in words.items())
 
 
-def argument_text(argument: Argument) -> str:
-    """Write one argument without spaces and without default values."""
-    if isinstance(argument, TensorSpec):
-        return tensor_text(argument)
-    if isinstance(argument, ListOf):
-        return _items(argument.items, "[", "]")
-    if isinstance(argument, tuple):
-        return _items(argument, "(", ")")
-    if isinstance(argument, (DType, Device)):
-        return argument.name
-    if isinstance(argument, Graph):
-        return str(argument)
-    if isinstance(argument, str):
-        return argument if argument.isidentifier() else repr(argument)
-    return repr(argument)
+def usual_arguments(case: Case) -> Mapping[str, Argument]:
+    """Return what a case's operator is given where nothing is said; nothing for one that is not in the catalog."""
+    definition = catalog().get(case.operator)
+    return {} if definition is None else definition.case("common").inputs
 
 
 def trial_text(trial: Trial) -> str:
     """Name a trial in a list of trials.
 
-    >>> from opperf.domain.case import Case
+    >>> from opperf.domain.tensor import TensorSpec
     >>> from opperf.domain.plan import Side, Trial
     >>> trial_text(Trial(Case("add", {"lhs": TensorSpec((2,))}), Side("torch", device="cuda:0"), "forward"))
     'add torch cuda:0 forward lhs=2'
@@ -187,12 +173,3 @@ def trial_text(trial: Trial) -> str:
     unusual = [text for text, usual_values in usual if text not in usual_values]
     words = [subject(trial.case, side), side.framework, *unusual, trial.direction, case_text(trial.case)]
     return " ".join(word for word in words if word)
-
-
-def _items(items: tuple[Argument, ...], opening: str, closing: str) -> str:
-    texts = [argument_text(item) for item in items]
-    for period in (1, 2):  # parameters come as weights, or as weights and biases
-        times, rest = divmod(len(texts), period)
-        if times >= REPEATS and not rest and texts == texts[:period] * times:
-            return f"{opening}{','.join(texts[:period])}{closing}*{times}"
-    return f"{opening}{','.join(texts)}{closing}"

@@ -218,7 +218,9 @@ def random_cases(definition: Operator, count: int, seed: int) -> list[Case]:
 
 
 def fits(definition: Operator, case: Case) -> bool:
-    """Whether the operator's own formulas accept the case."""
+    """Whether the operator's own formulas accept the case, and no range of its values ends before it begins."""
+    if any(tensor.range is not None and tensor.range[0] >= tensor.range[1] for tensor in case.tensors()):
+        return False
     try:
         definition.outputs(case)
     except (InputError, LookupError, ValueError, ArithmeticError):

@@ -6,22 +6,20 @@ The operator's definition decides how a value is read: `axis=1` is a number beca
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from opperf.catalog import Operator
-from opperf.domain.case import Argument, Case, DType, ListOf
-from opperf.domain.errors import InputError, unknown
-from opperf.domain.tensor import LITERAL, STRING, TensorSpec, parse_dtype, shape_and_elements
+from opperf.domain.argument_text import LITERAL_PREFIX, PLAIN, argument_text, group_in, literal_value, read_plain
+from opperf.domain.case import Argument, Case, Device, DType, ListOf
+from opperf.domain.code import refusal
+from opperf.domain.errors import InputError, at_place, unknown
+from opperf.domain.tensor import STRING, TensorSpec, shape_and_elements
 from opperf.domain.tensor_text import SHAPE_HINT, is_tensor_text, read_tensor, shape_in
 from opperf.parent.sources.random_cases import Template, fits
 
 #: The name of a shape that every input has: `--input 64x64`.
 EVERY = "*"
-#: Before values that are given one by one: without it `[1,2,3]` is a shape.
-LITERAL_PREFIX = f"{LITERAL}:"
 #: Spellings of numbers that neither JSON nor Python can write.
 _NUMBERS = frozenset({"inf", "-inf", "nan"})
 _EXAMPLES = {"--input": "lhs=1024x1024", "--attribute": "axis=1", "--label": "branch=main"}
@@ -112,7 +110,7 @@ def case_with(definition: Operator, values: Mapping[str, object], size: str = "c
         if name in definition.inputs:
             arguments[name] = _tensor(value, arguments[name], name)
         else:
-            arguments[name] = _attribute(value, arguments[name])
+            arguments[name] = _attribute(value, arguments[name], name)
     return definition.case_of(arguments)
 
 
@@ -136,7 +134,7 @@ def in_one_shape(definition: Operator, values: Mapping[str, object]) -> dict[str
     case = Template(definition).with_shape(sizes)
     if tensors or case is None or not list(common.tensors()) or not fits(definition, case):
         text = "x".join(map(str, sizes)) or "()"
-        defaults = " ".join(f"--input {name}={_text(value)}" for name, value in common.inputs.items())
+        defaults = " ".join(f"--input {name}={argument_text(value)}" for name, value in common.inputs.items())
         takes = f"each of its inputs ({', '.join(definition.inputs)})" if common.inputs else "its inputs: it has none"
         raise InputError(
             f"`{definition.name}` does not take the shape {text} for {takes}",
@@ -145,12 +143,6 @@ def in_one_shape(definition: Operator, values: Mapping[str, object]) -> dict[str
         )
     own = {**case.inputs, **case.attributes}
     return {**{name: value for name, value in own.items() if name in case.inputs or value != arguments[name]}, **rest}
-
-
-def _text(value: Argument) -> str:
-    """Return how the shape of an input is typed."""
-    items = value.items if isinstance(value, ListOf) else (value,)
-    return ";".join("x".join(map(str, item.shape)) or "()" for item in items if isinstance(item, TensorSpec))
 
 
 def split_row(values: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
@@ -170,36 +162,62 @@ def _is_tensor(value: object) -> bool:
     if isinstance(value, str):
         plain = value.strip()
         is_shape = shape_in(plain) is not None and not plain.isdecimal() and plain[0] != "("
-        return is_shape or is_tensor_text(plain) or plain.startswith(LITERAL_PREFIX)
+        group = group_in(plain)
+        return (
+            is_shape
+            or is_tensor_text(plain)
+            or plain.startswith(LITERAL_PREFIX)
+            or (group is not None and any(shape_in(item) is not None or is_tensor_text(item) for item in group[1]))
+        )
     return isinstance(value, (list, Mapping, TensorSpec, ListOf))
 
 
 def foreign_case(name: str, inputs: Mapping[str, object], attributes: Mapping[str, object]) -> Case:
     """Return a case of a function that opperf has no definition of: every input is a float32 tensor."""
+    words = refusal(name) is None  # what the user wrote takes the text `float32` as it is
     return Case(
         name,
         {key: _tensor(value, None, key) for key, value in inputs.items()},
-        {key: _attribute(value, None) for key, value in attributes.items()},
+        {key: _attribute(value, None, key, words=words) for key, value in attributes.items()},
     )
 
 
 def _tensor(value: object, default: Argument, name: str) -> Argument:
     """Read a tensor or a list of them; what is not said is as in the default."""
+    if isinstance(value, str) and not value.startswith(LITERAL_PREFIX):
+        return _input(value, default, name)
     if isinstance(value, (TensorSpec, ListOf)):
         return value
     if isinstance(value, Mapping):
         return TensorSpec.from_json(value, name)
-    if isinstance(value, str) and value.startswith(LITERAL_PREFIX):
+    if isinstance(value, str):
         return _tensor_spec(value, default, name)
     if isinstance(default, ListOf) or (isinstance(value, list) and value and not isinstance(value[0], int)):
-        items = re.split(r"[;+]", value) if isinstance(value, str) else value if isinstance(value, list) else [value]
-        first = default.items[0] if isinstance(default, ListOf) else default
-        return ListOf(tuple(_tensor(item, first, name) for item in items))
+        items = value if isinstance(value, list) else [value]
+        return ListOf(tuple(_tensor(item, _first(default), name) for item in items))
     own = default if isinstance(default, TensorSpec) else None
-    if isinstance(value, str):
-        return read_tensor(value, own, f"input `{name}`")
     sizes = _sizes(value, name)
     return TensorSpec(sizes) if own is None else replace(own, shape=sizes, strides=None)
+
+
+def _input(text: str, default: Argument, name: str) -> Argument:
+    """Read the text of a tensor, or of a list of them."""
+    group = group_in(text, ";+" if isinstance(default, ListOf) else ";")
+    if group is None and not isinstance(default, ListOf):
+        return read_tensor(text, default if isinstance(default, TensorSpec) else None, f"input `{name}`")
+    opening, words = ("[", [text]) if group is None else group
+    items = tuple(
+        _attribute(word.removeprefix(PLAIN), None, name)
+        if word.startswith(PLAIN)
+        else _input(word, _first(default), name)
+        for word in words
+    )
+    return items if opening == "(" else ListOf(items)
+
+
+def _first(default: Argument) -> Argument:
+    """Return what each tensor of a list is like where a default has them."""
+    return default.items[0] if isinstance(default, ListOf) and default.items else default
 
 
 def _tensor_spec(text: str, default: Argument, name: str) -> TensorSpec:
@@ -208,7 +226,7 @@ def _tensor_spec(text: str, default: Argument, name: str) -> TensorSpec:
     >>> _tensor_spec("literal:[[1, 2], [3, 4]]", None, "data").shape
     (2, 2)
     """
-    values = _literal(text.removeprefix(LITERAL_PREFIX))
+    values = literal_value(text.removeprefix(LITERAL_PREFIX))
     try:
         lengths, items = shape_and_elements(values)
         dtype = default.dtype if isinstance(default, TensorSpec) else _dtype_of(items, lengths)
@@ -237,31 +255,19 @@ def _sizes(value: object, name: str) -> tuple[int, ...]:
     raise InputError(f"input `{name}`: found {value!r}, expected a shape", hint="a tuple of whole numbers")
 
 
-def _attribute(value: object, default: Argument) -> Argument:
-    """Read an attribute: a Python literal, a dtype where the default is one, else the text itself."""
-    if isinstance(value, str):
-        if isinstance(default, DType):
-            return DType(parse_dtype(value))
-        word = {"true": True, "false": False}.get(value.lower()) if isinstance(default, bool) else None
-        value = _literal(value) if word is None else word
-    return _plain(value)
+def _attribute(value: object, default: Argument, name: str, *, words: bool = False) -> Argument:
+    """Read an attribute: a Python literal, a dtype where the default or `words` say so, else the text itself."""
+    with at_place(f"attribute `{name}`"):
+        return _plain(read_plain(value, default, words=words) if isinstance(value, str) else value)
 
 
 def _plain(value: object) -> Argument:
     """Return a value that a case can hold; lists become tuples, those in lists too."""
     if isinstance(value, (list, tuple)):
         return tuple(_plain(item) for item in value)
-    if value is None or isinstance(value, (bool, int, float, str, DType)):
+    if value is None or isinstance(value, (bool, int, float, str, DType, Device, ListOf)):
         return value
     raise InputError(
         f"attribute value {value!r}: expected a number, a string, a tuple or None",
         hint="write, for example, `axis=(0,1)`",
     )
-
-
-def _literal(text: str) -> object:
-    """Read a Python literal; other text stands for itself, as in `approximate=tanh`."""
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text

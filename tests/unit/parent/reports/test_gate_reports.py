@@ -193,12 +193,17 @@ def test_the_console_lists_what_is_not_fine_below_the_table() -> None:
         ),
         (
             Case("exp", {"data": TensorSpec((), "float64")}),
-            ["exp", "--input", "data=()", "--dtype", "float64"],
+            ["exp", "--input", "data=scalar:float64"],
         ),
-        (Case("exp", {"data": TensorSpec((3,), values="zeros")}), None),
+        (Case("exp", {"data": TensorSpec((3,), values="zeros")}), ["exp", "--input", "data=3:zeros"]),
+        (Case("exp", {"data": TensorSpec((90,), literal=(0.5,) * 90)}), None),
         (Case("exp", {"other": TensorSpec((3,))}), None),
         (Case("null:steady"), ["null:steady"]),
-        (Case("torch:relu", {"input": TensorSpec((3,))}), None),
+        (
+            Case("torch:relu", {"input": TensorSpec((3,), "int64", range=(0, 8))}, {"inplace": False}),
+            ["torch:relu", "--input", "input=3:int64:range=0..8", "--attribute", "inplace=False"],
+        ),
+        (Case("mine.py:f", {"input": TensorSpec((3,))}), None),
     ],
 )
 def test_a_case_is_written_where_a_command_line_makes_exactly_it(case: Case, words: list[str] | None) -> None:
@@ -210,7 +215,7 @@ def test_lists_and_attributes_are_written_too() -> None:
     items = ListOf((TensorSpec((2, 3)), TensorSpec((2, 5))))
     words = rerun.case_words(Case("concatenate", {"data": items}, {**common.attributes, "axis": 1}))
     assert words is not None
-    assert words[:3] == ["concatenate", "--input", "data=2x3+2x5"]
+    assert words[:3] == ["concatenate", "--input", "data=[2x3;2x5]"]
     assert "axis=1" in words
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.each import each
 
+from opperf.domain.argument_text import argument_text
 from opperf.domain.case import Argument, Case, Device, DType, Graph, ListOf
 from opperf.domain.code import Code
 from opperf.domain.comparison import Comparison, Verdict
@@ -22,7 +23,7 @@ from opperf.parent.reports.columns import columns
 from opperf.parent.reports.comparison import side_text
 from opperf.parent.reports.document import Note, Section, Table
 from opperf.parent.reports.run import in_order, merge, table_of
-from opperf.parent.reports.text import argument_text, case_text, common_subject, first_line, one_line, trial_text
+from opperf.parent.reports.text import case_text, common_subject, first_line, one_line, trial_text
 
 ADD = Case("add", {"lhs": TensorSpec((2,))})
 MUL = Case("mul", {"lhs": TensorSpec((2,))})
@@ -161,14 +162,14 @@ def test_a_sampled_memory_peak_is_shown_by_its_median(run: Run, run_with_metrics
         (TensorSpec((2,), values="zeros"), "2:zeros"),
         (TensorSpec((2, 3), strides=(1, 2), range=(0, 5)), "2x3:strides=1,2:range=0..5"),
         (TensorSpec((2,), requires_grad=False), "2:requires_grad=False"),
-        (ListOf((TensorSpec((2,)), TensorSpec((3,)))), "[2,3]"),
+        (ListOf((TensorSpec((2,)), TensorSpec((3,)))), "[2;3]"),
         (ListOf((TensorSpec((2, 2)),) * 200), "[2x2]*200"),
-        (ListOf((TensorSpec((2, 2)), TensorSpec((2,))) * 21), "[2x2,2]*21"),
-        (ListOf((1, 2, 1, 2)), "[1,2,1,2]"),
+        (ListOf((TensorSpec((2, 2)), TensorSpec((2,))) * 21), "[2x2;2]*21"),
+        (ListOf((1, 2, 1, 2)), "[1;2;1;2]"),
         ((2, 2), "(2,2)"),
         (DType("float16"), "float16"),
-        (Device("cpu"), "cpu"),
-        (TensorSpec((1,), "string", literal=("a",)), "1:string:literal"),
+        (Device("cpu"), "device:cpu"),
+        (TensorSpec((1,), "string", literal=("a",)), "1:string:literal['a']"),
         (Graph(b""), "graph_e3b0c44298fc"),
         (None, "None"),
         (True, "True"),
