@@ -32,7 +32,7 @@ DEVICE_PREFIX, DTYPE_PREFIX = "device:", "dtype:"
 #: Equal items of a list are counted from here on.
 REPEATS = 4
 _TIMES = re.compile(r"(.*[)\]])\*(\d{1,4})", re.DOTALL)
-_WORDS = frozenset({"None", "True", "False", "nan", "inf"})
+_WORDS = frozenset({"none", "true", "false", "nan", "inf"})
 _NUMBERS = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
 
 
@@ -61,7 +61,7 @@ def argument_text(argument: Argument, default: Argument = None) -> str:
     if isinstance(argument, Device):
         return DEVICE_PREFIX + argument.name
     if isinstance(argument, str):
-        is_word = argument.isidentifier() and argument not in {*_WORDS, *ITEM_SIZES}
+        is_word = argument.isidentifier() and argument not in ITEM_SIZES and argument.lower() not in _WORDS
         return argument if is_word else repr(argument)
     return str(argument) if isinstance(argument, Graph) else repr(argument)
 
@@ -166,7 +166,7 @@ def read_plain(text: str, default: Argument = None, *, words: bool = True) -> An
     """
     if isinstance(default, DType):
         return DType(parse_dtype(text.strip().removeprefix(DTYPE_PREFIX)))
-    if isinstance(default, bool) and text.lower() in ("true", "false"):
+    if not isinstance(default, str) and text.lower() in ("true", "false"):
         return text.lower() == "true"
     for prefix, kind in ((DEVICE_PREFIX, Device), (DTYPE_PREFIX, DType)):
         if text.startswith(prefix) and text != prefix:

@@ -235,6 +235,10 @@ class Discovery(Protocol):
         """
         return None
 
+    def defaults(self, function: Callable[..., Any]) -> Mapping[str, object]:
+        """Return what the arguments of such a function are where nobody gives them."""
+        return {}
+
     def names(self) -> list[str]:
         """Return implementation names that `resolve` knows, for near matches."""
         return []

@@ -180,6 +180,10 @@ def framework(name: str) -> Framework:
     return FRAMEWORKS[name]
 
 
+#: Before the name of a parameter that takes all further arguments, as in `einsum(subscripts, *operands)`.
+SPREAD = "*"
+
+
 def is_argument(name: str) -> bool:
     """Whether an attribute of a case is given to the operator in a call.
 

@@ -34,9 +34,9 @@ def test_an_input_of_a_frameworks_own_function_is_read_back(argument: Argument) 
 
 @each(
     "argument",
-    [1, -1.5, True, None, math.inf, -math.inf, 1e-5, "both", "two words", "None", "True", "inf", "float32", "1x2",
-     "(1,2)", "", "device:cpu", DType("float32"), DType("string"), Device("default"), (), (1,), (2, 2), (0,) * 50,
-     (("a", 1), (None,)), (1, math.inf), ListOf((1, 2)), ListOf(()), ListOf((1,)), (DType("int8"), "int8"),
+    [1, -1.5, True, None, math.inf, -math.inf, 1e-5, "both", "two words", "None", "True", "false", "inf", "float32",
+     "1x2", "(1,2)", "", "device:cpu", DType("float32"), DType("string"), Device("default"), (), (1,), (2, 2),
+     (0,) * 50, (("a", 1), (None,)), (1, math.inf), ListOf((1, 2)), ListOf(()), ListOf((1,)), (DType("int8"), "int8"),
      ListOf(("a;b", (1, 2))), "ij,kli,jm->klm"],
 )  # fmt: skip
 def test_an_attribute_of_a_frameworks_own_function_is_read_back(argument: Argument) -> None:

@@ -13,7 +13,7 @@ from opperf.domain.backend import Backend
 from opperf.domain.call import Bound, FirstCall, Layer
 from opperf.domain.case import Argument, Case, Device, DType, ListOf, tensors_of
 from opperf.domain.dataclass import dataclass
-from opperf.domain.registry import BUILD_PREFIX, is_argument
+from opperf.domain.registry import BUILD_PREFIX, SPREAD, is_argument
 from opperf.domain.tensor import TensorSpec
 
 
@@ -94,17 +94,24 @@ def call_of(case: Case, path: str, parameters: Mapping[str, bool]) -> Call:
 
     `parameters` are the function's own in their order, as far as they are known, and whether each may go by place.
     Inputs go by position: in that order where all are among them, else in the one of the case. Attributes go by
-    keyword, and so do inputs behind a parameter that is left out, or that have no place.
+    keyword, and so do inputs behind a parameter that is left out, or that have no place. Numbers are places. What comes
+    before a list of further arguments, such as the text of `einsum(subscripts, *operands)`, goes by position too.
     """
-    order = (name for name, has_place in parameters.items() if has_place)
-    is_known = set(case.inputs) <= set(parameters)
-    by_place = list(takewhile(case.inputs.__contains__, order)) if is_known else list(case.inputs)
-    names = [*(name for name in case.inputs if name not in by_place), *case.attributes]
-    return Call(
-        path,
-        tuple(Parameter(name, neutral=name) for name in by_place),
-        tuple(Parameter(name, neutral=name) for name in names if is_argument(name)),
-    )
+    arguments = {**case.inputs, **{name: value for name, value in case.attributes.items() if is_argument(name)}}
+    spread = next((name for name in parameters if name.startswith(SPREAD)), "")
+    if spread and spread.removeprefix(SPREAD) in arguments:
+        before = list(takewhile(lambda name: name != spread, parameters))
+        several = Parameter(spread[1:], neutral=spread[1:], spread=not isinstance(arguments[spread[1:]], TensorSpec))
+        by_place = [*(Parameter(name, neutral=name) for name in before if name in arguments), several]
+    else:
+        order = (name for name, has_place in parameters.items() if has_place)
+        is_known = set(case.inputs) <= set(parameters)
+        places = list(takewhile(case.inputs.__contains__, order)) if is_known else list(case.inputs)
+        if all(name.isdecimal() for name in case.inputs):
+            places = sorted(filter(str.isdecimal, arguments), key=int)
+        by_place = [Parameter(name, neutral=name) for name in places]
+    names = {parameter.neutral for parameter in by_place}
+    return Call(path, tuple(by_place), tuple(Parameter(name, neutral=name) for name in arguments if name not in names))
 
 
 def _build(call: Call, case: Case, maker: Maker, values: dict[str, object], first: FirstCall) -> Layer | None:

@@ -14,6 +14,7 @@ from types import ModuleType
 from opperf.catalog import Operator, catalog
 from opperf.child import backends
 from opperf.child.backends.call import Call, Parameter
+from opperf.child.worker import signature
 from opperf.domain.backend import Backend, Unsupported
 from opperf.domain.case import Argument, Case
 from opperf.domain.code import Code
@@ -165,21 +166,6 @@ def positional(function: Callable[..., object]) -> list[inspect.Parameter]:
     return [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
 
 
-def parameters_of(function: Callable[..., object]) -> dict[str, bool] | None:
-    """Return the arguments of a function in their order, and whether each may be given by its place.
-
-    None where Python cannot tell all of them, and for a class.
-    """
-    try:
-        parameters = [] if isinstance(function, type) else list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):
-        return None
-    if not parameters or any(one.kind is one.VAR_POSITIONAL for one in parameters):
-        return None
-    by_name = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
-    return {one.name: one.kind not in by_name for one in parameters if one.kind is not one.VAR_KEYWORD}
-
-
 def call(code: Code, function: Callable[..., object], case: Case, framework: str) -> Call:
     """Return how a case calls the function. Raises `Unsupported` for a framework or an attribute that it does not take.
 
@@ -214,7 +200,7 @@ def call(code: Code, function: Callable[..., object], case: Case, framework: str
 
 def mutates(function: Callable[..., object]) -> tuple[str, ...]:
     """Return the parameters that a function is declared to change; raises `CodeError` for one that it has not."""
-    declared, names = declaration_of(function).mutates, parameters_of(function)
+    declared, names = declaration_of(function).mutates, signature.parameters_of(function)
     for name in declared:
         if names is not None and name not in names:
             raise CodeError(

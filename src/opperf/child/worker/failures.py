@@ -41,7 +41,9 @@ def headline(text: str) -> str:
     if node and lines[0] == "Graph execution error:":
         return lines[node - 1].strip()
     telling = (line.strip() for line in lines if not line.startswith((" ", "\t", "Traceback")) and line.strip())
-    return next(telling, lines[0].strip())
+    first = next(telling, lines[0].strip())
+    # A line that ends so announces the next: PyTorch's say there what was tried of an overload.
+    return f"{first} {next(telling, '')}".rstrip() if first.endswith(":") else first
 
 
 def is_out_of_memory(error: BaseException, text: str) -> bool:

@@ -13,6 +13,7 @@ from opperf.child.backends.call import Call, Missing, Parameter
 from opperf.child.backends.paths import Refusal
 from opperf.child.worker import arguments, code, promises
 from opperf.child.worker.seal import Seal
+from opperf.child.worker.signature import defaults_of, parameters_of, unlike
 from opperf.domain.backend import Backend, Unsupported
 from opperf.domain.case import Case
 from opperf.domain.code import Code, ProblemCode
@@ -20,6 +21,7 @@ from opperf.domain.custom import declaration_of
 from opperf.domain.dataclass import dataclass
 from opperf.domain.message.replies import Discovery, Example, Meaning
 from opperf.domain.plan import Trial
+from opperf.domain.registry import SPREAD
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,15 @@ class Names:
             return Meaning(reason=str(error), hint=error.hint)
         takes = self._parameters(function)
         builds = tuple(self._backend.builds(name))
-        return self._bound_at(function) or Meaning(name, takes=None if takes is None else tuple(takes), builds=builds)
+        own = Meaning(name, takes=None if takes is None else tuple(takes), builds=builds)
+        bound = self._bound_at(function)
+        return own if bound is None else replace(bound, takes=own.takes, unlike=self._unlike(bound, function))
+
+    def _unlike(self, meaning: Meaning, function: Callable[..., object]) -> tuple[str, ...]:
+        """Return the attributes that are something else to a bound function than to its neutral operator."""
+        defaults = {**self._backend.defaults(function), **defaults_of(function)}
+        neutral = {meaning.arguments.get(name, ""): value for name, value in defaults.items()}
+        return unlike(catalog()[meaning.operator or ""].case("common").attributes, neutral)
 
     def resolve(self, path: str) -> Callable[..., object]:
         """Return the framework's function at a path; raises as the backend does, and `CodeError` for plugins."""
@@ -173,7 +183,7 @@ class Names:
 
     def _parameters(self, function: Callable[..., object]) -> Mapping[str, bool] | None:
         """Return a function's arguments in their order, and whether each may go by place; None where nobody tells."""
-        own = code.parameters_of(function)
+        own = parameters_of(function)
         return self._backend.parameters(function) if own is None else own
 
     def _near_paths(self, name: str) -> list[str]:
@@ -261,7 +271,8 @@ def _meaning(name: str, call: Call, path: str, parameters: Mapping[str, bool]) -
     """
     definition = catalog()[name]
     roles = (*definition.inputs, *definition.attributes)
-    by_place = zip((own for own, has_place in parameters.items() if has_place), _single(call.positional))
+    places = (own for own, has_place in parameters.items() if has_place and SPREAD not in own)
+    by_place = zip(places, _single(call.positional))
     names = {own: parameter.neutral for own, parameter in by_place} | call.own_names
     return Meaning(path, name, {own: role for own, role in names.items() if role in roles}, call.unsupported, call.note)
 

@@ -85,7 +85,8 @@ class Meaning(Exact):
     """What a name means to a framework: the `operator` that it is bound to, a function at a `path`, or neither.
 
     `arguments` are neutral names by those of the implementation; `takes` the names of a function's own arguments where
-    Python tells them, `builds` those of a layer's constructor. Where nothing is meant there are names `near` it, or a
+    Python tells them, `builds` those of a layer's constructor. `unlike` are the operator's attributes that have
+    another default in the function. Where nothing is meant there are names `near` it, or a
     `reason`. `wrong` is what keeps the user's own code from being loaded.
     """
 
@@ -100,6 +101,7 @@ class Meaning(Exact):
     wrong: Optional[str] = None
     hint: Optional[str] = None
     builds: tuple[str, ...] = ()
+    unlike: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

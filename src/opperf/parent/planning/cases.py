@@ -18,7 +18,7 @@ from opperf.domain.errors import InputError, unknown
 from opperf.domain.message.replies import Discovery, Meaning
 from opperf.domain.message.requests import R, Request
 from opperf.domain.plan import Side
-from opperf.domain.registry import BUILD_PREFIX
+from opperf.domain.registry import BUILD_PREFIX, SPREAD
 from opperf.domain.tensor import parse_dtype
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.values import choices
@@ -106,8 +106,9 @@ def _foreign(selection: Selection, choice: OperatorChoice, row: Row) -> Case:
                 slug="bad_shape",
             )
         for name in inputs:
-            if choice.takes is not None and name not in choice.takes and not name.isdecimal():
-                raise unknown(f"input of {choice.name}", name, choice.takes, hint=f"it takes {', '.join(choice.takes)}")
+            own_names = choice.takes or (SPREAD,)
+            if name not in own_names and not name.isdecimal() and not any(own.startswith(SPREAD) for own in own_names):
+                raise unknown(f"input of {choice.name}", name, own_names, hint=f"it takes {', '.join(own_names)}")
         by_name = {_place(choice, name): value for name, value in {**attributes, **selection.attributes}.items()}
         return foreign_case(choice.name, inputs, by_name)
 

@@ -22,7 +22,7 @@ from opperf.domain.plan import Plan, Settings, Side, Trial, check_most
 from opperf.domain.registry import MADE_BY, full_name, hosts_of, runs_on, split_implementation
 from opperf.domain.tensor import parse_dtype
 from opperf.parent.planning.cases import ChildAnswers, OperatorChoice, cases, vary
-from opperf.parent.planning.implementations import as_implemented, own_meaning
+from opperf.parent.planning.implementations import as_implemented, means_itself, own_meaning
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.suites import check_suite, entries, merge, not_in_suite, suite_name
 from opperf.parent.planning.values import check_inputs, choices
@@ -152,13 +152,13 @@ def _text(name: str | Code) -> str:
 def _choices(selection: Selection, side: Side, answers: ChildAnswers) -> Iterator[OperatorChoice]:
     """Yield what the selection asks of one side, each once, however many names mean it."""
     keys = set()
-    for choice in (_choice(name, side, answers) for name in _names(selection)):
+    for choice in (_choice(name, selection, side, answers) for name in _names(selection)):
         if choice is not None and (choice.name, choice.path) not in keys:
             keys.add((choice.name, choice.path))
             yield choice
 
 
-def _choice(name: str | Code, side: Side, answers: ChildAnswers) -> OperatorChoice | None:
+def _choice(name: str | Code, selection: Selection, side: Side, answers: ChildAnswers) -> OperatorChoice | None:
     """Return what a name means on a side; None for an operator of another framework's own."""
     if isinstance(name, Code):
         return _code(name, side, answers) if name.framework in (None, side.framework) else None
@@ -166,7 +166,7 @@ def _choice(name: str | Code, side: Side, answers: ChildAnswers) -> OperatorChoi
     if prefix is None:
         definition = operator(rest)
         return OperatorChoice(definition.name, definition)
-    return _choice_by_name(rest, side, answers) if runs_on(side.framework, prefix) else None
+    return _choice_by_name(rest, selection, side, answers) if runs_on(side.framework, prefix) else None
 
 
 def _registered(selection: Selection, side: Side, answers: ChildAnswers) -> Iterator[OperatorChoice]:
@@ -181,7 +181,7 @@ def _registered(selection: Selection, side: Side, answers: ChildAnswers) -> Iter
             yield OperatorChoice(name, None, side.framework, path)
 
 
-def _choice_by_name(path: str, side: Side, answers: ChildAnswers) -> OperatorChoice:
+def _choice_by_name(path: str, selection: Selection, side: Side, answers: ChildAnswers) -> OperatorChoice:
     """Return what a framework's own name means to it."""
     name = full_name(side.framework, path)
     meaning = answers.describe(side, path)
@@ -191,9 +191,11 @@ def _choice_by_name(path: str, side: Side, answers: ChildAnswers) -> OperatorCho
         close = [full_name(side.framework, other) for other in meaning.near]
         hint = f"did you mean {', '.join(f'`{other}`' for other in close)}?" if close else None
         raise InputError(f"no operator `{name}`", hint=hint, slug="unknown_operator")
-    if meaning.operator is None:
+    definition = None if meaning.operator is None else operator(meaning.operator)
+    if definition is None:
         return OperatorChoice(name, None, side.framework, meaning.path, meaning.takes, meaning.builds)
-    definition = operator(meaning.operator)
+    if means_itself(selection.user_rows, selection.attributes, definition, meaning):
+        return OperatorChoice(name, None, side.framework, path, meaning.takes)
     return OperatorChoice(definition.name, definition, side.framework, meaning.path)
 
 
@@ -246,7 +248,7 @@ def _choose(selection: Selection, side: Side, answers: ChildAnswers) -> dict[str
     """Return the operators that are named in addition to a suite, by name."""
     own = _suite_operators(selection)
     meanings = {
-        _text(name): OperatorChoice(_text(name), None) if _is_of(name, own) else _choice(name, side, answers)
+        _text(name): OperatorChoice(_text(name), None) if _is_of(name, own) else _choice(name, selection, side, answers)
         for name in _names(selection)
     }
     return {name: choice for name, choice in meanings.items() if choice is not None}

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from opperf.catalog import operator
+from opperf.catalog import Operator, operator
 from opperf.catalog.valid_values import restrict
 from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.errors import InputError
 from opperf.domain.message.replies import Meaning
 from opperf.domain.plan import Side, Trial
-from opperf.domain.registry import LAYER_LIBRARIES, MADE_BY, full_name, split_implementation
+from opperf.domain.registry import LAYER_LIBRARIES, MADE_BY, SPREAD, full_name, split_implementation
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import SideText
+from opperf.parent.sources.shapes_file import Row
 
 
 class Describes(Protocol):
@@ -34,6 +35,25 @@ def own_meaning(code: Code, side: Side, answers: Describes) -> Meaning:
     if meaning.wrong is not None:
         raise InputError(f"`{code.name}`: {meaning.wrong}", hint=meaning.hint, slug="user_code")
     return meaning
+
+
+def means_itself(rows: Sequence[Row], attributes: Mapping[str, object], definition: Operator, meaning: Meaning) -> bool:
+    """Whether a framework's own name means its function as it is, and not the operator that it is bound to.
+
+    It does where the arguments are given in its own words, and the operator lacks one of them, or would add one that
+    the function left alone takes to be something else: NumPy's `sum` is over all axes.
+    """
+    takes, words = meaning.takes or (), meaning.arguments
+    neutral = (*definition.inputs, *definition.attributes)
+    for row in rows:
+        names = {*row.values, *attributes}
+        if all(name in neutral for name in names) or not all(name in takes or SPREAD + name in takes for name in names):
+            continue
+        neutral_names = {words.get(name, name) for name in names}
+        has_input = any(name in row.values for name in names if words.get(name, name) not in definition.attributes)
+        if has_input and (neutral_names - {*neutral} or {*meaning.unlike} - neutral_names):
+            return True
+    return False
 
 
 def as_implemented(case: Case, own: Meaning) -> Case:

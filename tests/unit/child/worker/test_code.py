@@ -11,7 +11,8 @@ import pytest
 
 from opperf import operator
 from opperf.catalog import operator as neutral
-from opperf.child.worker.code import CodeError, call, examples, flop_count, load, neutral_names, parameters_of
+from opperf.child.worker.code import CodeError, call, examples, flop_count, load, neutral_names
+from opperf.child.worker.signature import parameters_of
 from opperf.domain.backend import Unsupported
 from opperf.domain.case import Case
 from opperf.domain.code import Code
@@ -192,6 +193,7 @@ def test_code_that_imports_a_framework_of_another_side_is_told_to_name_it(
 
 def test_the_names_of_arguments_are_known_where_python_can_tell_all_of_them() -> None:
     assert parameters_of(lambda x, *, axis=0, **more: x) == {"x": True, "axis": False}
-    assert parameters_of(lambda *arrays: arrays) is None
+    assert parameters_of(lambda *arrays, out=None: arrays) is None
+    assert parameters_of(lambda x, *arrays, out=None: arrays) == {"x": True, "*arrays": True, "out": False}
     assert parameters_of(int.__new__) is None
     assert parameters_of(dict) is None

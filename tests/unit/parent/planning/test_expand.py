@@ -32,6 +32,10 @@ MEANINGS = {
     "add": Meaning("numpy.add", "add", {"x1": "lhs", "x2": "rhs"}),
     "np.add_own": Meaning("np.add_own", "add", {"self": "lhs", "other": "rhs"}),
     "sum": Meaning("numpy.sum", "sum", {"a": "data", "axis": "axis"}),
+    "np.sum": Meaning(
+        "numpy.sum", "sum", {"a": "data", "axis": "axis"}, takes=("a", "axis", "dtype"), unlike=("axis",)
+    ),
+    "np.einsum": Meaning("np.einsum", takes=("subscripts", "*operands")),
     "np.sqrt": Meaning("np.sqrt", takes=("x",)),
     "np.kron": Meaning("np.kron", takes=("a", "b")),
     "np.piecewise": Meaning("np.piecewise"),
@@ -105,6 +109,32 @@ def test_asked_directions_are_measured_even_where_there_is_none() -> None:
     # The child says why there is none, and the record keeps the reason.
     result = trials(Selection(operators=("argmax",), directions=("backward", "backward")))
     assert [trial.direction for trial in result] == ["backward"]
+
+
+@each(
+    ("inputs", "attributes", "operator_name"),
+    [
+        ({"a": "8"}, {}, "numpy:np.sum"),  # the operator would sum along an axis that nobody gave
+        ({"a": "8x8"}, {"axis": "0"}, "sum"),
+        ({"a": "8x8"}, {"axis": "0", "dtype": "float64"}, "numpy:np.sum"),
+        ({"data": "8x8"}, {}, "sum"),
+        ({}, {"axis": "0"}, "sum"),
+    ],
+)
+def test_a_name_of_a_framework_is_its_own_function_where_the_operator_would_be_another(
+    inputs: dict[str, str], attributes: dict[str, str], operator_name: str
+) -> None:
+    rows = (inputs,) if inputs else ()
+    (case,) = cases(Selection(operators=("numpy:np.sum",), inputs=rows, attributes=attributes))
+    assert case.operator == operator_name
+    if operator_name != "sum":
+        assert (list(case.inputs), list(case.attributes)) == (list(inputs), list(attributes))
+
+
+def test_a_function_of_any_number_of_operands_takes_them_by_any_name() -> None:
+    for inputs in ({"operands": "2x2;2x2"}, {"first": "2x2", "1": "2x2"}):
+        (case,) = cases(Selection(operators=("numpy:np.einsum",), inputs=(inputs,)))
+        assert list(case.inputs) == list(inputs)
 
 
 def test_an_alias_is_the_operator_and_is_not_measured_twice() -> None:

@@ -182,6 +182,20 @@ def arguments(function: Any) -> dict[str, bool] | None:
     return {own.get(name, name): name not in by_name for name in sorted(places, key=places.__getitem__)}
 
 
+def defaults(function: Any) -> dict[str, object]:
+    """Return what arguments of a registered or built-in function are where nobody gives them.
+
+    What only some overloads have can be left out: it is None then.
+    """
+    schemas, result = _schemas(function), {}
+    for name in {own.name for schema in schemas for own in schema.arguments}:
+        own = [next((one for one in schema.arguments if one.name == name), None) for schema in schemas]
+        if any(one is None or one.has_default_value() for one in own):
+            values = [one.default_value for one in own if one is not None and one.has_default_value()]
+            result[name] = None if None in own else values[0]
+    return result
+
+
 def _schemas(function: Any) -> list[Any]:
     """Return the schemas of a function's overloads, of those on tensors where there are any.
 

@@ -175,6 +175,10 @@ class TorchBackend(Backend):
         """Return the arguments of a registered or built-in function by its schema."""
         return functions.arguments(function)
 
+    def defaults(self, function: Callable[..., Any]) -> Mapping[str, object]:
+        """Return the defaults of such a function, by its schemas."""
+        return functions.defaults(function)
+
     def names(self) -> list[str]:
         """Return the paths of functions, ATen's operators, layers, and PyTorch's own list where it was read already."""
         names = opinfo.names() if opinfo.database.cache_info().currsize else ()
