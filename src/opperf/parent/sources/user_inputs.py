@@ -1,12 +1,13 @@
 """Inputs that a user gives by name: shapes for tensors, values for attributes, as text or as Python values.
 
 The operator's definition decides how a value is read: `axis=1` is a number because `axis` is an attribute, and
-`data=1` the shape of a vector because `data` is an input. What is not given keeps its default.
+`data=1` the shape of a vector because `data` is an input. What is not given keeps its default, and an axis that the
+given shape does not have is its last.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from opperf.catalog import Operator
@@ -111,7 +112,25 @@ def case_with(definition: Operator, values: Mapping[str, object], size: str = "c
             arguments[name] = _tensor(value, arguments[name], name)
         else:
             arguments[name] = _attribute(value, arguments[name], name)
-    return definition.case_of(arguments)
+    return definition.case_of({**arguments, **dict(_axes(definition, default, arguments, values))})
+
+
+def _axes(
+    definition: Operator, default: Case, arguments: Mapping[str, Argument], values: Mapping[str, object]
+) -> Iterator[tuple[str, Argument]]:
+    """Yield the axes that nobody gave and that the given shape does not have: the last one, or all in reverse."""
+    first = definition.inputs[0] if definition.inputs else ""
+    before, now = default.get(first), arguments.get(first)
+    if not isinstance(before, TensorSpec) or not isinstance(now, TensorSpec) or not now.shape:
+        return
+    rank, usual = len(now.shape), len(before.shape)
+    most = max([usual, *(len(output.shape) for output in definition.outputs(default))])
+    for name in {"axis", "axes"} & (arguments.keys() - values.keys()):
+        value = arguments[name]
+        if type(value) is int and rank + most - usual <= value < most:
+            yield name, rank - 1
+        elif isinstance(value, tuple) and value == tuple(reversed(range(usual))):
+            yield name, tuple(reversed(range(rank)))
 
 
 def in_one_shape(definition: Operator, values: Mapping[str, object]) -> dict[str, object]:
@@ -132,6 +151,9 @@ def in_one_shape(definition: Operator, values: Mapping[str, object]) -> dict[str
     common = definition.case("common")
     arguments = {**common.inputs, **common.attributes}
     case = Template(definition).with_shape(sizes)
+    if case is not None:
+        own = {**case.inputs, **case.attributes}
+        case = definition.case_of({**own, **dict(_axes(definition, common, own, rest))})
     if tensors or case is None or not list(common.tensors()) or not fits(definition, case):
         text = "x".join(map(str, sizes)) or "()"
         defaults = " ".join(f"--input {name}={argument_text(value)}" for name, value in common.inputs.items())

@@ -109,6 +109,33 @@ def test_what_is_not_given_is_as_in_the_default() -> None:
     assert case_with(operator("take"), {"axis": 1}).inputs == default.inputs
 
 
+@each(
+    ("name", "values", "axes"),
+    [
+        ("max", {"data": "1000"}, {"axis": 0}),
+        ("cumsum", {"data": "4x5x6"}, {"axis": 1}),
+        ("mean", {"data": "1000", "axis": "1"}, {"axis": 1}),  # given, so that the framework refuses it
+        ("softmax", {"data": "1000"}, {"axis": -1}),
+        ("expand_dims", {"data": "1000"}, {"axis": 1}),
+        ("transpose", {"data": "2x3x4"}, {"axes": (2, 1, 0)}),
+        ("sum", {"data": "scalar"}, {"axis": 1}),
+    ],
+)
+def test_an_axis_that_nobody_gave_is_one_of_the_shape(
+    name: str, values: dict[str, str], axes: dict[str, object]
+) -> None:
+    made = case_with(operator(name), values)
+    assert {axis: made.attributes[axis] for axis in axes} == axes
+
+
+def test_every_operator_takes_a_vector_where_the_axis_is_all_that_its_default_says_of_more() -> None:
+    for name, definition in catalog().items():
+        if type(definition.case("common").get("axis")) is int and len(definition.inputs) == 1:
+            first = definition.case("common").get(definition.inputs[0])
+            made = case_with(definition, {definition.inputs[0]: "1000"}) if isinstance(first, TensorSpec) else None
+            assert made is None or made.attributes["axis"] in (0, -1) or name == "expand_dims", name
+
+
 def test_another_size_class_is_another_default() -> None:
     assert case_with(operator("add"), {}, "small") == operator("add").case("small")
 
@@ -248,6 +275,10 @@ def pairs_in(name: str, given: Any) -> dict[str, Any]:
     """Return the shapes of the case in which every input of an operator has one."""
     made = case_with(operator(name), in_one_shape(operator(name), {"*": given}))
     return {name: made.tensor(name).shape for name in made.inputs}
+
+
+def test_a_vector_for_every_input_has_its_only_axis() -> None:
+    assert in_one_shape(operator("max"), {"*": "8"}) == {"data": TensorSpec((8,)), "axis": 0}
 
 
 def test_every_tensor_of_a_list_has_the_shape() -> None:
