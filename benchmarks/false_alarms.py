@@ -51,8 +51,9 @@ from opperf.domain.units import parse_percent
 from opperf.parent.analysis.verdict import CONFIDENCE, MOST_PAIRS, Rule
 from opperf.parent.contest import Contest, outcome
 from opperf.parent.stages import Comparing
-from opperf.parent.workers.duel import Duel, Patience
+from opperf.parent.workers.duel import Duel
 from opperf.parent.workers.process import start
+from opperf.parent.workers.rounds import Patience
 
 EFFECTS = {"A/A": 1.0, "+1 %": 1.01, "+2 %": 1.02, "+3 %": 1.03, "+5 %": 1.05, "+10 %": 1.10}
 #: Those that are measured at the default tolerance, and at another one.

@@ -14,6 +14,7 @@ from opperf.child.backends import native_clock
 from opperf.child.backends.call import Call
 from opperf.child.backends.paths import Refusal
 from opperf.child.measure.block import Block
+from opperf.child.measure.calibrate import LONG_NS
 from opperf.child.measure.disturbance import Counters
 from opperf.child.measure.doubts import thread_doubts
 from opperf.child.measure.engine import Engine
