@@ -193,10 +193,10 @@ class Engine:
             pieces = [calls[first : first + KERNEL_CALLS] for first in range(0, len(calls), KERNEL_CALLS)]
             return Samples(tuple(kernels.block_sample(piece) for piece in pieces))
         with block.scope(), _no_garbage_collection():
-            taken = [block.sample(block.calls or 1)]
-            if not is_first or taken[0].wall_ns < LONG_NS:
-                taken += [block.sample(block.calls or 1) for _ in range(samples - 1)]
-            return Samples(tuple(taken), block.overhead_ns)
+            several = [block.sample(block.calls or 1)]
+            if not is_first or several[0].wall_ns < LONG_NS:
+                several += [block.sample(block.calls or 1) for _ in range(samples - 1)]
+            return Samples(tuple(several), block.overhead_ns)
 
     def _find_length(self, block: Block, output_bytes: int) -> bool:
         """Find the calls of a block, and warm up; return whether the probes took as long as a warm-up may."""
