@@ -84,6 +84,8 @@ RULES = {
         "TRIMMED_FROM",
         "TRIM",
         "MANIFOLD",
+        "SEVERAL",
+        "OF_SEVERAL",
     ),
     "parent.analysis.modes": (
         "GAP",

@@ -25,6 +25,7 @@ from opperf.parent.analysis.counts import vector_warnings
 from opperf.parent.analysis.modes import Doubt, doubt, fault_warnings
 from opperf.parent.analysis.verdict import LEAST_PAIRS, cut_short
 from opperf.parent.workers import machine
+from opperf.parent.workers.rounds import LONG_TURN
 
 
 @dataclass
@@ -64,6 +65,12 @@ class Contest:
     def missing(self) -> int:
         """How many more are planned at most."""
         return max(0, self.planned - self.pairs)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether a call of the slower side took long in each pair, so that a pair costs much."""
+        values = [(pair.base, pair.new) for pair in (*self.stage1, *self.stage2) if pair.base and pair.new]
+        return bool(values) and all(max(base["turn"], new["turn"]) >= LONG_TURN for base, new in values)
 
     @property
     def decided(self) -> bool:

@@ -184,7 +184,7 @@ class Comparing:
             contest.verdict = replace(verdict, reason=f"{together(verdict, contest.time)}; {verdict.reason}")
 
     def _first_stage(self, contests: list[Contest]) -> list[Contest]:
-        """Measure pairs up to each look; return what stands out. What is beyond three times is decided before them."""
+        """Measure pairs up to each look; return what stands out. What is far beyond is decided before them."""
         outliers: list[Contest] = []
         for contest in contests:
             contest.planned = self._rule_of(contest).looks[-1]
@@ -215,7 +215,7 @@ class Comparing:
         return outliers
 
     def _without_manifold(self, contests: Sequence[Contest]) -> list[Contest]:
-        """Decide those whose pairs are all beyond three times, and return those that are still open."""
+        """Decide those whose pairs are all far beyond the tolerance, and return those that are still open."""
         for contest in contests:
             if contest.failure is None:
                 contest.verdict = self._manifold(contest)
@@ -224,7 +224,11 @@ class Comparing:
     def _manifold(self, contest: Contest) -> Verdict | None:
         """Return the verdict that few pairs are enough for; a doubt, or a second stage, calls for more."""
         rule = self._rule_of(contest)
-        return None if contest.ratios2 or contest.doubt(rule.change) else manifold(contest.ratios1, rule)
+        return (
+            None
+            if contest.ratios2 or contest.doubt(rule.change)
+            else manifold(contest.ratios1, rule, is_long=contest.is_long)
+        )
 
     def _outright(self, contest: Contest) -> Verdict | None:
         """Return the verdict of one stage; a doubt calls for another, whose processes may meet another mode."""

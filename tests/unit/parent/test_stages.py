@@ -58,12 +58,14 @@ def compared(
     allocator: str = "fixed",
     every: list[Contest] | None = None,
     past: float = 0.0,
+    call: float = 1e-3,
     **settings: Any,
 ) -> Comparison:
     """Return what is said of the first comparison, whose pairs say these log-ratios one after the other.
 
     Starting a pair takes so many seconds; `patience` is told what each contest in it was given. A pair raises what is
-    an exception, and says nothing where its ratio is no number; `every` is told the contests.
+    an exception, and says nothing where its ratio is no number; `every` is told the contests. A `call` of the base
+    takes so many seconds.
     """
 
     class Scripted:
@@ -87,8 +89,8 @@ def compared(
                 raise ratio
             if math.isnan(ratio):
                 return PairValue(None, None, None)
-            one = dict.fromkeys(("min", "median", "p90", "turn"), 1e-3)
-            return PairValue(ratio, one, {**one, "turn": 1e-3 * math.exp(ratio)})
+            one = dict.fromkeys(("min", "median", "p90", "turn"), call)
+            return PairValue(ratio, one, {**one, "turn": call * math.exp(ratio)})
 
         def memory(self, *_: object) -> list[Measurement]:
             return []
@@ -115,9 +117,9 @@ def noisy(centre: float, spread: float) -> Iterator[float]:
 
 
 def test_a_large_change_is_decided_by_one_stage_within_the_budget(clock: Clock) -> None:
-    said = compared(clock, noisy(0.9, 0.02), budget=5 * PAIR - 1)
+    said = compared(clock, noisy(0.35, 0.01), budget=5 * PAIR - 1)
     assert (said.verdict.verdict, said.verdict.pairs, said.verdict.settle) == ("slower", 5, None)
-    assert said.verdict.ratio == pytest.approx(2.46, rel=0.1)
+    assert said.verdict.ratio == pytest.approx(1.42, rel=0.1)
 
 
 @pytest.mark.parametrize(("centre", "word"), [(1.36, "slower"), (-1.36, "faster")])
@@ -125,6 +127,14 @@ def test_three_pairs_decide_where_each_is_beyond_three_times(clock: Clock, centr
     said = compared(clock, noisy(centre, 0.03))
     assert (said.verdict.verdict, said.verdict.pairs) == (word, 3)
     assert "all 3 pairs are beyond" in said.verdict.reason
+
+
+@pytest.mark.parametrize(("centre", "word"), [(0.7, "slower"), (-0.7, "faster")])
+def test_three_pairs_decide_a_call_that_takes_long_and_twice_as_long_on_either_side(
+    clock: Clock, centre: float, word: str
+) -> None:
+    said = [compared(clock, noisy(centre, 0.02), call=call).verdict for call in (0.04, 0.1)]
+    assert [(one.verdict, one.pairs) for one in said] == [(word, 5), (word, 3)]
 
 
 def test_a_comparison_that_the_budget_ends_is_decided_by_pairs_that_are_all_beyond_three_times(clock: Clock) -> None:

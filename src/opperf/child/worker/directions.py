@@ -38,6 +38,7 @@ class Ready:
     """Work that has run and was found sound, the bytes that one call returns, and the nanoseconds of each call made.
 
     `watch` looks whether later calls change inputs that are not put back, and `bound` is the call with all that are.
+    `result` is what the last of the calls returned.
     """
 
     work: Work
@@ -45,6 +46,7 @@ class Ready:
     took: tuple[int, ...] = ()
     watch: Watch | None = None
     bound: Bound | None = None
+    result: object = None
 
     def end_turn(self) -> None:
         """Check after the first turn, the second, fourth, eighth...: to read all inputs may take as long as a turn."""
@@ -157,7 +159,7 @@ def _time(backend: Backend, work: Work) -> tuple[object, int]:
 
 def _after_a_call(backend: Backend, work: Work) -> Ready:
     result, took = _time(backend, work)
-    return Ready(work, _bytes(backend, result), (took,))
+    return Ready(work, _bytes(backend, result), (took,), result=result)
 
 
 def _backward(
@@ -194,20 +196,19 @@ def _backward(
 
 def _agreeing(backend: Backend, work: Work) -> Ready | None:
     """Return the work when every checked call gives the same gradients."""
-    gradients, size, took = _gradients(backend, work)
-    calls = [took]
+    result, took = _time(backend, work)
+    gradients, calls = _values(backend, result), [took]
     while len(calls) < CHECKED_CALLS and not (len(calls) == 2 and sum(calls) > LONG_CALLS):
-        again, _, took = _gradients(backend, work)
-        if not backend.same(gradients, again):
+        result, took = _time(backend, work)
+        if not backend.same(gradients, _values(backend, result)):
             return None
         calls.append(took)
-    return Ready(work, size, tuple(calls))
+    return Ready(work, _bytes(backend, result), tuple(calls), result=result)
 
 
-def _gradients(backend: Backend, work: Work) -> tuple[list[HostValue], int, int]:
-    """Make one call; return what is compared of its gradients, the bytes of them all, and the call's nanoseconds."""
-    result, took = _time(backend, work)
-    return [_value(backend, gradient) for gradient in backend.leaves(result)], _bytes(backend, result), took
+def _values(backend: Backend, result: object) -> list[HostValue]:
+    """Return what is compared of the gradients that a call returned."""
+    return [_value(backend, gradient) for gradient in backend.leaves(result)]
 
 
 def _compare(gradient: HostValue) -> HostValue:

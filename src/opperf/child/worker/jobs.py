@@ -137,11 +137,12 @@ class Jobs:
         ballast: list[object] = [bytearray(request.offset)]
         ready = self._ready(trial, seed, request.memory_limit, None if isinstance(checked, str) else checked)
         results: tuple[str, ...] = ()
-        if request.offset and (request.results or min(ready.sound.took, default=0) < LONG_NS):
+        if request.results:
+            results = promises.results(self.backend, trial, self.names.call(trial), ready.sound.result)
+        ready = replace(ready, sound=replace(ready.sound, result=None))
+        if request.offset and min(ready.sound.took, default=0) < LONG_NS:
             # And so do the results of the calls that are timed. Of long calls another one is worth more than that.
             ballast.append(call_once(self.backend, ready.sound.work))
-        if request.offset and request.results:
-            results = promises.results(self.backend, trial, self.names.call(trial), ballast[-1])
         prepared = replace(ready, ballast=ballast, facts={**ready.facts, **facts})
         self._handles += 1
         self._prepared[self._handles] = prepared
@@ -232,7 +233,7 @@ class Jobs:
         definition = catalog().get(case.operator)
         random = definition is None and self.names.draws(call.path)  # of its own operators the catalog says it
         sound = ready(self.backend, bind, direction, definition, str(seed), random=random)
-        exam = None if timed is None else timed.exam(sound, draw, mutable)
+        exam = None if timed is None else timed.exam(replace(sound, result=None), draw, mutable)
         return sound, seconds, exam
 
     def _refuse_dtype(self, error: Exception, trial: Trial, call: Call, seed: int) -> None:

@@ -237,14 +237,43 @@ def test_pairs_beyond_three_times_whose_interval_says_little_are_no_verdict() ->
     assert manifold([1.36, 1.37, 1.38], Rule(floor=1.4)) is None
 
 
-@pytest.mark.parametrize("spread", [0.02, 0.1, 0.3])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_three_pairs_beyond_one_and_a_half_times_decide_if_they_agree(sign: int) -> None:
+    verdict = manifold([sign * ratio for ratio in (0.66, 0.67, 0.69)], RULE, is_long=True)
+    assert verdict is not None
+    assert (verdict.verdict, verdict.pairs, verdict.confidence) == ("slower" if sign > 0 else "faster", 3, 0.99)
+    assert (
+        manifold([sign * ratio for ratio in (0.45, 0.6, 0.95)], RULE, is_long=True) is None
+    )  # their interval says little
+    assert manifold([sign * ratio for ratio in (0.40, 0.41, 0.42)], RULE, is_long=True) is None  # one is not beyond it
+    assert manifold([sign * ratio for ratio in (0.66, 0.67, 0.69)], RULE) is None  # of short calls
+
+
+def test_three_pairs_of_many_comparisons_are_held_to_the_error_of_all() -> None:
+    pairs = [0.64, 0.67, 0.70]
+    assert manifold(pairs, RULE, is_long=True) is not None
+    assert manifold(pairs, Rule(family=200), is_long=True) is None
+
+
+def test_three_pairs_decide_what_takes_twice_as_long_and_their_interval_holds_it() -> None:
+    draw = random.Random(1)
+    for spread, least in ((0.013, 0.999), (0.05, 0.7), (0.1, 0.25)):
+        verdicts = [
+            manifold([draw.gauss(math.log(2), spread) for _ in range(3)], RULE, is_long=True) for _ in range(2000)
+        ]
+        intervals = [one.interval for one in verdicts if one is not None and one.interval is not None]
+        assert len(intervals) / 2000 >= least
+        assert sum(low < 2 < high for low, high in intervals) / len(intervals) > 0.95
+
+
+@pytest.mark.parametrize("spread", [0.02, 0.05, 0.1])
 def test_three_pairs_of_identical_code_decide_nothing_however_heavy_their_tails(spread: float) -> None:
     draw = random.Random(1)
 
     def pair() -> float:  # Student's t with two degrees of freedom: its variance is not finite
         return draw.gauss(0, spread) / math.sqrt((draw.gauss(0, 1) ** 2 + draw.gauss(0, 1) ** 2) / 2)
 
-    assert not [verdict for _ in range(5000) if (verdict := manifold([pair() for _ in range(3)], RULE))]
+    assert not [verdict for _ in range(5000) if (verdict := manifold([pair() for _ in range(3)], RULE, is_long=True))]
 
 
 def test_the_interval_of_three_pairs_holds_a_change_of_four_times() -> None:
