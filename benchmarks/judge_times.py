@@ -36,8 +36,8 @@ from opperf.domain.tensor import TensorSpec
 from opperf.parent.analysis.verdict import paired_test
 from opperf.parent.judge.bench import FEW_SLOTS, Bench
 from opperf.parent.judge.match import Log, Match
-from opperf.parent.workers.duel import shared_cpus
 from opperf.parent.workers.interpreters import choose_environment
+from opperf.parent.workers.pair_cpus import shared_cpus
 
 #: How often both are timed, and how many of these have to be undisturbed.
 TURNS, LEAST_TURNS = 6, 2

@@ -24,7 +24,8 @@ from opperf.domain.codec import read_as
 from opperf.domain.errors import WorkerFailure
 from opperf.domain.message.requests import Describe, Prepare
 from opperf.domain.plan import Settings, Side, Trial
-from opperf.parent.workers.duel import Duel, shared_cpus
+from opperf.parent.workers.duel import Duel
+from opperf.parent.workers.pair_cpus import shared_cpus
 from opperf.parent.workers.process import Worker
 from opperf.parent.workers.supervision import SUPERVISION
 
@@ -255,6 +256,29 @@ def test_both_children_of_a_pair_are_on_the_same_cpus_wherever_they_were_started
             assert [os.sched_getaffinity(thread) for thread in threads] == [wanted] * len(threads)
     finally:
         pair.close()
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="the system does not list threads")
+def test_children_that_import_ahead_of_their_turn_come_to_the_cpus_of_their_pair(until: Until) -> None:
+    side, first = Side("null"), min(os.sched_getaffinity(0))
+    pair = Duel(side, side, Settings(), lambda _: None, random.Random(0), ahead=[(first,), (first,)])
+    try:
+        assert not any(worker.facts for worker in pair._workers)
+        pair.gather()
+        wanted = set(shared_cpus(side, side) or ())
+        assert [os.sched_getaffinity(worker.pid) for worker in pair._workers] == [wanted, wanted]
+        for worker in pair._workers:
+            until(lambda worker=worker: psutil.Process(worker.pid).status() == psutil.STATUS_STOPPED)
+    finally:
+        pair.close()
+
+
+def test_children_that_nobody_waits_for_end_while_they_import(until: Until) -> None:
+    side, first = Side("null"), min(os.sched_getaffinity(0))
+    pair = Duel(side, side, Settings(), lambda _: None, random.Random(0), ahead=[(first,), (first,)])
+    pids = [worker.pid for worker in pair._workers]
+    pair.close()
+    until(lambda: not any(psutil.pid_exists(pid) for pid in pids))
 
 
 def test_a_child_that_leaves_does_what_was_registered_for_its_end() -> None:

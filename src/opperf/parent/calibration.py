@@ -22,13 +22,20 @@ def stored_rates() -> tuple[Rate, ...]:
     return tuple(RATES.read(RATES.path(cache_folder(), machine.facts())).values())
 
 
+def stored_effects(jobs: int) -> list[Effect]:
+    """Return how far so many jobs disturb each other, where that was measured on this machine."""
+    stored = EFFECTS.read(EFFECTS.path(cache_folder(), machine.facts())).values()
+    before = [effect for effect in stored if effect.jobs == jobs]
+    # Files of older versions have no rates.
+    return before if any(effect.rate for effect in before) else []
+
+
 def effects(leases: Sequence[tuple[int, ...]], note: Callable[[str], None]) -> list[Effect]:
     """Return how far as many jobs as leases disturb each other; measured once for each machine, when it is idle."""
     jobs = len(leases)
     path = EFFECTS.path(cache_folder(), machine.facts())
-    before = [effect for effect in EFFECTS.read(path).values() if effect.jobs == jobs]
-    # Files of older versions have no rates.
-    if not any(effect.rate for effect in before):
+    before = stored_effects(jobs)
+    if not before:
         note(f"measuring once how far {jobs} jobs disturb each other on this machine")
         before, idle = canaries.measure(leases)
         if idle:

@@ -13,11 +13,12 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from opperf.domain.comparison import PairValue, Verdict
 from opperf.domain.errors import OpperfError
 from opperf.domain.floor import Floor, floor_key, series_key, series_side
-from opperf.domain.plan import INSTRUCTIONS, Settings, Trial
+from opperf.domain.plan import INSTRUCTIONS, Settings, Side, Trial
 from opperf.parent.analysis.counts import LAYOUTS, by_clock, by_counts, together
 from opperf.parent.analysis.modes import hold
 from opperf.parent.analysis.verdict import (
@@ -34,6 +35,7 @@ from opperf.parent.analysis.verdict import (
 )
 from opperf.parent.contest import Contest, sharing, start, stop_name, unfinished, version
 from opperf.parent.crew import Company, Crew, Lane, company, facts_together
+from opperf.parent.next_pair import NextPair, importing_cpus
 from opperf.parent.pair_lane import PairLane
 from opperf.parent.planning.expand import expand
 from opperf.parent.planning.implementations import comparison_selection, trial_on
@@ -88,6 +90,7 @@ class Comparing:
         self.start = start()
         self.facts: dict[str, object] = {}
         self._company: Company | None = None
+        self._next = NextPair(self._begin)
 
     def contests(self, selection: Selection, base: SideText, new: Sequence[SideText]) -> list[Contest]:
         """Return the contests; raises `InputError` for bad input."""
@@ -137,6 +140,8 @@ class Comparing:
             threads = max((side.threads for one in contests for side in (one.base.side, one.new.side)), default=1)
             self._company = company(self.settings, threads, self._note)
         self._is_suite = is_suite(contests)
+        pairs_of_trials = [(contest.base, contest.new) for contest in contests]
+        self._next = NextPair(self._begin, importing_cpus(pairs_of_trials, self.settings, self._note))
         cause: BaseException | None = None
         try:
             if self.settings.clock == INSTRUCTIONS:
@@ -151,6 +156,7 @@ class Comparing:
             cause = stop
             raise
         finally:
+            self._next.close()
             self._reference.close()
             progress = [Progress(one.seconds, one.pairs, 0 if one.decided else one.missing) for one in contests]
             budget = sufficient(time.monotonic() - self._began, progress)
@@ -283,8 +289,9 @@ class Comparing:
                 if counted:
                     self._counted_pair(behind)
                 elif self._company is None:
+                    goes_on = any(one in behind and pairs - len(stage(one)) > 1 for one, pairs in group)
                     for contests in sharing(behind):
-                        self._pair(contests, stage)
+                        self._pair(contests, stage, goes_on=goes_on)
                 else:
                     self._side_by_side(self._company, behind, stage)
 
@@ -318,13 +325,21 @@ class Comparing:
             for one in several:
                 one.work.facts = facts_together([one.work.facts, {"jobs": one.jobs}])
 
-    def _pair(self, contests: list[Contest], stage: Callable[[Contest], list[PairValue]]) -> None:
-        """Start two children and let every contest be fought in them once, in random order; a suite by shares."""
+    def _begin(self, base: Side, new: Side, **more: Any) -> Opponents:
+        return self._duel(base, new, self.settings, self._note, self._random, **more)
+
+    def _pair(
+        self, contests: list[Contest], stage: Callable[[Contest], list[PairValue]], *, goes_on: bool = False
+    ) -> None:
+        """Start two children and let every contest be fought in them once, in random order; a suite by shares.
+
+        Where it `goes_on` with another pair of the same sides, that may start meanwhile.
+        """
         base, new = contests[0].base.side, contests[0].new.side
         began = time.monotonic()
         self._reference.begin(*(trial for contest in contests for trial in (contest.base, contest.new)))
         try:
-            duel = self._duel(base, new, self.settings, self._note, self._random)
+            duel = self._next.take(base, new)
         except OpperfError as error:
             for contest in contests:
                 contest.failure = str(error).partition("\n")[0]
@@ -332,6 +347,8 @@ class Comparing:
         starting = (time.monotonic() - began) / len(contests)
         try:
             self._know(duel, contests)
+            if goes_on:
+                self._next.begin(base, new)
             for contest in by_share(contests) if self._is_suite else self._random.sample(contests, len(contests)):
                 began = time.monotonic()
                 self._fight(duel, contest, stage, starting, self._reference)

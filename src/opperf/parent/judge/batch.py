@@ -24,7 +24,7 @@ from opperf.parent.judge.judge import Judge, Terms
 from opperf.parent.judge.quiet import Quiet
 from opperf.parent.judge.submissions import Submission
 from opperf.parent.workers.canaries import caches
-from opperf.parent.workers.duel import shared_cpus
+from opperf.parent.workers.pair_cpus import shared_cpus
 from opperf.parent.workers.topology import leases, usable_cores
 
 

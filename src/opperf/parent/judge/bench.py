@@ -21,8 +21,8 @@ from opperf.parent.judge.problems import WEIGHT_BYTES, hidden_files, readable_fi
 from opperf.parent.judge.seat import Seat, Turned
 from opperf.parent.judge.stands import Stands
 from opperf.parent.workers.area import Area
-from opperf.parent.workers.duel import starting_cpus
 from opperf.parent.workers.interpreters import interpreter
+from opperf.parent.workers.pair_cpus import starting_cpus
 from opperf.parent.workers.process import start
 from opperf.parent.workers.room import Room, belongings, probe, room_of, under
 

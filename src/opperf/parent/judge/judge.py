@@ -35,7 +35,7 @@ from opperf.parent.judge.match import Log, starter
 from opperf.parent.judge.quiet import Quiet
 from opperf.parent.judge.what_ran import what_ran
 from opperf.parent.stages import Comparing
-from opperf.parent.workers.duel import shared_cpus
+from opperf.parent.workers.pair_cpus import shared_cpus
 
 #: A time below this share of what the machine's measured peaks allow is not believed.
 IMPOSSIBLE = 0.5

@@ -7,7 +7,6 @@ untimed calls, inside the child.
 
 from __future__ import annotations
 
-import os
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +24,7 @@ from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Warning
 from opperf.parent.workers.instructions import variables
 from opperf.parent.workers.other_work import other_work
+from opperf.parent.workers.pair_cpus import shared_cpus, starting_cpus
 from opperf.parent.workers.process import Worker, start
 from opperf.parent.workers.reference import Reference
 from opperf.parent.workers.rounds import (
@@ -43,9 +43,6 @@ from opperf.parent.workers.rounds import (
 OFFSET_BYTES = 64 * 1024
 #: Memory that one side may hold beside the tensors that are measured, so that the next ones lie elsewhere, in bytes.
 HELD_BYTES = 512 * 1024 * 1024
-
-#: Variables that bind threads to the CPUs that a runtime sees when it is loaded.
-BINDING = ("OMP_PROC_BIND", "OMP_PLACES", "KMP_AFFINITY", "GOMP_CPU_AFFINITY")
 
 #: What each side is called.
 SIDES = ("base", "new")
@@ -76,6 +73,9 @@ class Opponents(Protocol):
     def close(self) -> None:
         """End both."""
 
+    def gather(self) -> None:
+        """Have both ready that were started ahead of their turn; raises `OpperfError`."""
+
 
 class Duel:
     """A pair of children, 0 the base and 1 the new side.
@@ -93,8 +93,12 @@ class Duel:
         *,
         plugins: Sequence[Path] = (),
         children: list[Worker] | None = None,
+        ahead: Sequence[tuple[int, ...]] = (),
     ) -> None:
-        """Start both. `children` holds them while they start, for whoever may have to end them meanwhile."""
+        """Start both. `children` holds them while they start, for whoever may have to end them meanwhile.
+
+        Those that start `ahead` of their turn import on CPUs of their own each, until `gather` is called.
+        """
         self._settings = settings
         self._random = generator
         self._workers: list[Worker] = [] if children is None else children
@@ -106,7 +110,7 @@ class Duel:
         self._of_kernels = False
         try:
             sides = [base, new]
-            cpus = settings.cpus or shared_cpus(base, new)
+            self._cpus = cpus = settings.cpus or shared_cpus(base, new)
             order = self._order()
             self.first = order[0]
             workers: dict[int, Worker] = {}
@@ -120,20 +124,35 @@ class Duel:
                 greet=False,
                 variables=variables(settings),
             )
-            for place, where in zip(order, (cpus, apart or cpus)):
+            self._importing_on = tuple(ahead) or (cpus, apart or cpus)
+            for place, where in zip(order, self._importing_on):
                 workers[place], _ = begin(sides[place], cpus=where)
                 self._workers.append(workers[place])
-            for worker in self._workers:
-                worker.greet()
-            if apart is not None and cpus is not None:
-                workers[order[1]].stay_on(cpus)
-            for worker in self._workers:
-                worker.pause()
             self._sides = [workers[0], workers[1]]
         except BaseException:
-            for worker in self._workers:
-                worker.kill()
+            self._kill()
             raise
+        if not ahead:
+            self.gather()
+
+    def gather(self) -> None:
+        """Wait until both have imported their frameworks, and hold them where they are measured."""
+        try:
+            for worker in self._workers:
+                worker.greet()
+            for worker, where in zip(self._workers, self._importing_on):
+                if self._cpus is not None and where != self._cpus:
+                    worker.stay_on(self._cpus)
+            for worker in self._workers:
+                worker.pause()
+        except BaseException:
+            self._kill()
+            raise
+        self._importing_on = ()
+
+    def _kill(self) -> None:
+        for worker in self._workers:
+            worker.kill()
 
     @property
     def alive(self) -> bool:
@@ -250,43 +269,10 @@ class Duel:
                 worker.pause()
 
     def close(self) -> None:
-        """End both children."""
+        """End both children; one that imports hears nothing."""
+        if self._importing_on:
+            self._kill()
         for worker in self._workers:
             if worker.alive:
                 worker.resume()
                 worker.close()
-
-
-def shared_cpus(base: Side, new: Side) -> tuple[int, ...] | None:
-    """Return the CPUs that both sides stay on: as many as the more threaded one has threads, the last ones there are.
-
-    On CPUs of their own, two identical children met different neighbours: their log-ratios spread by up to 22 %. The
-    first CPUs serve more interrupts than the last.
-    """
-    if not hasattr(os, "sched_getaffinity"):
-        return None
-    usable = sorted(os.sched_getaffinity(0))
-    return tuple(usable[-max(base.threads, new.threads) :])
-
-
-def starting_cpus(base: Side, new: Side, cpus: tuple[int, ...] | None) -> tuple[int, ...] | None:
-    """Return the CPUs that the second child imports its framework on, before it joins the first; None for the same.
-
-    Importing a framework is most of the time of a pair, and no part of what is measured. A framework counts its CPUs
-    at import, so they are as many as those of the comparison, and next to them: what is read then lies in the memory
-    of the same node. Where the user chose CPUs, or binds threads to them, a child starts where it stays.
-    """
-    count = max(base.threads, new.threads)
-    bound = any(name in {**os.environ, **side.variables} for side in (base, new) for name in BINDING)
-    if cpus is not None or bound or not hasattr(os, "sched_getaffinity"):
-        return None
-    usable = sorted(os.sched_getaffinity(0))
-    apart = usable[-2 * count : -count]
-    if len(apart) < count or len({_node(cpu) for cpu in usable[-2 * count :]}) > 1:
-        return None
-    return tuple(apart)
-
-
-def _node(cpu: int) -> str | None:
-    """Return the node of memory that a CPU belongs to, None where the system does not tell."""
-    return next((path.name for path in Path(f"/sys/devices/system/cpu/cpu{cpu}").glob("node[0-9]*")), None)
