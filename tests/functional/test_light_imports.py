@@ -72,23 +72,10 @@ def test_the_command_line_answers_before_anything_heavy_is_imported() -> None:
     assert imported_by("import opperf.parent.cli.main") & heavy == set()
 
 
-def test_the_parent_does_not_import_what_runs_in_a_child() -> None:
-    script = (
-        "import opperf.parent.session, opperf.parent.cli.main, sys\nprint([n for n in sys.modules if '.child' in n])"
-    )
+@pytest.mark.parametrize(
+    "modules", ["opperf.parent.session, opperf.parent.cli.main", "opperf.compat.param.command.running"]
+)
+def test_the_parent_does_not_import_what_runs_in_a_child(modules: str) -> None:
+    script = f"import {modules}, sys\nprint([n for n in sys.modules if '.child' in n])"
     command = [sys.executable, "-c", script]
     assert subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout.strip() == "[]"
-
-
-def test_an_unknown_name_of_the_package_is_an_attribute_error() -> None:
-    import opperf
-
-    with pytest.raises(AttributeError, match="no attribute 'missing'"):
-        opperf.missing  # noqa: B018
-
-
-def test_every_public_name_is_there() -> None:
-    import opperf
-
-    assert all(getattr(opperf, name) is not None for name in opperf.__all__)
-    assert dir(opperf) == sorted(opperf.__all__)

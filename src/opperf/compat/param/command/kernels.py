@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import re
-import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from itertools import dropwhile
@@ -96,6 +95,8 @@ def from_ncu(report: Path) -> Launches:
 
 def from_nsys(report: Path) -> Launches:
     """Return the launches of an SQLite export; raises `ValueError` for anything else."""
+    import sqlite3  # no other run waits for it
+
     launches: Launches = {}
     try:
         with closing(sqlite3.connect(f"{report.absolute().as_uri()}?mode=ro", uri=True)) as database:

@@ -15,7 +15,7 @@ from typing import Any
 
 from opperf.catalog.param.cases import ConfigCase
 from opperf.catalog.param.sweeps import plain
-from opperf.compat.param.executor import MILLI, fields
+from opperf.compat.param.metrics import MILLI, fields
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, near
 from opperf.domain.files.destination import explain_errors

@@ -22,7 +22,6 @@ from typing import Any
 from opperf import __version__
 from opperf.catalog.param.cases import ConfigCase, cases
 from opperf.catalog.param.config import ParamConfig
-from opperf.compat.param.command.batches import Watch
 from opperf.compat.param.command.lines import Lines, LineStyle, cases_between
 from opperf.compat.param.command.tools import Tool, quiet
 from opperf.domain.files.destination import write_text
@@ -108,7 +107,8 @@ class Running:
             plan = self._part(session.plan(), selection)
             self._lines = Lines(path, append=self._options.append)
             self._lines.add(header(self._options, self._config))
-            self._watch(path, self._lines)
+            if self._tools:
+                self._watch(path, self._lines)
             try:
                 run = session.run(plan, Options(command=own_command()))
             except Interrupted as interrupted:
@@ -135,6 +135,8 @@ class Running:
 
     def _watch(self, path: Path, lines: Lines) -> None:
         """Have the tools look at the cases, before anything is timed; each batch is a line."""
+        from opperf.compat.param.command.batches import Watch  # few runs need it
+
         watch = Watch(self._options, self._settings, path, self.note)
         for tool in self._tools:
             for line, reports in watch.run(tool, list(self._waiting.values())):
