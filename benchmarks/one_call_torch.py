@@ -22,8 +22,8 @@ from typing import Any
 import torch
 
 from opperf.child.backends.torch import native_loop
-from opperf.child.measure.extension import build
 from opperf.domain.call import Work
+from opperf.domain.extension import build
 
 ROUNDS, CALLS = 15, 5000
 UNARY = (

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from opperf.child.measure.extension import build
 from opperf.domain.backend import Unsupported
+from opperf.domain.extension import build
 
 pytestmark = pytest.mark.skipif(
     not (shutil.which("cc") and shutil.which("c++")), reason="there is no compiler for C and C++ here"

@@ -21,10 +21,10 @@ from pathlib import Path
 
 from opperf.child.measure.block import Block, loop
 from opperf.child.measure.disturbance import NoCounters
-from opperf.child.measure.extension import build
 from opperf.domain.backend import Backend, Unsupported
 from opperf.domain.call import Work
 from opperf.domain.clock import Clock, InstructionClock
+from opperf.domain.extension import build
 from opperf.domain.message.replies import Instructions
 from opperf.domain.stats.order import median
 

@@ -12,9 +12,9 @@ import mxnet as mx
 from mxnet.base import _LIB, NDArrayHandle, check_call
 
 from opperf.child.backends.mxnet.capture import stand_in
-from opperf.child.measure.extension import build
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Work
+from opperf.domain.extension import build
 
 
 class Link(ctypes.Structure):

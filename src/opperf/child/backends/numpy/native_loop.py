@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy
 
-from opperf.child.measure.extension import build
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Work
+from opperf.domain.extension import build
 
 
 def library(folder: Path) -> ctypes.PyDLL:

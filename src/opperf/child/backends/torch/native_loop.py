@@ -18,9 +18,9 @@ import torch
 
 from opperf.child.backends.torch.gradients import run_backward
 from opperf.child.backends.torch.specs import tensors
-from opperf.child.measure.extension import build
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Work
+from opperf.domain.extension import build
 
 
 def library(folder: Path) -> ctypes.PyDLL:

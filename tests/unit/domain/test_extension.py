@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from opperf.child.measure.extension import build
 from opperf.domain.backend import Unsupported
+from opperf.domain.extension import build
 
 if TYPE_CHECKING:
     from pathlib import Path
