@@ -116,6 +116,7 @@ RULES = {
         "FEW_ROUNDS",
         "MOST_ROUNDS",
     ),
+    "parent.workers.placement": ("OFFSET_BYTES",),
     "parent.workers.pool": ("DESCRIBE_TIMEOUT", "MOST_HELD"),
     "parent.workers.process": ("MEMORY_SHARE", "START_TIMEOUT"),
     "parent.workers.supervision": ("GRACE",),

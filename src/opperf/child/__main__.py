@@ -26,7 +26,7 @@ from opperf.child.worker.jobs import Jobs
 from opperf.domain.message.replies import Agreement, Hello
 from opperf.domain.message.requests import Compare, JudgingRequest, Limits, Quit, R, Request
 from opperf.domain.message.wire import PROTOCOL, answer_line, read_request
-from opperf.domain.plan import COUNTING, LAYOUT_BYTES, Side
+from opperf.domain.plan import COUNTING, LAYOUT_BYTES, PLANNED, Side
 
 if TYPE_CHECKING:
     from opperf.child.judging.desk import Desk
@@ -100,9 +100,11 @@ def _is_dead(backend: Backend) -> bool:
 
 def _start(side: Side, limits: Limits) -> tuple[Backend, Hello]:
     """Return the backend of a side, with the process set up as it asks, and the hello."""
+    from opperf.child.measure import placement
     from opperf.child.measure.host import fix_allocator
     from opperf.child.worker.code import start_backend
 
+    placement.keep_to_itself()
     fixed = side.allocator == "fixed" and fix_allocator()
     if limits.cpus is not None:
         process.stay_on(limits.cpus)
@@ -118,6 +120,8 @@ def _start(side: Side, limits: Limits) -> tuple[Backend, Hello]:
         "allocator": "fixed thresholds" if fixed else "default",
         "import_seconds": time.perf_counter() - start,
     }
+    if placement.is_planned():
+        facts["placement"] = PLANNED
     devices = tuple(backend.devices())
     if limits.memory is not None:
         process.limit_memory(limits.memory)

@@ -38,7 +38,8 @@ class PairValue(Fields):
     With fewer than five rounds a pair has no values: all are None, and `reason` says why.
     `clock` is `cpu` where CPU time stands in for wall time, and `kernels` where it is the time that a device was busy.
     Where it is `instructions`, `base` and `new` hold counts.
-    `warnings` are those of either side, and `checked` says what the results of each were checked against.
+    `warnings` are those of either side, and `checked` says what the results of each were checked against. `placement`
+    is `planned` where both sides had their tensors at the same places in each round, `drawn` where each had its own.
     """
 
     log_ratio: LogRatio | None
@@ -49,6 +50,7 @@ class PairValue(Fields):
     clock: str = "wall"
     warnings: tuple[Warning, ...] = ()
     checked: Mapping[str, str] = field(default_factory=dict)
+    placement: str | None = None
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,8 @@ class Comparison(Fields):
     its suite. `base_time` and `new_time` are of the pairs that the ratio is of: the one over the other is the ratio.
     The versions are those of the frameworks on both sides. `node` is the machine that measured both, where that was
     one of a fleet. `facts` has `jobs` where several measured: the CPUs of the pairs, their class of work and what
-    ran beside them; and `checked`, what results of base and new were checked against. The faults are the page faults of
+    ran beside them; `checked`, what results of base and new were checked against; and the `placement` of their tensors,
+    `planned` or `drawn`, as in a `PairValue`. The faults are the page faults of
     a timed call on either side, one number for each of its processes in both stages.
     """
 

@@ -34,6 +34,8 @@ CLOCKS = ("wall", NATIVE, INSTRUCTIONS)
 #: The variable that tells a child that it counts instructions. Each layout of memory makes it longer by so many bytes:
 #: where the environment ends, the heap of Python's start begins. `PLACING` does that where time is measured.
 COUNTING, PLACING, LAYOUT_BYTES = "OPPERF_COUNTING", "OPPERF_PLACING", 1000
+#: Where the tensors of two sides lie that are compared, anew in each round: at the same places, or each at its own.
+PLACEMENTS = PLANNED, DRAWN = "planned", "drawn"
 #: Who makes the calls of a block: `python`, or also a loop in C or C++ (`native`).
 LOOPS = ("python", NATIVE)
 #: The settings of a run that change what is measured; the others only bound it.

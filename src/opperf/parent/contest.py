@@ -187,7 +187,7 @@ def outcome(contest: Contest) -> Comparison:
         count=contest.key.count,
         base_version=contest.versions[0],
         new_version=contest.versions[1],
-        facts={**contest.facts, **_checked((*contest.stage1, *contest.stage2))},
+        facts={**contest.facts, **_facts((*contest.stage1, *contest.stage2))},
         time=contest.time,
         base_instructions=base_count,
         new_instructions=new_count,
@@ -196,10 +196,14 @@ def outcome(contest: Contest) -> Comparison:
     )
 
 
-def _checked(pairs: Sequence[PairValue]) -> JsonDict:
-    """Return the fact of what the results of both sides were checked against, as the last pair has it."""
+def _facts(pairs: Sequence[PairValue]) -> JsonDict:
+    """Return what the results of both sides were checked against, and how tensors were placed, in the last pair."""
     several = [pair.checked for pair in pairs if pair.checked]
-    return {"checked": dict(several[-1])} if several else {}
+    places = {pair.placement: None for pair in pairs if pair.placement is not None}
+    return {
+        **({"checked": dict(several[-1])} if several else {}),
+        **({"placement": " and ".join(places)} if places else {}),
+    }
 
 
 def _faults(sides: Sequence[Mapping[str, float] | None]) -> tuple[float, ...]:

@@ -18,6 +18,7 @@ from opperf.child.measure.calibrate import LONG_NS
 from opperf.child.measure.disturbance import Counters
 from opperf.child.measure.doubts import thread_doubts
 from opperf.child.measure.engine import Engine
+from opperf.child.measure.placement import place
 from opperf.child.worker import arguments, promises
 from opperf.child.worker.capture import capture, capture_model
 from opperf.child.worker.code import Plugins
@@ -133,8 +134,8 @@ class Jobs:
         facts = self._check(trial, seed) if request.check != UNCHECKED else {}
         if checked is not None:
             facts = {"checked": f"no: {checked}" if isinstance(checked, str) else checked.fact}
-        # What is allocated behind this lies elsewhere in memory than before.
-        ballast: list[object] = [bytearray(request.offset)]
+        # What is allocated behind this lies elsewhere in memory than before: where the seed says, or behind a ballast.
+        ballast: list[object] = [] if place(request.offset) else [bytearray(request.offset)]
         ready = self._ready(trial, seed, request.memory_limit, None if isinstance(checked, str) else checked)
         results: tuple[str, ...] = ()
         if request.results:

@@ -66,8 +66,9 @@ class Request(Exact, Generic[R]):
 class Prepare(Request[replies.Preparation]):
     """Make the inputs of a trial, bind, call once, check; answer with a handle.
 
-    `check` is which results are compared, `offset` how many bytes its tensors lie further in memory. `kernels` asks
-    whether a device's kernels can be seen, `results` what the call returns that an offset moves.
+    `check` is which results are compared. `offset` is how many bytes its tensors lie further in memory, or the seed of
+    their places in a child that can plan those. `kernels` asks whether a device's kernels can be seen, `results` what
+    the call returns that an offset moves.
     """
 
     trial: Told

@@ -22,6 +22,7 @@ from opperf.domain.message.replies import Preparation
 from opperf.domain.message.requests import Measure, Prepare, R, Release, Request, Turn
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Warning
+from opperf.parent.workers import placement
 from opperf.parent.workers.instructions import variables
 from opperf.parent.workers.other_work import other_work
 from opperf.parent.workers.pair_cpus import shared_cpus, starting_cpus
@@ -38,9 +39,6 @@ from opperf.parent.workers.rounds import (
     samples_of_a_turn,
 )
 
-#: What lies between one place and the next, in bytes: anything up to sixteen pages, since the low bits of an address
-#: decide what is forwarded and what conflicts.
-OFFSET_BYTES = 64 * 1024
 #: Memory that one side may hold beside the tensors that are measured, so that the next ones lie elsewhere, in bytes.
 HELD_BYTES = 512 * 1024 * 1024
 
@@ -122,7 +120,7 @@ class Duel:
                 sharing=2 * max(1, settings.jobs),
                 plugins=plugins,
                 greet=False,
-                variables=variables(settings),
+                variables={**placement.variables(sides), **variables(settings)},
             )
             self._importing_on = tuple(ahead) or (cpus, apart or cpus)
             for place, where in zip(order, self._importing_on):
@@ -140,6 +138,7 @@ class Duel:
         try:
             for worker in self._workers:
                 worker.greet()
+            self._placement = placement.together([worker.facts for worker in self._sides])
             for worker, where in zip(self._workers, self._importing_on):
                 if self._cpus is not None and where != self._cpus:
                     worker.stay_on(self._cpus)
@@ -171,7 +170,8 @@ class Duel:
         warnings, self._warnings = tuple(self._warnings), {}
         checked = {side: "; ".join(dict.fromkeys(facts)) for side, facts in self._checks.items()}
         value = pair_value(rounds, cpu_may_stand_in=alone)
-        return replace(value, warnings=warnings, checked=checked, clock=KERNELS if self._of_kernels else value.clock)
+        clock = KERNELS if self._of_kernels else value.clock
+        return replace(value, warnings=warnings, checked=checked, clock=clock, placement=self._placement)
 
     def interval(self, base: Trial, new: Trial) -> tuple[float, float] | None:
         """Return the interval of the log-ratio of new to base in these two processes, None where too little is clean.
@@ -192,8 +192,9 @@ class Duel:
         began = 0.0
         is_enough = partial(enough, patience=patience, cpu_may_stand_in=cpu_may_stand_in)
         while len(rounds) < least or not is_enough(rounds, time.monotonic() - began):
+            seeds = placement.seeds(self._placement, self._random)
             preparations = {
-                place: self._prepare(place, (base, new)[place], elsewhere=True, first=not rounds)
+                place: self._prepare(place, (base, new)[place], offset=seeds[place], first=not rounds)
                 for place in self._order()
             }
             handles = {place: preparation.handle for place, preparation in preparations.items()}
@@ -245,8 +246,7 @@ class Duel:
             self._ask(place, Release(handle))
         return peaks
 
-    def _prepare(self, place: int, trial: Trial, *, elsewhere: bool = False, first: bool = False) -> Preparation:
-        offset = 1 + self._random.randrange(OFFSET_BYTES) if elsewhere else 0
+    def _prepare(self, place: int, trial: Trial, *, offset: int = 0, first: bool = False) -> Preparation:
         settings = self._settings
         request = Prepare(trial, settings.seed, settings.check_of(trial.side), offset, kernels=first, results=first)
         return self._ask(place, request)

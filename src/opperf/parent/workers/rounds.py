@@ -12,8 +12,8 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.measurement import LONG_CALL, Samples
 from opperf.domain.stats.order import centre, median, median_interval, quantile
 
-#: Rounds of a pair, each with tensors elsewhere in memory: on other pages they meet other colours of the
-#: cache, and identical code then takes another time (streaming operators of the size of a cache: by 5-15 %).
+#: Rounds of a pair, each with tensors elsewhere in memory, where identical code takes another time (streaming
+#: operators of the size of a cache: by 5-15 %).
 ROUNDS = 24
 #: Least and most samples of a turn, and the seconds they should fit into: many short rounds, not few long ones.
 #: Beside other work on the machine the minima of four left three fifths of the variance of those of two.
