@@ -136,7 +136,9 @@ class Drawn(Comparing):
         self.history.comparisons += 1
         super().run(contests, pairs)
 
-    def _pair(self, contests: list[Contest], stage: Callable[[Contest], list[PairValue]]) -> None:
+    def _pair(
+        self, contests: list[Contest], stage: Callable[[Contest], list[PairValue]], *, goes_on: bool = False
+    ) -> None:
         self.history.pairs += 1
         for contest in contests:
             base, new = (int(side.settings["version"]) for side in (contest.base.side, contest.new.side))

@@ -76,7 +76,9 @@ def search(
 class Exact(Comparing):
     """A comparison whose pairs say what the sides' settings say, times to a ten-thousandth, without a process."""
 
-    def _pair(self, contests: list[Contest], stage: Callable[[Contest], list[PairValue]]) -> None:
+    def _pair(
+        self, contests: list[Contest], stage: Callable[[Contest], list[PairValue]], *, goes_on: bool = False
+    ) -> None:
         self._tell(contests, stage, "slowdown", ("turn", "min", "median", "p90"), 1e-4)
 
     def _counted_pair(self, contests: list[Contest]) -> None:

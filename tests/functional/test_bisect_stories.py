@@ -28,7 +28,9 @@ class Scattered(Exact):
 
     draw = random.Random()
 
-    def _pair(self, contests: list[Contest], stage: Callable[[Contest], list[PairValue]]) -> None:
+    def _pair(
+        self, contests: list[Contest], stage: Callable[[Contest], list[PairValue]], *, goes_on: bool = False
+    ) -> None:
         modes = [SLOW * (self.draw.random() < MODE) for _ in range(2)]
         self._random = random.Random(self.draw.random())
         self._tell(contests, stage, "slowdown", ("turn", "min", "median", "p90"), NOISE)

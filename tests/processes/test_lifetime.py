@@ -267,8 +267,8 @@ def test_children_that_import_ahead_of_their_turn_come_to_the_cpus_of_their_pair
         pair.gather()
         wanted = set(shared_cpus(side, side) or ())
         assert [os.sched_getaffinity(worker.pid) for worker in pair._workers] == [wanted, wanted]
-        for worker in pair._workers:
-            until(lambda worker=worker: psutil.Process(worker.pid).status() == psutil.STATUS_STOPPED)
+        processes = [psutil.Process(worker.pid) for worker in pair._workers]
+        until(lambda: all(process.status() == psutil.STATUS_STOPPED for process in processes))
     finally:
         pair.close()
 

@@ -80,6 +80,7 @@ class Comparing:
         self.settings = settings
         self._floors, self._pasts = floors or {}, pasts or {}
         self._duel = partial(duel, plugins=plugins) if plugins else duel
+        self._starts_ahead = duel is Duel  # stands of a judge import ahead by themselves
         self._plugins, self._timed, self._thrifty = plugins, timed, thrifty
         self._rule = rule
         self._note = note
@@ -140,8 +141,9 @@ class Comparing:
             threads = max((side.threads for one in contests for side in (one.base.side, one.new.side)), default=1)
             self._company = company(self.settings, threads, self._note)
         self._is_suite = is_suite(contests)
-        pairs_of_trials = [(contest.base, contest.new) for contest in contests]
-        self._next = NextPair(self._begin, importing_cpus(pairs_of_trials, self.settings, self._note))
+        if self._starts_ahead:
+            pairs_of_trials = [(contest.base, contest.new) for contest in contests]
+            self._next = NextPair(self._begin, importing_cpus(pairs_of_trials, self.settings, self._note))
         cause: BaseException | None = None
         try:
             if self.settings.clock == INSTRUCTIONS:

@@ -120,6 +120,9 @@ class Match:
         """What both children said of themselves."""
         return [dict(seat.worker.facts) for seat in self._seats]
 
+    def gather(self) -> None:
+        """Do nothing: stands that were prepared are taken when a match starts."""
+
     def check(self, reference: Reference, base: Trial, new: Trial) -> None:
         """Do nothing: candidates are checked by an examiner."""
 
