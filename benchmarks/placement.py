@@ -11,6 +11,7 @@ there is gone on with.
 from __future__ import annotations
 
 import json
+import math
 import os
 import random
 import sys
@@ -26,6 +27,8 @@ from warm_worker import torch_side
 from workloads import WORKLOADS
 
 from opperf.domain.plan import DRAWN, PLANNED, Settings, Side, Trial
+from opperf.domain.stats.significance import t_quantile
+from opperf.parent.analysis.verdict import Rule
 from opperf.parent.workers import placement
 from opperf.parent.workers.duel import Duel
 
@@ -33,6 +36,8 @@ from opperf.parent.workers.duel import Duel
 NAMES = ("add 256x256", "abs 256x256", "gelu 64x128", "gelu 500x1024", "sum 160x1024")
 #: The library on the new side alone.
 COST = "cost"
+#: Of how many pairs a first stage has, and how many such stages are put together of those that were measured.
+PAIRS, STAGES = 12, 2000
 #: How far a normal spread lies from its median absolute deviation.
 ROBUST = 1.4826
 
@@ -91,6 +96,19 @@ def spread(values: Sequence[float]) -> float:
     return ROBUST * median(abs(value - centre) for value in values)
 
 
+def share_of_same(values: Sequence[float], generator: random.Random) -> float:
+    """Return how often, in percent, twelve of these pairs show that both sides are the same within the tolerance.
+
+    >>> share_of_same([0.1, -0.1, 0.3], random.Random(1)), share_of_same([9.0, -9.0, 5.0], random.Random(1))
+    (100.0, 0.0)
+    """
+    width, within = t_quantile(0.975, PAIRS - 1) / math.sqrt(PAIRS), 0
+    for _ in range(STAGES):
+        stage = generator.choices(values, k=PAIRS)
+        within += abs(fmean(stage)) + width * stdev(stage) < 100 * Rule().band
+    return 100 * within / STAGES
+
+
 def _ratios(lines: Iterable[dict[str, Any]], operator: str, kind: str) -> list[float]:
     mine = [line for line in lines if line["operator"] == operator and line["kind"] == kind]
     return [100 * line["log_ratio"] for line in mine if line["log_ratio"] is not None]
@@ -110,6 +128,8 @@ def row(lines: Sequence[dict[str, Any]], operator: str) -> dict[str, Any]:
         "planned: robust sd %": spread(planned),
         "drawn: sd %": stdev(drawn_ones),
         "planned: sd %": stdev(planned),
+        "drawn: same %": share_of_same(drawn_ones, random.Random(1)),
+        "planned: same %": share_of_same(planned, random.Random(1)),
         "planned: mean %": fmean(planned),
         "its standard error %": stdev(planned) / len(planned) ** 0.5,
         "with against without %": median(cost),
@@ -124,7 +144,8 @@ def main() -> None:
     measure(pairs, raw)
     lines = read(raw)
     rows = [row(lines, name) for name in NAMES]
-    less = [one["planned: robust sd %"] / one["drawn: robust sd %"] for one in rows]
+    less = math.exp(fmean(math.log(one["planned: sd %"] / one["drawn: sd %"]) for one in rows))
+    same = fmean(one["planned: same %"] for one in rows)
     bias = max(abs(one["planned: mean %"]) / one["its standard error %"] for one in rows)
     load = median(line["load"] for line in lines)
     publish(
@@ -132,7 +153,8 @@ def main() -> None:
         f"pairs of identical torch code, in turns, load {load:.0f} on {os.cpu_count()} cores",
         rows,
         {
-            "spread of planned pairs over that of drawn ones, in the middle of the operators": (median(less), 0.8, ""),
+            "spread of planned pairs over that of drawn ones, geometric mean of the operators": (less, 0.8, ""),
+            "identical code that twelve planned pairs do not call the same": (100 - same, 10.0, "%"),
             "the mean of planned pairs of one operator, in standard errors, at most": (bias, 3.0, ""),
         },
     )
