@@ -65,13 +65,14 @@ def test_what_tensorflow_does_not_compile_is_skipped_with_the_reason(
 def test_forward_and_backward_are_compiled_and_the_time_it_took_stands_apart(
     framework: str, benches: dict[str, Bench]
 ) -> None:
-    # PyTorch keeps what it compiled from one run of the tests to the next.
-    result = outcome(benches[framework], "forward_backward", TORCHINDUCTOR_FORCE_DISABLE_CACHES="0")
+    result = outcome(benches[framework], "forward_backward")
     assert result.status == "ok", result.reason
     assert result.measurement is not None
     compiling = result.measurement.quantity("compile_time")
-    assert compiling is not None
-    assert compiling.value > 0
+    if compiling is None:
+        assert str(result.measurement.facts["compiled"]).startswith("loaded from the cache")
+    else:
+        assert compiling.value > 0
 
 
 def test_a_block_with_a_list_of_states_is_compiled(benches: dict[str, Bench]) -> None:

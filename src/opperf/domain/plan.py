@@ -38,6 +38,9 @@ COUNTING, PLACING, LAYOUT_BYTES = "OPPERF_COUNTING", "OPPERF_PLACING", 1000
 PLACEMENTS = PLANNED, DRAWN = "planned", "drawn"
 #: Who makes the calls of a block: `python`, or also a loop in C or C++ (`native`).
 LOOPS = ("python", NATIVE)
+#: Whether equal children share what their compilers have written to the disk.
+SHARED_CODE = "shared"
+COMPILE_CACHES = (SHARED_CODE, "none")
 #: The settings of a run that change what is measured; the others only bound it.
 MEASURING = ("warmup", "runs", "precision", "trial_budget", "processes", "cache", "clock", "loop", "seed", "cpus")
 #: The settings of a side that nothing is measured on: it computes what others should.
@@ -241,7 +244,8 @@ class Settings(Fields):
     of others those of the operator's small case (see `check_of`). With the clock `native` the
     framework's own profiler says what its operators took; with `instructions`, what they execute is counted as well,
     and they are timed with the vectors that Valgrind has. With the loop `native` calls are timed from C too. `jobs` is
-    how many trials may run side by side; 0 is as many as do not disturb each other.
+    how many trials may run side by side; 0 is as many as do not disturb each other. With the compile cache `shared`
+    a child loads what an equal one has compiled; else each compiles for itself.
     """
 
     warmup: Natural | None = None
@@ -262,8 +266,9 @@ class Settings(Fields):
     memory_limit: int | None = None
     by_share: bool = False
     jobs: Natural = 1
+    compile_cache: Annotated[str, OneOf(COMPILE_CACHES)] = SHARED_CODE
 
-    sparse = ("jobs", "loop", "check")
+    sparse = ("jobs", "loop", "check", "compile_cache")
 
     def __post_init__(self) -> None:
         for name, least in (("warmup", 0), ("runs", 1), ("processes", 1)):
@@ -280,9 +285,11 @@ class Settings(Fields):
                 raise InputError(f"`--{name.replace('_', '-')}` is {value:g}, expected {LONGEST:g} s at most")
         if self.check is not None and self.check not in CHECKS:
             raise InputError(f"`--check` is `{self.check}`, expected {', '.join(CHECKS[:-1])} or {CHECKS[-1]}")
-        for name, names in (("cache", CACHES), ("clock", CLOCKS), ("loop", LOOPS)):
+        words = {"cache": CACHES, "clock": CLOCKS, "loop": LOOPS, "compile_cache": COMPILE_CACHES}
+        for name, names in words.items():
             if getattr(self, name) not in names:
-                raise InputError(f"`--{name}` is `{getattr(self, name)}`, expected {' or '.join(names)}")
+                option = f"--{name.replace('_', '-')}"
+                raise InputError(f"`{option}` is `{getattr(self, name)}`, expected {' or '.join(names)}")
         if self.clock == NATIVE and self.cache == "cold":
             raise InputError("`--clock native` cannot be combined with a cold cache", hint="leave out `--cache cold`")
 

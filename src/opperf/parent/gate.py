@@ -97,6 +97,7 @@ class Gate:
             check=self.check,
             jobs=file.jobs,
             clock="wall" if self.is_recorded else file.clock,
+            compile_cache=file.compile_cache,
         )
 
 

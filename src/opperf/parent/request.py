@@ -40,7 +40,7 @@ READERS: Mapping[str, Callable[..., float]] = {
     "memory_limit": parse_bytes,
     "jobs": parse_jobs,
 }
-PLAIN = ("warmup", "runs", "processes", "cache", "clock", "loop", "seed", "memory", "latency", "check")
+PLAIN = ("warmup", "runs", "processes", "cache", "clock", "loop", "seed", "memory", "latency", "check", "compile_cache")
 
 
 def selection(

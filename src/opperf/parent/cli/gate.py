@@ -73,6 +73,7 @@ def gate(
     cpus: options.Cpus = None,
     jobs: Annotated[Optional[str], Option(metavar="N|auto", help=options.JOBS)] = None,
     clock: Annotated[Optional[str], Option(metavar="wall|instructions", help=options.COMPARING_CLOCK)] = None,
+    compile_cache: Annotated[Optional[str], Option(metavar="shared|none", help=options.COMPILE)] = None,
     seed: Annotated[Optional[int], Option(metavar="S", help="Seed for the values of the inputs.")] = None,
     check: options.Check = None,
     no_check: options.NoCheck = False,
@@ -119,6 +120,7 @@ def gate(
         "cpus": cpus,
         "jobs": jobs,
         "clock": clock,
+        "compile_cache": compile_cache,
         "seed": seed,
     }
     file = gate_file(config, overrides, what.plugin or ())

@@ -51,9 +51,8 @@ Category = Annotated[
         autocompletion=completion.categories,
     ),
 ]
-Config = Annotated[
-    Optional[list[Path]], Option(metavar="FILE", help="Measure the cases of a PARAM benchmark config. Repeatable.")
-]
+CONFIG = "Measure the cases of a PARAM benchmark config. Repeatable."
+Config = Annotated[Optional[list[Path]], Option(metavar="FILE", help=CONFIG)]
 INPUT = "Shape of an input, or of all; type and values may follow: `ids=9:int64:range=0..64`. Repeat for more cases."
 Input = Annotated[Words, Option("--input", metavar="[NAME=]SHAPE", help=INPUT)]
 Framework = Annotated[
@@ -86,6 +85,8 @@ Clock = Annotated[
 COMPARING_CLOCK = "What to compare: the time (wall), or the number of executed instructions, counted under Valgrind."
 ComparingClock = Annotated[str, Option(metavar="wall|instructions", help=COMPARING_CLOCK)]
 JOBS = "Number of trials to measure side by side, each on its own cores. auto: as many as do not disturb each other."
+COMPILE = "Compiled code on disk: shared by a side's processes, or none, so that each compiles for itself."
+CompileCache = Annotated[str, Option(metavar="shared|none", help=COMPILE)]
 Jobs = Annotated[str, Option(metavar="N|auto", help=JOBS)]
 Loop = Annotated[
     str,
@@ -145,9 +146,7 @@ class What:
             autocompletion=completion.values,
         ),
     ] = None
-    random: Annotated[Optional[int], Option(metavar="N", help="Number of random cases per operator. See `--seed`.")] = (
-        None
-    )
+    random: Annotated[Optional[int], Option(metavar="N", help="Random cases per operator. See `--seed`.")] = None
     size: Annotated[
         Words,
         Option(
@@ -247,6 +246,7 @@ class How:
     timeout: Annotated[str, Option(metavar="SECONDS", help="Time limit for one trial.")] = "120"
     cpus: Cpus = None
     seed: Annotated[int, Option(metavar="S", help="Seed for the values of inputs, and for random cases.")] = 0
+    compile_cache: CompileCache = "shared"
 
 
 @dataclass(frozen=True)

@@ -167,7 +167,10 @@ def gate(
     overrides = {
         **{
             name: request.get(name)
-            for name in ("pairs", "settle", "max_pairs", "processes", "inconclusive", "cpus", "jobs", "clock", "seed")
+            for name in (
+                *("pairs", "settle", "max_pairs", "processes", "inconclusive", "cpus", "jobs", "clock", "seed"),
+                "compile_cache",
+            )
         },
         **{name: as_list(request.pop(name, None)) for name in ("framework", "environment", "device")},
         **{name: as_text(request.get(name), "%", 100) for name in ("tolerance", "threshold")},

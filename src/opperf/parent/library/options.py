@@ -57,6 +57,7 @@ class How(TypedDict, total=False):
     timeout: float | str
     cpus: str | Sequence[int] | None
     seed: int
+    compile_cache: str
 
 
 class Jobs(TypedDict, total=False):
@@ -106,6 +107,7 @@ class GateOptions(What, total=False):
     cpus: str | None
     jobs: int | str | None
     clock: str | None
+    compile_cache: str | None
     seed: int | None
     check: bool | str
     explain: bool
@@ -164,6 +166,7 @@ DEFAULTS: Mapping[str, object] = {
     "allocator": "fixed",
     "timeout": 120.0,
     "seed": 0,
+    "compile_cache": "shared",
     "precision": 0.02,
     "trial_budget": 0.5,
     "processes": 1,

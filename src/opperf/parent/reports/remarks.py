@@ -88,6 +88,10 @@ def legend(records: Sequence[Record]) -> list[Note]:
     if any(time.clock == NATIVE for time in times):
         native = "clock=native: operator times from the framework's own profiler, without call overhead"
         notes.append(Note(native))
+    if any("compiled" in record.facts for record in records):
+        notes.append(
+            Note("compiled code was loaded from the cache; `--compile-cache none` measures the time to compile")
+        )
     return [*notes, *_limits(records), *_sources(records), *_orders(records)]
 
 

@@ -17,6 +17,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, at_place, unknown
 from opperf.domain.files.json_text import JsonDict, JsonObject
 from opperf.domain.files.text_file import read_text
+from opperf.domain.plan import SHARED_CODE
 from opperf.domain.registry import split_implementation
 from opperf.domain.tolerances import Tolerances
 from opperf.parent.sources.gate_keys import (
@@ -71,6 +72,7 @@ class GateFile:
     cpus: str | None = None
     jobs: int = 1
     clock: str = "wall"
+    compile_cache: str = SHARED_CODE
     expected: Path | None = None
     threshold: Tolerances = Tolerances(THRESHOLD)
     processes: int = 5

@@ -12,7 +12,7 @@ from opperf.domain.code import check_name
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError, at_place, check_known
 from opperf.domain.judgement import POLICIES
-from opperf.domain.plan import INSTRUCTIONS, MODES
+from opperf.domain.plan import COMPILE_CACHES, INSTRUCTIONS, MODES
 from opperf.domain.registry import framework, parse_device, split_implementation
 from opperf.domain.tensor import parse_dtype
 from opperf.domain.tolerances import Tolerances
@@ -210,6 +210,7 @@ KEYS: Mapping[str, tuple[str, Reader]] = {
     "cpus": ("cpus", _string),
     "jobs": ("jobs", _jobs),
     "clock": ("clock", _one_of(("wall", INSTRUCTIONS))),
+    "compile_cache": ("compile_cache", _one_of(COMPILE_CACHES)),
 }
 _NOT_NIGHTLY = ("base", "new", "jobs")
 #: The keys of the table `[nightly]`: those of a gate but for its sides and jobs, and its own.

@@ -121,6 +121,7 @@ class Duel:
                 plugins=plugins,
                 greet=False,
                 variables={**placement.variables(sides), **variables(settings)},
+                compile_cache=settings.compile_cache,
             )
             self._importing_on = tuple(ahead) or (cpus, apart or cpus)
             for place, where in zip(order, self._importing_on):

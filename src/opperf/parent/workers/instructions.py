@@ -116,6 +116,7 @@ class Counter:
                 plugins=plugins,
                 greet=False,
                 variables={**REPEATABLE, **NO_AVX512, COUNTING: "1" * (1 + layout * LAYOUT_BYTES)},
+                compile_cache=settings.compile_cache,
                 under=() if side.framework == "null" else self._command(),
             )
         except BaseException:

@@ -124,6 +124,7 @@ class Pool:
             plugins=self._plugins,
             greet=False,
             variables=variables(self._settings),
+            compile_cache=self._settings.compile_cache,
         )
         self._worker = worker
         try:

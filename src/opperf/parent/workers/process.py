@@ -29,6 +29,7 @@ from opperf.domain.message.requests import Limits, Quit, R, Request, reply_type,
 from opperf.domain.message.wire import LONGEST, PROTOCOL, Answer, MessageError, read_answer, request_line
 from opperf.domain.plan import ReadSide, Side
 from opperf.parent.passwords import environment_of
+from opperf.parent.workers.compiled_code import compiler_variables
 from opperf.parent.workers.confinement import groups
 from opperf.parent.workers.confinement.variables import needed
 from opperf.parent.workers.interpreters import interpreter
@@ -340,6 +341,7 @@ def start(
     plugins: Sequence[Path] = (),
     greet: bool = True,
     variables: Mapping[str, str] = NO_VARIABLES,
+    compile_cache: str | None = None,
     under: Sequence[str] = (),
     files: Sequence[int] = (),
 ) -> tuple[Worker, Path]:
@@ -348,12 +350,15 @@ def start(
     `sharing` is the number of children that live at a time: they share the memory. A child serves every implementation
     that its trials name, so its own side names none. Nothing is started for a side that data names. `plugins` have the
     user's own iterators and generators. Who does not `greet` here does so later: the child imports its framework
-    meanwhile. `variables`, `under` and `files` are a `Worker`'s.
+    meanwhile. `variables`, `under` and `files` are a `Worker`'s. Without a `compile_cache` compilers do as they do
+    without opperf.
     """
     if isinstance(side, ReadSide):
         raise InputError("only a file names this side", hint="name it yourself", slug="code_in_file")
     spec = environment_of(side.environment)
     python = interpreter(spec, framework=side.framework, progress=progress)
+    if compile_cache is not None:
+        variables = {**compiler_variables(compile_cache, side, spec, python), **variables}
     worker = Worker(
         python,
         package_folder(),

@@ -323,3 +323,10 @@ def test_a_run_says_which_frameworks_keep_the_order_of_equal_elements() -> None:
 def test_a_run_of_one_order_of_equal_elements_says_nothing_of_it() -> None:
     for records in ([sort_of("jax", "kept"), sort_of("numpy", "any", MUL)], [sort_of("numpy", "any")] * 2):
         assert not [note for note in remarks.legend(records) if note.text.startswith("sorts: ")]
+
+
+def test_a_run_whose_programs_were_loaded_says_how_to_measure_the_time_to_compile() -> None:
+    loaded = Record(Trial(ADD, Side("torch"), "forward"), "ok", facts={"compiled": "loaded from the cache in 0.3 s"})
+    text = "compiled code was loaded from the cache; `--compile-cache none` measures the time to compile"
+    assert text in [note.text for note in remarks.legend([loaded])]
+    assert not remarks.legend([replace(loaded, facts={})])

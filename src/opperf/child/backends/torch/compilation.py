@@ -3,9 +3,13 @@
 * Each trial gets a code object of its own. `torch.compile` keeps what it compiled by code object and gives up after
   eight of one, silently: in one process the ninth operator, and those after it, ran eager. It also stops compiling for
   fixed shapes when a code object has seen two.
-* What the compiler keeps on the disk is not used: an operator that any process had compiled before took 0.3 s in place
-  of 4. `TORCHINDUCTOR_FORCE_DISABLE_CACHES`, when set, decides.
-* What the first compilation of a process does once (imports, trying the C++ compiler) is done on a tiny function.
+* A process compiles a program once: who asks for the same call again, with tensors elsewhere in memory, gets the same
+  code object. Without that, each round of a comparison compiled.
+* What the compiler keeps on the disk is used where `TORCHINDUCTOR_CACHE_DIR` names a folder for it, as opperf does for
+  the children of a command, and not otherwise. What is timed is then loaded from there in every process, also in that
+  which compiled it: the same wrapper is around the same library. The time to compile is that of a process which found
+  nothing there; of the others it is not known, and their notes say so.
+* What the first compilation of a process does once (imports, trying the C++ compiler) is no part of that time.
 * A backward that runs again on a graph that is kept must not give its buffers away, which is asked at each call; so it
   is forbidden for all.
 
@@ -19,9 +23,10 @@ Mode `cuda_graph`: a call is captured once, and each measured call launches what
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import cache
 from time import perf_counter
@@ -31,38 +36,112 @@ from typing import Any
 import torch
 import torch._dynamo.exc
 import torch._functorch.config
+from torch._dynamo.utils import counters
 
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Bound, Work
-from opperf.domain.measurement import compile_time
+from opperf.domain.dataclass import dataclass
+from opperf.domain.measurement import Quantity, compile_time
+from opperf.domain.units import format_seconds
 
 torch._functorch.config.donated_buffer = False
-if "TORCHINDUCTOR_FORCE_DISABLE_CACHES" not in os.environ:
+if not {"TORCHINDUCTOR_CACHE_DIR", "TORCHINDUCTOR_FORCE_DISABLE_CACHES"}.intersection(os.environ):
     torch.compiler.config.force_disable_caches = True
 #: The error of which `torch.compile` makes another when it needs a compiler.
 NO_COMPILER = "InvalidCxxCompiler"
 
 
-def compiled(bound: Bound, make: Callable[[Bound], Work]) -> Work:
-    """Return the work that `make` makes of the compiled function, compiled by one call of it.
+@dataclass(frozen=True)
+class Program:
+    """What was compiled of a function for one `key`, what that has measured, and where it came from."""
+
+    key: object
+    function: Callable[..., Any]
+    metrics: Mapping[str, Quantity]
+    notes: Mapping[str, object]
+
+
+def compiled(bound: Bound, make: Callable[[Bound], Work], direction: str, last: Program | None) -> tuple[Work, Program]:
+    """Return the work that `make` makes of the compiled function, and its program: the `last` one where it serves.
 
     Raises `Unsupported` where there is no C++ compiler, or no one graph.
     """
+    key = (bound.function, direction, bound.training, signature((bound.arguments, dict(bound.keywords))))
     try:
-        _begin()
-        start = perf_counter()
-        work = make(replace(bound, function=_compiled(bound.function)))
-        arguments = work.make_arguments()
-        with work.scope():
-            work.function(*arguments, **work.keywords)
+        if last is not None and last.key == key:
+            work, program = make(replace(bound, function=last.function)), last
+        else:
+            work, program = _compile(bound, make, key)
     except torch._dynamo.exc.TorchDynamoException as error:
         raise _refusal(error) from error
-    return replace(work, metrics=compile_time(perf_counter() - start))
+    return replace(work, metrics=program.metrics, notes={**work.notes, **program.notes}), program
+
+
+def _compile(bound: Bound, make: Callable[[Bound], Work], key: object) -> tuple[Work, Program]:
+    """Compile by a first call; what was written to a cache is then loaded from it, as every later process does."""
+    _begin()
+    work, function, seconds = _call_first(bound, make)
+    loads = _loads()
+    if _writes():
+        work, function, _ = _call_first(bound, make)
+    notes = {"compiled": f"loaded from the cache in {format_seconds(seconds)}"} if loads else {}
+    return work, Program(key, function, {} if notes else compile_time(seconds), notes)
+
+
+def _call_first(bound: Bound, make: Callable[[Bound], Work]) -> tuple[Work, Callable[..., Any], float]:
+    """Return the work of a function that its first call has compiled, that function, and the seconds that took."""
+    counters.clear()
+    start = perf_counter()
+    function = _compiled(bound.function)
+    work = make(replace(bound, function=function))
+    arguments = work.make_arguments()
+    with work.scope():
+        work.function(*arguments, **work.keywords)
+    return work, function, perf_counter() - start
+
+
+def _loads() -> int:
+    """Return the number of graphs that the last first call has loaded from a cache."""
+    return int(counters["aot_autograd"]["autograd_cache_hit"] + counters["inductor"]["fxgraph_cache_hit"])
+
+
+def _writes() -> int:
+    """Return the number of graphs that it has compiled and written there."""
+    return int(counters["aot_autograd"]["autograd_cache_saved"] + counters["inductor"]["fxgraph_cache_miss"])
+
+
+def signature(value: Any) -> object:
+    """Return what a program is compiled for of the arguments of a call: all but the elements of its tensors."""
+    if isinstance(value, torch.Tensor):
+        return (tuple(value.shape), value.dtype, value.layout, _strides(value), value.requires_grad, str(value.device))
+    if isinstance(value, (list, tuple)):
+        return (type(value), *map(signature, value))
+    if isinstance(value, dict):
+        return tuple((name, signature(one)) for name, one in value.items())
+    return type(value), repr(value)
+
+
+def _strides(tensor: Any) -> tuple[int, ...] | None:
+    return tuple(tensor.stride()) if tensor.layout == torch.strided else None
 
 
 @cache
 def _begin() -> None:
-    _compiled(torch.neg)(torch.ones(8))
+    """Do what the first compilation of a process does once; without what is imported here, it does that by itself."""
+    collects = gc.isenabled()
+    gc.disable()  # an import leaves little behind, and looking for it takes a tenth of its time
+    try:
+        import torch._inductor.compile_fx
+        from torch._inductor.cpu_vec_isa import pick_vec_isa
+
+        with suppress(Exception):  # whoever compiles says why there is no compiler
+            pick_vec_isa()
+    except ImportError:  # PyTorch before 2.5 has it elsewhere
+        _compiled(torch.neg)(torch.ones(8))
+    finally:
+        gc.freeze()
+        if collects:
+            gc.enable()
 
 
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:

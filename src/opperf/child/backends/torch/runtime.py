@@ -63,6 +63,7 @@ class TorchBackend(Backend):
     def __init__(self, side: Side) -> None:
         self.side = side
         self.clock = ProcessClock()
+        self._program: Any = None
         torch.set_num_threads(side.threads)
         keras.configure(self.name, side.device)
         self.device = torch.device(side.device)
@@ -196,17 +197,17 @@ class TorchBackend(Backend):
 
     def forward(self, bound: Bound) -> Work:
         """Return the call without a graph."""
-        return self._in_mode(bound, _forward)
+        return self._in_mode(bound, _forward, "forward")
 
     def backward(self, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
         """Return the gradients alone."""
-        return self._in_mode(bound, lambda bound: gradients.backward(self, bound, cotangents, fresh=fresh))
+        return self._in_mode(bound, lambda bound: gradients.backward(self, bound, cotangents, fresh=fresh), "backward")
 
     def forward_backward(self, bound: Bound, cotangents: Callable[[Any], Any]) -> Work:
         """Return a forward that records a graph, and its gradients."""
-        return self._in_mode(bound, lambda bound: gradients.forward_backward(self, bound, cotangents))
+        return self._in_mode(bound, lambda bound: gradients.forward_backward(self, bound, cotangents), "both")
 
-    def _in_mode(self, bound: Bound, make: Callable[[Bound], Work]) -> Work:
+    def _in_mode(self, bound: Bound, make: Callable[[Bound], Work], direction: str) -> Work:
         """Return the work that `make` makes, of the function itself, what is compiled of it, or a graph of its call."""
         if self.side.mode == "eager":
             return make(bound)
@@ -214,7 +215,8 @@ class TorchBackend(Backend):
 
         if self.side.mode == "cuda_graph":
             return compilation.capture_graph(bound, make, self.device)
-        return compilation.compiled(bound, make)
+        work, self._program = compilation.compiled(bound, make, direction, self._program)
+        return work
 
     def share(self, memory: memoryview, spec: TensorSpec) -> Any:
         """Return a tensor over the bytes; PyTorch does not know that they may be read-only."""
