@@ -35,14 +35,10 @@ from opperf.domain.files.destination import ScratchFolder
 from opperf.domain.plan import EXTRA_CALLS, LAYOUT, SHARED_CODE, Side
 from opperf.parent.workers.package import DIGEST, KEEP_FOR, cache_folder, ensure_folder
 
-#: The variable by which each compiler finds its folder, and the name of that.
-FOLDERS = {
-    "TORCHINDUCTOR_CACHE_DIR": "inductor",
-    "TRITON_CACHE_DIR": "triton",
-    "JAX_COMPILATION_CACHE_DIR": "jax",
-}
-#: What keeps compilers from reading and writing what lies on the disk.
-WITHOUT = {"TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1", "TRITON_ALWAYS_COMPILE": "1", "JAX_ENABLE_COMPILATION_CACHE": "0"}
+#: The variable by which each compiler of PyTorch finds its folder, and the name of that.
+FOLDERS = {"TORCHINDUCTOR_CACHE_DIR": "inductor", "TRITON_CACHE_DIR": "triton"}
+#: What keeps them from reading what lies on the disk. A child of JAX does without in any case.
+WITHOUT = {"TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1", "TRITON_ALWAYS_COMPILE": "1"}
 NUMBA = "NUMBA_CACHE_DIR"
 
 
@@ -53,13 +49,15 @@ def compiler_variables(choice: str, side: Side, spec: EnvironmentSpec, python: P
     """
     if side.framework == "null":
         return {}
-    numba = {NUMBA: str(_of_this_process() / key(side, python) / "numba")}
+    of_torch = side.framework == "torch"
     if choice != SHARED_CODE:
-        return {**WITHOUT, NUMBA: str(_of_this_process() / f"numba-{time.monotonic_ns()}")}
-    if side.device != "cpu":
-        return numba
+        numba = _of_this_process() / f"numba-{time.monotonic_ns()}"
+        return {**(WITHOUT if of_torch else {}), NUMBA: str(numba)}
+    numba = _of_this_process() / key(side, python) / "numba"
+    if side.device != "cpu" or not of_torch:
+        return {NUMBA: str(numba)}
     folder = _lasting(key(side, python)) if spec.requirements else _of_this_process() / key(side, python)
-    return {**{name: str(folder / compiler) for name, compiler in FOLDERS.items()}, **numba}
+    return {**{name: str(folder / compiler) for name, compiler in FOLDERS.items()}, NUMBA: str(numba)}
 
 
 def key(side: Side, python: Path) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.each import each
 
-from opperf.child.backends.values import bounds
+from opperf.child.backends.values import bounds, constant
 
 
 @each(
@@ -35,3 +35,13 @@ def test_values_that_no_bounds_stand_for_have_none(
 
 def test_infinite_values_have_no_bounds() -> None:
     assert bounds(np.array([np.inf, 0.0])) is None
+
+
+@each(("one", "other"), [(1, 1.0), (1, True), (0.0, -0.0), ([1], [1]), (np.zeros(2), np.zeros(2)), (float, int)])
+def test_a_program_that_knows_one_value_does_not_serve_another(one: object, other: object) -> None:
+    assert constant(one) != constant(other)
+
+
+@each("value", [1, -1.5, "same", None, (1, 2), float])
+def test_a_program_that_knows_a_value_serves_that_value(value: object) -> None:
+    assert constant(value) == constant(value)

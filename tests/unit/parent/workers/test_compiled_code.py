@@ -109,6 +109,12 @@ def test_on_a_gpu_no_process_gets_the_kernel_that_another_ones_luck_chose() -> N
     assert set(variables(Side("torch", device="cuda:0", mode="compiled"))) == {NUMBA}
 
 
+@pytest.mark.parametrize("choice", ["shared", "none"])
+def test_no_folder_of_pytorchs_compilers_is_made_for_another_framework(choice: str, home: Path) -> None:
+    assert set(variables(Side("jax", "jax", mode="compiled"), choice=choice)) == {NUMBA}
+    assert not any(home.iterdir())
+
+
 def test_the_null_framework_compiles_nothing(home: Path) -> None:
     assert variables(Side("null")) == {}
     assert not any(home.iterdir())

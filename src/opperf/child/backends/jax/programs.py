@@ -30,7 +30,9 @@ from weakref import WeakKeyDictionary
 import jax
 
 from opperf.child.backends.jax import hlo
+from opperf.child.backends.values import constant
 from opperf.domain.call import Work
+from opperf.domain.dataclass import dataclass
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Counts, Memory, Quantity, compile_time
 
@@ -51,6 +53,37 @@ def program(
     took = compile_time(perf_counter() - start)
     PLANS[jitted] = _plan(executable)
     return jitted, took
+
+
+@dataclass(frozen=True)
+class Program:
+    """A call under jit, as it was compiled for a `key`, and what that has measured."""
+
+    key: object
+    function: Callable[..., Any]
+    metrics: Mapping[str, Quantity]
+
+
+def program_of_call(
+    function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any], last: Program | None
+) -> tuple[Program, tuple[Any, ...]]:
+    """Return the program of a call, the `last` one where it serves, and the tensors that it takes.
+
+    A comparison asks for the same call again and again, with tensors elsewhere in memory.
+    """
+    call, tensors = function_of_tensors(function, arguments, keywords)
+    leaves, structure = jax.tree_util.tree_flatten((arguments, keywords))
+    key = (function, structure, *map(_signature, leaves))
+    if last is not None and last.key == key:
+        return last, tensors
+    return Program(key, *program(call, tensors)), tensors
+
+
+def _signature(leaf: Any) -> object:
+    """Return what a program is compiled for of an argument: of an array all but its elements."""
+    if isinstance(leaf, jax.Array):
+        return leaf.shape, leaf.dtype, leaf.weak_type, leaf.sharding
+    return constant(leaf)
 
 
 def function_of_tensors(

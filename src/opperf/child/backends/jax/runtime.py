@@ -27,7 +27,6 @@ import numpy as np
 from opperf.child.backends import keras, threads
 from opperf.child.backends.call import Binding, bindings
 from opperf.child.backends.jax import capture, functions, gradients, kernels, outstanding, programs
-from opperf.child.backends.jax.programs import function_of_tensors
 from opperf.child.backends.values import ATOL, RTOL, agree
 from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import Backend, HostValue, KernelWatch, Unsupported
@@ -68,6 +67,7 @@ class JaxBackend(Backend):
         in_place = side.device == "cpu" and side.engine == "naive"
         jax.config.update("jax_cpu_enable_async_dispatch", not in_place)  # read when the CPU's client is made
         self.device = _device(side.device)
+        self._program: programs.Program | None = None
         jax.config.update("jax_default_device", self.device)
         self.collects = not in_place
         #: The memory that a function takes: known when its program is compiled, asked for after it has been timed.
@@ -171,9 +171,11 @@ class JaxBackend(Backend):
         """Return the call itself, or the program of it."""
         if self.side.mode == "eager":
             return Work(bound.function, bound.arguments, bound.keywords, nullcontext)
-        call, tensors = function_of_tensors(bound.function, bound.arguments, dict(bound.keywords))
-        function, metrics = programs.program(call, tensors)
-        return Work(function, tensors, {}, nullcontext, metrics=metrics)
+        program, tensors = programs.program_of_call(
+            bound.function, bound.arguments, dict(bound.keywords), self._program
+        )
+        self._program = program
+        return Work(program.function, tensors, {}, nullcontext, metrics=program.metrics)
 
     def backward(self, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
         """Return the gradients alone."""

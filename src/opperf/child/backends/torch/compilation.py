@@ -26,9 +26,10 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache
+from importlib import import_module
 from time import perf_counter
 from types import FunctionType
 from typing import Any
@@ -38,6 +39,7 @@ import torch._dynamo.exc
 import torch._functorch.config
 from torch._dynamo.utils import counters
 
+from opperf.child.backends.values import constant
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Bound, Work
 from opperf.domain.dataclass import dataclass
@@ -79,7 +81,8 @@ def compiled(bound: Bound, make: Callable[[Bound], Work], direction: str, last: 
 
 def _compile(bound: Bound, make: Callable[[Bound], Work], key: object) -> tuple[Work, Program]:
     """Compile by a first call; what was written to a cache is then loaded from it, as every later process does."""
-    _begin()
+    if not begin():
+        _compile_something()
     work, function, seconds = _call_first(bound, make)
     loads = _loads()
     if _writes():
@@ -118,7 +121,7 @@ def signature(value: Any) -> object:
         return (type(value), *map(signature, value))
     if isinstance(value, dict):
         return tuple((name, signature(one)) for name, one in value.items())
-    return type(value), repr(value)
+    return constant(value)
 
 
 def _strides(tensor: Any) -> tuple[int, ...] | None:
@@ -126,22 +129,27 @@ def _strides(tensor: Any) -> tuple[int, ...] | None:
 
 
 @cache
-def _begin() -> None:
-    """Do what the first compilation of a process does once; without what is imported here, it does that by itself."""
+def begin() -> bool:
+    """Do what the first compilation of a process does once, and return whether that could be done without one.
+
+    It is part of starting a child, whose opponent starts meanwhile. What cannot be imported fails where it is used.
+    """
     collects = gc.isenabled()
     gc.disable()  # an import leaves little behind, and looking for it takes a tenth of its time
     try:
-        import torch._inductor.compile_fx
-        from torch._inductor.cpu_vec_isa import pick_vec_isa
-
-        with suppress(Exception):  # whoever compiles says why there is no compiler
-            pick_vec_isa()
-    except ImportError:  # PyTorch before 2.5 has it elsewhere
-        _compiled(torch.neg)(torch.ones(8))
+        import_module("torch._inductor.compile_fx")
+        import_module("torch._inductor.cpu_vec_isa").pick_vec_isa()
+    except Exception:  # who compiles says why there is no compiler; PyTorch before 2.5 has this elsewhere
+        return False
     finally:
-        gc.freeze()
         if collects:
             gc.enable()
+    return True
+
+
+@cache
+def _compile_something() -> None:
+    _compiled(torch.neg)(torch.ones(8))
 
 
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:

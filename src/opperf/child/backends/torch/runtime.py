@@ -71,6 +71,10 @@ class TorchBackend(Backend):
             torch.cuda.set_device(self.device)  # own kernels and `device="cuda"` mean the current one
         square = torch.ones(threads.square(side))
         self.threads_seen: float | None = threads.count(lambda: torch.mm(square, square))
+        if side.mode == "compiled":  # the compiler takes seconds to import, which no other child waits for
+            from opperf.child.backends.torch import compilation
+
+            compilation.begin()
 
     def facts(self) -> dict[str, Any]:
         """Return version, build and threads."""
@@ -211,7 +215,7 @@ class TorchBackend(Backend):
         """Return the work that `make` makes, of the function itself, what is compiled of it, or a graph of its call."""
         if self.side.mode == "eager":
             return make(bound)
-        from opperf.child.backends.torch import compilation  # the compiler takes seconds to import
+        from opperf.child.backends.torch import compilation
 
         if self.side.mode == "cuda_graph":
             return compilation.capture_graph(bound, make, self.device)
