@@ -67,3 +67,11 @@ def test_the_names_of_builds_do_not_lie_on_each_other() -> None:
         spots = sorted(float(one.attrib["x"]) for one in names)
         assert len(spots) > 2
         assert min(after - before for before, after in pairwise(spots)) > 25
+
+
+def test_a_change_within_what_its_series_moved_by_before_is_marked_and_grey() -> None:
+    (chart,) = ratio_charts([compared(*([1.0] * 3 + [1.08] * 3) * 4)], {})
+    first, last = chart.steps[0], chart.steps[-1]
+    assert (first.text, first.level) == ("+8.00 %", "slower")
+    assert (last.text, last.level) == ("+8.00 % ~", "inconclusive")
+    assert "one with ~ is within what its series moved by before" in chart.caption

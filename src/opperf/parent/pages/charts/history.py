@@ -35,7 +35,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Step:
-    """A change between two places, and its size; `level` is `slower` or `faster`."""
+    """A change between two places, and its size: `slower`, `faster`, or `inconclusive` where it says little."""
 
     after: int
     text: str

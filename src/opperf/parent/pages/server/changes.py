@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from opperf.domain.units import format_percent, format_ratios
+from opperf.domain.units import format_ratios
 from opperf.parent.history import imported_changes, named_changes
 from opperf.parent.pages.charts.intervals import Intervals, Row
+from opperf.parent.pages.server.operator_charts import MARKS, step_text
 from opperf.parent.pages.server.overview import MOST, categories, filters_of
 from opperf.parent.pages.server.view import Choice, Query, View, path
 from opperf.parent.reports import history as report
@@ -68,12 +69,10 @@ def _largest(changes: Sequence[NamedChange]) -> list[Intervals]:
                 f"{one.series.framework} {one.change.before} to {one.change.after}",
                 ratio,
                 interval,
-                f"{'+' if ratio > 1 else ''}{format_percent(ratio - 1)}{'' if one.change.confirmed else ' ?'}",
-                _verdict(one),
+                step_text(one.change),
+                "inconclusive" if one.change.usual else _verdict(one),
                 tip=f"{ratio:.3f} {format_ratios(interval)}\n{' '.join([*direction, case_text(one.series.case)])}",
             )
         )
-    caption = (
-        "Time after the change over time before it; right of 1 is slower. The next build has to confirm one with ?."
-    )
+    caption = f"Time after the change over time before it; right of 1 is slower; {MARKS}"
     return [Intervals("Largest changes", caption, rows, lambda ratio: f"{ratio:g}", mark=1.0)] if rows else []

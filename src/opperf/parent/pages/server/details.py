@@ -38,7 +38,7 @@ from opperf.parent.pages.server.overview import filters_of
 from opperf.parent.pages.server.view import Choice, Query, View, path
 from opperf.parent.reports import report_of
 from opperf.parent.reports.document import Block, Column, Document, Note, Section, plain, table
-from opperf.parent.reports.history import RUNS, WEAKER, next_command
+from opperf.parent.reports.history import RUNS, USUAL, WEAKER, next_command
 from opperf.parent.reports.text import case_text
 from opperf.parent.store.database.archive import Archive, Stored
 from opperf.parent.store.database.builds import build_orders
@@ -103,7 +103,8 @@ def _changes(archive: Archive, filters: Filters, text: str) -> list[Block]:
         if text in ("", case_text(one.series.case)):
             ratio, interval = math.exp(one.change.size.log_ratio), format_ratios(one.change.size.interval())
             where = f"{one.series.framework} {one.change.before} to {one.change.after}: {ratio:.3f} {interval}"
-            weak = "" if one.anchor else f", by absolute times: {WEAKER}"
+            weak = f", {USUAL}" if one.change.usual else ""
+            weak += "" if one.anchor else f", by absolute times: {WEAKER}"
             lines.append(Note("; ".join(filter(None, [where + weak, next_command(one)])), kind="item"))
     return [Section("Changes", lines)] if lines else []
 

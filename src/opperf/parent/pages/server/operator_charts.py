@@ -9,7 +9,7 @@ from opperf.domain.case import Case
 from opperf.domain.moment import shown_moment
 from opperf.domain.stats.significance import Estimate
 from opperf.domain.units import format_bytes, format_interval, format_percent, format_ratios, format_seconds
-from opperf.parent.analysis.change_points import changes, points
+from opperf.parent.analysis.change_points import Change, changes, points
 from opperf.parent.analysis.ratio_graph import Edge
 from opperf.parent.pages.charts.drawing import color
 from opperf.parent.pages.charts.history import History, Line, Moment, Step
@@ -26,6 +26,17 @@ METRICS: Mapping[str, tuple[str, Callable[[float | None], str]]] = {
     "memory": ("memory", format_bytes),
     "compile time": ("compile_times", format_seconds),
 }
+
+
+#: What the marks of changes say.
+MARKS = "the next build has to confirm one with ?, and one with ~ is within what its series moved by before."
+
+
+def step_text(change: Change) -> str:
+    """Write the size of a change: with ~ where its series moved as far before, with ? where one build has shown it."""
+    share = math.expm1(change.size.log_ratio)
+    mark = " ~" if change.usual else "" if change.confirmed else " ?"
+    return f"{'+' if share > 0 else ''}{format_percent(share)}{mark}"
 
 
 def inputs(series: Series) -> str:
@@ -79,12 +90,12 @@ def _ratios(series: Series, edges: Sequence[Edge], order: Sequence[str]) -> Hist
             continue
         ratio, interval = math.exp(change.size.log_ratio), change.size.interval()
         words = f"{change.before} to {change.after}: {ratio:.3f} {format_ratios(interval)}"
-        text = f"{'+' if ratio > 1 else ''}{format_percent(ratio - 1)}{'' if change.confirmed else ' ?'}"
-        steps.append(Step(places[change.after], text, "slower" if ratio > 1 else "faster", words))
+        text, level = step_text(change), "slower" if ratio > 1 else "faster"
+        steps.append(Step(places[change.after], text, "inconclusive" if change.usual else level, words))
     return History(
         f"{side_words(series)} against {anchor}: {describe(series)}",
         f"Ratio of each build to the anchor, with its interval, on {series.machine_name}.{_latest(builds, every)}"
-        + (" A dashed line is a change; the next build has to confirm one with ?." if steps else ""),
+        + (f" A dashed line is a change; {MARKS}" if steps else ""),
         [point.build for point in builds],
         [Line(series.framework, moments)],
         lambda ratio: f"{ratio:.3g}",
