@@ -46,7 +46,8 @@ pairs = 3
 anchor = "null;version=1.0"
 builds = [BUILDS]
 """
-#: Sides that a label may not have: a setting, a variable, a wheel, a package of nobody's, a version left open.
+#: Sides that a label may not have: a setting, a variable, a wheel, a package of nobody's, a version left open, packages
+#: beside a framework.
 SIDES = (
     "null;slowdown=1.01;env.LD_PRELOAD=x.so",
     "null;env.PLANTED=1",
@@ -55,6 +56,10 @@ SIDES = (
     "torch @ file:///planted.whl",
     "numpy-fast==2.0",
     "numpy>=2",
+    "numpy==2.4.6 + numba==0.61.2",
+    "numpy==2.4.6 + planted @ file:///planted.whl",
+    "numpy==2.4.6 + git+file:///planted",
+    "numpy==2.4.6 + -r /planted.txt",
     "numpy==2.4.6;env.PLANTED=1",
     "numpy==2.4.6;threads=2",
     "numpy==2.4.6 --index-url=https://planted.example",

@@ -6,6 +6,8 @@
     numpy==1.26.4         one requirement, as PEP 508 writes it; what the framework cannot do without comes with it
     torch@ file:///W.whl  the same, for a wheel of the user's own
     torch + keras         one of these that opperf builds, and a library of layers that runs on the framework
+    numpy==2.2.6 + numba==0.61.2
+                          and further packages: requirements, wheels (`x.whl`), `git+file:///repo`, `-r FILE`
     python=PATH           an interpreter of the user's own, used as it is
 
 This is the text alone: nothing is looked for, built or run here (`parent/workers/environments.py` does).
@@ -13,11 +15,13 @@ This is the text alone: nothing is looked for, built or run here (`parent/worker
 
 from __future__ import annotations
 
+import os
 import re
+import urllib.parse
 from dataclasses import replace
 
 from opperf.domain.dataclass import dataclass
-from opperf.domain.errors import InputError, unknown
+from opperf.domain.errors import InputError, near, unknown
 from opperf.domain.registry import FRAMEWORKS, LAYER_LIBRARIES, PRESETS
 
 #: The newest Python that has wheels of what the framework needs: NumPy below 1.24 stops there.
@@ -34,6 +38,9 @@ _VERSION = re.compile(r"\s*(===|==|~=|!=|<=|>=|<|>)\s*([A-Za-z0-9.*+!_-]+)\s*")
 # One version of a package: no other clause, no wildcard, no URL.
 _PIN = re.compile(rf"{_NAME}(\[[A-Za-z0-9._,-]+\])?==[A-Za-z0-9.+!_-]+")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:\S+")
+_WHEEL = re.compile(rf"(?:.*/)?(?P<name>{_NAME})-[^/-]+(?:-[^/-]+)?-[^/-]+-[^/-]+-[^/-]+\.whl")
+# A repository whose package is not named: only its own files say what that is.
+_REPOSITORY = re.compile(r"git\+[A-Za-z]+:\S+")
 _HINT = "write a framework (`mxnet`), a requirement (`numpy==1.26.4`) or `python=PATH`"
 
 
@@ -42,7 +49,8 @@ class EnvironmentSpec:
     """An environment as a user requests it.
 
     `text` is its canonical spelling, what records show; reading it again gives an equal value. `framework` is None
-    where the text does not tell (`current`, `python=PATH`, a package that opperf does not know).
+    where the text does not tell (`current`, `python=PATH`, a package that opperf does not know). `files` are files of
+    requirements, by absolute path.
 
     >>> EnvironmentSpec.parse("MXNet_mkl == 1.6.0").requirements
     ('mxnet-mkl==1.6.0', 'numpy<1.24')
@@ -53,6 +61,7 @@ class EnvironmentSpec:
     framework: str | None = None
     requirements: tuple[str, ...] = ()
     path: str | None = None
+    files: tuple[str, ...] = ()
 
     @classmethod
     def parse(cls, text: str) -> EnvironmentSpec:
@@ -61,7 +70,7 @@ class EnvironmentSpec:
         if others:
             spec = cls.parse(plain)
             for other in others:
-                spec = spec.with_library(other)
+                spec = spec.with_package(other)
             return spec
         if plain == "current":
             return CURRENT
@@ -98,21 +107,26 @@ class EnvironmentSpec:
         beside = tuple(other for other in companions if requirement_name(other) != name)
         return cls(requirement, "requirement", owner, (requirement, *beside))
 
-    def with_library(self, text: str) -> EnvironmentSpec:
-        """Return the environment with a library of layers in addition; raises `InputError`.
+    def with_package(self, text: str) -> EnvironmentSpec:
+        """Return the environment with another package, or a file of them, in addition; raises `InputError`.
 
-        >>> EnvironmentSpec.parse("jax==0.9.2").with_library("keras==3.9.0").requirements
+        >>> EnvironmentSpec.parse("jax==0.9.2").with_package("keras==3.9.0").requirements
         ('jax==0.9.2', 'keras==3.9.0')
         """
-        name = requirement_name(text)
-        if name not in LAYER_LIBRARIES or "@" in text:
-            raise unknown("library of layers", text, LAYER_LIBRARIES, hint=f"known: {', '.join(LAYER_LIBRARIES)}")
+        text = text.strip()
         if not self.requirements:
             raise InputError(
-                f"opperf cannot add {name} to `{self.text}`", hint="install it there, or name an environment to build"
+                f"opperf cannot add {text or 'nothing'} to `{self.text}`",
+                hint="install it there, or name an environment to build",
             )
-        own = self._requirement(text).requirements if text != name else (LAYER_LIBRARIES[name].requirement,)
-        return replace(self, text=f"{self.text} + {text}", requirements=(*self.requirements, *own))
+        own = _addition(text)
+        return replace(
+            self,
+            text=f"{self.text} + {own.text}",
+            framework=self.framework or own.framework,
+            requirements=(*self.requirements, *(one for one in own.requirements if one not in self.requirements)),
+            files=(*self.files, *own.files),
+        )
 
     def has(self, library: str) -> bool:
         """Whether the library of layers is installed, as far as the text tells."""
@@ -132,6 +146,8 @@ class EnvironmentSpec:
         if self.kind == "python":
             return False
         own, *libraries = self.text.split(" + ")
+        if self.files or any(requirement_name(text) not in LAYER_LIBRARIES for text in libraries):
+            return False  # any other package is the user's to name
         pins = [text for text in libraries if text not in LAYER_LIBRARIES]
         if self.kind == "requirement":
             pins.append(own)
@@ -143,6 +159,37 @@ class EnvironmentSpec:
     def newest_python(self) -> tuple[int, int] | None:
         """The newest Python that the environment can be built for; None where any will do."""
         return NEWEST_PYTHON.get(self.framework or "")
+
+
+def _addition(text: str) -> EnvironmentSpec:
+    """Return what is added to an environment as one of its own; raises `InputError`."""
+    option, _, file = text.partition(" ")
+    if option in ("-r", "--requirement") and file.strip():
+        path = os.path.abspath(os.path.expanduser(file.strip()))
+        return EnvironmentSpec(f"-r {path}", "requirement", files=(path,))
+    if text in LAYER_LIBRARIES:
+        return EnvironmentSpec(text, "requirement", None, (LAYER_LIBRARIES[text].requirement,))
+    wheel = _WHEEL.fullmatch(text.replace("\\", "/"))
+    if wheel is not None and "://" not in text:
+        url = "file://" + urllib.parse.quote(os.path.abspath(os.path.expanduser(text)))
+        text = f"{wheel['name']} @ {url}"
+    if _REPOSITORY.fullmatch(text):
+        return EnvironmentSpec(text, "requirement", None, (text,))
+    match = _REQUIREMENT.fullmatch(text)
+    if match is not None and match["url"] is None and match["versions"] is None:
+        close = near(normalize(match["name"]), LAYER_LIBRARIES)
+        if close:
+            hint = f"did you mean `{close[0]}`? Otherwise add its version"
+            raise unknown("package", text, LAYER_LIBRARIES, hint=hint)
+        own = normalize(match["name"]) + _extras(match["extras"])
+        return EnvironmentSpec(own, "requirement", None, (own,))
+    try:
+        spec = EnvironmentSpec._requirement(text)
+    except InputError as error:
+        hint = "write `numba==0.61.2`, `x.whl`, `NAME @ URL`, `git+file:///repo` or `-r FILE`"
+        message = f"cannot add `{text}` to an environment: {error.message}"
+        raise InputError(message, hint=hint, slug=error.slug) from error
+    return spec
 
 
 #: The interpreter that opperf itself runs in.

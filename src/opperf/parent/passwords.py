@@ -20,6 +20,8 @@ _SCHEME = re.compile(r"[A-Za-z][\w+.-]*://")
 _SECRET = re.compile(r"pass(?!file)|pwd|secret|token|credential|signature", re.IGNORECASE)
 _WEB = re.compile(r"(?:\w+\+)?https?", re.IGNORECASE)
 HIDDEN = "***"
+#: Between the packages of an environment.
+_BESIDE = re.compile(r"(\s\+\s)")
 #: Texts of environments as they are shown, with what the user wrote: only this process has to install from there.
 _CONCEALED: dict[str, str] = {}
 
@@ -32,6 +34,9 @@ def own_command() -> tuple[str, ...]:
 def hide_passwords(text: str) -> str:
     """Return a word without the passwords of the URLs in it; the last of them ends with the word.
 
+    >>> hide_passwords("torch @ https://host/t.whl + numba @ https://ann:pw@host/n.whl")
+    'torch @ https://host/t.whl + numba @ https://ann:***@host/n.whl'
+
     >>> hide_passwords("--database=postgresql://ann:p w/@x@db/perf")
     '--database=postgresql://ann:***@db/perf'
     >>> hide_passwords("postgresql://ann@db/perf?password=secret&sslmode=require")
@@ -39,6 +44,11 @@ def hide_passwords(text: str) -> str:
     >>> hide_passwords("torch @ https://TOKEN@wheels.example/torch.whl")
     'torch @ https://***@wheels.example/torch.whl'
     """
+    # As a whole first, since a password may have any sign in it; then each package of an environment.
+    return "".join(map(_hide_in, _BESIDE.split(_hide_in(text))))
+
+
+def _hide_in(text: str) -> str:
     match = _SCHEME.search(text)
     if match is None or not re.search("[@?]", text[match.end() :]):
         return text
@@ -57,7 +67,9 @@ def environment_of(text: str) -> EnvironmentSpec:
     try:
         spec = EnvironmentSpec.parse(_CONCEALED.get(text.strip(), text))
     except InputError as error:
-        message = error.message.replace(text, hide_passwords(text))
+        message = error.message
+        for part in (text, *_BESIDE.split(text.strip())):
+            message = message.replace(part, hide_passwords(part))
         raise InputError(message, hint=error.hint, slug=error.slug) from None
     public = hide_passwords(spec.text)
     if public != spec.text:

@@ -104,13 +104,47 @@ def test_a_library_of_layers_stands_beside_what_opperf_builds() -> None:
     [
         ("current + keras", "opperf cannot add keras to `current`"),
         ("python=/bin/python + keras", "opperf cannot add keras to `python=/bin/python`"),
-        ("torch + requests", "no library of layers `requests`"),
-        ("torch + keras @ file:///keras.whl", "no library of layers"),
+        ("torch + kera", "no package `kera`"),
+        ("torch + + numba==1", "cannot add `+ numba==1` to an environment"),
+        ("torch + --pre", "cannot add `--pre` to an environment"),
+        ("torch + -e .", "cannot add `-e .` to an environment"),
+        ("torch + -r", "cannot add `-r` to an environment"),
+        ("torch + numba==1 --index-url=x", "cannot add `numba==1 --index-url=x`"),
     ],
 )
-def test_no_other_package_stands_beside_one(text: str, message: str) -> None:
+def test_what_cannot_be_added_to_an_environment_is_refused(text: str, message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         EnvironmentSpec.parse(text)
+
+
+@each(
+    ("text", "requirements"),
+    [
+        ("numpy==2.2.6 + numba==0.61.2", ("numpy==2.2.6", "numba==0.61.2")),
+        ("numpy==2.2.6+local + Numba_ext + scipy >= 1, < 2", ("numpy==2.2.6+local", "numba-ext", "scipy>=1,<2")),
+        ("numpy>=2 + mine @ file:///w.whl", ("numpy>=2", "mine @ file:///w.whl")),
+        ("numpy>=2 + /w/my_ops-1.0-py3-none-any.whl", ("numpy>=2", "my-ops @ file:///w/my_ops-1.0-py3-none-any.whl")),
+        ("numpy>=2 + git+file:///repo@v1", ("numpy>=2", "git+file:///repo@v1")),
+        ("numpy>=2 + mine @ git+https://host/repo", ("numpy>=2", "mine @ git+https://host/repo")),
+        ("numba==0.61.2 + numpy==2.2.6", ("numba==0.61.2", "numpy==2.2.6")),
+        ("numpy>=2 + -r /a/b/req.txt", ("numpy>=2",)),
+    ],
+)
+def test_further_packages_are_installed_beside_a_framework(text: str, requirements: tuple[str, ...]) -> None:
+    spec = EnvironmentSpec.parse(text)
+    assert (spec.framework, spec.requirements) == ("numpy", requirements)
+    assert spec.files == (("/a/b/req.txt",) if "-r" in text else ())
+    assert EnvironmentSpec.parse(spec.text) == spec
+
+
+@each(
+    "text",
+    ["numpy==2.2.6 + numba==0.61.2", "numpy + numba", "numpy==2.2.6 + -r /req.txt", "numpy + git+file:///repo",
+     "torch + keras @ file:///keras.whl", "numpy==2.2.6 + keras==3.9.0 + numba==1",
+     "numba==0.61.2 + numpy==2.2.6"],
+)  # fmt: skip
+def test_further_packages_are_the_users_to_name(text: str) -> None:
+    assert not EnvironmentSpec.parse(text).is_public
 
 
 _NAMES = st.text(string.ascii_letters + string.digits, min_size=1).filter(lambda name: name.lower() != "python")

@@ -77,12 +77,12 @@ def _is_version(text: str) -> bool:
 
 
 def version_of(side: str) -> str | None:
-    """Return the version that a side names, None where it names none.
+    """Return the version that a side names, that of its first package; None where it names none.
 
-    >>> [version_of(text) for text in ("numpy==2.2.6;threads=2", "null;version=1.1", "python=/a/python")]
+    >>> [version_of(text) for text in ("numpy==2.2.6 + numba==0.61", "null;version=1.1", "python=/a/python")]
     ['2.2.6', '1.1', None]
     """
-    match = re.search(r"^[^;@]*==([^;,\s]+)|;version=([^;]+)", side)
+    match = re.search(r"^[^;@]*?==([^;,\s]+)|;version=([^;]+)", side)
     return None if match is None else match[1] or match[2]
 
 

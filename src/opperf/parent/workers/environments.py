@@ -144,26 +144,44 @@ def _home() -> Path:
 def _folder_name(spec: EnvironmentSpec, python: str) -> str:
     """Name the folder after everything that makes the environment another one."""
     tag = python if python != sys.executable else f"{sysconfig.get_config_var('SOABI')} {sys.version_info[:2]}"
-    files = [_file_state(requirement) for requirement in spec.requirements]
+    files: list[object] = [_file_state(requirement) for requirement in spec.requirements]
+    files += [_digest(file) for file in spec.files]
     facts = [list(spec.requirements), files, tag, sysconfig.get_platform()]
     slug = re.sub(r"[^A-Za-z0-9._]+", "-", spec.requirements[0].partition(" @ ")[0]).strip("-.")
     return f"{slug}-{hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:12]}"
 
 
-def _file_state(requirement: str) -> list[int] | None:
-    """Return what tells that a wheel of the user's own was made anew; raises when there is none."""
-    url = urllib.parse.urlsplit(requirement.partition(" @ ")[2])
+def _file_state(requirement: str) -> object:
+    """Return what tells that a wheel or a repository of the user's own is another one; raises when there is none."""
+    url = urllib.parse.urlsplit(requirement.partition(" @ ")[2] or requirement)
+    path, _, revision = urllib.parse.unquote(url.path).partition("@")
+    if url.scheme == "git+file":
+        words = ("git", "-C", path, "rev-parse", "--verify", "--end-of-options", f"{revision or 'HEAD'}^{{commit}}")
+        with contextlib.suppress(OSError):
+            process = listen(words, PROBE_LIMIT)
+            if process.returncode == 0:
+                return process.stdout.strip()
+        hint = "write `git+file:///path/to/repo` or `git+file:///path/to/repo@REVISION`"
+        raise InputError(f"`{requirement}`: `{path}` has no commit `{revision or 'HEAD'}`", hint=hint)
     if url.scheme != "file":
         return None
-    path = Path(urllib.parse.unquote(url.path))
+    path = urllib.parse.unquote(url.path)
     try:
-        state = path.stat()
+        state = os.stat(path)
     except OSError as problem:
         raise InputError(
             f"`{requirement}`: cannot read `{path}`: {problem.strerror}",
             hint="write `NAME @ file:///path/to.whl` with a path that exists",
         ) from problem
     return [state.st_size, state.st_mtime_ns]
+
+
+def _digest(file: str) -> str:
+    """Return what tells that a file of requirements is another one; raises `InputError` when there is none."""
+    try:
+        return hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    except OSError as problem:
+        raise InputError(f"cannot read `{file}`: {problem.strerror}", hint="write `-r FILE`") from problem
 
 
 def _python_request(spec: EnvironmentSpec) -> str:
@@ -254,7 +272,8 @@ def _install(spec: EnvironmentSpec, base: str, folder: Path, attempt: Path) -> B
     """Have uv make the environment in `attempt`, and return what became of it."""
     uv(spec, "venv", "--python", base, "--allow-existing", str(attempt))
     python = attempt / PYTHON
-    uv(spec, "pip", "install", "--python", str(python), *find_links(), "--", *spec.requirements)
+    files = [word for file in spec.files for word in ("--requirement", file)]
+    uv(spec, "pip", "install", "--python", str(python), *find_links(), *files, "--", *spec.requirements)
     packages = uv(spec, "pip", "freeze", "--python", str(python)).splitlines()
     version, frameworks = probe(python, spec.text)
     return BuiltEnvironment(

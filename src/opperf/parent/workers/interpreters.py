@@ -54,7 +54,7 @@ def choose_environment(spec: EnvironmentSpec, framework: str, libraries: Collect
     if spec == CURRENT and not (imports_here(framework) and all(map(_imports, mine))):
         spec = preset(framework)
     for library in mine:
-        spec = spec.with_library(library) if spec.requirements and not spec.has(library) else spec
+        spec = spec.with_package(library) if spec.requirements and not spec.has(library) else spec
     return spec
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -107,6 +108,42 @@ def test_what_is_not_opperfs_to_build_is_refused(home: Path, text: str) -> None:
 def test_a_wheel_that_is_not_there_is_refused_before_anything_is_built(home: Path) -> None:
     with pytest.raises(InputError, match="cannot read"):
         environments.create(EnvironmentSpec.parse("numpy @ file:///nowhere/numpy.whl"))
+
+
+def test_an_environment_is_another_one_with_other_packages_files_and_commits(tmp_path: Path, home: Path) -> None:
+    file = tmp_path / "req.txt"
+
+    def name_of(text: str) -> str:
+        return environments._folder_name(EnvironmentSpec.parse(text), "3.12")
+
+    def names_with(content: str) -> str:
+        file.write_text(content)
+        return name_of(f"numpy==2.2.6 + -r {file}")
+
+    plain = [name_of(text) for text in ("numpy==2.2.6", "numpy==2.2.6 + numba==1", "numpy==2.2.6 + numba==2")]
+    assert len({*plain, names_with("six==1.15"), names_with("six==1.16")}) == 5
+    assert names_with("six==1.16") == names_with("six==1.16")
+    file.unlink()
+    with pytest.raises(InputError, match="cannot read"):
+        name_of(f"numpy==2.2.6 + -r {file}")
+
+
+def test_a_repository_is_its_commit(tmp_path: Path) -> None:
+    def git(*words: str) -> str:
+        options = ("-c", "user.name=a", "-c", "user.email=a@example", "-c", "commit.gpgsign=false")
+        return subprocess.run(
+            ["git", "-C", tmp_path, *options, *words], check=True, capture_output=True
+        ).stdout.decode()
+
+    git("init", "-q")
+    git("commit", "-q", "--allow-empty", "-m", "first")
+    first = git("rev-parse", "HEAD").strip()
+    assert environments._file_state(f"git+file://{tmp_path}") == first
+    git("commit", "-q", "--allow-empty", "-m", "second")
+    assert environments._file_state(f"mine @ git+file://{tmp_path}") != first
+    assert environments._file_state(f"mine @ git+file://{tmp_path}@{first}") == first
+    with pytest.raises(InputError, match="no commit `v9`"):
+        environments._file_state(f"git+file://{tmp_path}@v9")
 
 
 def test_a_newer_python_than_mxnet_has_packages_for_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:
