@@ -10,8 +10,9 @@ import pytest
 
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import EnvironmentFailure, InputError
+from opperf.parent.bisect import builds as builds_module
 from opperf.parent.bisect import releases as module
-from opperf.parent.bisect.builds import Packages
+from opperf.parent.bisect.builds import Beside, Packages
 from opperf.parent.bisect.releases import Releases, releases
 
 #: What an index has of some packages.
@@ -20,6 +21,7 @@ INDEX = {
     "mxnet": ["1.9.1", "1.9.0", "1.6.0", "1.5.0"],
     "mxnet-mkl": ["1.6.0", "1.5.1", "1.5.0"],
     "mxnet-native": ["1.8.0"],
+    "numba": ["0.62.1", "0.62.0", "0.61.2", "0.60.0"],
 }
 
 
@@ -84,6 +86,49 @@ def test_releases_that_cannot_be_searched_are_one_message(framework: str, good: 
     with pytest.raises(InputError) as error:
         names(framework, good, bad)
     assert part in error.value.message
+
+
+def test_a_package_beside_a_framework_is_exchanged_in_the_environment_of_the_good_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs: list[tuple[str, ...]] = []
+    monkeypatch.setattr(builds_module, "uv", lambda spec, *words: runs.append(words) or "")
+    monkeypatch.setattr(builds_module, "find_links", list)
+    monkeypatch.setenv("OPPERF_CACHE_DIR", str(tmp_path))
+    notes: list[str] = []
+    builds = Beside("torch", "numba", "0.61.2", "numba==0.62.1", pre=False, note=notes.append)
+    assert builds.names == ["numba==0.61.2", "numba==0.62.0", "numba==0.62.1"]
+    sides = [builds.side(name) for name in (*builds.names[:2], builds.names[1])]
+    assert (
+        [run[-3:] for run in runs if "install" in run]
+        == [
+            ("numpy", "expecttest", "numba==0.61.2"),
+            ("numpy", "expecttest", "numba==0.61.2"),  # a copy, where the exchange moves what does not suit it
+            runs[-1][-3:],
+        ]
+    )
+    assert runs[-1][-1] == "numba==0.62.0"
+    assert "torch" in runs[1]
+    assert (len({*sides}), notes) == (2, ["building numba==0.61.2", "building numba==0.62.0"])
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "part"),
+    [
+        ("0.61.2", "0.61.2", "are the same release"),
+        ("0.61.2", "0.99", "the package index has no numba 0.99"),
+        ("numpy==2.2.6", "0.61.2", "`numpy==2.2.6` is no release of numba"),
+    ],
+)
+def test_releases_of_a_package_that_cannot_be_searched_are_one_message(good: str, bad: str, part: str) -> None:
+    with pytest.raises(InputError) as error:
+        Beside("numpy", "numba", good, bad, pre=False, note=print)
+    assert part in error.value.message
+
+
+def test_from_a_newer_release_to_an_older_one_they_go_backwards() -> None:
+    backwards = Beside("numpy", "numba", "0.62.0", "0.60.0", pre=False, note=print)
+    assert backwards.names == ["numba==0.62.0", "numba==0.61.2", "numba==0.60.0"]
 
 
 @pytest.fixture

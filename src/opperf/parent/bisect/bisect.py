@@ -18,7 +18,7 @@ from opperf.parent.analysis.counts import counting
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.bisect.answers import Candidates, Judge, Subject
 from opperf.parent.bisect.bench import Bench, Journal
-from opperf.parent.bisect.builds import Builds, Commits, Packages
+from opperf.parent.bisect.builds import Beside, Builds, Commits, Packages
 from opperf.parent.bisect.questions import FIRST_PAIRS, Questions
 from opperf.parent.bisect.releases import releases
 from opperf.parent.compare import parse_sides
@@ -93,8 +93,8 @@ def _builds(order: Order, framework: str, note: Callable[[str], None]) -> Builds
         raise InputError(
             f"`--good {good}` and `--bad {bad}` are an interpreter and a release", hint="name two of the same kind"
         )
-    if order.package is not None and not all(pythons):
-        raise InputError("`--package` needs `--good python=PATH` and `--bad python=PATH`")
+    if order.package is not None and order.repository is not None:
+        raise InputError("`--package` searches releases, and `--repo` commits", hint="leave out one of them")
     if order.build is not None and order.repository is None:
         raise InputError("`--build` needs `--repo DIR`")
     if order.repository is not None:
@@ -104,6 +104,8 @@ def _builds(order: Order, framework: str, note: Callable[[str], None]) -> Builds
         return Commits(order.repository, good, bad, order.build or "", requirement, note)
     if all(pythons):
         return Packages(good, bad, order.package, note)
+    if order.package is not None:
+        return Beside(framework, order.package, good, bad, pre=order.pre, note=note)
     return releases(framework, good, bad, pre=order.pre, note=note)
 
 

@@ -7,6 +7,7 @@ import json
 import os
 import shlex
 import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -14,9 +15,10 @@ from typing import Protocol
 
 from packaging.version import Version
 
+from opperf.domain.environment import requirement_name
 from opperf.domain.errors import EnvironmentFailure, InputError
 from opperf.domain.registry import FRAMEWORKS
-from opperf.parent.bisect.releases import CURRENT, INSTALLED_PARTS, PATIENCE, index_versions
+from opperf.parent.bisect.releases import CURRENT, INSTALLED_PARTS, PATIENCE, index_versions, versions_between
 from opperf.parent.workers.environments import PYTHON, build_once
 from opperf.parent.workers.installer import find_links, listen, surroundings, uv
 from opperf.parent.workers.package import cache_folder
@@ -56,15 +58,15 @@ class Packages:
     """The packages of two environments: from the good one to the bad one, one package after the other.
 
     The framework's version may be the same on both sides and its environment not, as of JAX with jaxlib. Each build has
-    one more package as the bad environment has it, so a step names a package. With `package` the others stay as in the
-    good environment, and its releases are the builds.
+    one more package as the bad environment has it, so a step names a package. With `package` its releases are the
+    builds, and the others stay as in the good environment, but for what a release needs to be another one.
     """
 
     parts = INSTALLED_PARTS
 
     def __init__(self, good: str, bad: str, package: str | None, note: Callable[[str], None]) -> None:
         """Take two interpreters; raises `InputError` where their packages do not differ."""
-        self._good, self._note = good, note
+        self._good, self._package, self._note = good, package, note
         before, after = (_packages(python) for python in (good, bad))
         self._sets = _exchanges(before, after) if package is None else _releases_of(package, before, after)
         if len(self._sets) < 2:
@@ -82,8 +84,48 @@ class Packages:
             uv(CURRENT, "venv", "--python", _python_of(self._good), str(folder))
             target = str(folder / PYTHON)
             uv(CURRENT, "pip", "install", "--no-deps", "--python", target, *find_links(), *packages)
+            if self._package is not None:  # what does not suit it, such as numba's llvmlite, is exchanged with it
+                own = f"{self._package}=={self._sets[name][self._package]}"
+                uv(CURRENT, "pip", "install", "--python", target, *find_links(), own)
 
         return f"python={build_once(_home('mixtures', self._good, *packages), name, self._note, install)}"
+
+    def digest(self, name: str) -> str | None:
+        """Return None: builds differ in a package."""
+        return None
+
+
+class Beside:
+    """Releases of a package beside a framework, in the environment of the good one, each with what it needs."""
+
+    parts = INSTALLED_PARTS
+
+    def __init__(
+        self, framework: str, package: str, good: str, bad: str, *, pre: bool, note: Callable[[str], None]
+    ) -> None:
+        """Take a package by name, and two versions of it; raises `InputError` for what the index does not have."""
+        self._package, self._note = package, note
+        versions = versions_between(package, good, bad, pre=pre)
+        self.names: Sequence[str] = [f"{package}=={version}" for version in versions]
+        preset = FRAMEWORKS[framework].preset
+        self._base = [
+            requirement_name(one) if "==" in one else one for one in preset if requirement_name(one) != package
+        ]
+
+    def side(self, name: str) -> str:
+        """Return the environment with a release; builds it where it is not there."""
+        first = self.names[0]
+
+        def install(folder: Path) -> None:
+            self._note(f"building {name}")
+            uv(CURRENT, "venv", "--python", sys.executable, str(folder))
+            words = ("pip", "install", "--python", str(folder / PYTHON), *find_links())
+            uv(CURRENT, *words, *self._base, first)
+            if name != first:
+                uv(CURRENT, *words, name)
+
+        home = _home("beside", sys.executable, *self._base, first, name)
+        return f"python={build_once(home, name, self._note, install) / PYTHON}"
 
     def digest(self, name: str) -> str | None:
         """Return None: builds differ in a package."""

@@ -136,6 +136,25 @@ def releases(framework: str, good: str, bad: str, *, pre: bool, note: Callable[[
     return Releases({name: name for name in [*first, *second]}, note)
 
 
+def versions_between(package: str, good: str, bad: str, *, pre: bool) -> list[str]:
+    """Return the releases of any package from one to another, both named by version or requirement.
+
+    Raises `InputError` for a release that the index does not have, `EnvironmentFailure` where it does not answer.
+    """
+    for end in (good, bad):
+        if "==" in end and requirement_name(end) != requirement_name(package):
+            hint = f"write `{package}==1.2`, or the version alone"
+            raise InputError(f"`{end}` is no release of {package}", hint=hint)
+    ends = [_version(text.rpartition("==")[2]) for text in (good, bad)]
+    if ends[0] == ends[1]:
+        raise InputError(f"`--good {good}` and `--bad {bad}` are the same release", hint="name an older good one")
+    series = _series(package, pre=pre or any(end.is_prerelease for end in ends))
+    for end in ends:
+        _check_there(package, end, series)
+    between = [str(version) for version in series if min(ends) <= version <= max(ends)]
+    return between if ends[0] < ends[1] else between[::-1]
+
+
 def _version(text: str) -> Version:
     try:
         return Version(text.strip())

@@ -24,7 +24,7 @@ def bisect(
         Optional[str], Option(metavar="COMMAND", help="Command that builds a commit, such as `pip install .`.")
     ] = None,
     package: Annotated[
-        Optional[str], Option(metavar="NAME", help="With two interpreters, search the releases of this package.")
+        Optional[str], Option(metavar="NAME", help="Search the releases of this package, beside the framework.")
     ] = None,
     pre: Annotated[bool, Option("--pre", help="Include pre-releases.")] = False,
     clock: options.ComparingClock = "wall",
