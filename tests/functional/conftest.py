@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -62,6 +63,7 @@ def invoke(*words: object) -> Done:
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
         patch.setattr(sys, "argv", ["opperf", *map(str, words)])
+        patch.setenv("COLUMNS", os.environ.get("COLUMNS", "9999"))  # as wide as tables need, unless the test says it
         with pytest.raises(SystemExit) as left:
             main()
     code = left.value.code

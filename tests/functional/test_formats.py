@@ -73,6 +73,6 @@ def test_a_comparison_and_noise_are_test_suites_that_fail_nothing(opperf: Opperf
 
 def test_a_file_gets_the_format_of_its_suffix(opperf: Opperf) -> None:
     words = ("run", "null:steady", "--framework", "null", "--runs", "3", "--direction", "forward")
-    for name, start in (("a.html", "<div"), ("a.md", "device cpu"), ("a.csv", "case_id,"), ("a.txt", "{")):
+    for name, start in (("a.html", "<div"), ("a.md", "framework null"), ("a.csv", "case_id,"), ("a.txt", "{")):
         assert opperf(*words, "--output", name).code == 0
         assert Path(name).read_text().startswith(start)

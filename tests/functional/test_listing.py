@@ -81,7 +81,7 @@ def test_doctor_says_what_an_environment_is(opperf: Opperf) -> None:
     done = opperf("doctor", "--framework", "null")
     assert (done.code, done.err) == (0, "")
     parts = [part.splitlines() for part in done.out.split("\n\n")]
-    assert [part[0] for part in parts] == ["machine", "noise", "peaks of cpu, 1 thread(s)", "environments"]
+    assert [part[0] for part in parts] == ["machine", "noise", "peaks of cpu, 1 thread", "environments"]
     assert [line.strip() for line in parts[3][1:4]] == ["null in `current`", "devices: cpu", "version: 1"]
 
 

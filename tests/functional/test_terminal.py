@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -105,9 +106,17 @@ def is_piece(part: str, word: str) -> bool:
     """Whether a part of a word begins and ends where a separator is."""
     places = (result.start() for result in re.finditer(f"(?={re.escape(part)})", word))
     return any(
-        all(place in (0, len(word)) or {*word[place - 1 : place + 1]} & {*SEPARATORS} for place in (at, at + len(part)))
+        all(
+            place in (0, len(word)) or {*word[place - 1 : place + 1]} & {*SEPARATORS} or is_size(word, place)
+            for place in (at, at + len(part))
+        )
         for at in places
     )
+
+
+def is_size(word: str, place: int) -> bool:
+    """Whether a size goes on at this place, behind its `x`."""
+    return bool(re.search(r"\dx$", word[:place])) and word[place : place + 1].isdigit()
 
 
 def statistics(median: float) -> Statistics:
@@ -199,7 +208,7 @@ def test_a_table_fits_its_terminal_and_breaks_words_where_separators_are(
     name: str, files: dict[str, Path], terminal: Terminal
 ) -> None:
     words = TABLES[name](files)
-    wide = terminal.lines(*words, columns=None)
+    wide = terminal.lines(*words, columns=None, COLUMNS="9999")
     for columns in WIDTHS:
         check(terminal.lines(*words, columns=columns), wide, columns)
 
@@ -224,7 +233,8 @@ def test_what_is_measured_and_what_is_said_meanwhile_fit_the_terminal(name: str,
 
 @pytest.mark.parametrize("columns", WIDTHS)
 def test_words_of_a_usual_run_are_whole_at_any_width(columns: int, files: dict[str, Path], terminal: Terminal) -> None:
-    words = {word for line in terminal.lines("show", files["usual"], columns=None) for word in line.split()}
+    wide = terminal.lines("show", files["usual"], columns=None, COLUMNS="9999")
+    words = {word for line in wide for word in line.split()}
     lines = terminal.lines("show", files["usual"], columns=columns)
     assert max(map(len, lines)) <= columns
     assert {word for line in table(lines) for word in line.split()} <= words
@@ -240,10 +250,18 @@ def test_the_table_beside_a_file_fits_the_terminal_and_the_file_has_everything(
 
 
 def test_columns_says_how_wide_a_pipe_is(files: dict[str, Path], terminal: Terminal) -> None:
-    wide = terminal.lines("show", files["old"], columns=None)
+    wide = terminal.lines("show", files["old"], columns=None, COLUMNS="9999")
     assert max(map(len, wide)) > 200
-    check(terminal.lines("show", files["old"], columns=None, COLUMNS="80"), wide, 80)
-    assert terminal.lines("show", files["old"], columns=None, COLUMNS="no number") == wide
+    for columns in WIDTHS:
+        check(terminal.lines("show", files["old"], columns=None, COLUMNS=str(columns)), wide, columns)
+
+
+@pytest.mark.parametrize("variables", [{}, {"GITHUB_ACTIONS": "true"}, {"COLUMNS": "no number"}])
+def test_a_table_in_a_pipe_has_120_columns_where_nothing_says_how_wide_it_is(
+    variables: dict[str, Any], files: dict[str, Path], terminal: Terminal
+) -> None:
+    lines = terminal.lines("show", files["old"], columns=None, **variables)
+    assert lines == terminal.lines("show", files["old"], columns=120)
 
 
 def test_warnings_and_failures_of_a_large_run_are_summed_up_in_a_few_lines(
@@ -257,7 +275,7 @@ def test_warnings_and_failures_of_a_large_run_are_summed_up_in_a_few_lines(
 
 
 def test_the_first_rows_are_shown_and_the_others_counted(files: dict[str, Path], terminal: Terminal) -> None:
-    lines = terminal.lines("show", files["many"], "--top", "5", columns=None)
+    lines = terminal.lines("show", files["many"], "--top", "5", columns=None, COLUMNS="9999")
     assert len(table(lines)) == 6
     assert "385 more rows: without `--top` all are shown" in lines
 

@@ -122,6 +122,15 @@ FLOP_RATE = Unit("FLOP/s", format_flop_rate)
 BYTE_RATE = Unit("B/s", format_byte_rate)
 
 
+def plural(count: int, noun: str) -> str:
+    """Write a count of things.
+
+    >>> plural(1, "answer"), plural(2, "answer"), plural(0, "answer")
+    ('1 answer', '2 answers', '0 answers')
+    """
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def format_count(value: float | None) -> str:
     """Print how many; under a thousand exactly.
 

@@ -21,6 +21,7 @@ from opperf.domain.plan import INSTRUCTIONS, Settings, Trial
 from opperf.domain.reason import Warning
 from opperf.domain.record import Run
 from opperf.domain.stats.order import median
+from opperf.domain.tensor import TensorSpec
 from opperf.parent.analysis.counts import vector_warnings
 from opperf.parent.analysis.modes import Doubt, doubt, fault_warnings
 from opperf.parent.analysis.verdict import LEAST_PAIRS, cut_short
@@ -136,7 +137,8 @@ def unfinished(contest: Contest, budget: float | None, stop: str | None) -> Verd
     """
     if contest.failure is not None:
         word = "skipped" if contest.skipped else "failed"
-        return Verdict(word, None, None, f"not measured: {contest.failure}", contest.pairs)
+        reason = contest.failure.removeprefix("not measured: ")
+        return Verdict(word, None, None, f"not measured: {reason}", contest.pairs)
     ratios = log_ratios(contest.decisive)
     when = f"after {contest.pairs} pair{'s' if contest.pairs != 1 else ''}" if contest.pairs else "before a pair"
     if stop is not None:
@@ -187,7 +189,7 @@ def outcome(contest: Contest) -> Comparison:
         count=contest.key.count,
         base_version=contest.versions[0],
         new_version=contest.versions[1],
-        facts={**contest.facts, **_facts((*contest.stage1, *contest.stage2))},
+        facts={**contest.facts, **_facts((*contest.stage1, *contest.stage2)), **_dtypes(contest)},
         time=contest.time,
         base_instructions=base_count,
         new_instructions=new_count,
@@ -204,6 +206,21 @@ def _facts(pairs: Sequence[PairValue]) -> JsonDict:
         **({"checked": dict(several[-1])} if several else {}),
         **({"placement": " and ".join(places)} if places else {}),
     }
+
+
+def _dtypes(contest: Contest) -> JsonDict:
+    """Return the fact of which element types the sides have instead of the case's; none where both have its own."""
+    names = {"base": _dtype(contest.base, contest.key), "new": _dtype(contest.new, contest.key)}
+    return {"dtypes": names} if any(names.values()) else {}
+
+
+def _dtype(trial: Trial, key: Trial) -> str | None:
+    """Return the element type that a side's `dtype` sets, None for the case's own."""
+    for name, value in trial.case.inputs.items():
+        usual = key.case.inputs.get(name)
+        if isinstance(value, TensorSpec) and isinstance(usual, TensorSpec) and value.dtype != usual.dtype:
+            return value.dtype
+    return None
 
 
 def _faults(sides: Sequence[Mapping[str, float] | None]) -> tuple[float, ...]:

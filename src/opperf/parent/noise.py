@@ -15,7 +15,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.floor import NoiseRun
 from opperf.domain.plan import Settings, Trial, check_most
-from opperf.domain.units import parse_percent
+from opperf.domain.units import parse_percent, plural
 from opperf.parent import request as requests
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.calibration import stored_floors
@@ -254,4 +254,4 @@ def store(document: NoiseRun, note: Callable[[str], None]) -> None:
         return
     path = FLOORS.path(cache_folder(), machine.facts())
     FLOORS.add(path, document.floors)
-    note(f"{len(document.floors)} noise floor(s) saved in {path}")
+    note(f"{plural(len(document.floors), 'noise floor')} saved in {path}")

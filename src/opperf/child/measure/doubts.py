@@ -9,7 +9,7 @@ from itertools import pairwise
 from opperf.domain.measurement import Sample, Samples
 from opperf.domain.reason import Warning
 from opperf.domain.stats.order import median
-from opperf.domain.units import format_seconds
+from opperf.domain.units import format_seconds, plural
 
 #: A trial whose last third differs this much from its first third has drifted.
 DRIFT = 0.05
@@ -37,10 +37,10 @@ def thread_doubts(threads: int, count: float | None, cpus: int) -> list[Warning]
         return []
     result = []
     if count > MOST_OVER * threads:
-        text = f"{threads} thread(s) requested, but {count:.1f} CPUs seen at work in a matrix product"
+        text = f"{plural(threads, 'thread')} requested, but {count:.1f} CPUs seen at work in a matrix product"
         result.append(Warning("threads_not_honoured", text, "pin the process with `--cpus`"))
     if threads > cpus:
-        text = f"{threads} threads take turns on {cpus} CPU(s)"
+        text = f"{threads} threads take turns on {plural(cpus, 'CPU')}"
         result.append(Warning("too_many_threads", text, f"use `--threads {cpus}` at most"))
     return result
 

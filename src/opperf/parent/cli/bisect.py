@@ -7,6 +7,7 @@ from typing import Annotated, Optional
 
 import typer
 
+from opperf.domain.units import plural
 from opperf.parent.cli import options
 from opperf.parent.cli.options import grouped
 
@@ -96,7 +97,7 @@ def bisect(
     }
     result, cause = search(operators or (), request, order, Bar())
     report = document(result)
-    deliver(report, format, output, f"{len(result.answers)} answers")
+    deliver(report, format, output, plural(len(result.answers), "answer"))
     write_pages(result, report, html, None)
     if cause is not None:
         raise way_out(cause)

@@ -42,6 +42,7 @@ def compare(
     Exit codes: 0 something was compared, 2 bad input, 3 something failed and nothing was compared.
     """
     from opperf.domain.errors import way_out
+    from opperf.domain.units import plural
     from opperf.parent import compare as comparing
     from opperf.parent.cli.keeping import keep, publish, take_places
     from opperf.parent.cli.options import inputs, request, wishes
@@ -67,7 +68,7 @@ def compare(
         base=base,
         new=new or (),
     )
-    publish(comparison_run, document(comparison_run), report, f"{len(comparison_run.comparisons)} comparisons")
+    publish(comparison_run, document(comparison_run), report, plural(len(comparison_run.comparisons), "comparison"))
     keep(comparison_run, report)
     if cause is not None:
         raise way_out(cause)

@@ -14,6 +14,7 @@ import typer
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.files.destination import write_text
+from opperf.domain.units import plural
 from opperf.parent.cli import options, output
 from opperf.parent.cli.options import command, grouped, inputs, labels, request, wishes
 from opperf.parent.cli.output import check_pages, write_pages
@@ -164,7 +165,7 @@ def _tell_updated(update: ExpectationUpdate, places: Places) -> None:
     """Print what was measured, and say what is expected now."""
     from opperf.parent.reports.run import document
 
-    output.deliver(document(update.run), places.format, places.output, f"{len(update.run.records)} records")
+    output.deliver(document(update.run), places.format, places.output, plural(len(update.run.records), "record"))
     if update.cause is not None:
         typer.echo(f"stopped: {update.path} is unchanged", err=True)
         return

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -13,6 +14,7 @@ import typer
 
 from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.files.destination import write_text
+from opperf.domain.units import plural
 from opperf.parent.cli.places import emit
 from opperf.parent.reports import render
 from opperf.parent.reports.document import Screen
@@ -25,10 +27,12 @@ if TYPE_CHECKING:
 
 
 FILE = Screen()
+#: How wide a table is where nothing says it: in a pipe, and in the logs of CI systems.
+COLUMNS = 120
 
 
 def screen(stream: TextIO | None = None) -> Screen:
-    """Return facts about the destination of a stream, stdout by default.
+    """Return facts about the destination of a stream, stdout by default; its width is None where nothing says it.
 
     The variable `COLUMNS` says how wide it is, of a pipe too; else the terminal does.
     """
@@ -77,7 +81,7 @@ def suite_text(suite: Suite) -> str:
 def write_suite(suite: Suite, output: Path) -> None:
     """Write a suite, and say how large it is."""
     write_text(output, suite_text(suite))
-    typer.echo(f"wrote {output}: {len(suite.cases)} cases of {suite.calls} calls", err=True)
+    typer.echo(f"wrote {output}: {plural(len(suite.cases), 'case')} of {plural(suite.calls, 'call')}", err=True)
 
 
 def tell_left_out(left_out: Iterable[LeftOut]) -> None:
@@ -102,7 +106,8 @@ def deliver(document: Document, format: str | None = None, output: Path | None =
             typer.echo(f"wrote {output}: {what}", err=True)
             if format is not None:
                 return
-    emit(_render(document, format or "console", screen()))
+    place = screen()
+    emit(_render(document, format or "console", replace(place, width=place.width or COLUMNS)))
     if trouble is not None:
         raise trouble
 

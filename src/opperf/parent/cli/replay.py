@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
+from opperf.domain.units import plural
 from opperf.parent.cli import options
 from opperf.parent.cli.options import grouped
 from opperf.parent.cli.run import measure
@@ -88,7 +89,7 @@ def replay(
 
     def report_on(run: Run) -> None:
         replay_run = Replay(trace, run)
-        count = f"{len(run.records)} records"
+        count = plural(len(run.records), "record")
         publish(replay_run, document(replay_run, top), report, count, options_of_run.output)
 
     if not trace.cases and not keeping.dry_run:

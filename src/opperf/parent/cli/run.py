@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 import typer
 
 from opperf.domain.errors import way_out
+from opperf.domain.units import plural
 from opperf.parent.cli import options
 from opperf.parent.cli.options import grouped
 
@@ -68,7 +69,7 @@ def run(
             tell(f"note: {note}")
 
     def report_on(run: Run) -> None:
-        publish(run, document(run, top), report, f"{len(run.records)} records", options_of_run.output)
+        publish(run, document(run, top), report, plural(len(run.records), "record"), options_of_run.output)
 
     measure(choice, measuring, options_of_run, report_on, keeping, report, wishes(fleet))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
+from opperf.domain.units import plural
 from opperf.parent.cli import options
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def show(
     check_pages(html, plot, force=force, inputs=files)
     result, document = _read(files, top)
     run = result if isinstance(result, Run) else result.run
-    count = f"{len(run.records)} records" if run.records else document.summary
+    count = plural(len(run.records), "record") if run.records else document.summary
     deliver(document, format, output, count)
     write_pages(result, document, html, plot)
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from opperf.domain.bisection import Bisection
+from opperf.domain.case import Case
 from opperf.domain.comparison import Comparison, ComparisonRun
 from opperf.domain.exploration import Exploration
 from opperf.domain.floor import NoiseRun
 from opperf.domain.judging import Judged, JudgedRun, in_order
 from opperf.domain.measurement import CountedTimes, Quantity, Samples
+from opperf.domain.plan import Side
 from opperf.domain.record import Record, Run
 from opperf.domain.stats.significance import clopper_pearson
 from opperf.domain.trace import Replay
@@ -31,10 +33,11 @@ from opperf.parent.pages.charts.distributions import Distributions, Spread
 from opperf.parent.pages.charts.drawing import color
 from opperf.parent.pages.charts.intervals import Bar, Bars, Intervals, Row
 from opperf.parent.pages.charts.scatter import Ceiling, Point, Scatter, Series
-from opperf.parent.reports.comparison import name, reasons, side_text
+from opperf.parent.reports.comparison import name
+from opperf.parent.reports.comparison_rows import reasons, sides_of
 from opperf.parent.reports.judge import factor, interval_text
 from opperf.parent.reports.run import in_order as records_in_order
-from opperf.parent.reports.text import case_text, common_subject, place, subject
+from opperf.parent.reports.text import case_text, common_subject, place, short_text, subject
 
 #: The most rows of a chart; the table below it has all.
 MOST_ROWS, MOST_SPREADS, MOST_SIZES = 60, 24, 12
@@ -68,33 +71,48 @@ def _limit_note(count: int, most: int, what: str) -> str:
     return f" The first {most} of {count} {what}." if count > most else ""
 
 
+def _details(words: Sequence[tuple[str, str]]) -> Callable[[Case, str, str], str]:
+    """Return what writes a row's case, then its direction and its side where rows differ in them.
+
+    What is said last is what a narrow chart leaves out.
+    """
+    several = [len(set(kind)) > 1 for kind in zip(*words)]
+
+    def detail(case: Case, *kinds: str) -> str:
+        differing = (word for word, differs in zip(kinds, several, strict=True) if differs)
+        return " ".join(filter(None, (short_text(case), *differing)))
+
+    return detail
+
+
 def _ratios(comparisons: Sequence[Comparison]) -> Iterator[Chart]:
     ratios = [one for one in comparisons if one.verdict.ratio is not None]
     if not ratios:
         return
-    sides = {(side_text(one.base, one.new), side_text(one.new, one.base)) for one in ratios}
+    every = [side for one in ratios for side in (one.base, one.new)]
+    sides = {sides_of(one, *every) for one in ratios}
     words = " against ".join(reversed(next(iter(sides)))) if len(sides) == 1 else "new against base"
     yield Intervals(
         f"Ratios of time: {words}",
         "Right of 1 is slower. A dot is a pair of processes, the line the interval of their ratio."
         + _limit_note(len(ratios), MOST_ROWS, "comparisons"),
-        [_ratio(one, several=len(sides) > 1) for one in ratios[:MOST_ROWS]],
+        [_ratio(one, every if len(sides) > 1 else ()) for one in ratios[:MOST_ROWS]],
         lambda ratio: f"{ratio:g}",
         mark=1.0,
     )
 
 
-def _ratio(one: Comparison, *, several: bool) -> Row:
+def _ratio(one: Comparison, sides: Sequence[Side]) -> Row:
+    """Return the row of a comparison; `sides` are those of all, where they differ."""
     verdict = one.verdict
     direction = "" if one.direction == "forward" else one.direction
-    names = dict.fromkeys((side_text(one.new, one.base), side_text(one.base, one.new)))
-    sides = " / ".join(names) if several else ""
+    names = " / ".join(dict.fromkeys(reversed(sides_of(one, *sides)))) if sides else ""
     pairs = one.log_ratios[-1] if one.log_ratios else ()
     tip = [name(one), f"{format_seconds(one.base_time)} before, {format_seconds(one.new_time)} now"]
     ends = "" if verdict.interval is None else f"{format_percent(verdict.confidence)} {format_ratios(verdict.interval)}"
     return Row(
         label=common_subject(one),
-        detail=" ".join(word for word in (direction, sides, case_text(one.case)) if word),
+        detail=" ".join(word for word in (short_text(one.case), direction, names) if word),
         value=verdict.ratio,
         interval=verdict.interval,
         figures=f"{verdict.ratio:.3f} {verdict.verdict}",
@@ -109,6 +127,7 @@ def _floors(noise: NoiseRun) -> Iterator[Chart]:
     if not floors:
         return
     low, high = clopper_pearson(noise.alarms, noise.comparisons)
+    detail = _details([(floor.trial.direction, place(floor.trial.side)) for floor in floors])
     alarms = f"{noise.alarms} of {noise.comparisons} comparisons of identical code reported a change"
     yield Intervals(
         "Noise floors",
@@ -117,7 +136,7 @@ def _floors(noise: NoiseRun) -> Iterator[Chart]:
         [
             Row(
                 subject(floor.trial.case, floor.trial.side),
-                f"{place(floor.trial.side)} {floor.trial.direction} {case_text(floor.trial.case)}",
+                detail(floor.trial.case, floor.trial.direction, place(floor.trial.side)),
                 _share(floor.moved),
                 (_share(floor.moved), _share(max(floor.between, floor.moved))),
                 f"{format_percent(_share(floor.moved))} live",
@@ -161,6 +180,7 @@ def _cliffs(exploration: Exploration) -> Iterator[Chart]:
     anomalies = [(territory, one) for territory in exploration.territories for one in territory.anomalies]
     if not anomalies:
         return
+    detail = _details([(territory.direction, place(territory.side)) for territory, _ in anomalies])
     yield Intervals(
         "Cases that cost too much",
         "How many times longer than its neighbour, the other side or the machine's limit suggests, per smallest case."
@@ -168,7 +188,7 @@ def _cliffs(exploration: Exploration) -> Iterator[Chart]:
         [
             Row(
                 territory.operator,
-                f"{place(territory.side)} {territory.direction} {case_text(one.case)}",
+                detail(one.case, territory.direction, place(territory.side)),
                 one.ratio,
                 one.interval,
                 f"{one.ratio:.2f}",
@@ -278,7 +298,7 @@ def _times(records: Sequence[Record]) -> Iterator[Chart]:
         rows.append(
             Row(
                 subject(trial.case, trial.side),
-                f"{direction}{case_text(trial.case)}",
+                f"{short_text(trial.case)} {direction}".strip(),
                 time.value,
                 time.interval or width,
                 f"{format_seconds(time.value)} {format_interval(time.interval)}".rstrip(),
@@ -371,14 +391,15 @@ def _roofline(records: Sequence[Record]) -> Iterator[Chart]:
 def _distributions(records: Sequence[Record]) -> Iterator[Chart]:
     spreads = []
     timed_records = [record for record in records if record.samples.get("time")]
+    detail = _details([(record.trial.direction, _side(record)) for record in timed_records])
     for record in timed_records[:MOST_SPREADS]:
         samples = [Samples.from_json(columns) for columns in record.samples["time"]]
         processes = CountedTimes.of(samples, record.trial.side).processes
         time = record.time
         if time is not None and time.value > 0 and all(processes):
             trial = record.trial
-            detail = f"{_side(record)} {trial.direction} {case_text(trial.case)}"
-            spreads.append(Spread(subject(trial.case, trial.side), detail, processes, time.value))
+            text = detail(trial.case, trial.direction, _side(record))
+            spreads.append(Spread(subject(trial.case, trial.side), text, processes, time.value))
     if spreads:
         yield Distributions(
             "Samples of each process",

@@ -41,7 +41,7 @@ def _columns(bisection: Bisection) -> tuple[Column[Answer], ...]:
     return (
         Column("case_id", None, lambda answer: answer.case.id),
         Column("operator", "operator", lambda answer: subject(answer.case, bisection.side), least=10),
-        Column("direction", "direction", lambda answer: answer.direction, common=True),
+        Column("direction", "direction", lambda answer: answer.direction, presence="varied"),
         Column("inputs", "inputs", lambda answer: case_text(answer.case), least=14, lines=6),
         Column("ratio", "bad / good", lambda answer: answer.ratio, _ratio, align="right"),
         Column(None, "95 % interval", lambda answer: answer.interval, format_ratios, rank=1),

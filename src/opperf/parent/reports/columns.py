@@ -17,11 +17,13 @@ from opperf.domain.record import Record
 from opperf.domain.registry import split_implementation
 from opperf.parent.reports import document
 from opperf.parent.reports.document import Raw
-from opperf.parent.reports.text import case_text, first_line, own_function, subject
+from opperf.parent.reports.text import case_text, first_line, own_function, short_text, subject
 
 Column: TypeAlias = document.Column[Record]
 Item = TypeVar("Item")
 
+#: The place of what people read first: whose row it is, and its time.
+FIRST = -1
 #: Those of a sampled metric that are in its unit.
 _AMOUNTS = ("mean", "median", "p50", "p90", "p99", "min", "max", "stdev")
 _ENDS = ("interval_low", "interval_high")
@@ -62,7 +64,16 @@ def of_side(
     def of_record(record: Record) -> Raw:
         return read(record.trial.side)
 
-    return Column(name, name, of_record, presence="varied", least=6, group="side", usual=usual, within=within)
+    return Column(
+        *(name, name, of_record),
+        presence="varied",
+        least=6,
+        group="side",
+        usual=usual,
+        within=within,
+        names=True,
+        place=FIRST,
+    )
 
 
 def of_jobs(facts: Callable[[Item], Mapping[str, object]]) -> tuple[document.Column[Item], ...]:
@@ -149,6 +160,13 @@ def spread(record: Record) -> str:
     return "" if time.precision is None else f"±{units.format_percent(time.precision, digits=2)}"
 
 
+def time_text(record: Record) -> str:
+    """Write the time of a call, or why there is none in a word."""
+    if record.time is None:
+        return "" if record.status == "ok" else record.status
+    return _TIME.unit.show(record.time.value)
+
+
 def floor(record: Record) -> float | None:
     """Return how far the slowest process of identical code lay above the fastest here, as a share."""
     return None if record.details.noise_floor is None else math.expm1(record.details.noise_floor)
@@ -184,10 +202,9 @@ def sample_counts(record: Record) -> str:
 
 
 def notes(record: Record) -> str:
-    """Write what a reader must know of the row: that and why it is empty, or how its numbers are not the usual ones."""
+    """Write what a reader must know of the row: why it has no time, or how its numbers are not the usual ones."""
     if record.status != "ok":
-        message = "" if record.reason is None else first_line(record.reason.message)
-        return f"{record.status}: {message}" if message else record.status
+        return "" if record.reason is None else first_line(record.reason.message)
     time = record.time
     unusual = []
     if time is not None:
@@ -212,10 +229,15 @@ _TIME = METRICS["time"]
 _BEFORE: tuple[Column, ...] = (
     Column("case_id", None, lambda record: record.trial.case.id),
     Column("operator", None, lambda record: record.trial.case.operator),
-    Column(None, "operator", lambda record: subject(record.trial.case, record.trial.side), least=10),
+    Column(
+        *(None, "operator", lambda record: subject(record.trial.case, record.trial.side)),
+        least=10,
+        names=True,
+        place=FIRST,
+    ),
     Column("implementation", None, implementation),
     Column(None, "implementation", other_name, spelling, rank=4, least=14),
-    Column(None, "framework", framework, least=12, common=True),
+    Column(None, "framework", framework, least=12, presence="varied", names=True, place=FIRST),
     Column("framework", None, lambda record: record.trial.side.framework),
     Column("framework_version", None, version),
     of_side("environment", lambda side: side.environment, usual="current", within=framework),
@@ -234,20 +256,52 @@ _BEFORE: tuple[Column, ...] = (
         "node", "node", lambda record: record.details.node and record.details.node.name, presence="varied", usual=None
     ),
     Column("node_machine", None, lambda record: record.details.node and record.details.node.kind),
-    Column("direction", "direction", lambda record: record.trial.direction, least=8, common=True),
-    Column("inputs", "inputs", lambda record: case_text(record.trial.case), least=14, lines=6),
+    Column(
+        *("direction", "direction", lambda record: record.trial.direction),
+        least=8,
+        presence="varied",
+        names=True,
+        place=FIRST,
+    ),
+    Column("inputs", None, lambda record: case_text(record.trial.case)),
+    Column(
+        *(None, "inputs", lambda record: short_text(record.trial.case)),
+        least=14,
+        lines=6,
+        presence="varied",
+        names=True,
+    ),
     Column("origin", None, lambda record: record.trial.origin),
     Column("status", None, lambda record: record.status),
-    Column(None, "time", lambda record: record.time and record.time.value, _TIME.unit.show, "right"),
+    Column(None, "time", time_text, align="right", place=FIRST),
     of_part(_TIME, "median"),
-    Column(None, "spread", spread, align="right", rank=13),
+    Column(None, "spread", spread, align="right", rank=13, place=FIRST),
     Column("noise_floor", "floor", floor, units.format_percent, "right", rank=0),
     of_part(_TIME, "p90", "p90", rank=2),
     of_part(_TIME, "min", "min", rank=1),
     Column(None, "samples", sample_counts, align="right", rank=3),
-    Column("count", "calls", lambda record: record.trial.count, align="right", presence="varied", usual=1, rank=14),
-    Column("total_s", "total", of_suite("total"), units.format_seconds, "right", presence="varied", usual=None),
-    Column("share", "share", of_suite("share"), units.format_percent, "right", presence="varied", usual=None),
+    Column(
+        "count",
+        "calls",
+        lambda record: record.trial.count,
+        align="right",
+        presence="varied",
+        usual=1,
+        rank=14,
+        place=FIRST,
+    ),
+    Column(
+        *("total_s", "total", of_suite("total"), units.format_seconds, "right"),
+        presence="varied",
+        usual=None,
+        place=FIRST,
+    ),
+    Column(
+        *("share", "share", of_suite("share"), units.format_percent, "right"),
+        presence="varied",
+        usual=None,
+        place=FIRST,
+    ),
     Column(
         "cumulative_share",
         "cumulative",
@@ -260,9 +314,9 @@ _BEFORE: tuple[Column, ...] = (
     ),
 )
 _AFTER: tuple[Column, ...] = (
-    Column("roofline_share", "roofline", roofline, units.format_percent, "right", rank=6),
+    Column("roofline_share", "roofline", roofline, units.format_percent, "right", rank=11, place=FIRST),
     Column("roofline_bound", None, lambda record: getattr(record.details.roofline, "bound", None)),
-    Column(None, "notes", notes, rank=12, least=14),
+    Column(None, "notes", notes, rank=9, least=14, below=True),
     *(of_reason(part) for part in ("slug", "message", "hint", "signal", "exception")),
     Column("warnings", None, lambda record: " ".join(_slugs(record)) or None),
     *of_jobs(lambda record: record.facts),

@@ -5,22 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from opperf.domain.comparison import VERDICTS, Comparison, ComparisonRun, Explanations, moved
-from opperf.domain.kernels import KERNELS
+from opperf.domain.comparison import VERDICTS, Comparison, ComparisonRun, Explanations
 from opperf.domain.load import load_of
 from opperf.domain.machines import Across, across
-from opperf.domain.plan import HOW, INSTRUCTIONS, Side
-from opperf.domain.stats.order import median
+from opperf.domain.plan import INSTRUCTIONS, Side
 from opperf.domain.units import (
-    format_bound,
-    format_bytes,
-    format_count,
     format_percent,
     format_ratios,
     format_seconds,
 )
 from opperf.domain.wholes import Part, is_suite, moved_costs, parts, totals, wholes
-from opperf.parent.reports.columns import of_jobs
+from opperf.parent.reports.comparison_rows import columns, end_of, ratio_text, reasons, side_text, sides_of
 from opperf.parent.reports.document import (
     Annotation,
     Block,
@@ -36,12 +31,8 @@ from opperf.parent.reports.document import (
     table,
 )
 from opperf.parent.reports.machine import crowds, own_load
-from opperf.parent.reports.text import case_text, common_subject, own_function
+from opperf.parent.reports.text import case_text, common_attributes, common_subject
 
-#: A median or a 90th percentile has moved when it did by this much more than the minimum.
-TAIL_MOVED = 0.10
-#: Page faults of a call that are worth a word, where the sides differ by more.
-FEW_FAULTS = 10
 #: No more differences of a comparison are shown; the JSON document has all.
 MOST_DIFFERENCES = 12
 RAN = "what ran: self times per call, profiled in a separate process; they show where time goes, not how much"
@@ -68,114 +59,6 @@ COUNTS = Legend(
 _OUTCOMES: dict[str, Outcome] = {"failed": "error", "skipped": "skipped", "inconclusive": "skipped"}
 _ANNOTATIONS: dict[str, Annotation] = {"failed": "warning", "slower": "notice", "faster": "notice"}
 _LEVELS: dict[str, Level] = {"failed": "failed", "skipped": "skipped"}
-
-
-def side_text(side: Side, other: Side) -> str:
-    """Write a side: its environment or framework, and its differences from the other side.
-
-    A user's function that is on both sides is the subject of the comparison, and named there.
-    """
-    words = [side.framework if side.environment in ("current", side.framework) else side.environment]
-    own = own_function(side)
-    if own is not None and own != own_function(other):
-        words = [own, *(words if words != [side.framework] or side.framework != other.framework else ())]
-    elif own is None and side.implementation is not None:
-        words[0] = f"{side.framework}:{side.implementation}"
-    words += [f"{name}={getattr(side, name)}" for name in HOW if getattr(side, name) != getattr(other, name)]
-    words += [f"{key}={value}" for key, value in sorted(side.settings.items())]
-    return ";".join(words)
-
-
-def reasons(comparison: Comparison) -> list[str]:
-    """Explain the verdict, what would decide it, and other observations."""
-    verdict = comparison.verdict
-    texts = [verdict.reason, *([verdict.settle] if verdict.settle else [])]
-    if comparison.clock == "cpu":
-        texts.append("CPU time instead of wall time: too few samples were undisturbed")
-    if comparison.clock == KERNELS:
-        texts.append("the device's busy time decides, without launches")
-    for name, ratio in comparison.tails.items():
-        overall = (comparison.time or verdict).ratio
-        if overall is not None and abs(ratio / overall - 1) > TAIL_MOVED:
-            texts.append(f"the {name} moved differently: ratio {ratio:.2f}")
-    texts += [warning.message for warning in comparison.warnings]
-    faults = [median(values) for values in (comparison.base_faults, comparison.new_faults) if values]
-    if len(faults) == 2 and abs(faults[0] - faults[1]) > FEW_FAULTS and "page faults" not in " ".join(texts):
-        texts.append(f"page faults of a call: {faults[0]:.0f} before, {faults[1]:.0f} now")
-    if moved(comparison.memory):
-        texts.append("peak memory {} before, {} now".format(*map(format_bytes, comparison.memory["peak"])))
-    return texts
-
-
-def verdict_text(comparison: Comparison) -> str:
-    """Return the verdict for people: what counts and clock say together where instructions decide."""
-    verdict = comparison.verdict
-    if comparison.clock != INSTRUCTIONS or comparison.status != "ok" or verdict.verdict == "inconclusive":
-        return verdict.verdict
-    return verdict.reason.partition(";")[0]
-
-
-def memory_text(comparison: Comparison) -> str:
-    """Return the peak of a call: one for both sides unless it moved by as much as is worth a word."""
-    if not comparison.memory:
-        return ""
-    base, new = map(format_bytes, comparison.memory["peak"])
-    return f"{base}, now {new}" if moved(comparison.memory) else new
-
-
-def bound_text(comparison: Comparison) -> str:
-    """Return the largest change that is still possible; live pairs that say nothing of it are too few."""
-    is_live = any(comparison.log_ratios) and comparison.clock != INSTRUCTIONS
-    return "not enough pairs" if is_live and comparison.verdict.lacks_pairs else format_bound(comparison.verdict.bound)
-
-
-def _peak(place: int) -> Callable[[Comparison], float | None]:
-    return lambda comparison: comparison.memory["peak"][place] if comparison.memory else None
-
-
-def _of_verdict(part: str) -> Callable[[Comparison], object]:
-    return lambda comparison: getattr(comparison.verdict, part)
-
-
-def _end(place: int) -> Callable[[Comparison], float | None]:
-    return lambda comparison: None if comparison.verdict.interval is None else comparison.verdict.interval[place]
-
-
-def _ratio(ratio: float | None) -> str:
-    return "" if ratio is None else f"{ratio:.3f}"
-
-
-COLUMNS: tuple[Column[Comparison], ...] = (
-    Column("case_id", None, lambda comparison: comparison.case.id),
-    Column("operator", "operator", common_subject, least=10),
-    Column("direction", "direction", lambda comparison: comparison.direction, least=8, common=True),
-    Column("inputs", "inputs", lambda comparison: case_text(comparison.case), least=14, lines=6),
-    Column("node", "node", lambda comparison: comparison.node and comparison.node.name, presence="varied", usual=None),
-    Column("machine", None, lambda comparison: comparison.node and comparison.node.kind),
-    Column("base", "base", lambda comparison: side_text(comparison.base, comparison.new), least=10, common=True),
-    Column("new", "new", lambda comparison: side_text(comparison.new, comparison.base), least=10, common=True),
-    Column("base_time_s", "base time", lambda comparison: comparison.base_time, format_seconds, rank=1),
-    Column("new_time_s", "new time", lambda comparison: comparison.new_time, format_seconds, rank=2),
-    Column("base_instructions", "base count", lambda comparison: comparison.base_instructions, format_count, rank=5),
-    Column("new_instructions", "new count", lambda comparison: comparison.new_instructions, format_count, rank=6),
-    Column("time_ratio", "time ratio", lambda comparison: comparison.time and comparison.time.ratio, _ratio),
-    Column("ratio", "ratio", _of_verdict("ratio"), _ratio),
-    Column("low", None, _end(0)),
-    Column("high", None, _end(1)),
-    Column("confidence", None, _of_verdict("confidence")),
-    Column(None, "interval", _of_verdict("interval"), format_ratios, rank=4),
-    Column("bound", None, _of_verdict("bound")),
-    Column(None, "bound", bound_text, rank=3),
-    Column("base_memory_peak_B", None, _peak(0)),
-    Column("new_memory_peak_B", None, _peak(1)),
-    Column(None, "memory", memory_text, rank=-1),
-    Column("pairs", "pairs", _of_verdict("pairs"), rank=0),
-    Column("verdict", None, _of_verdict("verdict")),
-    Column(None, "verdict", verdict_text),
-    Column("reason", None, _of_verdict("reason")),
-    *of_jobs(lambda comparison: comparison.facts),
-)
-BELOW: Column[Comparison] = Column(None, "why", lambda comparison: "; ".join(reasons(comparison)), least=30, below=True)
 
 
 def document(run: ComparisonRun) -> Document:
@@ -221,7 +104,13 @@ def table_of(run: ComparisonRun) -> Table:
     whole = _of_suite(of_place) if is_suite(run.comparisons) else ()
     load = load_of(run.run.machine, own_load(run.run, _sides(run)))
     last: Column[Comparison] = Column("load", None, lambda _: load and load.average)
-    return table((*COLUMNS, *whole, BELOW, last), comparisons, lambda comparison: _LEVELS.get(comparison.status, ""))
+    every = dict.fromkeys(_sides(run))
+
+    def sides(comparison: Comparison) -> tuple[str, str]:
+        return sides_of(comparison, *every)
+
+    every_column = (*columns(sides, whole, common_attributes(one.case for one in comparisons)), last)
+    return table(every_column, comparisons, lambda comparison: _LEVELS.get(comparison.status, ""))
 
 
 def _of_suite(shares: Mapping[int, float | None]) -> tuple[Column[Comparison], ...]:
@@ -234,7 +123,7 @@ def _of_suite(shares: Mapping[int, float | None]) -> tuple[Column[Comparison], .
         Column("calls", "calls", lambda comparison: comparison.count, align="right"),
         Column("base_total_s", None, total(0)),
         Column("new_total_s", "total", total(1), format_seconds),
-        Column("part", "part", lambda comparison: shares[id(comparison)], _signed, "right"),
+        Column("part", "part", lambda comparison: shares[id(comparison)], _signed, "right", place=-1),
     )
 
 
@@ -251,10 +140,11 @@ def tally(comparisons: Sequence[Comparison]) -> str:
 
 def suites(comparisons: Sequence[Comparison]) -> list[str]:
     """Say what all calls of a suite take on both sides, one line for each pair of sides."""
-    lines = []
-    for whole in wholes(comparisons):
-        times = f"{format_seconds(whole.base_time)} on {side_text(whole.base, whole.new)}"
-        times += f", {format_seconds(whole.new_time)} on {side_text(whole.new, whole.base)}"
+    lines, wholes_of_sides = [], wholes(comparisons)
+    every = [side for whole in wholes_of_sides for side in (whole.base, whole.new)]
+    for whole in wholes_of_sides:
+        times = f"{format_seconds(whole.base_time)} on {side_text(whole.base, *every)}"
+        times += f", {format_seconds(whole.new_time)} on {side_text(whole.new, *every)}"
         ratio = f"{whole.ratio:.3f} {format_ratios(whole.interval)}".rstrip()
         decisive = ", ".join(_decisive(comparisons, one) for one in whole.decisive)
         low, high = whole.interval or (0.0, math.inf)
@@ -286,12 +176,12 @@ def _both(comparison: Comparison) -> tuple[float, float]:
 
 ACROSS: tuple[Column[Across], ...] = (
     Column("operator", "operator", lambda one: one.case.operator, least=10),
-    Column("direction", "direction", lambda one: one.direction, least=8, common=True),
+    Column("direction", "direction", lambda one: one.direction, least=8, presence="varied"),
     Column("inputs", "inputs", lambda one: case_text(one.case), least=14, lines=6),
-    Column("base", "base", lambda one: side_text(one.base, one.new), least=10, common=True),
-    Column("new", "new", lambda one: side_text(one.new, one.base), least=10, common=True),
+    Column("base", "base", lambda one: side_text(one.base, one.new), least=10, presence="varied"),
+    Column("new", "new", lambda one: side_text(one.new, one.base), least=10, presence="varied"),
     Column("machines", "machines", lambda one: one.machines),
-    Column("ratio", "ratio", lambda one: one.ratio, _ratio),
+    Column("ratio", "ratio", lambda one: one.ratio, ratio_text),
     Column(None, "interval", lambda one: one.interval, format_ratios),
     Column("heterogeneity", "heterogeneity", lambda one: one.heterogeneity, format_percent),
     Column("finding", "finding", lambda one: one.finding, least=30),
@@ -363,10 +253,10 @@ def check(
 ) -> Check:
     """Return a comparison as a check for CI systems, with its numbers; `base` is the other side."""
     verdict = comparison.verdict
-    first = base or side_text(comparison.base, comparison.new)
+    first, second = sides_of(comparison)
     return Check(
         name(comparison),
-        f"{first} -> {side_text(comparison.new, comparison.base)}",
+        f"{base or first} -> {second}",
         f"{common_subject(comparison)} {comparison.direction}",
         kind,
         message,
@@ -375,8 +265,8 @@ def check(
         comparison.new_time,
         {
             "ratio": verdict.ratio,
-            "low": _end(0)(comparison),
-            "high": _end(1)(comparison),
+            "low": end_of(0)(comparison),
+            "high": end_of(1)(comparison),
             "base_time": comparison.base_time,
             "new_time": comparison.new_time,
         },

@@ -38,10 +38,11 @@ class Column(Generic[Item]):
     said once of all of them, unless it is as `usual`), or `apart` (only if rows differ in it). With `within`, rows must
     differ that are alike in this.
 
-    Where a table is too wide, a `common` column whose cells are all the same is said above it, and the texts of one
-    that is `below` stand there; columns of one `group` become one of that name where nothing else helps. `rank` orders
-    what a narrow table goes without, lowest first; None is never left out. Without `least` cells are never folded; with
-    it, they are down to that width, to no more than `lines`.
+    Where a table is too wide, the texts of a column that is `below` stand there, each with its rows by as many of the
+    columns that are their `names` as tell them apart; columns of one `group` become one of that name where nothing else
+    helps. `rank` orders what a narrow table goes without, lowest first; None is never left out. Without `least` cells
+    are never folded; with it, they are down to that width, to no more than `lines`. People read columns in the order
+    of their `place`, programs as they are declared.
     """
 
     name: str | None = None
@@ -53,7 +54,8 @@ class Column(Generic[Item]):
     rank: int | None = None
     least: int | None = None
     lines: int | None = None
-    common: bool = False
+    names: bool = False
+    place: int = 0
     below: bool = False
     group: str | None = None
     usual: Raw = ""
@@ -99,7 +101,8 @@ class Table:
 
     def places(self) -> list[int]:
         """Return the places of the columns that people are shown: those with a title, and a text in any row."""
-        places = (i for i, column in enumerate(self.columns) if column.title is not None)
+        places = [i for i, column in enumerate(self.columns) if column.title is not None]
+        places.sort(key=lambda i: self.columns[i].place)
         return [i for i in places if any(row.cells[i].text for row in self.visible)]
 
     def titles(self) -> list[str]:

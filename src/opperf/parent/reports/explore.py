@@ -35,8 +35,8 @@ def _columns(exploration: Exploration) -> tuple[Column[Row], ...]:
     return (
         Column("case_id", None, lambda row: row[1].case.id),
         Column("operator", "operator", lambda row: row[0].operator, least=10),
-        Column("direction", "direction", lambda row: row[0].direction, common=True),
-        Column("side", "side", lambda row: place(row[0].side), least=12, common=True),
+        Column("direction", "direction", lambda row: row[0].direction, presence="varied"),
+        Column("side", "side", lambda row: place(row[0].side), least=12, presence="varied"),
         Column("inputs", "smallest case", lambda row: case_text(row[1].case), least=14, lines=6),
         Column("cost", "takes", lambda row: row[1].cost, size, align="right"),
         Column("expected", beside, lambda row: row[1].expected, size, align="right"),

@@ -14,7 +14,8 @@ from opperf.domain.judgement import FAILURE, INCONCLUSIVE, KINDS, REGRESSION, Fi
 from opperf.domain.plan import ReadSide
 from opperf.domain.units import format_percent, format_ratios, format_seconds
 from opperf.parent.reports import comparison
-from opperf.parent.reports.comparison import legend, reasons, side_text
+from opperf.parent.reports.comparison import legend
+from opperf.parent.reports.comparison_rows import bound_text, reasons, sides_of
 from opperf.parent.reports.document import (
     Annotation,
     Block,
@@ -128,9 +129,8 @@ def _checks(judgement: Judgement) -> list[Check]:
 
 def _sides(finding: Finding, judgement: Judgement) -> str:
     """Return the sides that were compared, as `torch==2.12.0 -> torch==2.13.0`."""
-    base, new = finding.comparison.base, finding.comparison.new
-    first = "expected" if judgement.against == "expected" else side_text(base, new)
-    return f"{first} -> {side_text(new, base)}"
+    base, new = sides_of(finding.comparison)
+    return f"{'expected' if judgement.against == 'expected' else base} -> {new}"
 
 
 def _sentence(finding: Finding) -> str:
@@ -166,15 +166,15 @@ def _table(findings: Sequence[Finding], judgement: Judgement) -> Table:
 
     columns: tuple[Column[Finding], ...] = (
         Column("operator", "operator", lambda finding: common_subject(finding.comparison)),
-        Column("direction", "direction", lambda finding: finding.comparison.direction),
-        Column("inputs", "inputs", lambda finding: case_text(finding.comparison.case)),
-        Column("sides", "sides", lambda finding: _sides(finding, judgement)),
+        Column("direction", "direction", lambda finding: finding.comparison.direction, presence="varied"),
+        Column("inputs", "inputs", lambda finding: case_text(finding.comparison.case), place=1),
+        Column("sides", "sides", lambda finding: _sides(finding, judgement), presence="varied"),
         Column("base_time_s", "before", lambda finding: finding.comparison.base_time, format_seconds),
         Column("new_time_s", "now", lambda finding: finding.comparison.new_time, format_seconds),
-        Column("ratio", "ratio", ratio),
-        Column("bound", "bound", lambda finding: comparison.bound_text(finding.comparison)),
-        Column("finding", "finding", lambda finding: finding.kind, TITLES.__getitem__),
-        Column("why", "why", lambda finding: reasons(finding.comparison), "; ".join),
+        Column("ratio", "ratio", ratio, place=-1),
+        Column("bound", "bound", lambda finding: bound_text(finding.comparison)),
+        Column("finding", "finding", lambda finding: finding.kind, TITLES.__getitem__, place=-2),
+        Column("why", "why", lambda finding: reasons(finding.comparison), "; ".join, place=1),
     )
     return table(columns, findings, whole="the report of `--output` has them", characters=MOST_OF_TABLE)
 

@@ -166,10 +166,10 @@ RUNS: tuple[Column[Entry], ...] = (
 )
 
 OBSERVATIONS: tuple[Column[Part], ...] = (
-    Column("operator", "operator", lambda part: part[0].case.operator, common=True),
-    Column("case", "inputs", lambda part: case_text(part[0].case), least=14, common=True, below=True),
+    Column("operator", "operator", lambda part: part[0].case.operator, presence="varied"),
+    Column("case", "inputs", lambda part: case_text(part[0].case), least=14, presence="varied", below=True),
     Column("direction", "direction", lambda part: part[0].direction, presence="varied"),
-    Column("framework", "framework", lambda part: part[0].framework, common=True),
+    Column("framework", "framework", lambda part: part[0].framework, presence="varied"),
     Column("device", "device", lambda part: part[0].side.get("device"), presence="varied", usual="cpu"),
     Column("mode", "mode", lambda part: part[0].side.get("mode"), presence="varied", usual="eager"),
     Column("threads", "threads", lambda part: part[0].side.get("threads"), presence="varied", usual=1),
@@ -186,9 +186,9 @@ OBSERVATIONS: tuple[Column[Part], ...] = (
 
 CHANGES: tuple[Column[NamedChange], ...] = (
     Column("operator", "operator", lambda one: one.series.case.operator, least=10),
-    Column("case", "inputs", lambda one: case_text(one.series.case), least=14, common=True, below=True),
+    Column("case", "inputs", lambda one: case_text(one.series.case), least=14, presence="varied", below=True),
     Column("direction", "direction", lambda one: one.series.direction, presence="varied"),
-    Column("framework", "framework", lambda one: one.series.framework, common=True),
+    Column("framework", "framework", lambda one: one.series.framework, presence="varied"),
     Column("machine", "machine", lambda one: one.series.machine, least=12, presence="varied"),
     Column("before", "before", lambda one: one.change.before),
     Column("after", "after", lambda one: one.change.after),

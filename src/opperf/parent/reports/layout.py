@@ -1,9 +1,9 @@
 """How tables and texts fit into a width: the one place that knows it, for a terminal, a pipe or a log.
 
 Without a width a table is as wide as it needs, one row a line: right for a pipe or a file. With one, no line is wider:
-what all rows have in common is said once above the table, what explains a verdict moves below it, columns of lesser
-importance are left out and named; then texts wrap between words. A word is broken where it alone is wider than its
-column, and there after a separator. No number is ever broken. What a column can bear, its declaration says.
+what explains a verdict moves below the table, columns of lesser importance are left out and named; then texts wrap
+between words. A word is broken where it alone is wider than its column, and there after a separator. No number is ever
+broken. What a column can bear, its declaration says.
 """
 
 from __future__ import annotations
@@ -26,8 +26,16 @@ MOST_NAMES = 5
 #: Select graphic rendition, ECMA-48.
 _STYLES = {"bold": 1, "dim": 2, "red": 31, "yellow": 33}
 LEVELS: Mapping[Level, str] = {"": "", "failed": "red", "skipped": "dim", "warning": "yellow"}
-#: A piece of a word that may stand on its own line: it ends with separators, and never begins with one.
-_PIECE = re.compile(r"[^/,;:=_.+|)\]-]+[/,;:=_.+|)\]-]*|[/,;:=_.+|)\]-]+")
+#: A number, which is never broken.
+_NUMBER = re.compile(r"\d+(?:\.\d+)*(?:e[+-]?\d+)?")
+_SEPARATORS = r"/,;:=_.+|)\]-"
+#: Where a word may break: behind separators, but in no number, and before a sign; sizes (`64x64`) behind their `x`.
+_BREAK = re.compile(
+    rf"(?<=[/,;:=_|)\]])(?![{_SEPARATORS}])"
+    rf"|(?<=\.)(?!(?<=\d\.)\d)(?![{_SEPARATORS}])"
+    rf"|(?<=[^=.,:\[(][+-])(?<!\de[+-])(?![{_SEPARATORS}])"
+    r"|(?<=[=.,:])(?=[+-]\d)|(?<=\dx)(?=\d)"
+)
 
 
 @dataclass(frozen=True)
@@ -90,10 +98,11 @@ def wrap(words: str, width: int) -> list[str]:
 
 def _pieces(word: str, width: int) -> Iterator[str]:
     """Yield a word, or where it is too wide its pieces, none of them wider than the width."""
-    for piece in [word] if _cells(word) <= width else _PIECE.findall(word):
+    for piece in [word] if _cells(word) <= width else filter(None, _BREAK.split(word)):
         rest = piece
         while _cells(rest) > width:
             end = max(1, next(i for i in range(len(rest), 0, -1) if i == 1 or _cells(rest[:i]) <= width))
+            end = next((one.start() for one in _NUMBER.finditer(rest) if 0 < one.start() < end < one.end()), end)
             while end > 1 and rest[end] == ":":  # GitHub reads a line that begins with two as a command
                 end -= 1
             yield rest[:end]
@@ -188,48 +197,52 @@ def _join(grid: Grid) -> Grid:
 def _narrow(grid: Grid, width: int) -> TableFit:
     """Do without columns in their order until the others can be folded into the width."""
     places = list(range(len(grid.columns)))
-    below, left_out, common = [], [], []
+    below, left_out = [], []
     for i in _dispensable(grid):
         narrow = _keep(grid, places)
         if _total(_floors(narrow, WORD)) <= width:
             break
         places.remove(i)
-        if _is_common(grid, i):
-            common.append(f"{grid.titles[i]} {grid.rows[0][i]}")
-        elif grid.columns[i].below:
+        if grid.columns[i].below:
             below.append((grid.titles[i], _group(grid, i)))
         else:
             left_out.append(grid.titles[i])
-    caption = ", ".join([*([grid.caption] if grid.caption else []), *common])
-    narrow = replace(_keep(grid, places), caption=caption)
+    narrow = _keep(grid, places)
     return TableFit(narrow, _share_width(narrow, width), left_out, below)
 
 
 def _dispensable(grid: Grid) -> list[int]:
     """Return the columns that a narrow table goes without, in the order in which they go."""
     places = range(len(grid.columns))
-    common = [i for i in places if _is_common(grid, i)]
-    below = [i for i in places if grid.columns[i].below]
+    below = [i for i in places if grid.columns[i].below and grid.columns[i].rank is None]
     order = sorted((rank, i) for i in places if (rank := grid.columns[i].rank) is not None)
-    return list(dict.fromkeys([*common, *below, *(i for _, i in order)]))
-
-
-def _is_common(grid: Grid, place: int) -> bool:
-    return grid.columns[place].common and len({row[place] for row in grid.rows}) == 1
+    return list(dict.fromkeys([*below, *(i for _, i in order)]))
 
 
 def _group(grid: Grid, place: int) -> list[tuple[str, str]]:
     """Return the distinct texts of a column, with the names of their rows."""
     groups: dict[str, list[str]] = {}
-    for row in grid.rows:
+    for row, name in zip(grid.rows, _row_names(grid), strict=True):
         if row[place]:
-            groups.setdefault(row[place], []).append(row[0])
+            groups.setdefault(row[place], []).append(name)
     result = []
     for text, names in groups.items():
         unique = list(dict.fromkeys(names))
         more = [f"{len(unique) - MOST_NAMES} more"] if len(unique) > MOST_NAMES else []
         result.append((", ".join([*unique[:MOST_NAMES], *more]), text))
     return result
+
+
+def _row_names(grid: Grid) -> list[str]:
+    """Return what tells rows apart: of the columns that name them the first, and others until all differ."""
+    places = [i for i, column in enumerate(grid.columns) if column.names] or [0]
+    names = [[row[places[0]]] for row in grid.rows]
+    for place in places[1:]:
+        if len(set(map(tuple, names))) == len({tuple(row[i] for i in places) for row in grid.rows}):
+            break
+        several = {row[place] for row in grid.rows}
+        names = [[*words, row[place]] if len(several) > 1 else words for words, row in zip(names, grid.rows)]
+    return [" ".join(filter(None, words)) for words in names]
 
 
 def _naturals(grid: Grid) -> list[int]:
@@ -246,9 +259,14 @@ def _floors(grid: Grid, word: int | None) -> list[int]:
             floors.append(max([title, *(_cells(row[i]) for row in grid.rows)]))
             continue
         longest = max((_cells(part) for row in grid.rows for part in row[i].split()), default=0)
-        whole = longest if word is None else min(longest, word)
+        whole = longest if word is None else max(_longest_number(grid, i), min(longest, word))
         floors.append(min(natural, max(title, heading.least, whole)))
     return floors
+
+
+def _longest_number(grid: Grid, place: int) -> int:
+    """Return the width of the longest number in a column, with the separator behind it."""
+    return max((1 + len(number) for row in grid.rows for number in _NUMBER.findall(row[place])), default=0)
 
 
 def _title_words(grid: Grid) -> list[int]:
@@ -262,8 +280,8 @@ def _share_width(grid: Grid, width: int) -> list[int]:
     foldable = [heading.least is not None for heading in grid.columns]
     titles = _title_words(grid)
     narrowest = [
-        max(title, min(w, NARROWEST)) if may else w
-        for title, w, may in zip(titles, _floors(grid, 0), foldable, strict=True)
+        max(title, min(w, NARROWEST), _longest_number(grid, i)) if may else w
+        for i, (title, w, may) in enumerate(zip(titles, _floors(grid, 0), foldable, strict=True))
     ]
     for floors in (_floors(grid, None), _floors(grid, WORD), _floors(grid, 0), narrowest):
         while _total(widths) > width:

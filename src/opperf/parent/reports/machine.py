@@ -11,7 +11,7 @@ from opperf.domain.peaks import MOVE, Rate, best_rates, fallbacks
 from opperf.domain.plan import Side
 from opperf.domain.reason import Warning
 from opperf.domain.record import Run
-from opperf.domain.units import format_byte_rate, format_bytes, format_flop_rate
+from opperf.domain.units import format_byte_rate, format_bytes, format_flop_rate, plural
 from opperf.parent.reports.document import Document, Note, Section
 
 #: Facts of an environment that fit on a line; the whole of them is in every result file.
@@ -74,7 +74,7 @@ def document(
         [
             Section("machine", [Note(f"{name}: {value}") for name, value in values.items()]),
             Section("noise", [*map(_doubt, doubts)] or [Note("nothing found")]),
-            Section(f"peaks of {where[0]}, {where[1]} thread(s)", [*_peaks(rates)]),
+            Section(f"peaks of {where[0]}, {plural(int(where[1]), 'thread')}", [*_peaks(rates)]),
             Section("environments", [*map(_visit, visits)] or [none]),
         ],
         lambda: {

@@ -149,9 +149,9 @@ def _detected(detection: Detection) -> str:
 COLUMNS: tuple[Column[Floor], ...] = (
     Column("case_id", None, lambda floor: floor.trial.case.id),
     Column("operator", "operator", lambda floor: subject(floor.trial.case, floor.trial.side), least=10),
-    Column("direction", "direction", lambda floor: floor.trial.direction, least=8, common=True),
+    Column("direction", "direction", lambda floor: floor.trial.direction, least=8, presence="varied"),
     Column("inputs", "inputs", lambda floor: case_text(floor.trial.case), least=14, lines=6),
-    Column("side", "side", lambda floor: place(floor.trial.side), least=12, common=True),
+    Column("side", "side", lambda floor: place(floor.trial.side), least=12, presence="varied"),
     Column("time_s", "time", lambda floor: floor.time, format_seconds, rank=4),
     Column("pairs", "pairs", lambda floor: floor.pairs, rank=0),
     Column("spread", "spread of pairs", lambda floor: floor.spread, _percent, rank=1),

@@ -8,7 +8,8 @@ Each is named, so that no part of the program is taken for another.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from opperf.domain.dataclass import dataclass
@@ -35,24 +36,32 @@ REASONS = 5
 
 @dataclass(frozen=True)
 class Remark:
-    """One thing said of some trials: a short stable name, its wordings, its remedies."""
+    """One thing said of so many trials: a short stable name, each wording with its trials, its remedies."""
 
     slug: str
-    messages: tuple[str, ...]
-    hints: tuple[str, ...]
-    trials: tuple[str, ...]
+    count: int
+    messages: Mapping[str, Sequence[str]]
+    hints: Sequence[str]
     most_named: int = MOST_NAMES
     most_wordings: int = WORDINGS
 
     @property
     def note(self) -> Note:
-        """The first few messages, trials and hints, and how many others there are."""
-        first, *others = _few(self.messages, self.most_wordings)
-        trials = _few(self.trials, self.most_named) if self.most_named else ()
-        below = [Note(other) for other in others]
-        below += [Note(trial, kind="item") for trial in trials]
+        """The first few messages with their trials, the hints, and how many others there are."""
+        (first, of_first), *others = self.messages.items()
+        below = self._items(of_first)
+        for message, trials in others[: self.most_wordings - 1]:
+            below.append(Note(f"{message}: {', '.join(self._named(trials))}" if self.most_named else message))
+        more = len(others) - (self.most_wordings - 1)
+        below += [Note(f"and {more} more")] if more > 0 else []
         below += [Note(hint, kind="hint") for hint in self.hints[: self.most_wordings]]
-        return Note(f"{self.slug} ({len(self.trials)}): {first}", below)
+        return Note(f"{self.slug} ({self.count}): {first}", below)
+
+    def _items(self, trials: Sequence[str]) -> list[Note]:
+        return [Note(trial, kind="item") for trial in self._named(trials)] if self.most_named else []
+
+    def _named(self, trials: Sequence[str]) -> Sequence[str]:
+        return _few(tuple(trials), self.most_named)
 
 
 def tally(records: Sequence[Record]) -> str:
@@ -113,11 +122,11 @@ def _whole(_: str, remarks: tuple[Remark, ...]) -> Iterator[Note]:
 def _sum_up(title: str, remarks: tuple[Remark, ...]) -> Iterator[Note]:
     """Yield a few lines, and where all of it is."""
     least = 0 if title == "warnings" else 1
-    order = sorted(remarks, key=lambda remark: -len(remark.trials))
+    order = sorted(remarks, key=lambda remark: -remark.count)
     for remark in order[:CAUSES]:
         yield replace(remark, most_named=least, most_wordings=1).note
     others = order[CAUSES:]
-    trials = sum(len(remark.trials) for remark in others)
+    trials = sum(remark.count for remark in others)
     rest = f"and {len(others)} more kinds, of {trials} trials; " if others else ""
     yield Note(f"{rest}`--format csv` has each in its row, `--format json` in full")
 
@@ -143,26 +152,27 @@ def _unmeasured(records: Iterable[Record], status: str) -> tuple[Remark, ...]:
             key = (reason.slug, f"{message}{signal}", first_line(reason.hint or ""))
         groups.setdefault(key, []).append(trial_text(record.trial))
     return tuple(
-        Remark(slug, (message,), (hint,) if hint else (), tuple(trials))
+        Remark(slug, len(trials), {message: trials}, (hint,) if hint else ())
         for (slug, message, hint), trials in groups.items()
     )
 
 
 def _doubts(records: Iterable[Record]) -> tuple[Remark, ...]:
     """Group warnings by slug: their messages hold numbers, so the wordings differ."""
-    messages: dict[str, dict[str, None]] = {}
+    messages: dict[str, dict[str, dict[str, None]]] = {}
     hints: dict[str, dict[str, None]] = {}
-    trials: dict[str, list[str]] = {}
+    counts: Counter[str] = Counter()
     for record in records:
-        doubts = [warning for warning in record.warnings if warning.slug not in ABOUT_THE_UNSEEN]
-        for slug in dict.fromkeys(warning.slug for warning in doubts):
-            trials.setdefault(slug, []).append(trial_text(record.trial))
+        doubts = [one for one in record.warnings if one.slug not in ABOUT_THE_UNSEEN]
+        counts.update({warning.slug for warning in doubts})
         for warning in doubts:
-            messages.setdefault(warning.slug, {})[first_line(warning.message)] = None
+            wordings = messages.setdefault(warning.slug, {})
+            wordings.setdefault(first_line(warning.message), {})[trial_text(record.trial)] = None
             if warning.hint:
                 hints.setdefault(warning.slug, {})[first_line(warning.hint)] = None
     return tuple(
-        Remark(slug, tuple(messages[slug]), tuple(hints.get(slug, ())), tuple(trials[slug])) for slug in trials
+        Remark(slug, counts[slug], {message: [*trials] for message, trials in wordings.items()}, [*hints.get(slug, ())])
+        for slug, wordings in messages.items()
     )
 
 

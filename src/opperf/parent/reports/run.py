@@ -18,6 +18,7 @@ from opperf.domain.registry import DIRECTIONS
 from opperf.parent.reports import remarks
 from opperf.parent.reports.columns import columns
 from opperf.parent.reports.document import Block, Check, Column, Document, Level, Note, Outcome, Section, Table, table
+from opperf.parent.reports.fastest import fastest
 from opperf.parent.reports.machine import crowds, own_load
 from opperf.parent.reports.text import case_text, place, subject, trial_text
 
@@ -47,8 +48,8 @@ def plan_document(plan: Plan) -> Document:
 
 PLAN: tuple[Column[Trial], ...] = (
     Column("operator", "operator", lambda trial: subject(trial.case, trial.side), least=10),
-    Column("direction", "direction", lambda trial: trial.direction, least=8, common=True),
-    Column("side", "side", lambda trial: place(trial.side), least=14, common=True),
+    Column("direction", "direction", lambda trial: trial.direction, least=8),
+    Column("side", "side", lambda trial: place(trial.side), least=14),
     Column("inputs", "inputs", lambda trial: case_text(trial.case), least=20),
 )
 
@@ -60,7 +61,7 @@ def table_of(records: Iterable[Record], top: int | None = None) -> Table:
 
 def _blocks(run: Run, top: int | None) -> Iterator[Block]:
     yield table_of(run.records, top)
-    yield from map(Note, [remarks.tally(run.records), *crowds(run), *remarks.shares(run)])
+    yield from map(Note, [remarks.tally(run.records), *fastest(run.records), *crowds(run), *remarks.shares(run)])
     yield from remarks.legend(run.records)
     yield from remarks.sections(run.records)
     if more := remarks.more(run.records):

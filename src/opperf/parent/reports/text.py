@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from opperf.catalog import catalog
-from opperf.domain.argument_text import argument_words
+from opperf.domain.argument_text import argument_text, argument_words
 from opperf.domain.case import Argument, Case
 from opperf.domain.code import own_name
 from opperf.domain.plan import Side, Trial
@@ -158,6 +158,61 @@ def usual_arguments(case: Case) -> Mapping[str, Argument]:
     """Return what a case's operator is given where nothing is said; nothing for one that is not in the catalog."""
     definition = catalog().get(case.operator)
     return {} if definition is None else definition.case("common").inputs
+
+
+#: Short names of inputs and attributes in tables, where a line has more than one of them.
+SHORT = {
+    **dict.fromkeys(("rhs", "x2", "other"), ""),
+    "weight": "w",
+    "bias": "b",
+    "padding": "pad",
+    "dilation": "dil",
+    "indices": "idx",
+    "index": "idx",
+}
+
+
+def short_text(case: Case, common: Container[tuple[str, str]] = ()) -> str:
+    """Write a case for people in few words: the first tensor without its name, others by a short one.
+
+    Attributes that are `common` to all rows are left out. What can be typed is written by `case_text`.
+
+    >>> from opperf.domain.case import Case
+    >>> short_text(Case("conv2d", {"data": TensorSpec((4, 64)), "weight": TensorSpec((3, 64))}, {"padding": 1}))
+    '4x64 w=3x64 pad=1'
+    """
+    arguments = {**case.inputs, **case.attributes}
+    if MADE_OF in arguments:
+        return case_text(case)
+    words = []
+    for place, (name, value) in enumerate(arguments.items()):
+        if name in case.attributes and attribute_key(name, value) in common:
+            continue
+        is_first = place == 0 and name in case.inputs
+        short = "" if is_first else SHORT.get(name, name) if place == 1 else SHORT.get(name) or name
+        words.append(f"{short}={argument_text(value)}".lstrip("="))
+    return " ".join(words)
+
+
+def attribute_key(name: str, value: Argument) -> tuple[str, str]:
+    """Return what tells the values of an attribute apart, any of which may be a list."""
+    return name, argument_text(value)
+
+
+def common_attributes(cases: Iterable[Case]) -> list[tuple[str, str]]:
+    """Return the attributes that all of several different cases have alike, in their order; none of equal cases."""
+    several = list(dict.fromkeys(cases))
+    if len(several) < 2:
+        return []
+    shared = [{attribute_key(*pair) for pair in case.attributes.items()} for case in several]
+    return [
+        key for pair in several[0].attributes.items() if all((key := attribute_key(*pair)) in one for one in shared)
+    ]
+
+
+def attributes_text(common: Iterable[tuple[str, str]]) -> str:
+    """Write the attributes that all rows have alike."""
+    return " ".join(f"{SHORT.get(name) or name}={value}" for name, value in common)
 
 
 def trial_text(trial: Trial) -> str:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from opperf.domain.case import Case
-from opperf.domain.comparison import LATER, Comparison, Verdict
-from opperf.domain.plan import INSTRUCTIONS, Side
-from opperf.parent.reports.comparison import bound_text, memory_text, reasons
+from opperf.domain.comparison import LATER, Comparison, ComparisonRun, Verdict
+from opperf.domain.plan import INSTRUCTIONS, Settings, Side
+from opperf.domain.record import Run
+from opperf.domain.tensor import TensorSpec
+from opperf.parent.reports import render
+from opperf.parent.reports.comparison_rows import bound_text, memory_text, reasons, sides_of
 
 
 def compared(verdict: Verdict, **parts: Any) -> Comparison:
@@ -54,3 +58,67 @@ def test_what_more_pairs_would_not_settle_does_not_ask_for_them() -> None:
     assert bound_text(compared(recorded, log_ratios=())) == ""
     assert bound_text(compared(recorded, clock=INSTRUCTIONS)) == ""
     assert bound_text(compared(Verdict("slower", 4.0, (3.0, 5.0), "", 3))) == ""
+
+
+def both(base: str = "null", new: str = "null", **facts: Any) -> Comparison:
+    """Return a comparison of two sides of a case with attributes."""
+    case = Case("sum", {"data": TensorSpec((4, 4))}, {"axis": 1, "keepdims": False})
+    return Comparison(case, "forward", Side(base), Side(new), SAME, facts=facts)
+
+
+def lines_of(*comparisons: Comparison, width: int | None = None) -> list[str]:
+    """Return the lines of the table of comparisons for people."""
+    run = ComparisonRun(Run("r1", "2026-11-21T08:00:00+00:00", (), Settings(), {}, {}, ()), comparisons)
+    return render(run, width=width).splitlines()
+
+
+def test_what_varies_stands_first_and_what_all_rows_share_above() -> None:
+    wide = Case("exp", {"data": TensorSpec((1024,) * 12)}, {"axis": 1, "keepdims": True})
+    caption, _, heading, *_ = lines_of(both(), replace(both(), case=wide))
+    assert caption == "direction forward, base null, new null, attributes axis=1"
+    assert heading.split()[:5] == ["verdict", "ratio", "interval", "operator", "inputs"]
+    assert "direction" not in heading
+
+
+def test_programs_read_columns_in_their_old_order() -> None:
+    run = ComparisonRun(Run("r1", "2026-11-21T08:00:00+00:00", (), Settings(), {}, {}, ()), (both(),))
+    assert render(run, "csv").splitlines()[0].startswith("case_id,operator,direction,inputs,node,machine,base,new,")
+
+
+def test_sides_are_named_by_the_element_types_that_tell_them_apart() -> None:
+    types = [both(dtypes={"base": "int32", "new": name}) for name in ("float16", None)]
+    assert [sides_of(one) for one in types] == [
+        ("null;dtype=int32", "null;dtype=float16"),
+        ("null;dtype=int32", "null"),
+    ]
+
+
+def test_a_side_is_called_alike_in_every_row_by_what_tells_all_sides_apart() -> None:
+    one, other = Side("torch", threads=2), Side("torch", mode="compiled")
+    rows = [Comparison(Case("add"), "forward", Side("torch"), side, SAME) for side in (one, other)]
+    caption, *lines = lines_of(*rows)
+    assert "base torch;mode=eager;threads=1" in caption
+    assert any("torch;mode=eager;threads=2" in line for line in lines)
+    assert any("torch;mode=compiled;threads=1" in line for line in lines)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_verdict_and_ratio_stand_in_the_first_eighty_columns_of_a_suite(width: int) -> None:
+    inputs = {f"weight_{place}": TensorSpec((1024, 1024)) for place in range(9)}
+    name = "torch:aten::_scaled_dot_product_flash_attention_for_cpu.default"
+    rows = [replace(both(), case=Case(name, inputs, {"axis": axis}), count=2) for axis in (0, 1)]
+    shown = [line[:80] for line in lines_of(*rows, width=width)]
+    assert sum("same" in line and "1.000" in line and "[0.990, 1.010]" in line for line in shown) == 2
+
+
+def test_reasons_below_a_table_say_whose_they_are() -> None:
+    rows = [
+        replace(both(), case=Case("exp", {"data": TensorSpec((size,))}), verdict=Verdict(*word))
+        for size, word in (
+            (4, ("inconclusive", 1.0, None, "too noisy " * 9, 5)),
+            (8, ("same", 1.0, None, "is small", 5)),
+        )
+    ]
+    lines = lines_of(*rows, width=60)
+    below = lines[lines.index("why:") + 1 :]
+    assert [line.split(": ")[0] for line in below if ": " in line] == ["  exp 4", "  exp 8"]

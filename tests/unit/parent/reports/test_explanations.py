@@ -11,7 +11,8 @@ from opperf.domain.case import Case
 from opperf.domain.comparison import Comparison, Verdict
 from opperf.domain.plan import Side
 from opperf.parent.reports import render
-from opperf.parent.reports.comparison import MOST_DIFFERENCES, explanations, reasons
+from opperf.parent.reports.comparison import MOST_DIFFERENCES, explanations
+from opperf.parent.reports.comparison_rows import reasons
 from opperf.parent.reports.document import Document
 
 

@@ -15,9 +15,9 @@ from opperf.parent.reports.document import Block, Cell, Column, Document, Legend
 from opperf.parent.reports.layout import paragraph, wrap
 
 COLUMNS: tuple[Column[object], ...] = (
-    Column(title="operator", least=10),
-    Column(title="inputs", least=14, lines=4),
-    Column(title="side", least=10, common=True),
+    Column(title="operator", least=10, names=True),
+    Column(title="inputs", least=14, lines=4, names=True),
+    Column(title="side", least=10),
     Column(title="time", align="right"),
     Column(title="p90", align="right", rank=0),
     Column(title="why", least=20, below=True),
@@ -88,10 +88,31 @@ def test_a_word_that_is_too_wide_breaks_after_a_separator() -> None:
     assert wrap("torch:code:/home/me/kernels.py:softmax", 16) == ["torch:code:/", "home/me/kernels.", "py:softmax"]
 
 
-def test_what_all_rows_share_is_said_once_where_the_table_is_too_wide() -> None:
-    rows = [row(inputs="lhs=1024x1024 rhs=1024x1024"), row("exp")]
-    assert text([grid(COLUMNS, rows, caption="device cpu")], width=40).startswith("device cpu, side torch\n\noperator")
-    assert text([grid(COLUMNS, rows, caption="device cpu")]).startswith("device cpu\n\noperator")
+def test_rows_below_the_table_are_named_by_as_much_as_tells_them_apart() -> None:
+    rows = [row(inputs=inputs, why=f"{inputs} is small") for inputs in ("lhs=4", "lhs=8")]
+    lines = text([grid(COLUMNS, rows)], width=50).splitlines()
+    assert lines[lines.index("why:") + 1 :] == ["  add lhs=4: lhs=4 is small", "  add lhs=8: lhs=8 is small"]
+
+
+@given(st.lists(st.floats(-1e6, 1e6, allow_subnormal=False), min_size=1, max_size=4), st.integers(24, 40))
+def test_no_number_in_a_word_is_broken(numbers: list[float], width: int) -> None:
+    words = f"range={'..'.join(map(str, numbers))}"
+    lines = wrap(words, width)
+    assert "".join(lines) == words
+    assert all(any(str(number) in line for line in lines) for number in numbers)
+
+
+def test_a_narrow_column_breaks_sizes_between_their_numbers() -> None:
+    columns: list[Column[object]] = [Column(title="inputs", least=8), Column(title="time")]
+    lines = table_lines(text([grid(columns, [("weight=16384x16384x12345678", "1.23 ms")])], width=20))
+    assert [line.split()[0] for line in lines] == ["weight=", "16384x", "16384x", "12345678"]
+
+
+def test_people_read_columns_by_their_place_and_programs_as_declared() -> None:
+    columns: list[Column[object]] = [Column("inputs", "inputs"), Column("ratio", "ratio", place=-1)]
+    document = Document("opperf", [grid(columns, [("4x4", "1.05")])])
+    assert render(document, "console").splitlines()[0].split() == ["ratio", "inputs"]
+    assert render(document, "csv").splitlines()[0] == "inputs,ratio"
 
 
 def test_reasons_move_below_a_table_that_is_too_wide_each_said_once() -> None:

@@ -20,7 +20,7 @@ from opperf.domain.record import Record, Run
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.reports import remarks
 from opperf.parent.reports.columns import columns
-from opperf.parent.reports.comparison import side_text
+from opperf.parent.reports.comparison_rows import side_text
 from opperf.parent.reports.document import Note, Section, Table
 from opperf.parent.reports.run import in_order, merge, table_of
 from opperf.parent.reports.text import case_text, common_subject, first_line, one_line, trial_text
@@ -80,7 +80,7 @@ def test_stable_names_are_unique() -> None:
 
 def test_columns_that_are_empty_everywhere_are_not_shown() -> None:
     seen = titles(table_of([failed()]))
-    assert seen == ["operator", "framework", "direction", "inputs", "notes"]
+    assert seen == ["operator", "time", "notes"]
 
 
 def test_a_missing_fact_is_empty_for_people_and_none_for_machines() -> None:
@@ -93,13 +93,14 @@ def test_what_sides_differ_in_is_a_column_and_what_they_share_is_said_once() -> 
     table = table_of([failed(side=Side("torch")), failed(side=Side("torch", mode="compiled"))])
     assert "mode" in titles(table)
     assert "device" not in titles(table)
-    assert table.caption == "device cpu, threads 1"
+    assert table.caption == "framework torch, device cpu, threads 1, direction forward, inputs 2"
 
 
 def test_unusual_settings_that_all_rows_share_are_said() -> None:
     side = Side("mxnet", environment="mxnet-mkl==1.6.0", engine="threaded", settings={"b": "2", "a": "1"})
     assert table_of([failed(side=side)]).caption == (
-        "environment mxnet-mkl==1.6.0, device cpu, mode eager, threads 1, engine threaded, settings a=1 b=2"
+        "framework mxnet, environment mxnet-mkl==1.6.0, device cpu, mode eager, threads 1, engine threaded, "
+        "settings a=1 b=2, direction forward, inputs 2"
     )
 
 
@@ -137,12 +138,12 @@ def test_a_row_notes_a_clock_a_wait_or_a_cache_that_is_not_the_usual_one(
 
 
 def test_a_failed_row_notes_the_first_line_of_its_reason() -> None:
-    assert cells(run_of(failed(message="\nno shape\nat line 3")), "notes") == ["failed: no shape"]
+    assert cells(run_of(failed(message="\nno shape\nat line 3")), "notes") == ["no shape"]
 
 
 def test_a_failed_row_without_a_reason_says_that_it_failed() -> None:
     bare = replace(failed(), reason=None)
-    assert cells(run_of(bare), "notes") == ["failed"]
+    assert cells(run_of(bare), "time") == ["failed"]
     assert remarks_of(remarks.sections([bare])[0])[0].text == "unknown (1): no reason was recorded"
 
 
@@ -211,7 +212,7 @@ def test_warnings_are_grouped_by_slug_and_counted_once_a_trial() -> None:
     (section,) = remarks.sections([twice])
     (remark,) = remarks_of(section)
     assert remark.text == "busy (1): 10 of 20"
-    assert (below(remark, ""), below(remark, "hint")) == (["11 of 20"], ["wait"])
+    assert (below(remark, ""), below(remark, "hint")) == (["11 of 20: add torch forward lhs=2"], ["wait"])
 
 
 def test_of_many_trials_the_first_are_named_and_the_others_counted() -> None:
