@@ -36,6 +36,7 @@ from opperf.parent.analysis.verdict import (
 from opperf.parent.contest import Contest, sharing, start, stop_name, unfinished, version
 from opperf.parent.crew import Company, Crew, Lane, company, facts_together
 from opperf.parent.next_pair import NextPair, importing_cpus
+from opperf.parent.pace import Pace
 from opperf.parent.pair_lane import PairLane
 from opperf.parent.planning.expand import expand
 from opperf.parent.planning.implementations import comparison_selection, trial_on
@@ -92,6 +93,7 @@ class Comparing:
         self.facts: dict[str, object] = {}
         self._company: Company | None = None
         self._next = NextPair(self._begin)
+        self._pace = Pace(note)
 
     def contests(self, selection: Selection, base: SideText, new: Sequence[SideText]) -> list[Contest]:
         """Return the contests; raises `InputError` for bad input."""
@@ -140,6 +142,7 @@ class Comparing:
         if self.settings.jobs != 1:
             threads = max((side.threads for one in contests for side in (one.base.side, one.new.side)), default=1)
             self._company = company(self.settings, threads, self._note)
+            self._pace = Pace(self._note, jobs=len(self._company.leases))
         self._is_suite = is_suite(contests)
         if self._starts_ahead:
             pairs_of_trials = [(contest.base, contest.new) for contest in contests]
@@ -287,7 +290,8 @@ class Comparing:
                 if not behind:
                     break
                 most = max(pairs for _, pairs in group)
-                self._note(f"pair {len(stage(behind[0])) + 1} of {most}: {len(behind)} comparison(s)")
+                done = stage(behind[0])
+                self._pace.begin(behind, len(done) + 1, most, again=done is behind[0].stage2)
                 if counted:
                     self._counted_pair(behind)
                 elif self._company is None:
@@ -400,6 +404,7 @@ class Comparing:
         reference: Reference,
     ) -> None:
         """Measure a contest once; where rounds differ, for as long as its share of starting the children took."""
+        self._pace.next(contest)
         patience = Patience(max(0.0, min(starting, self._left())), self._rule_of(contest).band * SHARE_OF_BAND)
         try:
             duel.check(reference, contest.base, contest.new)

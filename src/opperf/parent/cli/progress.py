@@ -28,7 +28,7 @@ class Bar:
         self._is_terminal = sys.stderr.isatty()
         self._bar: Progress | None = None
         self._total = self._count = 0
-        self._began = self._line_at = time.monotonic()
+        self._first_at = self._line_at = time.monotonic()
 
     def note(self, text: str) -> None:
         """Print a line."""
@@ -58,7 +58,7 @@ class Bar:
     def begin(self, total: int) -> None:
         """Show an empty bar."""
         self._total = total
-        self._began = self._line_at = time.monotonic()
+        self._line_at = time.monotonic()
         if self._is_terminal and total:
             self._bar = self._show(total)
 
@@ -90,12 +90,20 @@ class Bar:
         now = time.monotonic()
         if now - self._line_at >= LINE_EVERY:
             self._line_at = now
-            left = (now - self._began) / max(1, self._count) * (self._total - self._count)
-            self.note(f"{self._count}/{self._total} measured, about {left:.0f} s left; now {name}")
+            self.note(f"{self._count}/{self._total} measured{self._left(now)}; now {name}")
+
+    def _left(self, now: float) -> str:
+        """Say how long the rest takes, as trials took after the first, whose time is that of starting a child."""
+        if self._count < 2:
+            return ""
+        each = (now - self._first_at) / (self._count - 1)
+        return f", about {each * (self._total - self._count):.0f} s left"
 
     def done(self, outcome: Outcome) -> None:
         """Move on by one."""
         self._count += 1
+        if self._count == 1:
+            self._first_at = time.monotonic()
         if self._bar is not None:
             self._bar.advance(self._bar.task_ids[0])
             self._bar.refresh()

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import pytest
 
+from opperf.domain.case import Case
+from opperf.domain.measurement import Outcome
+from opperf.domain.plan import Side, Trial
 from opperf.parent.cli import progress
 from opperf.parent.cli.progress import Bar
 from opperf.parent.progress import planning
@@ -46,3 +51,22 @@ def test_planning_that_is_stopped_says_so_and_is_stopped(
         raise stop
     assert left.value is stop
     assert capsys.readouterr().err == "stopped while planning: nothing was measured\n"
+
+
+def test_the_time_left_of_a_run_is_without_the_start_of_its_child(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bar, trial = Bar(), Trial(Case("add"), Side("null"), "forward")
+    bar.begin(5)
+    clock.now += 100.0  # the child starts
+    for _ in range(3):
+        bar.next(trial)
+        clock.now += progress.LINE_EVERY
+        bar.done(cast(Outcome, None))
+    bar.next(trial)
+    assert capsys.readouterr().err.splitlines() == [
+        "0/5 measured; now add null forward",
+        "1/5 measured; now add null forward",
+        "2/5 measured, about 30 s left; now add null forward",
+        "3/5 measured, about 20 s left; now add null forward",
+    ]
