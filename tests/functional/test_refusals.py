@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -223,3 +225,46 @@ def test_a_name_in_a_suite_that_may_not_be_called_says_so(
     (record,) = done.records
     assert (record["status"], record["reason"]["slug"]) == ("skipped", slug)
     assert record["reason"]["message"].startswith(why)
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "hint"),
+    [
+        (("run", "add", "--rans", "3"), "`opperf run` has no option `--rans`", "did you mean `--runs`"),
+        (("run", "add", "--runs", "x"), "`--runs` is `x`, expected a whole number", "`opperf run --help`"),
+        (("run", "add", "--runs"), "`--runs` needs a value", "--help"),
+        (("nois",), "`opperf` has no command `nois`", "did you mean `noise`?"),
+        (("history", "lst"), "`opperf history` has no command `lst`", "did you mean `list`?"),
+        (("show",), "`opperf show` needs FILE", "`opperf show --help`"),
+    ],
+)
+def test_wrong_words_are_told_as_every_other_bad_input(
+    opperf: Opperf, words: tuple[str, ...], message: str, hint: str
+) -> None:
+    done = opperf(*words)
+    assert (done.code, done.out) == (2, "")
+    first, _, last = done.err.strip().splitlines()
+    assert first == f"error: {message}"
+    assert last.startswith("hint: ")
+    assert hint in last
+
+
+def test_a_file_that_is_no_database_is_bad_input_whatever_it_is(opperf: Opperf) -> None:
+    Path("notes.txt").write_text("these are notes, and no database at all\n" * 9)
+    with closing(sqlite3.connect("foreign.db")) as foreign:
+        foreign.execute("CREATE TABLE birds (name TEXT)")
+    for file, why in (("notes.txt", "is no database, but another file"), ("foreign.db", "it has a table `birds`")):
+        done = opperf("history", "list", "--database", file)
+        assert done.code == 2
+        assert why in done.err
+
+
+def test_a_database_that_is_not_there_says_what_names_it(opperf: Opperf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPPERF_DATABASE", "absent.db")
+    assert "absent.db`, the one of `$OPPERF_DATABASE`\n" in opperf("history", "list").err
+    assert "the one of" not in opperf("history", "list", "--database", "other.db").err
+
+
+def test_a_file_of_functions_that_is_not_there_is_called_so(opperf: Opperf) -> None:
+    done = opperf("run", "nope.py:f", "--framework", "null")
+    assert (done.code, done.err) == (2, "error: `nope.py:f`: there is no file `nope.py`\n")

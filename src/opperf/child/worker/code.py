@@ -58,6 +58,8 @@ def load(code: Code, folder: Path) -> Callable[..., object]:
     except AttributeError as error:
         raise CodeError(f"`{place}` has no `{name}`", hint=f"it has {', '.join(_functions(module))}") from error
     except Exception as error:  # the user's code may raise anything when it is loaded
+        if isinstance(error, FileNotFoundError) and not (folder / place).exists():
+            raise CodeError(f"there is no file `{place}`") from error
         raise CodeError(f"cannot load `{place}`: {type(error).__name__}: {error}", hint=_missing(error)) from error
     if not callable(function):
         raise CodeError(f"`{place}:{name}` is {type(function).__name__}, expected a function")
@@ -69,6 +71,8 @@ def load_file(path: str, folder: Path) -> ModuleType:
     try:
         return backends.load_plugin(folder / path)
     except Exception as error:  # as above
+        if isinstance(error, FileNotFoundError) and not (folder / path).exists():
+            raise CodeError(f"there is no file `{path}`") from error
         raise CodeError(f"cannot load `{path}`: {type(error).__name__}: {error}") from error
 
 

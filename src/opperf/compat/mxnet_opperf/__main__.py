@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
 
@@ -224,7 +225,7 @@ debuggable(app)
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    obey(app)
+    obey(partial(app, standalone_mode=False))
 
 
 if __name__ == "__main__":

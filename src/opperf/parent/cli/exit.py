@@ -78,14 +78,25 @@ def obey(command: Callable[[], object]) -> None:
 
 def _code(command: Callable[[], object]) -> str | int | None:
     """Run a command line, and return the code that it ends with."""
+    from typer._click.exceptions import NoArgsIsHelpError, UsageError
+
     try:
         try:
-            command()
+            code = command()
         finally:
             places.release()
     except OpperfError as error:
         _show_traceback()
         tell(f"error: {error}")
+        return error.exit_code
+    except NoArgsIsHelpError as error:
+        error.show()
+        return error.exit_code
+    except UsageError as error:
+        from opperf.parent.cli.usage import describe
+
+        _show_traceback()
+        tell(f"error: {describe(error)}")
         return error.exit_code
     except KeyboardInterrupt:
         return 130
@@ -98,7 +109,7 @@ def _code(command: Callable[[], object]) -> str | int | None:
         _show_traceback()
         tell(f"error: {_describe_unexpected(error)}")
         return HarnessError.exit_code
-    return 0
+    return code if isinstance(code, int) else 0
 
 
 def _describe_unexpected(error: Exception) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -126,4 +126,4 @@ def version(
 def main() -> None:
     """Run the command line and exit with its code."""
     sys.argv[1:] = with_values(sys.argv[1:])
-    obey(app)
+    obey(partial(app, standalone_mode=False))  # wrong words are told as every other error

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,9 +45,13 @@ MIGRATIONS = Path(__file__).with_name("migrations")
 
 @dataclass(frozen=True, repr=False)
 class Address:
-    """Where a database is: a file of SQLite, or a PostgreSQL server. As text it has no password."""
+    """Where a database is: a file of SQLite, or a PostgreSQL server; `origin` says what names it, where no option does.
+
+    As text it has no password.
+    """
 
     url: URL
+    origin: str = field(default="", compare=False)
 
     @classmethod
     def of(cls, text: str) -> Address:
@@ -101,8 +106,10 @@ HINT = "write a file, or `postgresql://USER@HOST/NAME`"
 
 def choose(option: str | None, variables: Mapping[str, str] = os.environ, file: str | None = None) -> Address:
     """Return the address of the database that is meant: by the option, the environment, a file, or the user's own."""
-    text = option or variables.get(VARIABLE) or file
-    return Address.of(text) if text else Address.of(str(platformdirs.user_data_path("opperf") / "results.db"))
+    usual = str(platformdirs.user_data_path("opperf") / "results.db")
+    names = {"": option, f"`${VARIABLE}`": variables.get(VARIABLE), "opperf.toml": file, "the default": usual}
+    origin, text = next((origin, text) for origin, text in names.items() if text)
+    return replace(Address.of(text), origin=origin)
 
 
 def connect(address: Address, *, create: bool = True) -> Engine:
@@ -114,9 +121,9 @@ def connect(address: Address, *, create: bool = True) -> Engine:
     file = address.file
     if file is not None and not file.exists():
         if not create:
-            raise InputError(
-                f"there is no database `{file}`", hint="create it with `opperf history add FILE`", slug="database"
-            )
+            named = f", the one of {address.origin}" if address.origin else ""
+            hint = "create it with `opperf history add FILE`, or name another: `--database FILE`"
+            raise InputError(f"there is no database `{file}`{named}", hint=hint, slug="database")
         file.parent.mkdir(parents=True, exist_ok=True)
     with _failures(address), at_place(str(address)):
         engine = _engine(address)
@@ -160,6 +167,9 @@ def _failures(address: Address) -> Iterator[None]:
         if str(getattr(error, "orig", None)) == "interrupted":  # SQLite drops what is raised within `_heed_signals`
             raise KeyboardInterrupt from error
         text = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
+        if text == "file is not a database":  # SQLite's words for a file that another program wrote
+            hint = "name another file, or leave out `--database`"
+            raise InputError(f"`{address}` is no database, but another file", hint=hint, slug="database") from error
         raise HarnessError(f"the database `{address}`: {address.hide(text)}", slug="database") from error
 
 
