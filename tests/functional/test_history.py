@@ -146,6 +146,21 @@ def test_a_change_that_one_build_shows_is_to_be_confirmed(opperf: Any, nights: l
     assert "0 changes, 1 more to be confirmed by the next build" in out
 
 
+def test_after_three_nights_what_they_compared_is_shown_and_what_is_not_confirmed_told(opperf: Any, here: Path) -> None:
+    several = (night(i, compared(SUM, "1.0", f"1.{i}", ratio)) for i, ratio in enumerate((1.0, 1.08), 1))
+    opperf("history", "add", *write(here, *several), "--database", "team.db")
+    shown = opperf("history", "show", "sum", "--database", "team.db")
+    assert (shown.code, shown.err) == (0, "")
+    lines = [line.split() for line in shown.out.splitlines() if line.startswith("2026-11-0")]
+    assert [line[2:6] for line in lines] == [["numpy", "1.1", "same", "1.000"], ["numpy", "1.2", "slower", "1.080"]]
+    told = opperf("history", "changes", "--database", "team.db").out
+    assert "0 changes; a change is confirmed by 2 builds that support it" in told
+    assert "not confirmed yet: sum forward data=32x32, numpy 1.0 to 1.2: ratio 1.080 [1.072, 1.089], slower" in told
+    document = json.loads(opperf("history", "show", "sum", "--database", "team.db", "--format", "json").out)
+    assert document["rows"] == []
+    assert [row["ratio"] for row in document["comparisons"]] == [1.0, 1.08]
+
+
 def test_frameworks_against_each_other_are_no_history_of_builds(opperf: Any, here: Path) -> None:
     other = replace(compared(SUM, "1.0", "2.13", 1.3), new=Side("torch"))
     opperf("history", "add", *write(here, night(1, other)), "--database", "team.db")
@@ -182,7 +197,8 @@ def test_old_runs_are_pruned_and_a_dry_run_removes_nothing(opperf: Any, nights: 
 
 def test_what_is_not_there_is_said(opperf: Any, nights: list[Path], here: Path) -> None:
     opperf("history", "add", nights[0], "--database", "team.db")
-    assert "no measurement of `sum`" in opperf("history", "show", "sum", "--database", "team.db").err
+    err = opperf("history", "show", "summ", "--database", "team.db").err
+    assert "no measurement of `summ`\n\nhint: did you mean `sum`?" in err
     done = opperf("history", "remove", "night9", "--database", "team.db")
     assert (done.code, "no run `night9`" in done.err) == (2, True)
     (here / "suite.json").write_text(json.dumps({"schema_version": 1, "cases": []}))

@@ -17,7 +17,7 @@ from opperf.domain.judging import JudgedRun
 from opperf.domain.moment import FIRST, parse_moment
 from opperf.domain.record import Run
 from opperf.domain.trace import Replay
-from opperf.parent.analysis.change_points import absolute, changes, points
+from opperf.parent.analysis.change_points import LEAST_BUILDS, absolute, changes, points
 from opperf.parent.analysis.ratio_graph import Edge
 from opperf.parent.load import GateDocument, read_document
 from opperf.parent.reports.history import NamedChange
@@ -25,7 +25,7 @@ from opperf.parent.sources.gate_file import find_database
 from opperf.parent.store.database.archive import Addition, Archive
 from opperf.parent.store.database.builds import build_orders
 from opperf.parent.store.database.connection import Address, choose
-from opperf.parent.store.database.history import History, ratios
+from opperf.parent.store.database.history import History, Ratios, ratios
 from opperf.parent.store.database.operator_history import imported_times
 from opperf.parent.store.database.pruning import Removal
 from opperf.parent.store.database.pruning import prune as prune_archive
@@ -76,11 +76,16 @@ def add(files: Sequence[Path], database: str | None = None, *, samples: bool = F
 
 @dataclass(frozen=True)
 class Search:
-    """The changes of several series, the largest first; `whole` is False where it ended before the last series."""
+    """The changes of several series, the largest first; `whole` is False where it ended before the last series.
+
+    `open` are the series without a change whose last comparison says slower or faster: `least_builds` would confirm it.
+    """
 
     changes: Sequence[NamedChange]
     series: int
     whole: bool = True
+    open: Sequence[Ratios] = ()
+    least_builds: int = LEAST_BUILDS
 
 
 def named_changes(
@@ -97,6 +102,7 @@ def named_changes(
     ends with the series in which it has read as many comparisons as `most`.
     """
     result: list[NamedChange] = []
+    open_series: list[Ratios] = []
     count = ratio_count = 0
     whole = True
     orders = build_orders(archive)
@@ -110,12 +116,16 @@ def named_changes(
         starts: dict[str, datetime] = {}
         for one in series.ratios:
             starts.setdefault(one.new, one.started)
+        steps = changes(builds, tolerance=tolerance)
+        if not steps and series.ratios[-1].verdict in ("slower", "faster"):
+            open_series.append(series)
         result += [
             NamedChange(series, anchor, change)
-            for change in changes(builds, tolerance=tolerance)
+            for change in steps
             if since is None or starts.get(change.after, since) >= since
         ]
-    return Search(sorted(result, key=_size), count, whole)
+    open_series.sort(key=lambda series: -abs(series.ratios[-1].estimate.log_ratio))
+    return Search(sorted(result, key=_size), count, whole, open_series)
 
 
 def imported_changes(

@@ -74,22 +74,26 @@ def show_operator(
     since: Since = None,
     format: options.Format = None,
 ) -> None:
-    """Show every measurement of an operator, oldest first."""
-    from opperf.domain.errors import InputError
+    """Show every measurement and comparison of an operator, oldest first."""
+    from opperf.domain.errors import InputError, near
     from opperf.parent.cli.output import deliver
     from opperf.parent.history import archive, day
     from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.history import series
-    from opperf.parent.store.database.history import histories
+    from opperf.parent.store.database.history import comparisons, histories, operator_names
 
     check_format(format)
     begin = day(since)
     with archive(database) as store:
         rows = histories(store, operator, framework=framework, since=begin)
-    if not rows:
+        ratios = comparisons(store, operator, framework=framework, since=begin)
+        names = [] if rows or ratios else operator_names(store)
+    if not rows and not ratios:
         hint = "`opperf history list` shows its runs"
+        if close := near(operator, names):
+            hint = f"did you mean {', '.join(f'`{name}`' for name in close)}?"
         raise InputError(f"the database has no measurement of `{operator}`", hint=hint)
-    deliver(series(rows), format)
+    deliver(series(rows, ratios), format)
 
 
 @app.command("changes")
@@ -122,7 +126,9 @@ def show_changes(
     with archive(database) as store:
         ratios = named_changes(store, of_operator, since=begin, tolerance=share)
         times = imported_changes(store, of_operator, since=begin, tolerance=share)
-    deliver(changes([*ratios.changes, *times.changes], ratios.series, times.series), format)
+    rows = [*ratios.changes, *times.changes]
+    report = changes(rows, ratios.series, times.series, unconfirmed=ratios.open, least_builds=ratios.least_builds)
+    deliver(report, format)
 
 
 @app.command("remove")

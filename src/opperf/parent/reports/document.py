@@ -156,6 +156,14 @@ def _differ(column: Column[Item], values: Mapping[object, None], items: Sequence
     return len(pairs) > len({alike for alike, _ in pairs})
 
 
+def table_rows(table: Table) -> list[dict[str, object]]:
+    """Return the rows of a table by the names of its columns, as programs read them."""
+    return [
+        {column.name: cell.raw for column, cell in zip(table.columns, row.cells, strict=True) if column.name}
+        for row in table.rows
+    ]
+
+
 def pick(name: str) -> Callable[[Mapping[str, object]], object]:
     """Return what reads a value of a row that is a mapping."""
     return lambda row: row.get(name)

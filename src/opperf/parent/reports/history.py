@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.registry import BUILT_IN
-from opperf.domain.units import format_bound, format_interval, format_percent, format_seconds
-from opperf.parent.reports.document import Column, Document, Legend, Note, table
+from opperf.domain.units import format_bound, format_interval, format_percent, format_ratios, format_seconds
+from opperf.parent.reports.document import Block, Column, Document, Legend, Note, Section, table, table_rows
 from opperf.parent.reports.rerun import case_words
 from opperf.parent.reports.text import case_text
 
 if TYPE_CHECKING:
     from opperf.parent.analysis.change_points import Change
-    from opperf.parent.store.database.history import Entry, History, Observation, Ratios
+    from opperf.parent.store.database.history import Entry, History, Observation, Ratios, StoredComparison
 
 #: A record with the series that it belongs to.
 Part: TypeAlias = "tuple[History, Observation]"
@@ -41,6 +41,10 @@ VERSION = r"[A-Za-z0-9][A-Za-z0-9.+!_-]*"
 USUAL = "within its past"
 #: Commands that follow up a change, at most: those of the largest.
 MOST_CHECKS = 5
+#: Series that are told of before a change is confirmed, at most.
+MOST_OPEN = 8
+#: Said of comparisons that were stored.
+RATIOS = "ratio: new / base, from interleaved pairs; `opperf history changes` says where a series of them changes"
 #: What is said of changes in absolute times: `benchmarks/nights.py` counts 20 false ones in 1,000 builds.
 WEAKER = (
     "much weaker evidence, since a busy night or another machine looks like a change; in simulated nights 90 times as "
@@ -59,9 +63,18 @@ def runs(entries: Sequence[Entry]) -> Document:
     return Document("opperf history list", [table(RUNS, entries), *notes])
 
 
-def series(histories: Sequence[History]) -> Document:
-    """Return the report of an operator: each record, in the order of time."""
+def series(histories: Sequence[History], comparisons: Sequence[StoredComparison] = ()) -> Document:
+    """Return the report of an operator: each record, and each comparison that was stored, in the order of time."""
     rows = [(history, one) for history in histories for one in history.observations]
+    if comparisons:
+        times, ratios = table(OBSERVATIONS, rows), table(COMPARISONS, comparisons)
+        both = [table_rows(one) for one in (times, ratios)]
+        blocks: list[Block] = [ratios, Section("measurements of single runs", [times])] if rows else [ratios]
+
+        def data() -> dict[str, object]:
+            return {"title": "opperf history show", "rows": both[0], "comparisons": both[1]}
+
+        return Document("opperf history show", [*blocks, Note(RATIOS)], data)
     note = Note(
         "times of different days also differ by what else the machine did: compare builds with `opperf compare`, and "
         "`opperf history changes` says where their ratios change"
@@ -70,7 +83,12 @@ def series(histories: Sequence[History]) -> Document:
 
 
 def changes(
-    rows: Sequence[NamedChange], examined: int, imported: int = 0, link: Callable[[NamedChange], str] = lambda _: ""
+    rows: Sequence[NamedChange],
+    examined: int,
+    imported: int = 0,
+    link: Callable[[NamedChange], str] = lambda _: "",
+    unconfirmed: Sequence[Ratios] = (),
+    least_builds: int = 2,
 ) -> Document:
     """Return the report of changes: in how many series of ratios, and of times that other tools measured."""
     words = f"{examined} series of ratios between builds, {_tally([one for one in rows if one.anchor])}"
@@ -78,6 +96,7 @@ def changes(
         weak = _tally([one for one in rows if one.anchor is None])
         words += f"; {imported} series of absolute times from other tools, {weak}: {WEAKER}"
     none = "; ratios come from `opperf compare` of two builds of one framework" if not examined + imported else ""
+    none += f"; a change is confirmed by {least_builds} builds that support it" if unconfirmed else ""
     legend = {
         "ratio": "ratio: time after the change over time before it, with its 95 % interval",
         "status": "unconfirmed: seen in only one build; within its past: its series moved as far before",
@@ -86,9 +105,20 @@ def changes(
     }
     commands = (next_command(one) for one in rows)
     checks = [Note(command, kind="item") for command in commands if command is not None][:MOST_CHECKS]
-    return Document(
-        "opperf history changes", [table(CHANGES, rows, link=link), Note(words + none), *checks, Legend(legend)]
-    )
+    notes = [Note(words + none), *_open(unconfirmed), *checks]
+    return Document("opperf history changes", [table(CHANGES, rows, link=link), *notes, Legend(legend)])
+
+
+def _open(several: Sequence[Ratios]) -> list[Note]:
+    """Say what the last comparison of a series says, while too few builds support a change."""
+    notes = []
+    for one in several[:MOST_OPEN]:
+        last = one.ratios[-1]
+        words = f"{one.case.operator} {one.direction} {case_text(one.case)}, {one.framework} {last.base} to {last.new}"
+        ratio = f"{math.exp(last.estimate.log_ratio):.3f} {format_ratios(last.estimate.interval())}"
+        notes.append(Note(f"not confirmed yet: {words}: ratio {ratio}, {last.verdict} in the last comparison"))
+    more = len(several) - MOST_OPEN
+    return [*notes, *([Note(f"and {more} more that the next build may confirm")] if more > 0 else [])]
 
 
 def _tally(rows: Sequence[NamedChange]) -> str:
@@ -182,6 +212,23 @@ OBSERVATIONS: tuple[Column[Part], ...] = (
     Column(None, "95 % interval", lambda part: part[1].interval, format_interval, rank=0),
     Column("status", "status", lambda part: part[1].status, presence="varied", usual="ok"),
     Column("run", "run", lambda part: part[1].run, rank=1),
+)
+
+COMPARISONS: tuple[Column[StoredComparison], ...] = (
+    Column("started", "measured", lambda one: one.started.isoformat(), _minute, place=-1),
+    Column("case", "inputs", lambda one: case_text(one.case), least=14, presence="varied"),
+    Column("direction", "direction", lambda one: one.direction, presence="varied"),
+    Column("machine", "machine", lambda one: one.machine, least=12, presence="varied"),
+    Column("base", "base", lambda one: one.base, presence="varied", place=-1),
+    Column("new", "new", lambda one: one.new, place=-1),
+    Column("verdict", "verdict", lambda one: one.verdict, place=-1),
+    Column("ratio", "ratio", lambda one: one.ratio, lambda value: "" if value is None else f"{value:.3f}", place=-1),
+    Column(None, "interval", lambda one: one.interval, format_ratios, place=-1),
+    Column("low", None, lambda one: one.interval and one.interval[0]),
+    Column("high", None, lambda one: one.interval and one.interval[1]),
+    Column("base_time_s", "base time", lambda one: one.base_time, format_seconds, rank=2, place=-1),
+    Column("new_time_s", "new time", lambda one: one.new_time, format_seconds, rank=3, place=-1),
+    Column("run", "run", lambda one: one.run, rank=1),
 )
 
 CHANGES: tuple[Column[NamedChange], ...] = (

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 
 from opperf.domain.errors import HarnessError
-from opperf.parent.reports.document import Document, Screen
+from opperf.parent.reports.document import Document, Screen, table_rows
 
 
 def render(document: Document, _: Screen) -> str:
@@ -29,11 +29,7 @@ def render(document: Document, _: Screen) -> str:
 
 def _tables(document: Document) -> dict[str, object]:
     """Return the rows of all tables by the names of their columns, and the summary."""
-    rows = [
-        {column.name: cell.raw for column, cell in zip(table.columns, row.cells, strict=True) if column.name}
-        for table in document.tables()
-        for row in table.rows
-    ]
+    rows = [row for table in document.tables() for row in table_rows(table)]
     return {"title": document.title, **({"summary": document.summary} if document.summary else {}), "rows": rows}
 
 

@@ -20,7 +20,15 @@ from opperf.domain.stats.significance import Estimate
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import reading
-from opperf.parent.store.database.series import EVERYTHING, Filters, begin, filter_series, pieces, series_of
+from opperf.parent.store.database.series import (
+    EVERYTHING,
+    Filters,
+    begin,
+    filter_series,
+    find_series,
+    pieces,
+    series_of,
+)
 
 
 @dataclass(frozen=True)
@@ -132,6 +140,65 @@ def histories(
         query = query.where(records.c.started >= since.timestamp())
     with reading(archive.engine, archive.address) as connection:
         return list(_histories(connection.execute(query)))
+
+
+def operator_names(archive: Archive) -> list[str]:
+    """Return the operators of which anything is stored, those of imports too."""
+    with reading(archive.engine, archive.address) as connection:
+        return [row.operator for row in connection.execute(select(schema.cases.c.operator).distinct())]
+
+
+@dataclass(frozen=True)
+class StoredComparison:
+    """A comparison as its run stored it: sides as `numpy 2.4.6`, times in seconds, and the verdict on them."""
+
+    run: str
+    started: datetime
+    case: Case
+    direction: str
+    machine: str
+    base: str
+    new: str
+    base_time: float | None
+    new_time: float | None
+    ratio: float | None
+    interval: tuple[float, float] | None
+    verdict: str
+
+
+def comparisons(
+    archive: Archive, operator: str, *, framework: str | None = None, since: datetime | None = None
+) -> list[StoredComparison]:
+    """Return the comparisons of an operator, in the order of time, of two frameworks too."""
+    table, environments, runs = schema.comparisons, schema.environments.c, schema.runs
+    query = select(table, runs.c.key).join(runs, runs.c.id == table.c.run_id).order_by(table.c.started, table.c.id)
+    filters = Filters(operator=operator, framework=framework)
+    query = begin(filter_series(query, table.c.new_series_id, filters), table.c.started, since)
+    with reading(archive.engine, archive.address) as connection:
+        versions = {row.id: row.version for row in connection.execute(select(environments.id, environments.version))}
+        rows = connection.execute(query).all()
+        series = find_series(connection, {key for row in rows for key in (row.base_series_id, row.new_series_id)})
+
+    def side(key: int, environment: int | None) -> str:
+        return " ".join(filter(None, (series[key].framework, versions.get(environment))))
+
+    return [
+        StoredComparison(
+            run=row.key,
+            started=shown_moment(row.started),
+            case=Case.from_json(series[row.new_series_id].case, "case"),
+            direction=series[row.new_series_id].direction,
+            machine=series[row.new_series_id].machine_name,
+            base=side(row.base_series_id, row.base_environment_id),
+            new=side(row.new_series_id, row.new_environment_id),
+            base_time=row.base_time,
+            new_time=row.new_time,
+            ratio=row.ratio,
+            interval=None if row.low is None else (row.low, row.high),
+            verdict=row.verdict,
+        )
+        for row in rows
+    ]
 
 
 @dataclass(frozen=True)
