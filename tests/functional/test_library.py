@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import opperf
+from opperf.domain.errors import InputError
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.reports import render
 
@@ -60,7 +61,7 @@ def test_a_frame_has_a_row_for_each_record_and_numbers_as_numbers(results: opper
 def test_pandas_is_asked_for_only_by_the_frame(results: opperf.Results, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     assert results.to_csv()
-    with pytest.raises(ImportError, match="pandas"):
+    with pytest.raises(InputError, match="pandas is not installed"):
         results.to_pandas()
 
 

@@ -11,7 +11,9 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from opperf.domain.errors import WorkerFailure
+from opperf.domain.errors import InputError, WorkerFailure
+from opperf.domain.plan import Settings
+from opperf.parent.workers import machine
 from opperf.parent.workers.process import Worker
 
 Opperf: TypeAlias = Callable[..., Any]
@@ -268,3 +270,32 @@ def test_a_database_that_is_not_there_says_what_names_it(opperf: Opperf, monkeyp
 def test_a_file_of_functions_that_is_not_there_is_called_so(opperf: Opperf) -> None:
     done = opperf("run", "nope.py:f", "--framework", "null")
     assert (done.code, done.err) == (2, "error: `nope.py:f`: there is no file `nope.py`\n")
+
+
+@pytest.mark.usefixtures("no_child")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "add", "--framework", "numpy", "--device", "cuda:0"),
+        ("run", "add", "--framework", "torch", "--device", "gpu"),
+        ("compare", "add", "--base", "numpy", "--new", "numpy;device=cuda:0"),
+    ],
+)
+def test_a_gpu_is_refused_before_anything_starts_where_the_machine_has_none(
+    opperf: Opperf, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "_may_have_gpu", lambda: False)
+    done = opperf(*words)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: no device `cuda:0`: this machine has no GPU\n\nhint: ")
+
+
+def test_a_number_of_samples_that_is_none_is_refused() -> None:
+    with pytest.raises(InputError, match="`--runs` is `x`, expected a whole number"):
+        Settings(runs="x")  # type: ignore[arg-type]  # as from Python
+
+
+def test_where_all_is_skipped_the_last_line_says_why(opperf: Opperf) -> None:
+    done = opperf("run", "argmax", "--framework", "null", "--direction", "backward", "--runs", "3")
+    assert done.code == 0
+    assert done.err.splitlines()[-1].startswith("nothing was measured: 1 trial skipped, 1 of them since: ")

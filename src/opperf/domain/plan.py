@@ -273,6 +273,8 @@ class Settings(Fields):
     def __post_init__(self) -> None:
         for name, least in (("warmup", 0), ("runs", 1), ("processes", 1)):
             value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+                raise InputError(f"`--{name}` is `{value}`, expected a whole number")
             if value is not None and value < least:
                 raise InputError(f"`--{name}` is {value}, expected a whole number >= {least}")
             if value is not None:

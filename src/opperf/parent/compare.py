@@ -32,6 +32,7 @@ from opperf.parent.reports.machine import own_load
 from opperf.parent.request import Request
 from opperf.parent.sources.plugin_file import framework_of
 from opperf.parent.stages import Comparing
+from opperf.parent.workers import machine
 from opperf.parent.workers.canaries import caches
 from opperf.parent.workers.interpreters import importable
 
@@ -126,6 +127,8 @@ def live(
         raise InputError(
             "`--jobs` applies to this machine, but `--fleet` measures on others", hint="leave out one of them"
         )
+    if judging.fleet is None:
+        machine.check_devices((text.side.framework, text.side.device) for text in (base, *new))
     comparing = Comparing(
         *(settings, rule, progress.note),
         floors=stored_floors(),

@@ -79,8 +79,11 @@ class Report(Sequence[Item], Generic[Item]):
         return render(self._document, "md")
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return the rows of `to_csv` as a data frame; raises `ImportError` where pandas is not installed."""
-        import pandas
+        """Return the rows of `to_csv` as a data frame; raises `InputError` where pandas is not installed."""
+        try:
+            import pandas
+        except ModuleNotFoundError as error:
+            raise InputError("pandas is not installed", hint="`pip install pandas`", slug="no_package") from error
 
         return pandas.read_csv(io.StringIO(self.to_csv()))
 

@@ -10,12 +10,13 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.plan import Plan, Settings, Side
 from opperf.domain.record import Run
-from opperf.domain.registry import framework
+from opperf.domain.registry import REAL_FRAMEWORKS, framework, parse_device
 from opperf.parent.calibration import stored_rates
 from opperf.parent.planning.selection import Selection
 from opperf.parent.progress import Progress, planning
 from opperf.parent.session import Interrupted, Options, Session
 from opperf.parent.store.journal import journal_of
+from opperf.parent.workers import machine
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -46,6 +47,9 @@ def measure(
         raise InputError(
             "`--jobs` applies to this machine, but `--fleet` measures on others", hint="leave out one of them"
         )
+    if fleet is None:
+        names = selection.frameworks or REAL_FRAMEWORKS
+        machine.check_devices((name, parse_device(device)) for name in names for device in selection.devices)
     with Session(selection, settings, progress) as session, _fleet(fleet, selection, progress) as elsewhere:
         plan = _plan(session, selection, progress)
         try:

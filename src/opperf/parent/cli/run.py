@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
@@ -133,7 +134,17 @@ def offer_peaks(run: Run) -> None:
 
 
 def leave(run: Run, *, strict: bool) -> None:
-    """Say how many trials failed; exit with 3 where that counts (`strict`), or where nothing was measured."""
+    """Say how many trials failed, or why all were skipped.
+
+    Exits with 3 where a failure counts (`strict`), or where nothing was measured and something failed.
+    """
+    if run.records and all(record.status == "skipped" for record in run):
+        from opperf.parent.reports.text import first_line
+
+        messages = Counter(first_line(record.reason.message) for record in run if record.reason is not None)
+        for message, count in messages.most_common(1):
+            total = plural(len(run.records), "trial")
+            typer.echo(f"nothing was measured: {total} skipped, {count} of them since: {message}", err=True)
     failures = sum(record.status == "failed" for record in run)
     if failures:
         typer.echo(f"{failures} of {len(run.records)} trials failed", err=True)

@@ -13,11 +13,14 @@ import re
 import shutil
 import subprocess
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
 import psutil
+
+from opperf.domain.errors import InputError
+from opperf.domain.registry import BUILT_IN
 
 #: The instruction sets that decide which kernel a framework picks, oldest first.
 INSTRUCTION_SETS = (
@@ -215,6 +218,20 @@ def _field(info: str, name: str) -> str | None:
 
 #: How long nvidia-smi may take. Seconds: a driver that must be loaded first takes one or two.
 GPU_LIMIT = 5.0
+
+
+def check_devices(sides: Iterable[tuple[str, str]]) -> None:
+    """Raise `InputError` for a GPU where the machine has none: for any of these frameworks and their devices."""
+    for framework, device in sides:
+        if device != "cpu" and framework in BUILT_IN - {"null"} and not _may_have_gpu():
+            hint = "leave out `--device`, or measure on another machine with `--fleet`"
+            raise InputError(f"no device `{device}`: this machine has no GPU", hint=hint, slug="unknown_device")
+
+
+def _may_have_gpu() -> bool:
+    """Whether anything speaks for a GPU: a driver's device, or its tool."""
+    devices = (Path("/dev/kfd"), Path("/dev/dxg"), *Path("/dev").glob("nvidia[0-9]*"))
+    return shutil.which("nvidia-smi") is not None or any(device.exists() for device in devices)
 
 
 def has_gpu() -> bool:
