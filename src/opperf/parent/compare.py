@@ -30,7 +30,7 @@ from opperf.parent.planning.side_text import SideText, parse_side
 from opperf.parent.progress import Progress, planning
 from opperf.parent.reports.machine import own_load
 from opperf.parent.request import Request
-from opperf.parent.sources.plugin_file import framework_of
+from opperf.parent.sources.plugin_file import framework_of, named_side
 from opperf.parent.stages import Comparing
 from opperf.parent.workers import machine
 from opperf.parent.workers.canaries import caches
@@ -80,8 +80,8 @@ def compare(
         raise InputError("a comparison needs both `--base SIDE` and `--new SIDE`", hint="or name two result files")
     if judging.pairs < 3:
         raise InputError(f"`--pairs` is {judging.pairs}, expected a whole number >= 3", hint="the default is 5")
-    requests.plugin_files(request, [base, *new], note=progress.note)
-    first, *others = parse_sides([base, *new])
+    plugins = requests.plugin_files(request, [base, *new], note=progress.note)
+    first, *others = parse_sides([named_side(text, plugins) for text in (base, *new)])
     tells = any(text.side.implementation is not None for text in (first, *others))
     selection = requests.selection(operators, request, others=tells, note=progress.note)
     judging = replace(judging, thrifty=True)

@@ -27,7 +27,7 @@ from opperf.parent.progress import Progress, planning
 from opperf.parent.request import Request
 from opperf.parent.session import Interrupted, Options, Session
 from opperf.parent.sources.gate_file import GateFile, find_gate_file, overridden, read_gate_file
-from opperf.parent.sources.plugin_file import operators_of
+from opperf.parent.sources.plugin_file import named_side, operators_of
 from opperf.parent.store.documents import read_expected, write_expected
 
 #: The options that only one way of judging reads.
@@ -144,11 +144,11 @@ def gate_file(config: Path | None, options: Mapping[str, object], plugins: Seque
     Sides and CPUs of the file are read at once, so that an error names its place.
     """
     path = find_gate_file(Path()) if config is None else config
-    requests.plugin_files({"plugin": plugins})
+    own = requests.plugin_files({"plugin": plugins})
     file = GateFile() if path is None else read_gate_file(path, lambda: operators_of([*map(Path, plugins)]))
     checks: tuple[tuple[str, Callable[[str], object], tuple[str | None, ...]], ...] = (
-        ("base", read_side, (file.base,)),
-        ("new", read_side, file.new),
+        ("base", lambda text: _side_of_file(text, own), (file.base,)),
+        ("new", lambda text: _side_of_file(text, own), file.new),
         ("cpus", requests.usable_cpus, (file.cpus,)),
     )
     for key, check, texts in checks:
@@ -165,7 +165,7 @@ def judge(operators: Sequence[str], request: Request, gate: Gate, progress: Prog
     if file.base is None and not (file.operators or file.categories or file.suite):
         operators, base_name = base_of(operators, gate.base, gate.new)
         gate = replace(gate, base=base_name)
-    base, new = _sides(gate)
+    base, new = _sides(gate, requests.plugin_files(request))
     tells = any(side is not None and side.side.implementation is not None for side in (base, *new))
     others = tells or (file.expected is not None and not gate.update_expected)
     selection = selection_of(file, operators, request, others=others, note=progress.note)
@@ -205,12 +205,19 @@ def selection_of(
     )
 
 
-def _sides(gate: Gate) -> tuple[SideText | None, list[SideText]]:
+def _side_of_file(text: str, plugins: Sequence[Path]) -> SideText:
+    """Return a side of the gate file, whose name may be that of a function in a plugin which the user names."""
+    own = named_side(text, plugins)
+    return read_side(text) if own == text else parse_sides([own])[0]
+
+
+def _sides(gate: Gate, plugins: Sequence[Path]) -> tuple[SideText | None, list[SideText]]:
     """Return base and new: those that the user names, which may be code, else those of the file."""
-    file, base, new = gate.file, gate.base, gate.new
-    base_of_file = [] if base is not None or file.base is None else [read_side(file.base)]
-    new_of_file = [] if new else [read_side(text) for text in file.new]
-    sides = parse_sides([*([] if base is None else [base]), *new], [*base_of_file, *new_of_file])
+    file, base, new = gate.file, gate.base, [named_side(text, plugins) for text in gate.new]
+    base_of_file = [] if base is not None or file.base is None else [_side_of_file(file.base, plugins)]
+    new_of_file = [] if new else [_side_of_file(text, plugins) for text in file.new]
+    own = [] if base is None else [named_side(base, plugins)]
+    sides = parse_sides([*own, *new], [*base_of_file, *new_of_file])
     first = [*base_of_file, *(sides[:1] if base is not None else ())]
     return first[0] if first else None, new_of_file or sides[len(sides) - len(new) :]
 

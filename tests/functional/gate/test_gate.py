@@ -234,6 +234,22 @@ def test_a_gate_times_a_wrong_operator_of_mine_only_with_no_check(opperf: Opperf
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("place", ["command", "file"])
+def test_what_a_plugin_of_the_command_declares_is_a_side_by_its_name(place: str, opperf: Opperf, here: Path) -> None:
+    (here / "mine.py").write_text(
+        "import opperf\n@opperf.operator(implements='exp', framework='numpy')\ndef mine(x):\n    return x\n"
+    )
+    (here / "opperf.toml").write_text('operators = ["exp"]\nbase = "numpy"\nnew = "mine"\ndirections = ["forward"]\n')
+    words = ("--new", "mine") if place == "command" else ()
+    done = opperf("gate", "--plugin", "mine.py", *words, "--format", "json")
+    (comparison,) = json.loads(done.out)["comparisons"]
+    assert comparison["new"]["implementation"] == "code:mine.py:mine"
+    assert "of numpy:numpy.exp (allowed" in done.out  # it was run, and computes something else
+    without = opperf("gate", *words)
+    assert (without.code, without.out) == (2, "")
+    assert "no environment `mine`" in without.err
+
+
 def test_ctrl_c_keeps_what_is_decided(opperf: Opperf, monkeypatch: pytest.MonkeyPatch) -> None:
     # Four pairs of each new side, too few for one stage to decide alone, then a second stage of the slower one.
     monkeypatch.setattr(Duel, "compare", interrupted_at(10, Duel.compare))

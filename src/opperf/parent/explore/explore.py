@@ -37,6 +37,7 @@ from opperf.parent.progress import Progress, planning
 from opperf.parent.reports.rerun import case_words, compare_command
 from opperf.parent.request import Request
 from opperf.parent.session import Session
+from opperf.parent.sources.plugin_file import named_side
 from opperf.parent.stages import Comparing
 from opperf.parent.workers.interpreters import settled_side
 
@@ -90,12 +91,13 @@ def explore(
     aim = order.aim
     bounds = read_dimensions(order.dims or "")
     sides = [] if order.against is None else [order.against]
-    requests.plugin_files(request, sides, note=progress.note)
+    plugins = requests.plugin_files(request, sides, note=progress.note)
     selection = replace(requests.selection(operators, request, note=progress.note), sizes=("common",))
     if not selection.operators:
         raise InputError("nothing to explore", hint="name operators: `opperf explore matmul --framework torch`")
     if not selection.directions:
         selection = replace(selection, directions=("forward",))
+    sides = [named_side(one, plugins) for one in sides]
     against = [replace(text, side=settled_side(text.side)) for text in parse_sides(sides)]
     settings = requests.settings(request)
     with planning(progress), Session(selection, settings, progress) as session:

@@ -22,7 +22,16 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.text_file import read_text
 from opperf.domain.profile.watching import WATCHER
-from opperf.domain.registry import ARRAY_API, FRAMEWORK, FRAMEWORKS, REAL_FRAMEWORKS, Framework, array_library, register
+from opperf.domain.registry import (
+    ARRAY_API,
+    FRAMEWORK,
+    FRAMEWORKS,
+    PRESETS,
+    REAL_FRAMEWORKS,
+    Framework,
+    array_library,
+    register,
+)
 from opperf.parent.sources.installed_plugins import installed_plugins, module_file
 
 #: The functions that register something for PARAM's configs.
@@ -229,6 +238,19 @@ def _registered(path: Path) -> dict[str, list[str]]:
 def declared_code(plugins: Sequence[Path]) -> tuple[Code, ...]:
     """Return the functions that plugins declare; files may have their names, and only then."""
     return tuple(operator.code for path in plugins for operator in declared_operators(path).values())
+
+
+def named_side(text: str, plugins: Sequence[Path]) -> str:
+    """Return a side with the function that one of the user's plugins declares under its name; other sides as they are.
+
+    Raises `InputError` for a file that is no plugin.
+    """
+    name, semicolon, settings = text.partition(";")
+    if name.strip() in PRESETS or not name.strip().isidentifier():
+        return text
+    own = (declared_operators(path).get(name.strip()) for path in plugins)
+    code = next((one.code.name for one in own if one is not None), name)
+    return code + semicolon + settings
 
 
 def with_plugins(

@@ -12,7 +12,7 @@ from opperf.catalog.param.config import Workloads
 from opperf.catalog.param.names import Meaning
 from opperf.domain.code import Code
 from opperf.domain.errors import InputError
-from opperf.parent.sources.plugin_file import declared_operators, plugin_file, with_plugins, workloads
+from opperf.parent.sources.plugin_file import declared_operators, named_side, plugin_file, with_plugins, workloads
 
 PLUGIN = """
 import opperf
@@ -124,3 +124,13 @@ def test_any_text_is_read_or_refused_in_one_message(text: str) -> None:
             names, told = [], error.message
         assert names == [] or "operator" in text
         assert told == "" or str(path) in told
+
+
+def test_a_function_of_a_plugin_is_a_side_by_its_name_and_other_sides_stay_as_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text("import opperf\n@opperf.operator()\ndef fast(x): ...\n@opperf.operator()\ndef torch(x): ...\n")
+    assert named_side("fast", [path]) == f"{path}:fast"
+    assert named_side(" fast ;threads=2", [path]) == f"{path}:fast;threads=2"
+    for text in ("torch", "slow", "numpy==1.26.4;threads=2", "other.py:fast", ""):
+        assert named_side(text, [path]) == text
+    assert named_side("fast", []) == "fast"
