@@ -151,3 +151,23 @@ def test_what_a_framework_has_is_asked_of_it(opperf: Opperf) -> None:
 
 def test_an_unknown_format_of_the_list_is_refused(opperf: Opperf) -> None:
     assert opperf("operators", "--format", "junit").code == 2
+
+
+def test_several_patterns_list_what_any_of_them_matches(opperf: Opperf) -> None:
+    names = [line.split()[0] for line in opperf("operators", "scatter*", "index_add").out.splitlines()[2:]]
+    assert "index_add" in names
+    assert {name for name in names if name != "index_add"} == {name for name in catalog() if name[:7] == "scatter"}
+    done = opperf("operators", "scatter*", "index_ad")
+    assert (done.code, done.out) == (2, "")
+    assert "no operator `index_ad`" in done.err
+
+
+def test_a_file_in_place_of_a_function_is_told_what_it_declares(opperf: Opperf, here: Path) -> None:
+    (here / "mine.py").write_text("import opperf\n@opperf.operator()\ndef fast(x): ...\ndef other(x): ...\n")
+    done = opperf("run", "mine.py")
+    assert (done.code, done.out) == (2, "")
+    assert "`mine.py` is a file, expected a function in it" in done.err
+    assert "name one of `mine.py:fast`; or measure all that it declares: `--plugin mine.py`" in done.err
+    (here / "plain.py").write_text("def total(x): ...\ndef _hidden(x): ...\n")
+    assert "name one of `plain.py:total`" in opperf("run", "plain.py").err
+    assert opperf("run", "missing.py").code == 2

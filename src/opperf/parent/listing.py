@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def listing(
-    pattern: str | None,
+    patterns: Sequence[str],
     categories: Sequence[str],
     frameworks: Sequence[str],
     note: Callable[[str], None],
@@ -39,7 +39,7 @@ def listing(
     """Return the names of operators that match, and the report on them.
 
     With frameworks, it describes their implementations; without, none is imported. `plugin` are files with operators or
-    frameworks of the user's own. Raises `InputError` where none matches.
+    frameworks of the user's own. Raises `InputError` where a pattern matches none.
     """
     check_categories(categories)
     plugins = register_frameworks([plugin_file(Path(path)) for path in plugin], frameworks, note)
@@ -47,14 +47,18 @@ def listing(
     operators = [
         one
         for one in catalog().values()
-        if (not categories or one.category in categories or one.name in members) and _matches(one.name, pattern)
+        if (not categories or one.category in categories or one.name in members) and _matches(one.name, patterns)
     ]
     owners = [framework(name).name for name in dict.fromkeys(frameworks)]
     declarations = {} if categories or owners else _declarations(plugins, note)
-    lines = [] if owners else [*map(reports.line, operators), *_others(members, declarations, pattern)]
-    if not (operators or lines):
-        if pattern is not None:
+    lines = [] if owners else [*map(reports.line, operators), *_others(members, declarations, patterns)]
+    matches = [*(one.name for one in operators), *(line[0] for line in lines)]
+    for pattern in patterns if len(patterns) > 1 else ():
+        if not any(fnmatchcase(name, pattern) for name in matches):
             raise unknown("operator", pattern, catalog())
+    if not (operators or lines):
+        if patterns:
+            raise unknown("operator", patterns[0], catalog())
         raise InputError("no neutral operator is in these groups", hint="leave out `--framework` to see which")
     if owners:
         names = [one.name for one in operators]
@@ -63,8 +67,8 @@ def listing(
     return [line[0] for line in lines], reports.document(lines)
 
 
-def _matches(name: str, pattern: str | None) -> bool:
-    return pattern is None or fnmatchcase(name, pattern)
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    return not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def _declarations(plugins: Sequence[Path], note: Callable[[str], None]) -> Mapping[str, DeclaredOperator]:
@@ -74,14 +78,14 @@ def _declarations(plugins: Sequence[Path], note: Callable[[str], None]) -> Mappi
 
 
 def _others(
-    members: Sequence[str], declarations: Mapping[str, DeclaredOperator], pattern: str | None
+    members: Sequence[str], declarations: Mapping[str, DeclaredOperator], patterns: Sequence[str]
 ) -> Iterator[Line]:
     """Yield a row for each of a framework's own operators, and for what plugins declare."""
     for name in members:
-        if split_implementation(name)[0] is not None and _matches(name, pattern):
+        if split_implementation(name)[0] is not None and _matches(name, patterns):
             yield name, "", "", "", "the framework's own"
     for name, one in declarations.items():
-        if _matches(name, pattern):
+        if _matches(name, patterns):
             yield name, "plugin", "", ", ".join(one.arguments), one.summary
 
 

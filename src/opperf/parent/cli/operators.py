@@ -10,10 +10,12 @@ from opperf.parent.cli import completion, options
 
 
 def operators(
-    pattern: Annotated[
-        Optional[str],
+    patterns: Annotated[
+        Optional[list[str]],
         typer.Argument(
-            help="List only names that match a pattern, such as `conv*`.", autocompletion=completion.operators
+            metavar="[PATTERN]...",
+            help="List only names that match a pattern, such as `conv*`.",
+            autocompletion=completion.operators,
         ),
     ] = None,
     *,
@@ -45,5 +47,5 @@ def operators(
     from opperf.parent.reports.formats import check_format
 
     check_format(format)
-    _, report = listing(pattern, category or (), framework or (), tell, plugin or ())
+    _, report = listing(patterns or (), category or (), framework or (), tell, plugin or ())
     deliver(report, format)

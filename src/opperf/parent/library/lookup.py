@@ -65,7 +65,7 @@ def load(path: str | Path) -> Results | Comparisons | Gate | Judgements | Noise 
 
 
 def operators(
-    pattern: str | None = None, *, category: Names = None, framework: Names = None, plugin: Paths = None
+    pattern: Names = None, *, category: Names = None, framework: Names = None, plugin: Paths = None
 ) -> Operators:
     """Return the operators that can be measured; with frameworks, their implementations of each.
 
@@ -75,4 +75,4 @@ def operators(
     >>> sorted(opperf.operators("*softmax"))
     ['log_softmax', 'softmax']
     """
-    return Operators(*listing(pattern, as_list(category), as_list(framework), Silent().note, as_list(plugin)))
+    return Operators(*listing(as_list(pattern), as_list(category), as_list(framework), Silent().note, as_list(plugin)))

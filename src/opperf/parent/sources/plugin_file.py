@@ -266,6 +266,9 @@ def with_plugins(
     line on each of them that cannot be used. Raises `InputError` for a plugin that declares nothing where nothing else
     is named, which it may register with its framework, and for a name that two of them declare.
     """
+    for name in operators:
+        if isinstance(name, str) and name.endswith(".py"):
+            raise _file_alone(name)
     result: dict[str, DeclaredOperator] = {}
     for path in plugins:
         for name, operator in (declared_operators(path) if operators or others else _require_operators(path)).items():
@@ -279,6 +282,16 @@ def with_plugins(
     if any(name.isidentifier() and name not in result and not is_known(name) for name in names):
         result = {**installed_operators(note), **result}
     return tuple(result[name].code if isinstance(name, str) and name in result else name for name in operators)
+
+
+def _file_alone(name: str) -> InputError:
+    """Say what a file declares that is named in place of a function in it; raises `InputError` for no such file."""
+    declarations = list(declared_operators(Path(name)))
+    functions = [node.name for node in _tree(Path(name)).body if isinstance(node, ast.FunctionDef)]
+    names = declarations or [one for one in functions if not one.startswith("_")]
+    hint = f"name one of {', '.join(f'`{name}:{one}`' for one in names[:8])}" if names else "put a function in it"
+    hint += f"; or measure all that it declares: `--plugin {name}`" if declarations else ""
+    return InputError(f"`{name}` is a file, expected a function in it", hint=hint, slug="user_code")
 
 
 def operators_of(plugins: Sequence[Path], note: Callable[[str], None] = warnings.warn) -> list[str]:
