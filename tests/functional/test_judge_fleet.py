@@ -13,6 +13,7 @@ from tests.each import check_each
 from tests.functional.conftest import Done
 from tests.functional.nodes import changing
 
+import opperf
 from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.errors import InputError
@@ -260,3 +261,14 @@ def test_an_order_names_no_code_outside_its_sources() -> None:
     assert not isinstance(order.judging.trial.side.implementation, Code)
     with pytest.raises(InputError):
         Order.from_json({"settings": {}, "judging": {**judging, "candidates": ["evil.py:f"]}})
+
+
+def test_the_library_judges_on_a_fleet_and_says_on_which_node(fleet: Fleet, orders: list[dict[str, Any]]) -> None:
+    engine = fleet("old", "new")
+    words: dict[str, Any] = {"framework": "numpy", "inputs": {"data": (4, 8)}}
+    several = opperf.judge([ZEROS, EXIT], against="softmax", fleet="ray", where="cpu=new", **words)
+    assert [(one.verdict, one.node and one.node.name) for one in several] == [("wrong", "n1"), ("cheats", "n1")]
+    assert candidates_of(orders) == ["candidate 1", "candidate 2"]
+    assert engine.closed
+    with pytest.raises(InputError, match="needs `--fleet`"):
+        opperf.judge(ZEROS, against="softmax", where="cpu=new", **words)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from opperf.domain.errors import InputError
 from opperf.parent import request as requests
+from opperf.parent.fleet.dispatch import judging_fleet, wishes
 from opperf.parent.judge.session import Order, judged_run
 from opperf.parent.library.arguments import as_list, cases, names_of, progress_of, read, text_of
 from opperf.parent.library.options import JudgeOptions, Operator, with_options
@@ -34,16 +35,19 @@ def judge(
     constant: str | Sequence[str] = (),
     explain: bool = False,
     progress: bool = False,
+    fleet: str | None = None,
+    where: str | None = None,
     **options: Unpack[JudgeOptions],
 ) -> Judgements:
     r"""Judge functions that nobody vouches for, and return a judgement on each, in order.
 
     A candidate is a function, `"file.py:function"`, a file that has one, or a text of Python with several lines; `many`
     is the `--candidates` of the command line. `constant` names inputs that are the same in all calls: a candidate may
-    pack them once. With `explain` a judgement has what `ran`. Each is loaded by a process of its own alone. `score` of
-    a judgement is 0 unless the candidate is right; then it is the lower end of the interval of its speedup: 1.3 says
-    that it is at least 1.3 times as fast as the reference, as far as was measured. Raises `InputError` for bad input;
-    whatever a candidate does is a judgement.
+    pack them once. With `explain` a judgement has what `ran`. On a `fleet` (`"ray"`, `"slurm:8"`; `where` chooses its
+    nodes) the sources of candidates and of the reference travel, and a judgement has its `node`. Each is loaded by a
+    process of its own alone. `score` of a judgement is 0 unless the candidate is right; then it is the lower end of the
+    interval of its speedup: 1.3 says that it is at least 1.3 times as fast as the reference, as far as was measured.
+    Raises `InputError` for bad input; whatever a candidate does is a judgement.
 
     >>> import opperf
     >>> zeros = "import numpy as np\ndef f(x): return np.zeros_like(x)\n"
@@ -66,7 +70,10 @@ def judge(
         as_list(constant),
         explain,
     )
-    result, cause = judged_run(order, read(options), requests.rule(tolerance, pairs), progress_of(progress))
+    request, talk = read(options), progress_of(progress)
+    wish, plugins = wishes(fleet, where, None), bool(requests.plugin_files(request))
+    with judging_fleet(wish, order.against, room=room, plugins=plugins, progress=talk) as nodes:
+        result, cause = judged_run(order, request, requests.rule(tolerance, pairs), talk, elsewhere=nodes)
     if cause is not None:
         raise cause
     return Judgements(result)

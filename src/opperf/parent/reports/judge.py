@@ -110,6 +110,8 @@ COLUMNS: tuple[Column[Judged], ...] = (
     Column("against", "against", lambda one: one.against, least=10, presence="varied"),
     Column("case_id", None, lambda one: one.case.id),
     Column("inputs", "case", _case, least=14, lines=6, presence="varied"),
+    Column("node", "node", lambda one: one.node and one.node.name, presence="varied", usual=None),
+    Column("machine", None, lambda one: one.node and one.node.kind),
     Column("verdict", "verdict", lambda one: one.verdict),
     Column("cause", "cause", lambda one: one.cause, rank=3),
     Column("speedup", "speedup", _speed("speedup"), factor, "right"),
