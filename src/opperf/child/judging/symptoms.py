@@ -17,8 +17,8 @@ MOST, FEW = 0.9, 0.01
 GROSS = 0.5
 #: Of shorter axes nobody leaves out the end by a tile: a few wrong elements may lie there by chance.
 LONG = 16
-#: Errors below this share of the values are those of a narrower type.
-NEAR = 2.0**-6
+#: Errors below this share of the values are those of a narrower type, where none is so many times the usual one.
+NEAR, TIMES_USUAL = 2.0**-6, 64.0
 
 
 def symptom(result: Array, right: Array, bounds: Array, dtype: str) -> tuple[str, str]:
@@ -37,8 +37,15 @@ def symptom(result: Array, right: Array, bounds: Array, dtype: str) -> tuple[str
             return "computes_a_part", f": axis {axis} ends at {start} of {right.shape[axis]}, what follows is missing"
         scale = np.maximum(size, np.maximum(bounds, np.nanmedian(size)))
         finite = np.isfinite(error)
-        relative = float(np.quantile((error / scale)[finite], 0.99)) if finite.any() else 1.0
-    if relative < NEAR:
+        shares = error / scale
+        relative = float(np.quantile(shares[finite], 0.99)) if finite.any() else 1.0
+        if lost := int(np.count_nonzero(~np.isfinite(result) & np.isfinite(right))):
+            near = np.nanmax(np.where(finite, shares, 0.0)) < NEAR
+            why = f": {lost} of {result.size} elements are not finite, and all others near: what is larger overflows"
+            return ("values_only", why) if near and lost < result.size else PLAIN
+        usual = float(np.median(shares.ravel()[bad])) if bad.any() else 0.0
+    # Where few are far off, and others a little, no type is to blame.
+    if relative < NEAR and shares[finite].max() <= TIMES_USUAL * usual:
         return "precision", f": its errors, {relative:.1g} of the values, are those of a narrower type"
     return PLAIN
 

@@ -61,6 +61,23 @@ def test_small_errors_everywhere_are_those_of_a_narrower_type() -> None:
     assert slug(RIGHT.astype(np.float16)) == "precision"
 
 
+def test_a_few_that_are_far_off_where_others_are_a_little_have_no_narrower_type() -> None:
+    result = RIGHT.copy()
+    result[3] *= 1 + 1e-5
+    assert slug(result) == "precision"
+    result[3, 3] *= 1.05
+    assert slug(result) == "wrong_values"
+
+
+def test_what_is_not_finite_beside_what_is_right_depends_on_the_values() -> None:
+    result = RIGHT.copy()
+    result[3, 3] = np.nan
+    assert slug(result) == "values_only"
+    result[4] = 9
+    assert slug(result) == "wrong_values"
+    assert slug(np.full_like(RIGHT, np.nan)) == "wrong_values"
+
+
 def test_zeros_look_like_nothing_in_particular() -> None:
     assert slug(np.zeros_like(RIGHT)) == "wrong_values"
     assert slug(np.zeros(()), np.ones(())) == "wrong_values"
