@@ -150,6 +150,8 @@ class Session:
         """Measure a plan, here or `elsewhere`; raises `Interrupted` with what is finished when it is stopped."""
         self._elsewhere = elsewhere
         self._jobs = self._jobs_of(plan) if elsewhere is None else None
+        if elsewhere is None and self._jobs is None and options.resume is None and plan.trials:
+            self._pool.begin(plan.trials[0])
         history = earlier_work(options.resume, plan.settings)
         self._floors, self._rates = stored_floors(), stored_rates()
         run = _header(plan, options, history)

@@ -34,9 +34,10 @@ CRASH = Reason("crash", "it died")
 
 
 class FakePool:
-    """Children that answer from a script; `events` holds what was asked of all of them."""
+    """Children that answer from a script; `events` holds what was asked of all of them, `ahead` who started early."""
 
     events: list[Any]
+    ahead: list[Trial]
     script: dict[tuple[str, int], Callable[[], Outcome | None]]
 
     def __init__(self, settings: Settings, progress: Callable[[str], None], plugins: Sequence[Path] = ()) -> None:
@@ -47,6 +48,9 @@ class FakePool:
 
     def __exit__(self, *trouble: Any) -> None:
         self.events.append("exit")
+
+    def begin(self, trial: Trial) -> None:
+        self.ahead.append(trial)
 
     def measure(self, trial: Trial, process: int) -> Outcome:
         name = trial.case.operator
@@ -64,7 +68,7 @@ def measured(trial: Trial, process: int) -> Outcome:
 @pytest.fixture
 def pool(monkeypatch: pytest.MonkeyPatch) -> type[FakePool]:
     """Scripted children in place of real ones, on a machine without facts."""
-    FakePool.events, FakePool.script = [], {}
+    FakePool.events, FakePool.ahead, FakePool.script = [], [], {}
     monkeypatch.setattr(module, "Pool", FakePool)
     monkeypatch.setattr(machine, "facts", dict)
     return FakePool
@@ -154,6 +158,17 @@ def test_each_trial_has_a_record_in_the_order_of_the_plan(pool: type[FakePool]) 
     result = run(B, A, C)
     assert [record.trial for record in result] == [B, A, C]
     assert statuses(result) == {"a": "ok", "b": "ok", "c": "ok"}
+
+
+def test_the_child_of_the_first_trial_imports_while_the_facts_of_the_machine_are_read(
+    pool: type[FakePool], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ahead_of_facts: list[list[Trial]] = []
+    monkeypatch.setattr(machine, "facts", lambda: ahead_of_facts.append([*pool.ahead]) or {})
+    run(B, A, output=tmp_path / "first.json")
+    assert (ahead_of_facts[0], pool.ahead) == ([B], [B])
+    run(A, resume=tmp_path / "first.json")  # there may be nothing left to measure
+    assert pool.ahead == [B]
 
 
 def test_all_trials_are_measured_in_one_process_then_all_in_the_next(pool: type[FakePool]) -> None:

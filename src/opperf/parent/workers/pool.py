@@ -60,6 +60,8 @@ class Pool:
         self._progress = progress
         self._plugins = plugins
         self._worker: Worker | None = None
+        #: The Python of that child while it imports its framework.
+        self._importing_in: Path | None = None
         #: The child that has compiled its native loops.
         self._with_loops: Worker | None = None
         #: What counts the instructions of the side whose child is in use.
@@ -80,7 +82,7 @@ class Pool:
         if kind is None:
             self.close()
         elif self._worker is not None:
-            self._worker.kill()
+            self._kill()
             self._close_counter()
 
     def for_job(self, cpus: tuple[int, ...], jobs: int) -> Pool:
@@ -99,24 +101,56 @@ class Pool:
     def close(self) -> None:
         """End the child, so that the next trial gets a fresh one."""
         self._close_counter()
+        if self._importing_in is not None:
+            self._kill()  # it hears nothing yet
         if self._worker is not None:
             self._worker.close()
             self._worker = None
+
+    def _kill(self) -> None:
+        """End the child at once."""
+        if self._worker is not None:
+            self._worker.kill()
+        self._worker = self._importing_in = None
 
     def _close_counter(self) -> None:
         if self._counter is not None:
             self._counter.close()
             self._counter = None
 
+    def begin(self, trial: Trial) -> None:
+        """Start the children that a trial needs, which import their packages while something else is done.
+
+        What keeps its own child from starting is the outcome of the trials of its side.
+        """
+        self._reference.begin(trial)
+        try:
+            self._begin(trial.side)
+        except OpperfError as error:
+            self._broken[trial.side.process] = _start_failure(trial.side, error)
+
     def worker(self, side: Side) -> Worker:
         """Return a child that serves this side; raises what keeps it from starting."""
+        worker = self._begin(side)
+        if self._importing_in is not None:
+            try:
+                worker.greet()
+            except BaseException:
+                self._kill()
+                raise
+            python, self._importing_in = str(self._importing_in), None
+            self.facts.setdefault(side.process, Facts(side.framework, side.environment, python, worker.facts))
+        return worker
+
+    def _begin(self, side: Side) -> Worker:
+        """Return a child that serves this side, which may still import its framework."""
         if self._worker is not None and not self._worker.alive:
-            self._worker = None
+            self._worker = self._importing_in = None
         if self._worker is not None:
             if self._worker.side.process == side.process:
                 return self._worker
             self.close()
-        worker, python = start(
+        self._worker, self._importing_in = start(
             side,
             cpus=self._settings.cpus,
             progress=self._progress,
@@ -126,15 +160,7 @@ class Pool:
             variables=variables(self._settings),
             compile_cache=self._settings.compile_cache,
         )
-        self._worker = worker
-        try:
-            worker.greet()
-        except BaseException:
-            worker.kill()
-            self._worker = None
-            raise
-        self.facts.setdefault(side.process, Facts(side.framework, side.environment, str(python), worker.facts))
-        return worker
+        return self._worker
 
     def looking_worker(self, side: Side) -> Worker:
         """Return a child that has looked for a GPU, or the side's own; raises what keeps both from starting.

@@ -47,9 +47,10 @@ class Child:
     def __init__(self) -> None:
         self.facts: dict[str, object] = {}
         self.ends: list[str] = []
+        self.greeted = 0
 
     def greet(self) -> None:
-        pass
+        self.greeted += 1
 
     def close(self) -> None:
         self.ends.append("closed")
@@ -83,6 +84,39 @@ def test_a_child_is_killed_when_its_pool_is_left_by_an_error(children: list[Chil
     with pytest.raises(KeyboardInterrupt), own:
         raise KeyboardInterrupt
     assert [child.ends for child in children] == [["killed"]]
+
+
+def test_a_child_that_starts_ahead_is_waited_for_when_it_is_needed_and_once(children: list[Child]) -> None:
+    own, trial = Pool(Settings(), print), Trial(operator("add").case("small"), Side("null"), "forward")
+    own.begin(trial)
+    assert [child.greeted for child in children] == [0]
+    assert own.facts == {}
+    assert own.worker(trial.side) is own.worker(trial.side) is children[0]
+    assert [child.greeted for child in children] == [1]
+    assert [facts.framework for facts in own.facts.values()] == ["null"]
+
+
+def test_a_child_that_nobody_needs_any_more_while_it_imports_is_killed(children: list[Child]) -> None:
+    own = Pool(Settings(), print)
+    own.begin(Trial(operator("add").case("small"), Side("null"), "forward"))
+    own.worker(Side("null", threads=2))
+    own.close()
+    assert [(child.greeted, child.ends) for child in children] == [(0, ["killed"]), (1, ["closed"])]
+
+
+def test_what_keeps_a_child_from_starting_ahead_is_the_outcome_of_its_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    starts = []
+
+    def start(side: Side, **_: object) -> Any:
+        starts.append(side)
+        raise WorkerFailure("no such Python", slug="spawn")
+
+    monkeypatch.setattr(pool, "start", start)
+    own, trial = Pool(Settings(), print), Trial(operator("add").case("small"), Side("null"), "forward")
+    own.begin(trial)
+    outcome = own.measure(trial, 0)
+    assert outcome.reason is not None
+    assert (outcome.status, outcome.reason.slug, len(starts)) == ("failed", "spawn", 1)
 
 
 def test_the_trials_of_a_side_are_counted_by_one_child_while_it_lives(monkeypatch: pytest.MonkeyPatch) -> None:
