@@ -43,8 +43,8 @@ struct head {
 static uintptr_t base, range, next;
 static uint64_t seed;
 static uint32_t era;
-static int armed, lock, depth;
-static size_t live;
+static int lock, depth;
+static size_t live, served; /* how many sizes from LEAST on are served: none without a seed */
 static struct {
     char *block;
     size_t capacity, align;
@@ -122,9 +122,8 @@ static void *place(size_t align, size_t size, int *fresh) {
     return block;
 }
 
-static int is_served(size_t align, size_t size) {
-    return __builtin_expect(armed && size - LEAST < MOST - LEAST && align <= 4096 && (align & (align - 1)) == 0, 0);
-}
+/* Every call of a small block passes here: one comparison, and a jump to glibc. */
+static int is_served(size_t size) { return __builtin_expect(size - LEAST < served, 0); }
 
 /* Begin other places, the same in each process for the same seed; 0 leaves all to glibc. Return whether that works. */
 int opperf_place(uint64_t value) {
@@ -143,25 +142,27 @@ int opperf_place(uint64_t value) {
     next = live == 0 ? base : up(next, 2UL << 20);
     seed = value;
     era++;
-    armed = value != 0 && range != 0;
+    served = value != 0 && range != 0 ? MOST - LEAST : 0;
     leave();
-    return armed;
+    return served > 0;
 }
 
 static void forked(void) { lock = 0; }
 
 __attribute__((constructor)) static void begin(void) { pthread_atfork(NULL, NULL, forked); }
 
-void *malloc(size_t size) {
+static __attribute__((noinline)) void *place_plain(size_t size) {
     int fresh;
-    void *block = is_served(16, size) ? place(16, size, &fresh) : NULL;
+    void *block = place(16, size, &fresh);
     return block != NULL ? block : __libc_malloc(size);
 }
+
+void *malloc(size_t size) { return is_served(size) ? place_plain(size) : __libc_malloc(size); }
 
 void *calloc(size_t count, size_t each) {
     size_t size;
     int fresh;
-    if (!__builtin_mul_overflow(count, each, &size) && is_served(16, size)) {
+    if (!__builtin_mul_overflow(count, each, &size) && is_served(size)) {
         void *block = place(16, size, &fresh);
         if (block != NULL)
             return fresh ? block : memset(block, 0, size);
@@ -169,32 +170,34 @@ void *calloc(size_t count, size_t each) {
     return __libc_calloc(count, each);
 }
 
-void *memalign(size_t align, size_t size) {
-    int fresh;
-    void *block = is_served(align, size) ? place(align < 16 ? 16 : align, size, &fresh) : NULL;
+static __attribute__((noinline)) void *place_aligned(size_t align, size_t size) {
+    int fresh, plain = align <= 4096 && (align & (align - 1)) == 0;
+    void *block = plain ? place(align < 16 ? 16 : align, size, &fresh) : NULL;
     return block != NULL ? block : __libc_memalign(align, size);
 }
 
-void *aligned_alloc(size_t align, size_t size) { return memalign(align, size); }
+static inline void *aligned(size_t align, size_t size) {
+    return is_served(size) ? place_aligned(align, size) : __libc_memalign(align, size);
+}
+
+void *memalign(size_t align, size_t size) { return aligned(align, size); }
+
+void *aligned_alloc(size_t align, size_t size) { return aligned(align, size); }
 
 int posix_memalign(void **result, size_t align, size_t size) {
     if (align == 0 || align % sizeof(void *) || (align & (align - 1)))
         return EINVAL;
-    void *block = memalign(align, size);
+    void *block = aligned(align, size);
     if (block == NULL)
         return ENOMEM;
     *result = block;
     return 0;
 }
 
-void free(void *block) {
-    if (!is_placed(block)) {
-        __libc_free(block);
-        return;
-    }
+static __attribute__((noinline)) void give_back(void *block) {
     enter();
     struct head *head = head_of(block);
-    if (head->era == era && armed && depth < FREE) {
+    if (head->era == era && served && depth < FREE) {
         unused[depth].block = block;
         unused[depth].capacity = head->capacity;
         unused[depth++].align = head->align;
@@ -202,6 +205,13 @@ void free(void *block) {
         unmap(block);
     }
     leave();
+}
+
+void free(void *block) {
+    if (__builtin_expect(is_placed(block), 0))
+        give_back(block);
+    else
+        __libc_free(block);
 }
 
 void *realloc(void *block, size_t size) {

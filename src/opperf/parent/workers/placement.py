@@ -17,8 +17,9 @@ from opperf.parent.workers.package import cache_folder, ensure_folder
 
 #: What serves blocks of memory; it calls glibc by names that only glibc has.
 SOURCE = Path(__file__).parents[2] / "child" / "measure" / "placement.c"
-#: It must be no compiler's idea of `malloc` and `calloc`; old versions of glibc have `dlsym` and threads apart.
-OPTIONS = ("-fno-builtin", "-pthread", "-ldl")
+#: It must be no compiler's idea of `malloc` and `calloc`, and add little to a call; old versions of glibc have `dlsym`
+#: and threads apart.
+OPTIONS = ("-fno-builtin", "-fno-plt", "-pthread", "-ldl")
 #: The variable that loads a library ahead of the C library.
 PRELOADED = "LD_PRELOAD"
 #: What lies between one place and the next, in bytes, where a child's own allocator places its tensors; and the number
