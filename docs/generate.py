@@ -104,7 +104,7 @@ RULES = {
     "child.worker.directions": ("CHECKED_CALLS", "LONG_CALLS", "MOST_COMPARED", "MOST_COTANGENT"),
     "child.worker.inputs": ("MOST_DRAWN", "PIECE_ELEMENTS", "PIECE_NUMBERS", "BLOCK_OFFSET"),
     "child.backends.threads": ("WATCHED_NS",),
-    "parent.workers.duel": ("OFFSET_BYTES", "HELD_BYTES"),
+    "parent.workers.duel": ("HELD_BYTES",),
     "parent.workers.rounds": (
         "ROUNDS",
         "TURN_SAMPLES",

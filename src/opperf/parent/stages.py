@@ -81,7 +81,7 @@ class Comparing:
         self.settings = settings
         self._floors, self._pasts = floors or {}, pasts or {}
         self._duel = partial(duel, plugins=plugins) if plugins else duel
-        self._starts_ahead = duel is Duel  # stands of a judge import ahead by themselves
+        self._begins_ahead = duel == Duel  # others start in their turn
         self._plugins, self._timed, self._thrifty = plugins, timed, thrifty
         self._rule = rule
         self._note = note
@@ -144,9 +144,9 @@ class Comparing:
             self._company = company(self.settings, threads, self._note)
             self._pace = Pace(self._note, jobs=len(self._company.leases))
         self._is_suite = is_suite(contests)
-        if self._starts_ahead:
-            pairs_of_trials = [(contest.base, contest.new) for contest in contests]
-            self._next = NextPair(self._begin, importing_cpus(pairs_of_trials, self.settings, self._note))
+        pairs_of_trials = [(contest.base, contest.new) for contest in contests]
+        cpus = importing_cpus(pairs_of_trials, self.settings, self._note) if self._begins_ahead else ()
+        self._next = NextPair(self._begin, cpus)
         cause: BaseException | None = None
         try:
             if self.settings.clock == INSTRUCTIONS:

@@ -76,6 +76,7 @@ def pairs() -> Pairs:
 def compare(pairs: Pairs, count: int, cpus: Sequence[tuple[int, ...]], monkeypatch: pytest.MonkeyPatch) -> Contest:
     """Compare by so many pairs, whose next ones import on these CPUs."""
     monkeypatch.setattr(stages, "importing_cpus", lambda *_: cpus)
+    monkeypatch.setattr(stages, "Duel", pairs.start)
     contest = Contest(NULL, NULL, NULL)
     Comparing(Settings(check="none"), Rule(), lambda _: None, duel=pairs.start).run([contest], count)
     return contest
@@ -104,6 +105,13 @@ def test_without_cpus_for_it_a_pair_starts_when_the_one_before_has_ended(
     pairs: Pairs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compare(pairs, 2, (), monkeypatch)
+    assert pairs.events == ["1 starts", "1 is measured", "1 ends", "2 starts", "2 is measured", "2 ends"]
+
+
+def test_pairs_of_another_kind_start_in_their_turn(pairs: Pairs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stages, "importing_cpus", lambda *_: CPUS[1:])
+    contest = Contest(NULL, NULL, NULL)
+    Comparing(Settings(check="none"), Rule(), lambda _: None, duel=lambda *sides: pairs.start(*sides)).run([contest], 2)
     assert pairs.events == ["1 starts", "1 is measured", "1 ends", "2 starts", "2 is measured", "2 ends"]
 
 
