@@ -22,6 +22,7 @@ from opperf.domain.plan import INSTRUCTIONS, Settings, Side, Trial
 from opperf.parent.analysis.counts import LAYOUTS, by_clock, by_counts, together
 from opperf.parent.analysis.modes import hold
 from opperf.parent.analysis.verdict import (
+    CONFIDENCE,
     LEAST_PAIRS,
     Progress,
     Rule,
@@ -44,7 +45,7 @@ from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import SideText
 from opperf.parent.planning.suites import unmeasured
 from opperf.parent.planning.values import notes
-from opperf.parent.shares import by_share, is_suite, settle_tail
+from opperf.parent.shares import FEW_ROUNDS, by_share, is_suite, leave_small, settle_tail, small
 from opperf.parent.workers.duel import Duel, Opponents
 from opperf.parent.workers.instructions import CountingDuel, check
 from opperf.parent.workers.interpreters import settled_side
@@ -87,7 +88,8 @@ class Comparing:
         self._note = note
         self._reference = Reference(settings, note)
         self._random = random.Random(settings.seed)
-        self._is_suite = False
+        self._is_suite = self._by_whole = False
+        self._small: set[int] = set()
         self._began = time.monotonic()
         self.start = start()
         self.facts: dict[str, object] = {}
@@ -147,6 +149,7 @@ class Comparing:
         pairs_of_trials = [(contest.base, contest.new) for contest in contests]
         cpus = importing_cpus(pairs_of_trials, self.settings, self._note) if self._begins_ahead else ()
         self._next = NextPair(self._begin, cpus)
+        self._by_whole = self._is_suite and self._thrifty and self._rule.most is None
         cause: BaseException | None = None
         try:
             if self.settings.clock == INSTRUCTIONS:
@@ -200,10 +203,11 @@ class Comparing:
         for contest in contests:
             contest.planned = self._rule_of(contest).looks[-1]
         self._pairs([(contest, LEAST_PAIRS) for contest in contests], lambda contest: contest.stage1)
-        undecided = self._without_manifold(contests)
-        if self._is_suite and self._thrifty and self._rule.most is None:
+        self._without_manifold(contests)
+        if self._by_whole:
+            self._leave_small(contests, 0)
             settle_tail(contests, self._rule_of)
-            undecided = [contest for contest in undecided if not contest.decided]
+        undecided = [contest for contest in contests if not contest.decided]
         for look in range(len(self._rule.looks)):
             looks = [(contest, self._plan(contest, look)) for contest in undecided]
             self._pairs(looks, lambda contest: contest.stage1)
@@ -216,7 +220,10 @@ class Comparing:
             for i in sorted(standing_out):
                 undecided[i].verdict = self._outright(undecided[i])
                 outliers += [undecided[i]] if undecided[i].verdict is None else []
-            undecided = [contest for i, contest in enumerate(undecided) if i not in standing_out | same]
+            if self._by_whole:
+                self._leave_small(contests, look + 1)
+                outliers = [contest for contest in outliers if not contest.decided]
+            undecided = [one for i, one in enumerate(undecided) if i not in standing_out | same and not one.decided]
             if not undecided or self.spent():
                 break
         for contest in undecided:
@@ -224,6 +231,11 @@ class Comparing:
         for contest in outliers:
             contest.planned = len(contest.stage1) + self._rule_of(contest).second_looks(contest.ratios1)[-1]
         return outliers
+
+    def _leave_small(self, contests: Sequence[Contest], look: int) -> None:
+        """Let wholes that are decided at a look leave their small cases; the first look is that of the least pairs."""
+        share = spending((LEAST_PAIRS, *self._rule.looks))[look]
+        leave_small(contests, self._rule_of, self._rule, (1 - CONFIDENCE) * share, self._note)
 
     def _without_manifold(self, contests: Sequence[Contest]) -> list[Contest]:
         """Decide those whose pairs are all far beyond the tolerance, and return those that are still open."""
@@ -325,7 +337,7 @@ class Comparing:
             reference = self._reference.for_job(settings)
             return PairLane(begin, fight, reference)
 
-        order = self._random.sample(contests, len(contests))
+        order = self._in_turn(contests)
         crew: Crew[Contest, None] = Crew(together, lane, lambda contest: (contest.base, contest.new))
         with closing(crew.finished(order)) as several:
             for one in several:
@@ -355,7 +367,7 @@ class Comparing:
             self._know(duel, contests)
             if goes_on:
                 self._next.begin(base, new)
-            for contest in by_share(contests) if self._is_suite else self._random.sample(contests, len(contests)):
+            for contest in self._in_turn(contests):
                 began = time.monotonic()
                 self._fight(duel, contest, stage, starting, self._reference)
                 contest.seconds += time.monotonic() - began + starting
@@ -365,6 +377,11 @@ class Comparing:
                     break
         finally:
             duel.close()
+
+    def _in_turn(self, contests: Sequence[Contest]) -> list[Contest]:
+        """Return contests in the order of a pair: by shares in a suite, else a random one."""
+        self._small = small(contests) if self._by_whole else set()
+        return by_share(contests) if self._is_suite else self._random.sample(contests, len(contests))
 
     def _counted_pair(self, contests: list[Contest]) -> None:
         """Start two children that count, and count every contest in them once."""
@@ -405,7 +422,8 @@ class Comparing:
     ) -> None:
         """Measure a contest once; where rounds differ, for as long as its share of starting the children took."""
         self._pace.next(contest)
-        patience = Patience(max(0.0, min(starting, self._left())), self._rule_of(contest).band * SHARE_OF_BAND)
+        rounds = FEW_ROUNDS if id(contest) in self._small else None
+        patience = Patience(max(0.0, min(starting, self._left())), self._rule_of(contest).band * SHARE_OF_BAND, rounds)
         try:
             duel.check(reference, contest.base, contest.new)
             stage(contest).append(duel.compare(contest.base, contest.new, patience))

@@ -136,7 +136,9 @@ class Jobs:
             facts = {"checked": f"no: {checked}" if isinstance(checked, str) else checked.fact}
         # What is allocated behind this lies elsewhere in memory than before: where the seed says, or behind a ballast.
         ballast: list[object] = [] if place(request.offset) else [bytearray(request.offset)]
-        ready = self._ready(trial, seed, request.memory_limit, None if isinstance(checked, str) else checked)
+        timed = None if isinstance(checked, str) else checked
+        # What an offset is for is prepared again and again, and compared: what it computes nobody reads.
+        ready = self._ready(trial, seed, request.memory_limit, timed, counted=not request.offset)
         results: tuple[str, ...] = ()
         if request.results:
             results = promises.results(self.backend, trial, self.names.call(trial), ready.sound.result)
@@ -177,7 +179,13 @@ class Jobs:
         return self._timed[1]
 
     def _ready(
-        self, trial: Trial, seed: int, memory_limit: int | None = None, timed: TimedCheck | None = None
+        self,
+        trial: Trial,
+        seed: int,
+        memory_limit: int | None = None,
+        timed: TimedCheck | None = None,
+        *,
+        counted: bool = True,
     ) -> PreparedTrial:
         definition = catalog().get(trial.case.operator)
         call = self.names.call(trial)
@@ -195,7 +203,7 @@ class Jobs:
             facts["note"] = call.note
         if (order := self.names.order_of_equals(call, trial.case)) is not None:
             facts["order_of_equals"] = order
-        if definition is None:
+        if definition is None and counted:
             facts |= self._counter.facts(trial, call, sound)
         if trial.direction == "backward":
             facts["backward_fixed_seconds"] = self._backward_cost()
