@@ -12,7 +12,9 @@ changed, or a slope, or nobody.
 
 The search is the real one; its comparisons draw pairs instead of starting processes.
 
-    python benchmarks/bisection.py [HISTORIES]
+    python benchmarks/bisection.py [HISTORIES [FIRST]]
+
+FIRST is the number of the first history of each kind: rules that were chosen on some are judged on others.
 """
 
 from __future__ import annotations
@@ -196,10 +198,11 @@ def asv_find(past: History) -> tuple[int, ...]:
     return (high,)
 
 
-def quiet_row(kind: str, count: int) -> dict[str, Any]:
+def quiet_row(kind: str, seeds: range) -> dict[str, Any]:
     """Search the histories of one kind on a quiet machine."""
     right = wrong = builds = comparisons = pairs = 0
-    for seed in range(count):
+    count = len(seeds)
+    for seed in seeds:
         past = QUIET_KINDS[kind](seed)
         answer = search(past)
         places = [int(step.after) for step in answer.steps]
@@ -218,7 +221,8 @@ def expected_kind(kind: str) -> str:
 
 def main() -> None:
     """Search, print and judge."""
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    count, first = (int(sys.argv[i]) if len(sys.argv) > i else other for i, other in ((1, 200), (2, 0)))
+    seeds = range(first, first + count)
     vars(bench)["Comparing"] = Drawn
     kinds = {
         "+10 %": (1, math.log(1.1), 0.0),
@@ -232,7 +236,7 @@ def main() -> None:
     for kind, (steps, height, apart) in kinds.items():
         right = wrong = nobody = builds = pairs = 0
         others = {"threshold": [0, 0], "asv find": [0, 0]}
-        for seed in range(count):
+        for seed in seeds:
             past = history(steps, height, seed, apart)
             places = name_builds(past)
             right += places == tuple(past.steps)
@@ -248,11 +252,11 @@ def main() -> None:
         row = {name: value if isinstance(value, str) else 100 * value / count for name, value in row.items()}
         rows.append({**row, "builds": builds / count, "pairs": pairs / count})
     ten, five, two, three, loose, none = rows
-    quiet = {kind: quiet_row(kind, count) for kind in QUIET_KINDS}
+    quiet = {kind: quiet_row(kind, seeds) for kind in QUIET_KINDS}
     threefold, release = quiet["threefold, 12 commits"], quiet["a dip of 27 %, 11 releases"]
     publish(
         "bisection",
-        f"{count} simulated histories of {BUILDS} builds each",
+        f"{count} simulated histories of {BUILDS} builds each, from number {first}",
         rows,
         {
             "+10 % not named right": (100 - ten["right %"], 3.0, "%"),
@@ -265,6 +269,9 @@ def main() -> None:
             "pairs for a threefold step in 12 commits": (threefold["pairs"], 16.0, ""),
             "a dip in 11 releases not told": (100 - release["right %"], 5.0, "%"),
             "pairs for a dip in 11 releases": (release["pairs"], 40.0, ""),
+            "a step of 3 % not named right": (100 - quiet["1 of +3 %"]["right %"], 24.0, "%"),
+            "one of two steps of 5 % not named right": (100 - quiet["2 of +5 %"]["right %"], 18.0, "%"),
+            "somebody named where there is no change, quiet": (quiet["no change"]["wrong %"], 1.0, "%"),
             "a half repaired regression not told": (100 - quiet["half repaired, 10 commits"]["right %"], 5.0, "%"),
         },
         {f"{count} histories of each kind on a quiet machine": list(quiet.values())},

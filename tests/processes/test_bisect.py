@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -156,3 +157,43 @@ def test_the_package_beside_the_framework_is_named_and_then_its_release(environm
         (step,) = answer["steps"]
         assert step["after"] == name
         assert step["ratio"] > 1.5
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_leaves_the_most_likely_story_so_far(
+    number: int, code: int, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPPERF_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    # A build is a line in a file: one is three times slower, and the search is stopped when it begins another build.
+    (tmp_path / "mine.py").write_text("import turns\n\ndef f(x):\n    turns.work()\n    return x\n")
+    module = "import re; n = int(open('README').read().split()[1]); print(f'def work(n={3000 if n > 14 else 1000}):')"
+    packages = "import sysconfig; print(sysconfig.get_paths()['purelib'])"
+    build = f'target="$(python -c "{packages}")/turns.py"; python -c "{module}" > "$target"; '
+    build += "echo '    for _ in range(n): pass' >> \"$target\"; cat turning.c | sed 's/^/# /' >> \"$target\""
+    words = ["--framework", "numpy", "--input", "x=1", "--repo", repository, "--good", "v1", "--bad", "main"]
+    output = tmp_path / "story.json"
+    command = [
+        sys.executable,
+        "-m",
+        "opperf",
+        "bisect",
+        "mine.py:f",
+        *words,
+        "--build",
+        build,
+        "--output",
+        output,
+        *FEW,
+    ]
+    with subprocess.Popen([*map(str, command)], stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        lines = iter(process.stderr)
+        assert any("most likely so far" in line for line in lines)
+        process.send_signal(number)
+        rest = [*lines]
+    assert process.returncode == code, "".join(rest)
+    (answer,) = json.loads(output.read_text())["bisection"]["answers"]
+    assert answer["kind"] == "inconclusive"
+    assert "it was stopped before it was decided; most likely so far: a build after" in answer["reason"]
+    assert answer["probes"]

@@ -26,9 +26,10 @@ from opperf.domain.dataclass import dataclass
 HEIGHT = 0.3
 #: What two builds without a change may differ by, as the standard deviation of their log-ratio.
 FLOOR = 0.003
-#: How likely no step, one, two and so on are before anything is measured, and a slope.
+#: How likely no step, one, two and so on are before anything is measured, and a slope. Two steps have as many places as
+#: there are pairs of builds, and a slope has one: with a larger share it was named where there were two small steps.
 STEPS = (0.4, 0.4, 0.12, 0.04, 0.01, 0.005, 0.005)
-SLOPE = 0.02
+SLOPE = 0.001
 #: Up to this many steps every model is looked at; one with more extends one of the best with one step fewer.
 ENUMERATED, BEAM = 3, 20
 #: More steps are tried while the best model with the last of them has this share of the best of all.

@@ -165,8 +165,12 @@ class Judge:
         return test is not None and max(map(abs, test.interval())) < self.band
 
     def unclear_ends(self, subject: Subject) -> bool:
-        """Whether more pairs may tell if the ends, between which nothing stands out, are the same."""
-        if self.stories(subject)[0].gaps or self.differs(subject) or self.same(subject):
+        """Whether more pairs may tell if the ends, between which nothing stands out, are the same.
+
+        Where they seem to differ and nothing explains it, that is as unclear.
+        """
+        story = self.stories(subject)[0]
+        if story.gaps or story.slope or self.same(subject):
             return False
         return len(subject.between(*self._candidates.ends)) < MOST_ENDS
 
