@@ -14,7 +14,7 @@ CHANNELS, IMAGES = (16, 32, 64, 128, 256), (2, 3, 128, 128)
 WIDTH, HEADS, LAYERS, OBJECTS, PICTURES = 128, 8, 3, 100, (2, 3, 256, 256)
 
 
-class Block(nn.Sequential):
+class Block(nn.Sequential):  # type: ignore[misc]
     """Two convolutions, each normalized."""
 
     def __init__(self, before: int, after: int) -> None:
@@ -24,7 +24,7 @@ class Block(nn.Sequential):
         super().__init__(*layers)
 
 
-class UNet(nn.Module):
+class UNet(nn.Module):  # type: ignore[misc]
     """Down, up, and across."""
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class UNet(nn.Module):
         return self.last(images)
 
 
-class Detector(nn.Module):
+class Detector(nn.Module):  # type: ignore[misc]
     """Convolutions, then transformers that look for objects, by their classes and boxes."""
 
     def __init__(self) -> None:
