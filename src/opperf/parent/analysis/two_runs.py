@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from statistics import fmean, variance
 
 from opperf.domain.comparison import Comparison, Verdict
@@ -20,6 +22,8 @@ from opperf.domain.plan import Side
 from opperf.domain.reason import Warning
 from opperf.domain.record import Record, Run
 from opperf.domain.stats.significance import t_quantile
+from opperf.domain.units import format_seconds
+from opperf.parent.analysis.modes import Doubt, groups, hold
 from opperf.parent.analysis.verdict import CONFIDENCE, Rule
 
 #: How far identical code may move between two runs on a shared host, where `opperf noise` has not measured it.
@@ -100,7 +104,7 @@ def _compare(
     if either is None:
         raise ValueError("neither run has the trial")
     base, other = (old or either).trial.side, (new or either).trial.side
-    verdict = _verdict(old, new, rule, floors)
+    verdict = hold(_verdict(old, new, rule, floors), _modes(old, new, rule))
     return Comparison(
         case=either.trial.case,
         direction=either.trial.direction,
@@ -109,7 +113,7 @@ def _compare(
         verdict=verdict,
         base_time=_typical(old),
         new_time=_typical(new),
-        warnings=(*doubts, *_sides(base, other), *_versions(old, new)),
+        warnings=(*doubts, *_sides(base, other), *_versions(old, new), *_groups_of_times(old, new)),
         status=_status(old, new),
         count=either.trial.count,
         node=either.details.node,
@@ -148,6 +152,30 @@ def _verdict(old: Record | None, new: Record | None, rule: Rule, floors: Mapping
         return Verdict(word, ratio, interval, f"beyond {moves} between runs", pairs)
     reason = f"the runs were not interleaved, and the change is not clear of {moves}"
     return Verdict("inconclusive", ratio, interval, reason, pairs, settle)
+
+
+def _modes(old: Record | None, new: Record | None, rule: Rule) -> Doubt | None:
+    """Return the doubt that remains where the processes of a side fall into groups: the other run may have met one."""
+    if old is None or new is None:
+        return None
+    texts, apart = [], 0.0
+    for name, record in (("old", old), ("new", new)):
+        parts = groups(process_logs(record))
+        if len(parts) > 1:
+            modes = " and ".join(f"{format_seconds(math.exp(fmean(part)))} in {len(part)}" for part in parts)
+            texts.append(f"the processes of the {name} run fall into groups: {modes}")
+            apart = max(apart, *(fmean(above) - fmean(below) for below, above in pairwise(parts)))
+    if not texts or abs(fmean(process_logs(new)) - fmean(process_logs(old))) - apart > rule.band:
+        return None  # the change is larger than what the modes differ by
+    return Doubt("; ".join(texts), apart)
+
+
+def _groups_of_times(old: Record | None, new: Record | None) -> Iterator[Warning]:
+    """Yield what either record says of two modes within its processes."""
+    for name, record in (("old", old), ("new", new)):
+        for one in () if record is None else record.warnings:
+            if one.slug == "two_modes":
+                yield replace(one, message=f"{name} run: {one.message}")
 
 
 def _floor(old: Record, new: Record, floors: Mapping[tuple[object, ...], Floor]) -> float | None:

@@ -13,7 +13,7 @@ from opperf.domain.case import Case
 from opperf.domain.comparison import Comparison
 from opperf.domain.measurement import Measurement, Outcome, Sample, Samples
 from opperf.domain.plan import Settings, Side, Trial
-from opperf.domain.reason import Reason
+from opperf.domain.reason import Reason, Warning
 from opperf.domain.record import Record, Run
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.analysis.summary import record
@@ -120,3 +120,19 @@ def test_records_without_samples_are_compared_by_their_summary() -> None:
     (result,) = compare_runs(run(bare[0]), run(bare[1]), RULE)
     assert result.verdict.verdict == "inconclusive"
     assert math.isclose(result.verdict.ratio or 0, 2)
+
+
+def test_a_change_that_modes_of_one_run_may_account_for_is_not_certain() -> None:
+    slow, both = [1.90, 1.91, 1.89, 1.9, 1.9], [0.68, 0.681, 0.679, 0.68, 1.9]
+    assert compared([one * 4 for one in slow], [one / 4 for one in both]).verdict.verdict == "faster"
+    verdict = compared([*slow, *slow], [*both[:4], *both[:4], 1.9, 1.905]).verdict
+    assert verdict.verdict == "inconclusive"
+    assert "the processes of the new run fall into groups: 680 ns in 8 and 1.90 us in 2" in verdict.reason
+    assert compared(slow, both[:4] * 2).verdict.verdict == "faster"
+
+
+def test_two_modes_within_a_process_are_told() -> None:
+    old, new = recorded(5, 5, 5), recorded(5, 5, 5)
+    doubtful = replace(new, warnings=(Warning("two_modes", "the times fall into two groups", "why"),))
+    (result,) = compare_runs(run(old), run(doubtful), RULE)
+    assert [one.message for one in result.warnings] == ["new run: the times fall into two groups"]
