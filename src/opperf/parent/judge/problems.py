@@ -82,7 +82,7 @@ def entry_of(text: str, problem: ProblemCode) -> str:
 def readable_files(problem: ProblemCode) -> list[Path]:
     """Return what the reference of a problem is loaded from."""
     path = Path(problem.path)
-    return {"backendbench": [], "gpumode": [path, path.absolute().parent]}.get(problem.kind, [path])
+    return [path, path.absolute().parent] if problem.kind == "gpumode" else [path]
 
 
 def hidden_files(problem: ProblemCode) -> list[Path]:
