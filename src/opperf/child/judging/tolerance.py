@@ -42,6 +42,10 @@ SINGLE = 2.0**-24
 TIMES, TIMES_ROOT = 6.0, 2.0
 #: By how many times as much as roundoffs average out the square root of the number of terms is believed.
 TIMES_AVERAGE = 2.0
+#: What a loop that adds one by one drifts by where its terms are nearly equal and each addition rounds the same way: a
+#: share of a unit for each term, up to so many units, and of sums of up to so many terms. Softmax of rows by such a
+#: loop was off by up to a seventh. Longer sums lose too much that way to be called right.
+DRIFT, MOST_DRIFT, MOST_TERMS = 1 / 6, 512.0, 4096
 #: How many times the unit, and how many roundoffs of the median element, what anybody computes may be off: no framework
 #: that opperf measures needs more. The second is for formulas like gelu's, whose terms cancel where it is small.
 TIMES_ANY, FLOOR_ANY = 16.0, 256.0
@@ -249,7 +253,7 @@ def _settle_least(truth: Array, own: Array, dtype: str, terms: float) -> tuple[A
     units = unit * _finite_size(truth) + smallest(dtype)
     # Whatever roundoffs of the inputs move, `_order` is no less than this.
     order = min(math.sqrt(terms), 2 * math.sqrt(TIMES_AVERAGE * math.sqrt(terms)))
-    bound = units * max(TIMES, TIMES_ROOT * min(1.0, SINGLE / unit) * order)
+    bound = units * max(TIMES, min(1.0, SINGLE / unit) * max(TIMES_ROOT * order, _drift(terms)))
     return _where_not_finite(truth, own, np.maximum(bound, TIMES_OWN * error), dtype)
 
 
@@ -261,7 +265,13 @@ def _order(units: Array, move: Array, unit: float, terms: float) -> Array:
     root = math.sqrt(terms)
     with np.errstate(divide="ignore", over="ignore"):
         averaged = np.where(move > 0, TIMES_AVERAGE * units / move, np.inf)
-    return TIMES_ROOT * min(1.0, SINGLE / unit) * (units * np.minimum(root, averaged) + root * move)
+    random = TIMES_ROOT * (units * np.minimum(root, averaged) + root * move)
+    return min(1.0, SINGLE / unit) * np.maximum(random, units * _drift(terms))
+
+
+def _drift(terms: float) -> float:
+    """Return by how many units a sum that is added one by one may drift."""
+    return min(DRIFT * terms, MOST_DRIFT) if terms <= MOST_TERMS else 0.0
 
 
 def _settle(truth: Array, own: Array, move: Array, dtype: str, terms: float) -> tuple[Array, Array]:

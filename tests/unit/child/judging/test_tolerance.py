@@ -95,6 +95,30 @@ def test_a_sum_in_another_order_is_right_and_one_that_drops_terms_or_bits_is_not
     assert refused(dropped.sum(-1), expected) == 8
 
 
+def softmax(rows: Any) -> Any:
+    """Return each row's exponentials, as shares of what they add up to."""
+    powers = np.exp(rows - rows.max(-1, keepdims=True))
+    return powers / powers.sum(-1, keepdims=True)
+
+
+@pytest.mark.parametrize("length", [256, 1024, 2048])
+def test_a_loop_that_adds_one_by_one_may_drift_where_terms_are_nearly_equal(length: int) -> None:
+    rows = rounded(values(16, length) * 1e-3, "float32")
+    rows[:, length // 2] = 1
+    expected = wanted(softmax, rows)
+    powers = np.exp(rows.astype(np.float32) - np.float32(1))
+    one_by_one = powers / np.cumsum(powers, -1, dtype=np.float32)[:, -1:]
+    assert refused(one_by_one.astype(float), expected) == 0
+    dropped = rows.copy()
+    dropped[:, 3] = -99
+    assert refused(np.delete(softmax(dropped), 3, 1), _without(expected, 3)) == 16 * (length - 1)
+
+
+def _without(expected: Expected, column: int) -> Expected:
+    values, bounds = (tuple(np.delete(one, column, 1) for one in each) for each in (expected.values, expected.bounds))
+    return Expected(values, bounds, expected.dtypes)
+
+
 def log_sums(rows: Any) -> Any:
     """Return the mean of the logarithms of what rows add up to, each as a part of it: a cross entropy."""
     return (np.log(np.exp(rows).sum(1)) - rows[:, 0]).mean()
