@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -20,7 +22,20 @@ if TYPE_CHECKING:
     from opperf.domain.backend import Backend
     from opperf.domain.plan import Side
 
-__all__ = ["load_plugin", "model_file", "native_clock", "problem_tools", "ranges", "start", "start_from"]
+#: The oldest version of frameworks of which older ones were tried and do not run.
+OLDEST = {"jax": (0, 4, 30)}
+
+__all__ = [
+    "OLDEST",
+    "check_age",
+    "load_plugin",
+    "model_file",
+    "native_clock",
+    "problem_tools",
+    "ranges",
+    "start",
+    "start_from",
+]
 
 
 def start(side: Side) -> Backend:
@@ -28,6 +43,7 @@ def start(side: Side) -> Backend:
 
     Variables of the side itself (`env.OMP_NUM_THREADS`) come last, so that they win.
     """
+    check_age(side.framework)
     set_variables(side.threads)
     package = f"opperf.child.backends.{side.framework.partition(':')[0]}"
     own = f"{package}.threads"
@@ -35,6 +51,24 @@ def start(side: Side) -> Backend:
         import_module(own).configure(side)
     runtime = "reference.runtime" if side.is_reference else "runtime"
     return start_from(f"{package}.{runtime}", side)
+
+
+def check_age(framework: str) -> None:
+    """Raise `Unsupported` for a version of a framework that is older than what can be measured."""
+    oldest = OLDEST.get(framework)
+    if oldest is None:
+        return
+    from importlib.metadata import PackageNotFoundError, version  # 20 ms that no other framework waits for
+
+    with suppress(PackageNotFoundError):
+        own = version(framework)
+        if tuple(map(int, re.findall(r"\d+", own)[: len(oldest)])) < oldest:
+            least = ".".join(map(str, oldest))
+            raise Unsupported(
+                f"{framework} {own} is older than {least}, the oldest version that opperf measures",
+                slug="too_old",
+                hint="name a newer one with `--environment`",
+            )
 
 
 def start_from(module: str, side: Side) -> Backend:

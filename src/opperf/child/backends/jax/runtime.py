@@ -13,6 +13,7 @@ waited for, and so those are held.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from math import prod
@@ -37,6 +38,8 @@ from opperf.domain.measurement import Counts, Memory
 from opperf.domain.plan import Side
 from opperf.domain.tensor import ITEM_SIZES, STRING, TensorSpec, row_major
 
+#: Whether arrays can be put on a device without memory that NumPy knows of.
+_TAKES_ALIAS = "may_alias" in inspect.signature(jax.device_put).parameters
 #: JAX has all element types of numbers that opperf knows but one.
 DTYPES = {name: jnp.dtype(name) for name in ITEM_SIZES if name not in ("complex32", STRING)}
 
@@ -112,6 +115,8 @@ class JaxBackend(Backend):
         if dtype.startswith("complex") and host.size == 2 * prod(shape):
             host = host.view(f"complex{16 * host.itemsize}")
         values = host.astype(self.dtype(dtype)).reshape(tuple(shape))
+        if not _TAKES_ALIAS:  # JAX before 0.4.31: `array` copies
+            return jax.device_put(jnp.array(values, copy=True), self.device).block_until_ready()
         return jax.device_put(values, self.device, may_alias=False).block_until_ready()
 
     def dtype(self, name: str) -> Any:
