@@ -19,6 +19,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from opperf.parent.cli.exit import Debug, debuggable, obey, show_tracebacks
+from opperf.parent.cli.help import GroupedCommand
 from opperf.parent.cli.options import verb_application, with_values
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def _application(verb: str) -> typer.Typer:
     app: typer.Typer | None = getattr(module, "app", None)
     if app is None:
         app = verb_application()
-        app.command(verb)(getattr(module, verb))
+        app.command(verb, cls=GroupedCommand)(getattr(module, verb))
     return app if verb == "profile" else debuggable(app)  # what stands behind a script is the script's
 
 
