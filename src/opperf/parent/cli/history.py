@@ -104,7 +104,7 @@ def show_changes(
     *,
     database: Database = None,
     since: Since = None,
-    tolerance: Annotated[str, typer.Option(metavar="SHARE", help="Smallest change worth reporting.")] = "2%",
+    tolerance: Annotated[str, typer.Option(metavar="PERCENT", help="Smallest change worth reporting.")] = "2%",
     format: options.Format = None,
 ) -> None:
     """Show between which builds operators changed.

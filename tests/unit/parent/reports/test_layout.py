@@ -108,6 +108,13 @@ def test_a_narrow_column_breaks_sizes_between_their_numbers() -> None:
     assert [line.split()[0] for line in lines] == ["weight=", "16384x", "16384x", "12345678"]
 
 
+def test_reasons_stand_below_as_soon_as_they_would_be_folded() -> None:
+    rows = [row(why="the interval is wide " * 3)]
+    lines = text([grid(COLUMNS, rows)], width=90).splitlines()
+    assert "why" not in lines[0]
+    assert lines[lines.index("why:") + 1].startswith("  add: the interval is wide")
+
+
 def test_people_read_columns_by_their_place_and_programs_as_declared() -> None:
     columns: list[Column[object]] = [Column("inputs", "inputs"), Column("ratio", "ratio", place=-1)]
     document = Document("opperf", [grid(columns, [("4x4", "1.05")])])
