@@ -92,7 +92,12 @@ def test_a_package_beside_a_framework_is_exchanged_in_the_environment_of_the_goo
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs: list[tuple[str, ...]] = []
-    monkeypatch.setattr(builds_module, "uv", lambda spec, *words: runs.append(words) or "")
+
+    def uv(spec: object, *words: str) -> str:
+        runs.append(words)
+        return ""
+
+    monkeypatch.setattr(builds_module, "uv", uv)
     monkeypatch.setattr(builds_module, "find_links", list)
     monkeypatch.setenv("OPPERF_CACHE_DIR", str(tmp_path))
     notes: list[str] = []

@@ -164,7 +164,12 @@ def test_the_child_of_the_first_trial_imports_while_the_facts_of_the_machine_are
     pool: type[FakePool], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     ahead_of_facts: list[list[Trial]] = []
-    monkeypatch.setattr(machine, "facts", lambda: ahead_of_facts.append([*pool.ahead]) or {})
+
+    def facts() -> dict[str, object]:
+        ahead_of_facts.append([*pool.ahead])
+        return {}
+
+    monkeypatch.setattr(machine, "facts", facts)
     run(B, A, output=tmp_path / "first.json")
     assert (ahead_of_facts[0], pool.ahead) == ([B], [B])
     run(A, resume=tmp_path / "first.json")  # there may be nothing left to measure

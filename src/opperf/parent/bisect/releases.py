@@ -149,8 +149,8 @@ def versions_between(package: str, good: str, bad: str, *, pre: bool) -> list[st
     if ends[0] == ends[1]:
         raise InputError(f"`--good {good}` and `--bad {bad}` are the same release", hint="name an older good one")
     series = _series(package, pre=pre or any(end.is_prerelease for end in ends))
-    for end in ends:
-        _check_there(package, end, series)
+    for version in ends:
+        _check_there(package, version, series)
     between = [str(version) for version in series if min(ends) <= version <= max(ends)]
     return between if ends[0] < ends[1] else between[::-1]
 

@@ -301,9 +301,6 @@ class Match:
             text = f"it used {new:.1f} CPUs of {threads}"
             raise Failing(Evidence("extra_cpu", text, "timed", self._bench.case, {"cpus": new, "reference": base}))
 
-    def gather(self) -> None:
-        """Do nothing: no match starts ahead of its turn."""
-
     def close(self) -> None:
         """End both."""
         for seat in self._seats:

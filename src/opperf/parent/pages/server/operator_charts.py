@@ -90,8 +90,8 @@ def _ratios(series: Series, edges: Sequence[Edge], order: Sequence[str]) -> Hist
             continue
         ratio, interval = math.exp(change.size.log_ratio), change.size.interval()
         words = f"{change.before} to {change.after}: {ratio:.3f} {format_ratios(interval)}"
-        text, level = step_text(change), "slower" if ratio > 1 else "faster"
-        steps.append(Step(places[change.after], text, "inconclusive" if change.usual else level, words))
+        kind = "inconclusive" if change.usual else "slower" if ratio > 1 else "faster"
+        steps.append(Step(places[change.after], step_text(change), kind, words))
     return History(
         f"{side_words(series)} against {anchor}: {describe(series)}",
         f"Ratio of each build to the anchor, with its interval, on {series.machine_name}.{_latest(builds, every)}"
