@@ -55,7 +55,7 @@ def cost(command: Sequence[str], folder: Path, variables: Mapping[str, str]) -> 
     here = Path.cwd()
     os.chdir(folder)
     began = time.perf_counter()
-    pid = os.posix_spawn(command[0], command, variables, file_actions=streams)
+    pid = os.posix_spawn(command[0], [*command], variables, file_actions=streams)
     os.chdir(here)
     _, status, usage = os.wait4(pid, 0)
     wall = time.perf_counter() - began
