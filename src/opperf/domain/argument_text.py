@@ -39,7 +39,10 @@ _NUMBERS = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
 def argument_words(case: Case, usual: Mapping[str, Argument] | None = None) -> dict[str, str]:
     """Return every input and attribute of a case as text; what an operator's `usual` arguments say goes unsaid."""
     default = usual or {}
-    inputs = {name: argument_text(value, default.get(name)) for name, value in case.inputs.items()}
+    inputs = {
+        name: ("" if _holds_tensor(value) else PLAIN) + argument_text(value, default.get(name))
+        for name, value in case.inputs.items()
+    }
     return {**inputs, **{name: argument_text(value) for name, value in case.attributes.items()}}
 
 

@@ -24,7 +24,7 @@ DRAWS = 2
     "argument",
     [MATRIX, TensorSpec(()), ListOf((MATRIX, INDICES)), ListOf((MATRIX,)), ListOf(()), (MATRIX, INDICES), (MATRIX,),
      ListOf((MATRIX,) * 200), ListOf((MATRIX, INDICES) * 21), (MATRIX, None, 3, "a;b", math.inf, (INDICES, 1)),
-     ListOf((ListOf((MATRIX,)), INDICES)), TensorSpec((2,), "string", literal=("a:b", "]")),
+     "ij,jk->ik", None, (3, 4), ListOf((ListOf((MATRIX,)), INDICES)), TensorSpec((2,), "string", literal=("a:b", "]")),
      TensorSpec((2, 2), "float16", literal=(1.0, -math.inf, 0.5, 2.0), strides=(1, 2))],
 )  # fmt: skip
 def test_an_input_of_a_frameworks_own_function_is_read_back(argument: Argument) -> None:

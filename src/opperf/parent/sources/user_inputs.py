@@ -223,17 +223,14 @@ def _tensor(value: object, default: Argument, name: str) -> Argument:
 
 
 def _input(text: str, default: Argument, name: str) -> Argument:
-    """Read the text of a tensor, or of a list of them."""
+    """Read the text of a tensor, or of a list of them; a plain value stands behind a sign."""
+    if text.startswith(PLAIN):
+        return _attribute(text.removeprefix(PLAIN), None, name)
     group = group_in(text, ";+" if isinstance(default, ListOf) else ";")
     if group is None and not isinstance(default, ListOf):
         return read_tensor(text, default if isinstance(default, TensorSpec) else None, f"input `{name}`")
     opening, words = ("[", [text]) if group is None else group
-    items = tuple(
-        _attribute(word.removeprefix(PLAIN), None, name)
-        if word.startswith(PLAIN)
-        else _input(word, _first(default), name)
-        for word in words
-    )
+    items = tuple(_input(word, _first(default), name) for word in words)
     return items if opening == "(" else ListOf(items)
 
 
