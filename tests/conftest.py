@@ -113,7 +113,7 @@ def quick_null_children(request: pytest.FixtureRequest, null_children: NullChild
         if folder in FORKING:
             patch.setattr("opperf.parent.workers.process.launch", null_children.launch)
         if folder == "functional":
-            patch.setattr("opperf.parent.workers.duel.PAIR_SECONDS", 0.0)
+            patch.setattr("opperf.parent.workers.rounds.PAIR_SECONDS", 0.0)
         yield
 
 

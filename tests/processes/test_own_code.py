@@ -29,7 +29,7 @@ def twice(x):
     return 2 * x
 """
 #: Starts a command whose pairs of processes take turns no longer than an estimate needs: no verdict is the point.
-BRIEF = "from opperf.parent.workers import duel; duel.PAIR_SECONDS = 0.1; from opperf.__main__ import main; main()"
+BRIEF = "from opperf.parent.workers import rounds; rounds.PAIR_SECONDS = 0.1; from opperf.__main__ import main; main()"
 
 
 @pytest.fixture(autouse=True)

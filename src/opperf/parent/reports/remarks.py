@@ -51,16 +51,16 @@ class Remark:
         (first, of_first), *others = self.messages.items()
         below = self._items(of_first)
         for message, trials in others[: self.most_wordings - 1]:
-            below.append(Note(f"{message}: {', '.join(self._named(trials))}" if self.most_named else message))
+            below.append(Note(f"{message}: {', '.join(self._some(trials))}" if self.most_named else message))
         more = len(others) - (self.most_wordings - 1)
         below += [Note(f"and {more} more")] if more > 0 else []
         below += [Note(hint, kind="hint") for hint in self.hints[: self.most_wordings]]
         return Note(f"{self.slug} ({self.count}): {first}", below)
 
     def _items(self, trials: Sequence[str]) -> list[Note]:
-        return [Note(trial, kind="item") for trial in self._named(trials)] if self.most_named else []
+        return [Note(trial, kind="item") for trial in self._some(trials)] if self.most_named else []
 
-    def _named(self, trials: Sequence[str]) -> Sequence[str]:
+    def _some(self, trials: Sequence[str]) -> Sequence[str]:
         return _few(tuple(trials), self.most_named)
 
 

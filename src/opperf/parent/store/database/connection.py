@@ -121,9 +121,9 @@ def connect(address: Address, *, create: bool = True) -> Engine:
     file = address.file
     if file is not None and not file.exists():
         if not create:
-            named = f", the one of {address.origin}" if address.origin else ""
+            origin = f", the one of {address.origin}" if address.origin else ""
             hint = "create it with `opperf history add FILE`, or name another: `--database FILE`"
-            raise InputError(f"there is no database `{file}`{named}", hint=hint, slug="database")
+            raise InputError(f"there is no database `{file}`{origin}", hint=hint, slug="database")
         file.parent.mkdir(parents=True, exist_ok=True)
     with _failures(address), at_place(str(address)):
         engine = _engine(address)
