@@ -57,6 +57,14 @@ def test_a_slowdown_of_five_percent_is_called_slower_and_exits_with_zero() -> No
     assert {"case", "direction", "base", "new", "reason"} <= set(result)
 
 
+@pytest.mark.parametrize(("base", "new", "word"), [("1000", "1950", "slower"), ("1950", "1000", "faster")])
+def test_three_pairs_decide_a_call_of_two_tenths_of_a_second_against_one(base: str, new: str, word: str) -> None:
+    sides = ("--base", f"null;slowdown={base}", "--new", f"null;slowdown={new}", "--pairs", "5")
+    (result,) = document("null:steady", *sides)
+    assert (result["verdict"], result["pairs"], result["confidence"]) == (word, 3, 0.99)
+    assert result["ratio"] == pytest.approx(float(new) / float(base))
+
+
 def test_identical_sides_are_called_the_same() -> None:
     assert [one["verdict"] for one in document("add", "exp", *SAME)] == ["same", "same"]
 

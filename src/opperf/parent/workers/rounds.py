@@ -33,14 +33,10 @@ Round: TypeAlias = tuple[Samples, Samples]
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a pair goes on beyond its rounds: for `seconds`, or until its log-ratio is known within `width`.
-
-    `rounds` is their number where it was fixed before the pair.
-    """
+    """How long a pair goes on beyond its rounds: for `seconds`, or until its log-ratio is known within `width`."""
 
     seconds: float = 0.0
     width: float = math.inf
-    rounds: int | None = None
 
 
 def enough(rounds: Sequence[Round], seconds: float, patience: Patience, *, cpu_may_stand_in: bool = False) -> bool:
@@ -48,12 +44,11 @@ def enough(rounds: Sequence[Round], seconds: float, patience: Patience, *, cpu_m
 
     What rounds say decides by how far they differ alone, whichever side is slower: that cannot favour either.
     """
-    if patience.rounds is not None and len(rounds) >= patience.rounds:
-        return _usable(rounds) >= least_rounds(rounds) or seconds >= patience.seconds or len(rounds) >= MOST_ROUNDS
-    if patience.rounds is not None or len(rounds) < FEW_ROUNDS:
+    if len(rounds) < FEW_ROUNDS:
         return False
     if is_long(rounds):
-        return len(rounds) > LEAST_ROUNDS or cpu_may_stand_in or _usable(rounds) >= FEW_ROUNDS
+        stands_in = cpu_may_stand_in and _only_compute(rounds)
+        return len(rounds) > LEAST_ROUNDS or stands_in or _usable(rounds) >= FEW_ROUNDS
     if len(rounds) <= LEAST_ROUNDS or (len(rounds) < ROUNDS and seconds < PAIR_SECONDS):
         return False
     return len(rounds) >= MOST_ROUNDS or seconds >= patience.seconds or _is_narrow(rounds, patience.width)
@@ -117,7 +112,7 @@ def pair_value(rounds: Sequence[Round], *, cpu_may_stand_in: bool = False, least
     few = least_rounds(rounds)
     value = _value([(one[0].seconds(), one[1].seconds()) for one in rounds], "wall", few)
     if value.log_ratio is None and cpu_may_stand_in and _long(rounds, least):
-        if not all(_whole(turns).only_compute for turns in zip(*rounds)):
+        if not _only_compute(rounds):
             return replace(
                 value, reason=f"{value.reason}, and CPU time cannot replace the wall time of calls that wait"
             )
@@ -137,6 +132,11 @@ def _faults(turns: Sequence[Samples]) -> float:
 def _whole(turns: Iterable[Samples]) -> Samples:
     """Return all samples that one side took in its turns."""
     return Samples(tuple(sample for turn in turns for sample in turn.samples))
+
+
+def _only_compute(rounds: Sequence[Round]) -> bool:
+    """Whether the calls of neither side wait."""
+    return all(_whole(turns).only_compute for turns in zip(*rounds))
 
 
 def _long(rounds: Sequence[Round], least: float) -> bool:

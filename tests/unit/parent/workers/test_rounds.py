@@ -150,6 +150,8 @@ def test_long_calls_that_were_disturbed_get_more_rounds_unless_cpu_time_stands_i
     assert enough([*rounds, rounds[0]], 9.0, Patience())
     assert enough([disturbed] * 6, 9.0, Patience())
     assert enough(rounds, 9.0, Patience(), cpu_may_stand_in=True)
+    waiting = Samples((Sample(1, LONG, 2_000_000, switches=1, clean=False, voluntary=1),))
+    assert not enough([(waiting, waiting)] * 2, 9.0, Patience(), cpu_may_stand_in=True)
 
 
 def test_cpu_time_of_two_rounds_stands_in_for_calls_that_take_long() -> None:
