@@ -47,10 +47,10 @@ class Pace:
 
     def _left(self) -> str:
         """Say how long the rest may take; nothing before anything was measured."""
-        fought = [one for one in self._contests if one.pairs]
-        if not fought:
+        measured = [one for one in self._contests if one.pairs]
+        if not measured:
             return ""
-        of_a_pair = sum(one.seconds / one.pairs for one in fought) / len(fought)
+        of_a_pair = sum(one.seconds / one.pairs for one in measured) / len(measured)
         seconds = sum(
             one.missing * (one.seconds / one.pairs if one.pairs else of_a_pair)
             for one in self._contests

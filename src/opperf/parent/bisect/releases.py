@@ -141,10 +141,10 @@ def versions_between(package: str, good: str, bad: str, *, pre: bool) -> list[st
 
     Raises `InputError` for a release that the index does not have, `EnvironmentFailure` where it does not answer.
     """
-    for end in (good, bad):
-        if "==" in end and requirement_name(end) != requirement_name(package):
+    for text in (good, bad):
+        if "==" in text and requirement_name(text) != requirement_name(package):
             hint = f"write `{package}==1.2`, or the version alone"
-            raise InputError(f"`{end}` is no release of {package}", hint=hint)
+            raise InputError(f"`{text}` is no release of {package}", hint=hint)
     ends = [_version(text.rpartition("==")[2]) for text in (good, bad)]
     if ends[0] == ends[1]:
         raise InputError(f"`--good {good}` and `--bad {bad}` are the same release", hint="name an older good one")

@@ -37,8 +37,8 @@ def describe(error: UsageError) -> str:
     if error.message.startswith("No such command ") and error.ctx is not None:
         word = error.message.removeprefix("No such command ").partition(".")[0].strip("'")
         names = _commands(error)
-        hint = f"known: {', '.join(names)}" if len(names) < MANY else f"`{command} --help` lists all"
-        return _message(f"`{command}` has no command `{word}`", _did_you_mean(near(word, names)) or hint)
+        others = f"known: {', '.join(names)}" if len(names) < MANY else f"`{command} --help` lists all"
+        return _message(f"`{command}` has no command `{word}`", _did_you_mean(near(word, names)) or others)
     if isinstance(error, exceptions.BadOptionUsage):
         return _message(f"`{error.option_name}` needs a value", hint)
     return _message(_lower(error.message), hint)

@@ -1,7 +1,7 @@
 """How tables and texts fit into a width: the one place that knows it, for a terminal, a pipe or a log.
 
 Without a width a table is as wide as it needs, one row a line: right for a pipe or a file. With one, no line is wider:
-what explains a verdict moves below the table, columns of lesser importance are left out and named; then texts wrap
+what explains a verdict stands below the table, columns of lesser importance are left out and named; then texts wrap
 between words. A word is broken where it alone is wider than its column, and there after a separator. No number is ever
 broken. What a column can bear, its declaration says.
 """
@@ -199,8 +199,8 @@ def _narrow(grid: Grid, width: int) -> TableFit:
     places = list(range(len(grid.columns)))
     below, left_out = [], []
     for i in _dispensable(grid):
-        narrow = _keep(grid, places)
-        if _total(_floors(narrow, WORD)) <= width:
+        is_explanation = grid.columns[i].below and grid.columns[i].rank is None
+        if not is_explanation and _total(_floors(_keep(grid, places), WORD)) <= width:
             break
         places.remove(i)
         if grid.columns[i].below:

@@ -178,6 +178,7 @@ def short_text(case: Case, common: Container[tuple[str, str]] = ()) -> str:
     Attributes that are `common` to all rows are left out. What can be typed is written by `case_text`.
 
     >>> from opperf.domain.case import Case
+    >>> from opperf.domain.tensor import TensorSpec
     >>> short_text(Case("conv2d", {"data": TensorSpec((4, 64)), "weight": TensorSpec((3, 64))}, {"padding": 1}))
     '4x64 w=3x64 pad=1'
     """

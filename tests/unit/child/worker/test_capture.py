@@ -124,7 +124,7 @@ def test_a_framework_that_cannot_be_watched_refuses(
 def test_code_that_cannot_be_loaded_is_an_answer(tmp_path: Path) -> None:
     result = capture(NullBackend(Side("null")), Code("nowhere.py:step"), tmp_path, NoCounters())
     assert result.suite is None
-    assert (result.wrong or "").startswith("cannot load `nowhere.py`")
+    assert (result.wrong or "").startswith("there is no file `nowhere.py`")
 
 
 def test_a_module_that_is_missing_is_told_with_where_it_is_looked_for(tmp_path: Path) -> None:

@@ -347,7 +347,7 @@ def test_ctrl_c_ends_a_query_that_never_ends(archive: Archive) -> None:
 
 def test_what_is_no_database_is_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("no database at all, but long enough to be read as the head of one " * 20)
-    with pytest.raises(HarnessError, match=r"notes\.txt`: file is not a database"):
+    with pytest.raises(InputError, match=r"notes\.txt` is no database, but another file"):
         connect(Address.of(str(tmp_path / "notes.txt")))
     with pytest.raises(InputError, match=r"there is no database `.*missing\.db`"):
         connect(Address.of(str(tmp_path / "missing.db")), create=False)
