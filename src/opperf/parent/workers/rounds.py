@@ -33,10 +33,14 @@ Round: TypeAlias = tuple[Samples, Samples]
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a pair goes on beyond its rounds: for `seconds`, or until its log-ratio is known within `width`."""
+    """How long a pair goes on beyond its rounds: for `seconds`, or until its log-ratio is known within `width`.
+
+    `rounds` is their number where it was fixed before the pair; they go on while too few of them are clean.
+    """
 
     seconds: float = 0.0
     width: float = math.inf
+    rounds: int | None = None
 
 
 def enough(rounds: Sequence[Round], seconds: float, patience: Patience, *, cpu_may_stand_in: bool = False) -> bool:
@@ -44,6 +48,8 @@ def enough(rounds: Sequence[Round], seconds: float, patience: Patience, *, cpu_m
 
     What rounds say decides by how far they differ alone, whichever side is slower: that cannot favour either.
     """
+    if patience.rounds is not None and len(rounds) >= patience.rounds and _usable(rounds) >= least_rounds(rounds):
+        return True
     if len(rounds) < FEW_ROUNDS:
         return False
     if is_long(rounds):
