@@ -117,9 +117,9 @@ def test_rows_of_mxnet_opperf_are_times_of_directions_in_milliseconds(opperf: An
     bring(opperf, "m.json", "--version", "1.9.1")
     times = {(row["case"], row["direction"]): row["time_s"] for row in show(opperf, "mxnet:add")}
     assert times == {
-        ("lhs=[4,4]", "forward"): pytest.approx(5e-4),
-        ("lhs=[4,4]", "backward"): pytest.approx(15e-4),
-        ("lhs=[8,4]", "forward_backward"): pytest.approx(1e-3),
+        ("lhs=[4;4]", "forward"): pytest.approx(5e-4),
+        ("lhs=[4;4]", "backward"): pytest.approx(15e-4),
+        ("lhs=[8;4]", "forward_backward"): pytest.approx(1e-3),
     }
 
 

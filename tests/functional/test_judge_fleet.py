@@ -236,7 +236,7 @@ def test_a_reference_that_needs_more_than_its_file_is_bad_input(
         (("package/b.py", *AGAINST), "is in the package"),
         (("a_module:f", *AGAINST), "`a_module:f` is in a module, and `--fleet` sends single files"),
         (("a.py", "--against", "package/b.py:f", *WORDS), "is in the package"),
-        (("a.py", "--against", "softmax", "--where", "cpu=old"), "`--where` needs `--fleet`"),
+        (("a.py", "--against", "softmax", "--where", "cpu=old"), "`--where` needs `fleet`"),
     ],
 )
 def test_what_does_not_travel_is_refused_before_any_node_works(
@@ -270,5 +270,5 @@ def test_the_library_judges_on_a_fleet_and_says_on_which_node(fleet: Fleet, orde
     assert [(one.verdict, one.node and one.node.name) for one in several] == [("wrong", "n1"), ("cheats", "n1")]
     assert candidates_of(orders) == ["candidate 1", "candidate 2"]
     assert engine.closed
-    with pytest.raises(InputError, match="needs `--fleet`"):
+    with pytest.raises(InputError, match="needs `fleet`"):
         opperf.judge(ZEROS, against="softmax", where="cpu=new", **words)

@@ -109,7 +109,7 @@ def test_the_words_of_the_command_are_arguments() -> None:
 def test_what_cannot_be_understood_is_an_input_error() -> None:
     with pytest.raises(opperf.InputError, match="no operator `ad`"):
         opperf.run("ad", framework="null")
-    with pytest.raises(opperf.InputError, match="--runs"):
+    with pytest.raises(opperf.InputError, match="`runs` is 0"):
         opperf.run("add", framework="null", runs=0)
 
 

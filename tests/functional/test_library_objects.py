@@ -58,6 +58,7 @@ NAMES = {
     "words": "arguments",
     "context": "script",
     "files": "path",
+    "patterns": "pattern",
 }
 
 

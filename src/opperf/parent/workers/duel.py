@@ -17,6 +17,7 @@ from typing import Protocol
 
 from opperf.domain.comparison import PairValue
 from opperf.domain.kernels import KERNELS
+from opperf.domain.errors import OperatorFailure
 from opperf.domain.measurement import Measurement, Samples
 from opperf.domain.message.replies import Preparation
 from opperf.domain.message.requests import Measure, Prepare, R, Release, Request, Turn
@@ -194,10 +195,7 @@ class Duel:
         is_enough = partial(enough, patience=patience, cpu_may_stand_in=cpu_may_stand_in)
         while len(rounds) < least or not is_enough(rounds, time.monotonic() - began):
             seeds = placement.seeds(self._placement, self._random)
-            preparations = {
-                place: self._prepare(place, (base, new)[place], offset=seeds[place], first=not rounds)
-                for place in self._order()
-            }
+            preparations = self._preparations((base, new), seeds, first=not rounds)
             handles = {place: preparation.handle for place, preparation in preparations.items()}
             offsets.append(handles)
             if not rounds:
@@ -251,6 +249,21 @@ class Duel:
         settings = self._settings
         request = Prepare(trial, settings.seed, settings.check_of(trial.side), offset, kernels=first, results=first)
         return self._ask(place, request)
+
+    def _preparations(
+        self, trials: tuple[Trial, Trial], seeds: Sequence[int], *, first: bool
+    ) -> dict[int, Preparation]:
+        """Have both sides prepare, in random order; what neither can do is the base's answer, whoever is asked first."""
+        preparations: dict[int, Preparation] = {}
+        for place in self._order():
+            try:
+                preparations[place] = self._prepare(place, trials[place], offset=seeds[place], first=first)
+            except OperatorFailure as failure:
+                if failure.skipped and place == 1 and not preparations:
+                    self._prepare(0, trials[0], offset=seeds[0], first=first)
+                    self.turn = place
+                raise
+        return preparations
 
     def _turn(self, place: int, handle: int, calls: int | None, samples: int) -> Samples:
         sampling = self._ask(place, Turn(handle, samples, calls, self._of_kernels))
