@@ -236,7 +236,7 @@ def test_a_reference_that_needs_more_than_its_file_is_bad_input(
         (("package/b.py", *AGAINST), "is in the package"),
         (("a_module:f", *AGAINST), "`a_module:f` is in a module, and `--fleet` sends single files"),
         (("a.py", "--against", "package/b.py:f", *WORDS), "is in the package"),
-        (("a.py", "--against", "softmax", "--where", "cpu=old"), "`--where` needs `fleet`"),
+        (("a.py", "--against", "softmax", "--where", "cpu=old"), "`--where` needs `--fleet`"),
     ],
 )
 def test_what_does_not_travel_is_refused_before_any_node_works(

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Protocol
 
 from opperf.domain.comparison import PairValue
-from opperf.domain.kernels import KERNELS
 from opperf.domain.errors import OperatorFailure
+from opperf.domain.kernels import KERNELS
 from opperf.domain.measurement import Measurement, Samples
 from opperf.domain.message.replies import Preparation
 from opperf.domain.message.requests import Measure, Prepare, R, Release, Request, Turn
@@ -253,7 +253,7 @@ class Duel:
     def _preparations(
         self, trials: tuple[Trial, Trial], seeds: Sequence[int], *, first: bool
     ) -> dict[int, Preparation]:
-        """Have both sides prepare, in random order; what neither can do is the base's answer, whoever is asked first."""
+        """Have both sides prepare, in random order; what neither can do is the base's answer, whoever is asked."""
         preparations: dict[int, Preparation] = {}
         for place in self._order():
             try:
