@@ -5,20 +5,14 @@ All operators run in each pair of processes, so that imports are paid once. A st
 
 from __future__ import annotations
 
-import math
-import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import Any
 
-from opperf.domain.comparison import PairValue, Verdict
-from opperf.domain.errors import OpperfError
+from opperf.domain.comparison import Verdict
 from opperf.domain.floor import Floor, floor_key, series_key, series_side
-from opperf.domain.plan import INSTRUCTIONS, Settings, Side, Trial
+from opperf.domain.plan import INSTRUCTIONS, Settings, Trial
 from opperf.parent.analysis.counts import LAYOUTS, by_clock, by_counts, together
 from opperf.parent.analysis.modes import hold
 from opperf.parent.analysis.verdict import (
@@ -34,31 +28,22 @@ from opperf.parent.analysis.verdict import (
     spending,
     sufficient,
 )
-from opperf.parent.contest import Contest, sharing, start, stop_name, unfinished, version
-from opperf.parent.crew import Company, Crew, Lane, company, facts_together
-from opperf.parent.next_pair import NextPair, importing_cpus
-from opperf.parent.pace import Pace
-from opperf.parent.pair_lane import PairLane
+from opperf.parent.contest import Contest, start, stop_name, unfinished
+from opperf.parent.pairs import Pairs
 from opperf.parent.planning.expand import expand
 from opperf.parent.planning.implementations import comparison_selection, trial_on
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import SideText
 from opperf.parent.planning.suites import unmeasured
 from opperf.parent.planning.values import notes
-from opperf.parent.shares import FEW_ROUNDS, by_share, is_suite, leave_small, settle_tail, small
+from opperf.parent.shares import leave_small, settle_tail
 from opperf.parent.workers.duel import Duel, Opponents
-from opperf.parent.workers.instructions import CountingDuel, check
+from opperf.parent.workers.instructions import check
 from opperf.parent.workers.interpreters import settled_side
 from opperf.parent.workers.pool import Pool
-from opperf.parent.workers.process import Worker
-from opperf.parent.workers.reference import Reference
-from opperf.parent.workers.rounds import Patience
-
-#: A pair whose ratio is known within this share of the tolerance gains little by more rounds.
-SHARE_OF_BAND = 0.5
 
 
-class Comparing:
+class Comparing(Pairs):
     """A live comparison of one base with one or more new sides."""
 
     def __init__(
@@ -79,23 +64,11 @@ class Comparing:
         `pasts` are the log-ratios that series of builds moved by before, by `series_key`. A `thrifty` comparison of a
         suite spends few pairs on cases that are next to nothing of the whole.
         """
-        self.settings = settings
+        super().__init__(settings, note, plugins, duel)
         self._floors, self._pasts = floors or {}, pasts or {}
-        self._duel = partial(duel, plugins=plugins) if plugins else duel
-        self._begins_ahead = duel == Duel  # others start in their turn
-        self._plugins, self._timed, self._thrifty = plugins, timed, thrifty
+        self._timed, self._thrifty = timed, thrifty
         self._rule = rule
-        self._note = note
-        self._reference = Reference(settings, note)
-        self._random = random.Random(settings.seed)
-        self._is_suite = self._by_whole = False
-        self._small: set[int] = set()
-        self._began = time.monotonic()
         self.start = start()
-        self.facts: dict[str, object] = {}
-        self._company: Company | None = None
-        self._next = NextPair(self._begin)
-        self._pace = Pace(note)
 
     def contests(self, selection: Selection, base: SideText, new: Sequence[SideText]) -> list[Contest]:
         """Return the contests; raises `InputError` for bad input."""
@@ -141,14 +114,7 @@ class Comparing:
 
         With `pairs` each is measured by so many and by no more, whatever they say: they are no verdict yet.
         """
-        if self.settings.jobs != 1:
-            threads = max((side.threads for one in contests for side in (one.base.side, one.new.side)), default=1)
-            self._company = company(self.settings, threads, self._note)
-            self._pace = Pace(self._note, jobs=len(self._company.leases))
-        self._is_suite = is_suite(contests)
-        pairs_of_trials = [(contest.base, contest.new) for contest in contests]
-        cpus = importing_cpus(pairs_of_trials, self.settings, self._note) if self._begins_ahead else ()
-        self._next = NextPair(self._begin, cpus)
+        self._prepare(contests)
         self._by_whole = self._is_suite and self._thrifty and self._rule.most is None
         cause: BaseException | None = None
         try:
@@ -164,8 +130,7 @@ class Comparing:
             cause = stop
             raise
         finally:
-            self._next.close()
-            self._reference.close()
+            self._close()
             progress = [Progress(one.seconds, one.pairs, 0 if one.decided else one.missing) for one in contests]
             budget = sufficient(time.monotonic() - self._began, progress)
             for contest in contests:
@@ -284,164 +249,6 @@ class Comparing:
         """Set a verdict; if there is none because the budget ran out before the last look, that is the reason."""
         if verdict.verdict != "inconclusive" or contest.missing == 0 or not self.spent():
             contest.verdict = verdict
-
-    def _pairs(
-        self,
-        looks: Sequence[tuple[Contest, int]],
-        stage: Callable[[Contest], list[PairValue]],
-        *,
-        counted: bool = False,
-    ) -> None:
-        """Measure until each contest has its number of pairs; contests of the same two sides share processes."""
-        groups: dict[tuple[object, ...], list[tuple[Contest, int]]] = {}
-        for contest, pairs in looks:
-            groups.setdefault((contest.base.side.process, contest.new.side.process), []).append((contest, pairs))
-        for group in groups.values():
-            while not self.spent():
-                behind = [one for one, pairs in group if one.failure is None and len(stage(one)) < pairs]
-                if not behind:
-                    break
-                most = max(pairs for _, pairs in group)
-                done = stage(behind[0])
-                self._pace.begin(behind, len(done) + 1, most, again=done is behind[0].stage2)
-                if counted:
-                    self._counted_pair(behind)
-                elif self._company is None:
-                    goes_on = any(one in behind and pairs - len(stage(one)) > 1 for one, pairs in group)
-                    for contests in sharing(behind):
-                        self._pair(contests, stage, goes_on=goes_on)
-                else:
-                    self._side_by_side(self._company, behind, stage)
-
-    def _side_by_side(
-        self, together: Company, contests: list[Contest], stage: Callable[[Contest], list[PairValue]]
-    ) -> None:
-        """Let every contest be fought once, several at a time; a pair stays on the CPUs of its job."""
-        jobs = len(together.leases)
-
-        def lane(cpus: tuple[int, ...]) -> Lane[Contest, None]:
-            settings = replace(self.settings, cpus=cpus, jobs=jobs)
-
-            def begin(contest: Contest, children: list[Worker]) -> Opponents:
-                sides = contest.base.side, contest.new.side
-                return self._duel(*sides, settings, self._note, self._random, children=children)
-
-            def fight(duel: Opponents, contest: Contest, starting: float) -> None:
-                self._know(duel, [contest])
-                if self.spent() and contest is not order[0]:
-                    return
-                began, share = time.monotonic(), starting * jobs / len(contests)
-                self._fight(duel, contest, stage, share, reference)
-                contest.seconds += time.monotonic() - began + share
-
-            reference = self._reference.for_job(settings)
-            return PairLane(begin, fight, reference)
-
-        order = self._in_turn(contests)
-        crew: Crew[Contest, None] = Crew(together, lane, lambda contest: (contest.base, contest.new))
-        with closing(crew.finished(order)) as several:
-            for one in several:
-                one.work.facts = facts_together([one.work.facts, {"jobs": one.jobs}])
-
-    def _begin(self, base: Side, new: Side, **more: Any) -> Opponents:
-        return self._duel(base, new, self.settings, self._note, self._random, **more)
-
-    def _pair(
-        self, contests: list[Contest], stage: Callable[[Contest], list[PairValue]], *, goes_on: bool = False
-    ) -> None:
-        """Start two children and let every contest be fought in them once, in random order; a suite by shares.
-
-        Where it `goes_on` with another pair of the same sides, that may start meanwhile.
-        """
-        base, new = contests[0].base.side, contests[0].new.side
-        began = time.monotonic()
-        self._reference.begin(*(trial for contest in contests for trial in (contest.base, contest.new)))
-        try:
-            duel = self._next.take(base, new)
-        except OpperfError as error:
-            for contest in contests:
-                contest.failure = str(error).partition("\n")[0]
-            return
-        starting = (time.monotonic() - began) / len(contests)
-        try:
-            self._know(duel, contests)
-            if goes_on:
-                self._next.begin(base, new)
-            for contest in self._in_turn(contests):
-                began = time.monotonic()
-                self._fight(duel, contest, stage, starting, self._reference)
-                contest.seconds += time.monotonic() - began + starting
-                if contest.failure is not None and not duel.alive:
-                    break  # the next pair has fresh children for the others
-                if self.spent():
-                    break
-        finally:
-            duel.close()
-
-    def _in_turn(self, contests: Sequence[Contest]) -> list[Contest]:
-        """Return contests in the order of a pair: by shares in a suite, else a random one."""
-        self._small = small(contests) if self._by_whole else set()
-        return by_share(contests) if self._is_suite else self._random.sample(contests, len(contests))
-
-    def _counted_pair(self, contests: list[Contest]) -> None:
-        """Start two children that count, and count every contest in them once."""
-        base, new, layout = contests[0].base.side, contests[0].new.side, len(contests[0].counts)
-        began = time.monotonic()
-        try:
-            duel = CountingDuel(base, new, self.settings, self._note, layout=layout, plugins=self._plugins)
-        except OpperfError as error:
-            for contest in contests:
-                contest.failure = str(error).partition("\n")[0]
-            return
-        starting = (time.monotonic() - began) / len(contests)
-        with closing(duel):
-            self._know(duel, contests)
-            for contest in contests:
-                began = time.monotonic()
-                try:
-                    contest.counts.append(duel.compare(contest.base, contest.new))
-                except OpperfError as error:
-                    contest.fail(error, duel.turn)
-                contest.seconds += time.monotonic() - began + starting
-                if not duel.alive or self.spent():
-                    break
-
-    def _know(self, duel: Opponents | CountingDuel, contests: Sequence[Contest]) -> None:
-        """Keep what the children of a pair say of themselves."""
-        self.facts = {"base": duel.facts[0], "new": duel.facts[1]}
-        for contest in contests:
-            contest.versions = (version(duel.facts[0]), version(duel.facts[1]))
-
-    def _fight(
-        self,
-        duel: Opponents,
-        contest: Contest,
-        stage: Callable[[Contest], list[PairValue]],
-        starting: float,
-        reference: Reference,
-    ) -> None:
-        """Measure a contest once; where rounds differ, for as long as its share of starting the children took."""
-        self._pace.next(contest)
-        rounds = FEW_ROUNDS if id(contest) in self._small else None
-        patience = Patience(max(0.0, min(starting, self._left())), self._rule_of(contest).band * SHARE_OF_BAND, rounds)
-        try:
-            duel.check(reference, contest.base, contest.new)
-            stage(contest).append(duel.compare(contest.base, contest.new, patience))
-            base, new = contest.base.side, contest.new.side
-            # Memory is counted in another way in another framework or mode.
-            if not contest.memory and (base.framework, base.mode) == (new.framework, new.mode):
-                contest.memory = duel.memory(contest.base, contest.new)
-        except OpperfError as error:
-            contest.fail(error, duel.turn)
-
-    def spent(self) -> bool:
-        """Whether the command's budget is spent."""
-        return self._left() < 0
-
-    def _left(self) -> float:
-        """Return the seconds that are left of the command's budget."""
-        budget = math.inf if self.settings.budget is None else self.settings.budget
-        return budget - (time.monotonic() - self._began)
 
     def _open(self, contest: Contest, budget: float | None, cause: BaseException | None) -> Verdict:
         """Return the verdict on a contest that `cause` stopped, or the end of the budget: `budget` would have done."""
