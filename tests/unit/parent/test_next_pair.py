@@ -16,7 +16,8 @@ from opperf.domain.errors import WorkerFailure
 from opperf.domain.measurement import Measurement
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.tensor import TensorSpec
-from opperf.parent import next_pair, stages
+from opperf.parent import next_pair
+from opperf.parent import pairs as pairing
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.contest import Contest
 from opperf.parent.next_pair import NextPair, importing_cpus
@@ -75,8 +76,8 @@ def pairs() -> Pairs:
 
 def compare(pairs: Pairs, count: int, cpus: Sequence[tuple[int, ...]], monkeypatch: pytest.MonkeyPatch) -> Contest:
     """Compare by so many pairs, whose next ones import on these CPUs."""
-    monkeypatch.setattr(stages, "importing_cpus", lambda *_: cpus)
-    monkeypatch.setattr(stages, "Duel", pairs.start)
+    monkeypatch.setattr(pairing, "importing_cpus", lambda *_: cpus)
+    monkeypatch.setattr(pairing, "Duel", pairs.start)
     contest = Contest(NULL, NULL, NULL)
     Comparing(Settings(check="none"), Rule(), lambda _: None, duel=pairs.start).run([contest], count)
     return contest
@@ -109,7 +110,7 @@ def test_without_cpus_for_it_a_pair_starts_when_the_one_before_has_ended(
 
 
 def test_pairs_of_another_kind_start_in_their_turn(pairs: Pairs, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stages, "importing_cpus", lambda *_: CPUS[1:])
+    monkeypatch.setattr(pairing, "importing_cpus", lambda *_: CPUS[1:])
     contest = Contest(NULL, NULL, NULL)
     Comparing(Settings(check="none"), Rule(), lambda _: None, duel=lambda *sides: pairs.start(*sides)).run([contest], 2)
     assert pairs.events == ["1 starts", "1 is measured", "1 ends", "2 starts", "2 is measured", "2 ends"]

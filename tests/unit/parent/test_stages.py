@@ -17,6 +17,7 @@ from opperf.domain.floor import series_key, series_side
 from opperf.domain.measurement import Measurement
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
+from opperf.parent import pairs as pairing
 from opperf.parent import stages as comparing
 from opperf.parent.analysis.counts import FLOOR
 from opperf.parent.analysis.verdict import Progress, Rule, sufficient
@@ -43,7 +44,8 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """A clock that only pairs move."""
     made = Clock()
-    monkeypatch.setattr(comparing, "time", made)
+    for module in (comparing, pairing):
+        monkeypatch.setattr(module, "time", made)
     return made
 
 
@@ -291,7 +293,7 @@ def test_layouts_that_disagree_are_joined_by_more_and_one_may_stand_apart(monkey
         def close(self) -> None:
             pass
 
-    monkeypatch.setattr(comparing, "CountingDuel", Counted)
+    monkeypatch.setattr(pairing, "CountingDuel", Counted)
     trial = Trial(Case("null:steady"), Side("null"), "forward")
     contest = Contest(trial, trial, trial)
     Comparing(Settings(clock="instructions"), Rule(), lambda _: None, timed=False).run([contest])
