@@ -449,3 +449,10 @@ def test_errors_of_the_library_speak_of_its_arguments() -> None:
     assert str(caught.value) == "`max_pairs` needs `settle=True`\n\nhint: add `settle=True`"
     with pytest.raises(opperf.InputError, match="`cpus` names CPU 4095"):
         opperf.run("null:steady", cpus="4095")
+
+
+def test_functions_that_compute_different_things_are_compared_as_they_are() -> None:
+    one = opperf.compare(numpy.max, numpy.min, inputs=[{"a": (16, 16), "axis": 0}], direction="forward", pairs=3)[0]
+    assert (one.case.operator, one.case.attributes) == ("numpy:numpy.max", {"axis": 0})
+    assert [one.base.implementation, one.new.implementation] == ["numpy.max", "numpy.min"]
+    assert one.status == "ok"

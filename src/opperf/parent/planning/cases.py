@@ -97,7 +97,7 @@ def _foreign(selection: Selection, choice: OperatorChoice, row: Row) -> Case:
     Inputs by names that a framework's own operator does not have are refused: it would get them by place.
     """
     with row.place():
-        inputs, attributes = split_row(row.values) if row.where else (row.values, {})
+        inputs, attributes = split_row(row.values) if row.where else _split(row.values)
         if EVERY in inputs:
             takes = f"; it takes {', '.join(choice.takes)}" if choice.takes else ""
             raise InputError(
@@ -111,6 +111,15 @@ def _foreign(selection: Selection, choice: OperatorChoice, row: Row) -> Case:
                 raise unknown(f"input of {choice.name}", name, own_names, hint=f"it takes {', '.join(own_names)}")
         by_name = {_place(choice, name): value for name, value in {**attributes, **selection.attributes}.items()}
         return foreign_case(choice.name, inputs, by_name)
+
+
+def _split(values: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
+    """Return what is an input and what is an attribute among values of Python: no number is the shape of a tensor."""
+    plain: dict[str, object] = {}
+    inputs: dict[str, object] = {}
+    for name, value in values.items():
+        (plain if value is None or isinstance(value, (int, float)) else inputs)[name] = value
+    return inputs, plain
 
 
 def _place(choice: OperatorChoice, name: str) -> str:

@@ -194,7 +194,7 @@ def _choice_by_name(path: str, selection: Selection, side: Side, answers: ChildA
     definition = None if meaning.operator is None else operator(meaning.operator)
     if definition is None:
         return OperatorChoice(name, None, side.framework, meaning.path, meaning.takes, meaning.builds)
-    if means_itself(selection.user_rows, selection.attributes, definition, meaning):
+    if selection.as_named or means_itself(selection.user_rows, selection.attributes, definition, meaning):
         return OperatorChoice(name, None, side.framework, path, meaning.takes)
     return OperatorChoice(definition.name, definition, side.framework, meaning.path)
 

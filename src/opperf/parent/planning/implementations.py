@@ -94,22 +94,24 @@ def comparison_selection(selection: Selection, sides: Sequence[SideText], answer
     selection = replace(selection, declared=(*selection.declared, *code))
     if selection.operators or selection.categories or selection.every or selection.suite:
         return selection
-    return replace(selection, operators=(_subject(sides, answers),))
+    subject = _subject(sides, answers)
+    return replace(selection, operators=(subject,), as_named=isinstance(subject, str) and ":" in subject)
 
 
 def _subject(sides: Sequence[SideText], answers: Describes) -> str | Code:
     """Return the neutral operator that a side implements; else the base's implementation, which has cases of its own.
 
+    The latter also where sides implement different operators: then they are compared as they are, each for itself.
     Raises `InputError` where neither is.
     """
     implementations = [text for text in sides if text.side.implementation is not None]
     if not implementations:
         raise InputError("nothing to compare", hint="name operators, or sides that are implementations")
-    for text in implementations:
-        operator = _implement(text, answers)
-        if operator is not None:
-            return operator
+    operators = {_implement(text, answers): None for text in implementations}
+    operators.pop(None, None)
     base = sides[0].side
+    if len(operators) == 1 or (operators and base.implementation is None):
+        return str(next(iter(operators)))
     if base.implementation is None:
         text = implementations[0]
         raise InputError(f"opperf cannot tell which operator `{text.text}` is", hint="name it before `--base`")
