@@ -270,7 +270,7 @@ def test_the_commands_build_list_name_and_remove(tmp_path: Path) -> None:
     python = runner.invoke(app, ["python", text])
     assert (python.exit_code, python.stderr) == (0, "")
     assert Path(python.stdout.strip()).exists()
-    listed = runner.invoke(app, ["list"]).stdout
+    listed = runner.invoke(app, ["list"], env={"COLUMNS": "9999"}).stdout
     assert text in listed
     assert "not built" in listed
     removed = runner.invoke(app, ["remove", text])

@@ -101,7 +101,7 @@ def test_a_run_killed_anywhere_ends_with_every_trial_once(
     output, journal = tmp_path / "k.json", tmp_path / "k.json.journal"
     words = ("run", "--category", "reduction", "--category", "elementwise_binary", "--framework", "null")
     fixed = ("--size", "small", "--processes", "2", "--runs", "3", "--output", output)
-    planned = command(*words, *fixed, "--dry-run").stdout.splitlines()[2:]  # below the heading
+    planned = command(*words, *fixed, "--dry-run", COLUMNS="9999").stdout.splitlines()[2:]  # below the heading
     assert len(planned) > 40
     for share in (0.5, 1.5):  # in the first process; in the second, of the run that went on
         run = start("-m", "opperf", *words, *fixed, *(("--resume", output) if share > 1 else ()))

@@ -74,7 +74,7 @@ def _is_there(process: psutil.Process) -> bool:
 def _kill_and_count(parent: subprocess.Popen[str], children_of: Find) -> int:
     """Kill the parent as the kernel does that is short of memory; return how many children live on."""
     children = children_of(parent.pid)
-    assert len(children) == 1
+    assert children
     parent.kill()
     parent.wait()
     give_up = time.monotonic() + AT_ONCE
