@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 
 #: No burner outlives this, in seconds.
 LONGEST = 1800
@@ -21,14 +21,30 @@ while os.getppid() == parent and time.monotonic() < end:
         sum(range(100000))
     time.sleep(draw(1, 8) if resting else 0)
 """
+#: A process copies far more than a cache holds, without a rest.
+_STREAM = f"""
+import os, time
+parent, end, source = os.getppid(), time.monotonic() + {LONGEST}, bytes(1 << 26)
+target = bytearray(source)
+while os.getppid() == parent and time.monotonic() < end:
+    target[:] = source
+"""
+
+
+def burners(count: int | None = None, *, resting: bool = False) -> AbstractContextManager[None]:
+    """Run processes that compute, one for each core unless told; with `resting`, half of the time, by turns."""
+    kind = "resting" if resting else "steady"
+    return _running([[_BURN, str(seed), kind] for seed in range(count or os.cpu_count() or 1)])
+
+
+def streams() -> AbstractContextManager[None]:
+    """Run processes that are hungry for memory's bandwidth, one for each core."""
+    return _running([[_STREAM]] * (os.cpu_count() or 1))
 
 
 @contextmanager
-def burners(count: int | None = None, *, resting: bool = False) -> Iterator[None]:
-    """Run processes that compute, one for each core unless told; with `resting`, half of the time, by turns."""
-    kind = "resting" if resting else "steady"
-    command = [sys.executable, "-c", _BURN]
-    started = [subprocess.Popen([*command, str(seed), kind]) for seed in range(count or os.cpu_count() or 1)]
+def _running(programs: Sequence[Sequence[str]]) -> Iterator[None]:
+    started = [subprocess.Popen([sys.executable, "-c", *program]) for program in programs]
     try:
         yield
     finally:

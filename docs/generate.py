@@ -362,10 +362,14 @@ def _judged(figure: str, known: dict[str, Any]) -> str:
     return f"* {figure}: **{measured}** (target: at most {known['limit']:.3g}{'' if known['met'] else ', missed'})"
 
 
+#: Smaller numbers are what is left of zero when floats are subtracted.
+NOTHING = 1e-12
+
+
 def _figure(value: str | float) -> str:
     if isinstance(value, str):
         return f"`{value}`" if value.startswith("opperf ") else value
-    return f"{value:.4g}"
+    return f"{0.0 if abs(value) < NOTHING else value:.4g}"
 
 
 def groups(_: str) -> str:
