@@ -120,6 +120,15 @@ def test_mxnets_memory_is_exact_for_each_call(mxnet: Callable[[str], dict[str, A
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_memory_that_was_planned_before_is_not_told_as_none(
+    mxnet: Callable[[str], dict[str, Any]], engine: str
+) -> None:
+    told = profile(mxnet(engine)["planned"])
+    assert {event.allocated for event in told.of_kind("operator")} == {None, 32}  # 32: the result, a new one each time
+    assert any("before its operators run" in note for note in told.notes)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_everything_lies_between_the_times_around_it(mxnet: Callable[[str], dict[str, Any]], engine: str) -> None:
     for name, told in mxnet(engine).items():
         before, after = told["between"]
@@ -207,9 +216,31 @@ def test_what_mxnets_profiler_does_not_tell_is_said(mxnet: Callable[[str], dict[
     result = mxnet("naive")
     assert [note.split(" ")[0] for note in profile(result["products"]).notes] == ["MXNet's", "shapes"]
     assert profile(result["interrupted"]).notes == ()
-    assert [note.split(",")[0] for note in profile(result["configured"]).notes] == [
-        "the program configured MXNet's profiler itself"
-    ]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_script_that_uses_mxnets_profiler_has_its_file_and_opperf_what_is_in_it(
+    mxnet: Callable[[str], dict[str, Any]], engine: str
+) -> None:
+    told = mxnet(engine)["started"]
+    assert counts(told) == {"dot": 1, "relu": 1, "exp": 1}
+    assert [event.allocated for event in named(told, "exp")] == [SQUARE]
+    assert [note for note in profile(told).notes if "`own.json`" in note]
+    of_script = Counter(event["name"] for event in told["file"]["traceEvents"] if event["ph"] == "B")
+    assert {name: of_script[name] for name in ("dot", "relu", "exp", "abs")} == {
+        "dot": 0,
+        "relu": 1,
+        "exp": 1,
+        "abs": 0,
+    }
+
+
+def test_a_script_that_only_configures_mxnets_profiler_changes_nothing(
+    mxnet: Callable[[str], dict[str, Any]],
+) -> None:
+    told = mxnet("naive")["configured"]
+    assert counts(told) == {"dot": 1}
+    assert profile(told).notes == ()
 
 
 def test_calls_of_mxnets_interface_are_told_when_they_are_asked_for(mxnet: Callable[[str], dict[str, Any]]) -> None:

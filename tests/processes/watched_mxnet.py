@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import mxnet as mx
@@ -105,9 +106,24 @@ def failing(watcher: Watcher) -> None:
 
 
 def configured(watcher: Watcher) -> None:
-    """Have the profiler write elsewhere."""
+    """Configure the profiler, and never start it."""
     mx.profiler.set_config(filename="own.json", aggregate_stats=True, continuous_dump=False)
     nd.dot(SQUARE, SQUARE)
+
+
+def started(watcher: Watcher) -> None:
+    """Use the profiler as its tutorial does, twice; what runs in between is not recorded."""
+    nd.dot(SQUARE, SQUARE)
+    mx.profiler.set_config(profile_all=True, aggregate_stats=True, filename="own.json")
+    for function in (nd.relu, nd.exp):
+        mx.profiler.set_state("run")
+        function(SQUARE)
+        nd.waitall()
+        mx.profiler.set_state("stop")
+        nd.abs(SQUARE)
+        nd.waitall()
+        mx.profiler.dumps()
+        mx.profiler.dump()
 
 
 custom_add_one.register()
@@ -129,5 +145,8 @@ for _ in range(2):
     net(FEW)
 nd.waitall()
 result["inferred"] = watched(inferred)
+result["planned"] = watched(inferred, memory=True)
 result["configured"] = watched(configured)
+result["started"] = watched(started, memory=True)
+result["started"]["file"] = json.loads(Path("own.json").read_text())
 print(json.dumps(result))

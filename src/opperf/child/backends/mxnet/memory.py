@@ -12,7 +12,7 @@ from typing import Any
 import mxnet as mx
 
 from opperf.child.backends.mxnet.allocations import allocated_bytes, peak, steps
-from opperf.child.backends.mxnet.profile import SWITCHES, configure, scratch_file
+from opperf.child.backends.mxnet.profile import SWITCHES, configure, own, scratch_file
 from opperf.domain.call import Work
 from opperf.domain.measurement import Memory
 
@@ -28,21 +28,21 @@ class Counter:
         # The process has one profiler, and others may have used it since.
         configure({"filename": str(self._file), **SWITCHES, "profile_memory": True})
         for state in ("run", "stop"):  # it writes nothing before it has run
-            mx.profiler.set_state(state)
+            own.set_state(state)
         self._read()  # what a script's own use of the profiler has left
-        mx.profiler.set_state("run")
+        own.set_state("run")
         try:
             result = work.function(*arguments, **work.keywords)
             mx.nd.waitall()
         finally:
-            mx.profiler.set_state("stop")
+            own.set_state("stop")
         steps = self._read()
         del result  # its release comes after the profiler's end: the peak is while it lives
         return steps
 
     def _read(self) -> dict[str, list[int]]:
         """Have the profiler write its events down, and return those that are new."""
-        mx.profiler.dump(finished=False)
+        own.dump(finished=False)
         return steps(self._file.read_text(errors="replace"))
 
 

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import mxnet as mx
@@ -20,8 +21,8 @@ import mxnet as mx
 from opperf.child.backends.mxnet.operator_times import operators
 from opperf.domain.explanation import Event
 
-#: The profiler itself, with all that MXNet's users know of it.
-own = mx.profiler
+#: The profiler's own functions: while a script is watched, others stand in for them (`handover.py`).
+own = SimpleNamespace(**vars(mx.profiler))
 #: Waits for outstanding work: the profiler drops what is unfinished when it stops.
 wait = mx.nd.waitall
 #: What the profiler can watch, each switched on where it is needed.
@@ -55,15 +56,15 @@ class Window:
     @contextmanager
     def open(self) -> Iterator[None]:
         """Have the profiler watch until the end of the block."""
-        mx.profiler.set_state("run")
+        own.set_state("run")
         try:
             yield
         finally:
-            mx.profiler.set_state("stop")
+            own.set_state("stop")
 
     def read(self) -> list[Event]:
         """Return the operators seen since the last reading."""
-        return operators(mx.profiler.dumps(reset=True, format="json"))
+        return operators(own.dumps(reset=True, format="json"))
 
 
 def configure(settings: Mapping[str, Any]) -> None:
@@ -72,7 +73,7 @@ def configure(settings: Mapping[str, Any]) -> None:
     By default, its events are summed up, and written on request.
     """
     global _settings
-    mx.profiler.set_config(**{"aggregate_stats": True, "continuous_dump": False, **settings})
+    own.set_config(**{"aggregate_stats": True, "continuous_dump": False, **settings})
     _settings = settings
 
 

@@ -1,7 +1,7 @@
 """MXNet's profiler as opperf watches a program with it.
 
-* The process has one profiler. Whoever starts it configures it anew, and so does this; a program that configures it
-  while it is watched takes over what was seen, and a note says so.
+* The process has one profiler. Whoever starts it configures it anew, and so does this; a script that starts it while it
+  is watched gets it, and what it recorded is read (`handover.py`).
 * The threaded engine runs several operators as one bulk, which does not tell their names. While MXNet adds up its own
   summary it runs them one by one. So the summary is on only where nothing is run in bulks anyway: being watched changes
   nothing. `MXNET_EXEC_BULK_EXEC_INFERENCE=0` with `MXNET_EXEC_BULK_EXEC_TRAIN=0` has every operator run by itself.
@@ -23,7 +23,9 @@ import mxnet as mx
 
 from opperf.child.backends.mxnet.allocations import Change, changes
 from opperf.child.backends.mxnet.calls import of_blocks, of_operators
-from opperf.child.backends.mxnet.profile import SWITCHES, configure, scratch_file
+from opperf.child.backends.mxnet.handover import Handover
+from opperf.child.backends.mxnet.planning import PLANNED, PlannedGraphs
+from opperf.child.backends.mxnet.profile import SWITCHES, configure, own, scratch_file
 from opperf.child.backends.mxnet.spans import FUSION_PREFIXES, readings, spans, with_memory, with_modules, with_shapes
 from opperf.child.backends.mxnet.thread_hash import of_thread
 from opperf.child.backends.mxnet.threads import ENGINES
@@ -46,7 +48,6 @@ BULK_NOTE = (
     "MXNet ran several operators as one (`ImperativeBulk`, and names with commas): "
     "set MXNET_EXEC_BULK_EXEC_INFERENCE=0 and MXNET_EXEC_BULK_EXEC_TRAIN=0 to have each by itself"
 )
-TAKEN_OVER = "the program configured MXNet's profiler itself, so its data could not be read"
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,6 @@ class Watcher:
         self.allows_copies = not mx.runtime.Features().is_enabled("CUDA")
         naive = os.environ.get("MXNET_ENGINE_TYPE") == ENGINES["naive"]
         self._engine = "naive" if naive else "threaded"
-        self._memory = watching.memory
         self._file = scratch_file()
         self._settings: dict[str, Any] = {
             **SWITCHES,
@@ -87,6 +87,7 @@ class Watcher:
         }
         self._blocks = of_blocks() if watching.modules and naive else None
         self._calls = of_operators() if watching.shapes and naive else None
+        self._graphs = PlannedGraphs() if watching.memory else None
         gaps = {
             STACKS: watching.stacks,
             SHAPES: watching.shapes and naive,
@@ -95,20 +96,26 @@ class Watcher:
         self._untold = tuple(note for note, is_on in gaps.items() if is_on)
         self._threads = ThreadNames()
         self._steps = Steps()
+        self._handover = Handover(self._settings, self._give_up, self._follow)
         self._began = 0
+        self._text = ""
         self._windows: list[Window] = []
         self._notes: dict[str, None] = {}
 
     def start(self) -> None:
         """Start recording, after earlier asynchronous work has finished."""
         mx.nd.waitall()
-        configure(self._settings)
         for calls in (self._blocks, self._calls):
             if calls:
                 calls.start()
-        self._began = time.time_ns()
-        self._steps.begin()
-        mx.profiler.set_state("run")
+        if self._graphs:
+            self._graphs.start()
+        if not self._handover.is_done:
+            configure(self._settings)
+            self._began = time.time_ns()
+            self._steps.begin()
+            own.set_state("run")
+        self._handover.stand_in()
 
     def stop(self) -> None:
         """Wait for outstanding work, then stop recording.
@@ -118,27 +125,26 @@ class Watcher:
         try:
             mx.nd.waitall()
         finally:
+            self._handover.step_back()
+            if not self._handover.is_done:
+                self._give_up()
             self._steps.close()
+            if self._graphs:
+                self._graphs.stop()
             modules, function_calls = (calls.stop() if calls else [] for calls in (self._blocks, self._calls))
-            # Where the program has had events written in between, more are written only after another start.
-            for state in ("run", "stop"):
-                mx.profiler.set_state(state)
-            earlier = self._read()
-            mx.profiler.dump(finished=False)
-            latest = self._read()
-            if latest is None:
-                self._notes[TAKEN_OVER] = None
-            text = (earlier or "") + (latest or "")
-            # Memory is read at once: what others read of the counter depends on what was read before.
-            allocations = changes(text) if self._memory else []
+            text, self._text = self._text, ""
             thread_names = {
                 str(of_thread(thread.ident)): thread.name for thread in threading.enumerate() if thread.ident
             }
             # The profiler's clock has whole microseconds.
-            self._windows.append(Window(self._began // 1000, text, allocations, modules, function_calls, thread_names))
+            window = Window(self._began // 1000, "", (), modules, function_calls, thread_names)
+            self._windows.append(self._with_text(window, text))
 
     def take(self) -> Profile:
         """Return what was seen since the last time, of this process; only while stopped."""
+        if self._handover.is_done and self._windows:
+            self._windows[-1] = self._with_text(self._windows[-1], self._handover.take())
+            self._notes[self._handover.note] = None
         windows, self._windows = self._windows, []
         read = [self._profile(window) for window in windows]
         notes, self._notes = (*self._untold * any(one.events for one in read), *self._notes), {}
@@ -150,22 +156,51 @@ class Watcher:
         here = threading.current_thread()
         self._steps.end(name, self._threads.of(str(of_thread(here.ident or 0)), here.name))
 
-    def _read(self) -> str | None:
-        """Return what the profiler has written, and remove it; None where it has not."""
+    def _give_up(self) -> None:
+        """End the recording, and have its text."""
+        # Others may have configured it; where events were written in between, more are written after another start.
+        configure(self._settings)
+        for state in ("run", "stop"):
+            own.set_state(state)
+        earlier = self._read()
+        own.dump(finished=False)
+        self._text += earlier + self._read()
+        self._steps.close()
+
+    def _follow(self, is_running: bool) -> None:
+        """Note when the script's own recording begins and ends."""
+        if is_running:
+            self._steps.begin()
+        else:
+            self._steps.close()
+
+    def _read(self) -> str:
+        """Return what the profiler has written, and remove it."""
         if not self._file.exists():
-            return None
+            return ""
         text = self._file.read_text(errors="replace")
         self._file.unlink()
         return text
+
+    def _with_text(self, window: Window, text: str) -> Window:
+        """Return a window with further events.
+
+        Memory is read at once: what others read of the counter depends on what was read before.
+        """
+        changed = [*window.changed, *(changes(text) if self._graphs else [])]
+        return replace(window, text=window.text + text, changed=changed)
 
     def _profile(self, window: Window) -> Profile:
         """Read the profiler's events within the window: others may have used it before."""
         process = os.getpid()
         events = [event for event in spans(window.text, process) if event.begin // 1000 >= window.began]
         memory: list[Reading] = []
-        if self._memory:
+        if self._graphs:
             allocations = [change for change in window.changed if change.time >= window.began]
-            events = with_memory(events, allocations)
+            measured = with_memory(events, allocations)
+            events = self._graphs.without_memory(measured)
+            if events != measured:
+                self._notes[PLANNED] = None
             memory = readings(allocations, window.began * 1000, process)
         if window.modules:
             events = with_modules(events, window.modules)
