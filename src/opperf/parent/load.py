@@ -21,13 +21,13 @@ from opperf.domain.judgement import Finding, Judgement
 from opperf.domain.judging import Judged, JudgedRun
 from opperf.domain.measurement import Outcome
 from opperf.domain.plan import Side, Trial
-from opperf.domain.profile.chrome import from_trace
 from opperf.domain.profile.event import Profile
 from opperf.domain.record import SCHEMA_VERSION, Run
 from opperf.domain.suite import LeftOut, Suite
 from opperf.domain.trace import Between, Device, Replay, Trace, TracedCase
 from opperf.domain.type_hint import Count, Natural
 from opperf.parent.analysis.summary import record
+from opperf.parent.sources.chrome_trace import profile_of
 from opperf.parent.sources.execution_trace.reading import read_traces
 from opperf.parent.sources.suite_file import is_mxnet_inputs, mxnet_suite
 from opperf.parent.store.documents import read_run
@@ -237,7 +237,7 @@ def _read_bisection(data: JsonObject, where: str) -> Bisection:
 
 #: What reads a document, by a key that no kind before it has.
 READERS: Mapping[str, Callable[[JsonObject, str], Document]] = {
-    "traceEvents": from_trace,
+    "traceEvents": profile_of,
     "gate": _judge,
     "comparisons": _comparisons,
     "floors": _noise,

@@ -92,7 +92,10 @@ def profile(
     output: Annotated[
         Optional[Path], Option(metavar="DIR", help="Folder to write files to. Default: the current one.")
     ] = None,
-    read: Annotated[Optional[list[Path]], Option(metavar="FILE", help="Print an existing profile. Repeatable.")] = None,
+    read: Annotated[
+        Optional[list[Path]],
+        Option(metavar="FILE", help="Print an existing profile, or another tool's Chrome trace. Repeatable."),
+    ] = None,
     diff: Annotated[
         bool, Option("--diff", help="Compare two profiles operator by operator: `--diff A.json B.json`.")
     ] = False,
@@ -218,7 +221,7 @@ def _read(files: Sequence[Path], report: Callable[[Profile], None]) -> None:
     """Print profiles that were written."""
     from opperf.domain.profile.event import merge
     from opperf.parent.profile import with_peaks
-    from opperf.parent.store.documents import read_profile
+    from opperf.parent.sources.chrome_trace import read_profile
 
     report(with_peaks(merge(read_profile(file) for file in files)))
 
@@ -228,7 +231,7 @@ def _diff(words: Sequence[str], format: str | None, by: str, sort: str | None, t
     from opperf.domain.errors import InputError
     from opperf.parent.cli.output import deliver
     from opperf.parent.reports.profile_change import document
-    from opperf.parent.store.documents import read_profile
+    from opperf.parent.sources.chrome_trace import read_profile
 
     if len(words) != 2:
         raise InputError(

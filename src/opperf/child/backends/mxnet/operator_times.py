@@ -9,13 +9,8 @@ import json
 from collections.abc import Sequence
 
 from opperf.domain.explanation import Event
+from opperf.domain.profile.mxnet_names import DOMAINS, NO_OPERATORS, PYTHON_PART
 
-#: What the engine does for itself when an array is let go.
-NO_OPERATORS = frozenset({"DeleteVariable"})
-#: Where the summary has operators: those of a custom operator stand apart, each after the custom one's name.
-DOMAINS = ("operator", "Custom Operator")
-#: The Python part of a custom operator. The naive engine runs its inner operators within it.
-PYTHON_PART = "::pure_python"
 UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 

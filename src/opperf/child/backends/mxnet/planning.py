@@ -14,8 +14,8 @@ from typing import Any
 
 import mxnet as mx
 
-from opperf.child.backends.mxnet.spans import BACKWARD, BULK
 from opperf.domain.profile.event import Event
+from opperf.domain.profile.mxnet_names import BACKWARD, BULK
 
 #: Said where memory is not told.
 PLANNED = (

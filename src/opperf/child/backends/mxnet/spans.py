@@ -2,8 +2,7 @@
 
 * Begin and end of a span stand one after the other, in whole microseconds since 1970. So the time of a single short
   operator is rounded, by less than 1 us up or down; totals are those of MXNet's own summary, which adds up the same.
-* Each operator stands there twice: as a span of its thread (`B`, `E`), which is read, and as a task (`b`, `e`). Other
-  tasks are the Python part of custom operators, calls of MXNet's C interface, and what the program marks by itself.
+* What they are, their names tell (`domain/profile/mxnet_names.py`).
 * A pattern finds the events, because from the second dump on the file is not JSON.
 """
 
@@ -16,8 +15,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from opperf.child.backends.mxnet.allocations import Change, allocated_bytes, peak
-from opperf.child.backends.mxnet.operator_times import DOMAINS, NO_OPERATORS, PYTHON_PART
 from opperf.domain.profile.event import Event, Reading, parents
+from opperf.domain.profile.mxnet_names import is_backward, is_fused, kind_of_span
 
 #: Name, category, phase, time stamp and thread of one event; a frame of the program is between brackets.
 EVENT = re.compile(
@@ -25,16 +24,6 @@ EVENT = re.compile(
     r'"pid": \d+,\s*"tid": (\d+)'
 )
 BEGINS = frozenset("Bb(")
-#: The category of calls of MXNet's C interface.
-INTERFACE = "MXNET_C_API"
-#: What the engine runs for itself.
-OF_THE_ENGINE = NO_OPERATORS | {"DeleteOperator", "WaitForVar"}
-#: Several operators that the threaded engine ran as one; it does not tell which.
-BULK = "ImperativeBulk"
-#: Operators that take the place of several: of oneDNN, and of pointwise ones on a GPU.
-FUSION_PREFIXES = ("_sg_", "_FusedOp")
-#: How the operators of a backward pass are called.
-BACKWARD = "_backward_"
 
 
 def spans(text: str, process: int) -> list[Event]:
@@ -45,28 +34,10 @@ def spans(text: str, process: int) -> list[Event]:
         time = int(stamp) * 1000
         if phase in BEGINS:
             begin = time
-        elif kind := _kind(name, category, phase):
-            fused, backward = _kinds(name) if kind == "operator" else (False, False)
+        elif kind := kind_of_span(name, category, phase):
+            fused, backward = (is_fused(name), is_backward(name)) if kind == "operator" else (False, False)
             events.append(Event(name, kind, begin, time - begin, process, thread, backward=backward, fused=fused))
     return events
-
-
-def _kind(name: str, category: str, phase: str) -> str:
-    """Return the kind of a span; empty for an operator's second one."""
-    if category not in DOMAINS:
-        return "api" if category == INTERFACE else "task"
-    if phase == "E":
-        return "task" if name.rpartition("::")[2] in OF_THE_ENGINE else "operator"
-    return "operator" if name.endswith(PYTHON_PART) else ""
-
-
-def _kinds(name: str) -> tuple[bool, bool]:
-    """Return whether an operator is fused and whether it belongs to a backward pass, by its name."""
-    # A bulk of a compiled graph is named by its operators; of a symbolic one, between brackets.
-    parts = name.strip("[]").split(",")
-    fused = len(parts) > 1 or name == BULK or name.startswith(FUSION_PREFIXES)
-    # Passes are run apart; a bulk of a backward one also has what adds gradients up and copies them.
-    return fused, any(part.startswith(BACKWARD) for part in parts)
 
 
 def with_memory(events: Sequence[Event], readings_of_memory: Iterable[Change]) -> list[Event]:

@@ -26,12 +26,13 @@ from opperf.child.backends.mxnet.calls import of_blocks, of_operators
 from opperf.child.backends.mxnet.handover import Handover
 from opperf.child.backends.mxnet.planning import PLANNED, PlannedGraphs
 from opperf.child.backends.mxnet.profile import SWITCHES, configure, own, scratch_file
-from opperf.child.backends.mxnet.spans import FUSION_PREFIXES, readings, spans, with_memory, with_modules, with_shapes
+from opperf.child.backends.mxnet.spans import readings, spans, with_memory, with_modules, with_shapes
 from opperf.child.backends.mxnet.thread_hash import of_thread
 from opperf.child.backends.mxnet.threads import ENGINES
 from opperf.child.backends.threads import ThreadNames
 from opperf.domain.dataclass import dataclass
 from opperf.domain.profile.event import Event, Profile, Reading, merge
+from opperf.domain.profile.mxnet_names import FUSION_PREFIXES
 from opperf.domain.profile.watching import ONE_BY_ONE, Steps, Watching
 
 #: MXNet's switches of bulks, on unless they are 0.
