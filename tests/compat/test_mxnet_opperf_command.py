@@ -45,15 +45,15 @@ def document(path: Path) -> dict[str, list[dict[str, Any]]]:
     return result
 
 
-def test_children_share_the_samples_of_a_row(tmp_path: Path) -> None:
+def test_children_share_the_samples_of_a_row_and_the_calls_before_them(tmp_path: Path) -> None:
     rows, output, records = (tmp_path / name for name in ("rows.json", "out.json", "records.json"))
     rows.write_text(json.dumps({"broadcast_add": ROWS["broadcast_add"][:1]}))
-    measured(
-        "--inputs", rows, "--runs", 12, "--processes", 2, "--profiler", "python", "-o", output, "--records", records
-    )
+    words = ("--inputs", rows, "--runs", 12, "--warmup", 25, "--processes", 2, "--profiler", "python")
+    measured(*words, "-o", output, "--records", records)
     (row,) = document(output)["broadcast_add"]
-    told = json.loads(records.read_text())["records"]
-    (record,) = (one for one in told if one["direction"] == "forward_backward")
+    told = json.loads(records.read_text())
+    assert told["run"]["settings"]["warmup"] == 13
+    (record,) = (one for one in told["records"] if one["direction"] == "forward_backward")
     assert record["metrics"]["time"]["processes"] == 2
     assert [len(process["wall_ns"]) for process in record["samples"]["time"]] == [6, 6]
     assert row["samples_broadcast_add"] == record["metrics"]["time"]["samples"]
