@@ -135,6 +135,7 @@ result["ctx"] = refused(lambda: face.run_performance_test(nd.add, inputs=[SIDE],
 result["dtype"] = refused(lambda: face.run_performance_test(nd.add, inputs=[SIDE], dtype="flot32"))
 result["int64"] = refused(lambda: face.run_op_benchmarks("squeeze", int64_tensor="yes"))
 result["one"] = list(face.run_op_benchmarks("shape_array", warmup=0, runs=1))
+result["original"] = face.run_op_benchmarks("take", warmup=0, runs=1, original_values=True)
 result["files"] = os.listdir()
 
 # The profiler ---------------------------------------------------------------------------------------------------------

@@ -208,6 +208,12 @@ def test_one_operator_may_be_named_without_a_list(said: dict[str, Any]) -> None:
     assert said["one"] == ["shape_array"]
 
 
+def test_a_category_has_the_originals_values_on_request(said: dict[str, Any]) -> None:
+    (row, *_) = said["original"]["take"]
+    assert row["inputs"]["initializer"] == "normal"
+    assert row["avg_time_forward_take"] > 0
+
+
 def test_nothing_is_left_in_the_folder(said: dict[str, Any]) -> None:
     assert said["files"] == []
 

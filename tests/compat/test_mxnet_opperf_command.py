@@ -20,6 +20,7 @@ ROWS: dict[str, list[dict[str, Any]]] = {
     "broadcast_plus": [{"lhs": [8, 8], "rhs": [8, 1]}],
     "erfinv": [{"data": [8, 8]}],
     "linalg_det": [{"A": [8, 8]}],
+    "take": [{"a": [8, 8], "indices": [1, 1]}],
     "argmax_channel": [{"data": [8, 8]}],
     "Activation": [{"data": [8, 8], "act_type": kind} for kind in ("relu", "sigmoid", "tanh")],
 }
@@ -49,10 +50,12 @@ def test_children_share_the_samples_of_a_row_and_the_calls_before_them(tmp_path:
     rows, output, records = (tmp_path / name for name in ("rows.json", "out.json", "records.json"))
     rows.write_text(json.dumps({"broadcast_add": ROWS["broadcast_add"][:1]}))
     words = ("--inputs", rows, "--runs", 12, "--warmup", 25, "--processes", 2, "--profiler", "python")
-    measured(*words, "-o", output, "--records", records)
+    measured(*words, "--original-values", "-o", output, "--records", records)
     (row,) = document(output)["broadcast_add"]
     told = json.loads(records.read_text())
     assert told["run"]["settings"]["warmup"] == 13
+    inputs = [one["case"]["inputs"].values() for one in told["records"]]
+    assert {array["values"] for arrays in inputs for array in arrays} == {"normal"}
     (record,) = (one for one in told["records"] if one["direction"] == "forward_backward")
     assert record["metrics"]["time"]["processes"] == 2
     assert [len(process["wall_ns"]) for process in record["samples"]["time"]] == [6, 6]
@@ -69,6 +72,8 @@ def test_no_row_is_lost_or_overwritten_and_the_records_stand_beside_them(inputs:
     assert result["argmax_channel"][0]["no_backward"] == "MXNet has no gradient of it"
     told = json.loads(records.read_text())
     assert told["run"]["settings"]["runs"] == 3
+    indices = [one["case"]["inputs"]["indices"] for one in told["records"] if "indices" in one["case"]["inputs"]]
+    assert {tuple(array["range"]) for array in indices} == {(0.0, 8.0)}
     assert {record["metrics"]["time"]["clock"] for record in told["records"] if record["metrics"]} == {"native"}
     assert sorted(file.name for file in tmp_path.iterdir()) == ["out.json", "records.json", "rows.json"]
 
@@ -82,7 +87,7 @@ def test_whole_numbers_run_to_the_end_by_the_name_that_the_proposal_gave_the_com
     told = measured(*words, "--output-file", output, command=command)
     result = document(output)
     failed = sum("error" in row for rows in result.values() for row in rows)
-    assert f"wrote {output}: 6 operators, 9 rows, {failed} of them with an error instead of times" in told
+    assert f"wrote {output}: 7 operators, 10 rows, {failed} of them with an error instead of times" in told
     assert "error" in result["linalg_det"][0]  # which takes floating numbers alone
     assert result["broadcast_add"][1]["avg_time_broadcast_add"] > 0
     assert [len(rows) for rows in result.values()] == [len(ROWS[name]) for name in result]
@@ -116,6 +121,13 @@ def test_a_python_without_what_the_command_line_needs_is_told_so() -> None:
     done = subprocess.run(command, env={"PYTHONPATH": str(SOURCE)}, capture_output=True, text=True, timeout=300)
     assert done.returncode == 2
     assert done.stderr.startswith("error: this Python has no typer")
+
+
+def test_values_that_only_floats_have_are_refused_for_whole_numbers(tmp_path: Path) -> None:
+    words = ["--original-values", "--dtype", "int32", "-o", str(tmp_path / "out.json")]
+    done = subprocess.run([*COMMAND, *words], capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 3)
+    assert "`--original-values` are normal numbers" in done.stderr
 
 
 def test_an_operator_that_mxnet_does_not_have_is_refused_with_names_near_it(tmp_path: Path) -> None:

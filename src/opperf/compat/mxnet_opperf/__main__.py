@@ -93,6 +93,14 @@ def benchmark(
         Optional[Path],
         Option(metavar="FILE", help="Read the inputs of each operator from this file instead of the defaults."),
     ] = None,
+    original_values: Annotated[
+        bool,
+        Option(
+            "--original-values",
+            help="Fill all arrays with normal values as the original does, so that its histories go on; by default, "
+            "indices and labels are valid.",
+        ),
+    ] = False,
     environment: Annotated[
         Optional[str],
         Option(metavar="E", help="`mxnet==1.9.1` or `python=PATH`."),
@@ -118,7 +126,12 @@ def benchmark(
     _take_places(output_file, records, inputs, force=force, resume=resume)
     rows = {} if inputs is None else read_rows(inputs)
     choice = CommandRequest(
-        names(operator or (), category or (), rows), rows, dtype, is_large(int64_tensor), profiler == "python"
+        names(operator or (), category or (), rows),
+        rows,
+        dtype,
+        is_large(int64_tensor),
+        profiler == "python",
+        original_values,
     )
     selection = Selection(
         operators=[spell(name) for name in operator or ()],

@@ -20,7 +20,11 @@ from opperf.domain.tensor import TensorSpec
 
 
 class Runner(Protocol):
-    """What every runner takes; `int64_tensor` asks for matrices with more elements than 32 bits can count."""
+    """What every runner takes.
+
+    `int64_tensor` asks for matrices with more elements than 32 bits can count, `original_values` for normal values in
+    all arrays, as the original has them: indices and labels, too, which are valid otherwise.
+    """
 
     def __call__(
         self,
@@ -30,6 +34,8 @@ class Runner(Protocol):
         warmup: int = 25,
         runs: int = 100,
         int64_tensor: str = "off",
+        *,
+        original_values: bool = False,
     ) -> dict[str, list[Row]]:
         """Return the rows of every operator by its name."""
 
@@ -42,21 +48,25 @@ def run_op_benchmarks(
     warmup: int = 25,
     runs: int = 100,
     int64_tensor: str = "off",
+    *,
+    original_values: bool = False,
 ) -> dict[str, list[Row]]:
     """Measure operators of `mx.nd` by name (one, several, or the keys of a dictionary) with their default inputs."""
     bench = Bench(ctx, dtype, profiler, warmup, runs)
     large = is_large(int64_tensor)
-    return {name: _rows(bench, name, dtype, large) for name in dict.fromkeys([ops] if isinstance(ops, str) else ops)}
+    more = {"initializer": mx.nd.normal} if original_values else {}
+    names = dict.fromkeys([ops] if isinstance(ops, str) else ops)
+    return {name: _rows(bench, name, dtype, large, more) for name in names}
 
 
-def _rows(bench: Bench, name: str, dtype: str, large: bool) -> list[Row]:
+def _rows(bench: Bench, name: str, dtype: str, large: bool, more: Inputs) -> list[Row]:
     function = getattr(mx.nd, name, None)
     if function is None:
         return [{"inputs": {}, "error": f"MXNet {mx.__version__} has no operator {name}"}]
     inputs = default_inputs(name, dtype=dtype, large=large) or _examples(name)
     if not inputs:
         return [{"inputs": {}, "error": f"there are no inputs for {name}: give your own to run_performance_test"}]
-    return bench.rows(function, inputs, run_backward=True)
+    return bench.rows(function, [{**row, **more} for row in inputs], run_backward=True)
 
 
 def _examples(name: str) -> list[Inputs]:
@@ -97,9 +107,13 @@ def _measuring(*categories: str) -> Runner:
         warmup: int = 25,
         runs: int = 100,
         int64_tensor: str = "off",
+        *,
+        original_values: bool = False,
     ) -> dict[str, list[Row]]:
         names = [name for category in categories for name in members(category)]
-        return run_op_benchmarks(names, dtype, ctx, profiler, warmup, runs, int64_tensor)
+        return run_op_benchmarks(
+            names, dtype, ctx, profiler, warmup, runs, int64_tensor, original_values=original_values
+        )
 
     run.__doc__ = f"Measure the operators of {', '.join(categories)} with their default inputs."
     return run

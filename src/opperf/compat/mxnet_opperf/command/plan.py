@@ -9,19 +9,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from opperf.compat.mxnet_opperf.categories import RUNNERS, members
 from opperf.compat.mxnet_opperf.default_inputs import default_inputs
-from opperf.domain.case import Argument, Case, Device, DType, ListOf
+from opperf.domain.case import Argument, Case, Device, DType, ListOf, map_tensors
 from opperf.domain.code import check_name
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, check_known
 from opperf.domain.files.text_file import read_json
 from opperf.domain.plan import Plan, Settings, Side, Trial
 from opperf.domain.registry import split_implementation
-from opperf.domain.tensor import TensorSpec, parse_dtype
+from opperf.domain.tensor import FLOATS, UNIFORM, TensorSpec, parse_dtype
 from opperf.parent.planning.expand import DEFAULT_DIRECTIONS
 from opperf.parent.planning.selection import Selection
 from opperf.parent.session import Session
@@ -48,7 +49,8 @@ class RowPlan:
 class CommandRequest:
     """The request: operators as `mxnet:PATH`, rows of a file, and how inputs and directions are chosen.
 
-    `together` asks for forward and backward in one time, as the profiler `python` times them.
+    `together` asks for forward and backward in one time, as the profiler `python` times them; `original_values` for
+    the values that the original gives its arrays, indices and labels too.
     """
 
     names: Sequence[str]
@@ -56,6 +58,15 @@ class CommandRequest:
     dtype: str = "float32"
     large: bool = False
     together: bool = False
+    original_values: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise `InputError` for values that the original does not have."""
+        if self.original_values and parse_dtype(self.dtype) not in FLOATS:
+            raise InputError(
+                f"`--original-values` are normal numbers, and `--dtype {self.dtype}` has none",
+                hint="leave out one of them",
+            )
 
 
 def names(operators: Sequence[str], categories: Sequence[str], rows: InputRows) -> tuple[str, ...]:
@@ -116,16 +127,46 @@ def _rows(
     here = replace(side, implementation=path)
     dtype = parse_dtype(choice.dtype)
     rows = choice.rows.get(short, ()) if choice.rows else default_inputs(short, dtype=dtype, large=choice.large)
+    examples = [example.case for example in session.answers.discover(side, path, "common").examples]
     for i, row in enumerate(rows):
         plain = json.loads(json.dumps(row))  # as it would stand in a file
         case = mxnet_suite({short: [plain]}, f"{short}[{i}]").cases[0].case
-        yield row, _trials(case.with_dtype(dtype), here, ORIGIN)
+        filled = _with_values(case, examples, original=choice.original_values)
+        yield row, _trials(filled.with_dtype(dtype), here, ORIGIN)
     if not rows and not choice.rows:
-        examples = session.answers.discover(side, path, "common").examples
-        cases = [example.case.with_dtype(dtype) for example in examples]
+        cases = [_with_values(case, (), original=choice.original_values).with_dtype(dtype) for case in examples]
         result = {case: _trials(case, here, "registry:common") for case in cases}
         for case, trials in (result or _by_case(session.plan_of(selection, (side,)).trials)).items():
             yield show({**case.inputs, **case.attributes}), trials
+
+
+def _with_values(case: Case, examples: Sequence[Case], *, original: bool) -> Case:
+    """Return a case with the values of the operator's examples, as valid indices, where its row tells none.
+
+    The `original` values are normal ones for every array whose elements are not given.
+
+    >>> row = Case("mxnet:nd.take", {"indices": TensorSpec((1, 1))})
+    >>> example = Case("mxnet:nd.take", {"indices": TensorSpec((256,), range=(0.0, 8.0))})
+    >>> _with_values(row, [example], original=False).inputs["indices"].range
+    (0.0, 8.0)
+    >>> _with_values(row, [example], original=True).inputs["indices"].values
+    'normal'
+    """
+    specs = {name: value for example in examples for name, value in example.inputs.items()}
+
+    def fill(name: str, spec: TensorSpec) -> TensorSpec:
+        if spec.literal is not None:
+            return spec
+        if original:
+            return replace(spec, values="normal", range=None)
+        example = specs.get(name)
+        if not isinstance(example, TensorSpec) or (spec.values, spec.range) != (UNIFORM, None):
+            return spec
+        fixed = example.requires_grad if spec.requires_grad is None else spec.requires_grad
+        return replace(spec, values=example.values, range=example.range, requires_grad=fixed)
+
+    inputs = {name: map_tensors(value, partial(fill, name)) for name, value in case.inputs.items()}
+    return replace(case, inputs=inputs)
 
 
 def _trials(case: Case, side: Side, origin: str) -> list[Trial]:
