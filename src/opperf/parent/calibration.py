@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from time import time
 
 from opperf.domain.company import Effect
+from opperf.domain.files.destination import ensure_private
 from opperf.domain.floor import Floor
 from opperf.domain.peaks import Rate
 from opperf.parent.store.machine_file import EFFECTS, FLOORS, RATES
 from opperf.parent.workers import canaries, machine
 from opperf.parent.workers.package import cache_folder
+
+#: Seconds between two printings of one reminder.
+DAY = 86_400
 
 
 def stored_floors() -> dict[tuple[object, ...], Floor]:
@@ -20,6 +25,19 @@ def stored_floors() -> dict[tuple[object, ...], Floor]:
 def stored_rates() -> tuple[Rate, ...]:
     """Return how fast copies and products ran that `opperf doctor --peaks` measured on this machine."""
     return tuple(RATES.read(RATES.path(cache_folder(), machine.facts())).values())
+
+
+def is_due(reminder: str) -> bool:
+    """Whether to print a reminder: once a day, which a file in the cache remembers; without a cache, each time."""
+    file = cache_folder() / "reminders" / reminder
+    try:
+        if file.exists() and 0 <= time() - file.stat().st_mtime < DAY:
+            return False
+        ensure_private(file.parent)
+        file.touch()
+    except OSError:
+        return True
+    return True
 
 
 def stored_effects(jobs: int) -> list[Effect]:

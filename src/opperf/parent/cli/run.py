@@ -120,11 +120,12 @@ def _print_plan(plan: Plan, format: str | None) -> None:
 
 
 def offer_peaks(run: Run) -> None:
-    """Say how the limits of the machine are measured, where a side has none and something was measured there."""
+    """Say once a day how the limits of the machine are measured, where something was measured on a side without any."""
+    from opperf.parent.calibration import is_due
     from opperf.parent.run import without_peaks
 
     side = without_peaks(run)
-    if side is not None:
+    if side is not None and is_due("peaks"):
         place = f" --device {side.device}" if side.device != "cpu" else ""
         place += f" --threads {side.threads}" if side.threads != 1 else ""
         typer.echo(
