@@ -73,6 +73,26 @@ def no_child(monkeypatch: pytest.MonkeyPatch) -> None:
             "nothing to measure for `add`",
             "`--skip` leaves them out",
         ),
+        (
+            ("run", "matmul", "--framework", "null", "--input", "lhs=3x4", "--input", "rhs=5x6"),
+            "lhs=3x4 rhs=5x6: `matmul` multiplies along 4 and 5 elements, which must be equal",
+            None,
+        ),
+        (
+            (*ADD, "--input", "lhs=3x4", "--input", "rhs=5x6"),
+            "lhs=3x4 rhs=5x6: the shapes 3x4 and 5x6 do not broadcast",
+            "sizes are equal or one of them is 1",
+        ),
+        (
+            ("run", "softmax", "--framework", "null", "--attribute", "axis=last"),
+            "attribute `axis` is `last`, expected a whole number",
+            "`axis=-1`",
+        ),
+        (
+            ("run", "sum", "--framework", "null", "--attribute", "axis=2"),
+            "data=1024x1024: `axis` of `sum` is 2, and the tensor has 2 dimensions",
+            None,
+        ),
         (("operators", "--category", "mx_reduction", "--framework", "null"), "no neutral operator", "`--framework`"),
         (("operators", "ad"), "no operator `ad`", "did you mean `add`"),
         (("operators", "--category", "reductoin"), "no category `reductoin`", "did you mean `reduction`"),

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from opperf.domain.case import Argument, Case, DType, tensors_of
 from opperf.domain.dataclass import dataclass
+from opperf.domain.errors import InputError
 from opperf.domain.registry import DIRECTIONS as DIRECTIONS
 from opperf.domain.tensor import TensorSpec
 
@@ -133,14 +134,22 @@ class Operator:
 
 
 def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape that the given shapes broadcast to (NumPy's rule; sizes are not checked here).
+    """Return the shape that the given shapes broadcast to by NumPy's rule; raises `InputError` for those that do not.
 
     >>> broadcast((3, 1), (4,))
     (3, 4)
     """
     rank = max((len(shape) for shape in shapes), default=0)
     rows = [(1,) * (rank - len(shape)) + shape for shape in shapes]
-    return tuple(0 if 0 in sizes else max(sizes) for sizes in zip(*rows))
+    columns = [{*sizes} - {1} for sizes in zip(*rows)]
+    if any(len(sizes) > 1 for sizes in columns):
+        texts = ["x".join(map(str, shape)) or "()" for shape in shapes]
+        raise InputError(
+            f"the shapes {' and '.join(texts)} do not broadcast",
+            hint="from the last dimension on, sizes are equal or one of them is 1",
+            slug="bad_shape",
+        )
+    return tuple(next(iter(sizes), 1) for sizes in columns)
 
 
 def elements(outputs: tuple[TensorSpec, ...]) -> int:

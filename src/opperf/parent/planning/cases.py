@@ -11,10 +11,11 @@ from typing import Protocol
 
 from opperf.catalog import INT64, Operator
 from opperf.catalog.valid_values import restrict
+from opperf.domain.argument_text import argument_text
 from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.dataclass import dataclass
-from opperf.domain.errors import InputError, unknown
+from opperf.domain.errors import InputError, at_place, unknown
 from opperf.domain.message.replies import Discovery, Meaning
 from opperf.domain.message.requests import R, Request
 from opperf.domain.plan import Side
@@ -79,7 +80,9 @@ def cases(
             with row.place():
                 values = in_one_shape(choice.definition, row.values) | dict(selection.attributes)
                 translation = _neutral(choice, choice.definition, values, side, answers, words)
-                results.append((case_with(choice.definition, translation), "user"))
+                case = case_with(choice.definition, translation)
+                _check_formulas(choice, choice.definition, case)
+                results.append((case, "user"))
     elif selection.random is not None:
         several = random_cases(choice.definition, selection.random, seed)
         results = [(case, f"random:{seed}") for case in several]
@@ -89,6 +92,17 @@ def cases(
         results = list({case.id: (case, origin) for case, origin in results}.values())
     for case, origin in results:
         yield from ((one, origin) for one in dict.fromkeys(vary(selection, case)))
+
+
+def _check_formulas(choice: OperatorChoice, definition: Operator, case: Case) -> None:
+    """Raise `InputError` for a case that the operator's own formulas refuse: no framework could measure it.
+
+    A function of the user's may take more than the operator that it implements.
+    """
+    if isinstance(choice.path, Code):
+        return
+    with at_place(" ".join(f"{name}={argument_text(value)}" for name, value in case.inputs.items())):
+        definition.outputs(case)
 
 
 def _foreign(selection: Selection, choice: OperatorChoice, row: Row) -> Case:

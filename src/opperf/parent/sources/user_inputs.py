@@ -111,7 +111,7 @@ def case_with(definition: Operator, values: Mapping[str, object], size: str = "c
         if name in definition.inputs:
             arguments[name] = _tensor(value, arguments[name], name)
         else:
-            arguments[name] = _attribute(value, arguments[name], name)
+            arguments[name] = _check_kind(_attribute(value, arguments[name], name), arguments[name], name)
     return definition.case_of({**arguments, **dict(_axes(definition, default, arguments, values))})
 
 
@@ -278,6 +278,16 @@ def _attribute(value: object, default: Argument, name: str, *, words: bool = Fal
     """Read an attribute: a Python literal, a dtype where the default or `words` say so, else the text itself."""
     with at_place(f"attribute `{name}`"):
         return _plain(read_plain(value, default, words=words) if isinstance(value, str) else value)
+
+
+def _check_kind(value: Argument, default: Argument, name: str) -> Argument:
+    """Return an attribute; raises `InputError` for a word where the operator has a number or a truth value."""
+    if isinstance(value, str) and isinstance(default, (int, float)):
+        kinds = {bool: "true or false", int: "a whole number"}
+        expected = kinds.get(type(default), "a number")
+        hint = f"write, for example, `{name}={argument_text(default)}`"
+        raise InputError(f"attribute `{name}` is `{value}`, expected {expected}", hint=hint, slug="bad_attribute")
+    return value
 
 
 def _plain(value: object) -> Argument:
