@@ -95,7 +95,7 @@ def pythons() -> dict[str, str]:
 
 @cache
 def _complaint(requirement: str, python: str) -> str | None:
-    """Return why a version of Python has no wheel of a release, as uv says it; None where it has one."""
+    """Return why a version of Python has no wheel of a release; None where it has one."""
     with TemporaryDirectory(prefix="opperf-") as folder:
         file = Path(folder) / "requirements.in"
         file.write_text(requirement + "\n", encoding="utf-8")

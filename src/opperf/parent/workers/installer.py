@@ -6,8 +6,8 @@ wheels that pip was told of (PIP_FIND_LINKS) are passed on: those who set them e
 
 from __future__ import annotations
 
+import contextlib
 import os
-import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -17,22 +17,17 @@ from tempfile import TemporaryDirectory
 from opperf.domain.environment import EnvironmentSpec, requirement_name
 from opperf.domain.errors import EnvironmentFailure, near
 from opperf.domain.registry import FRAMEWORKS
+from opperf.parent.workers.build_failures import UNREACHED, build_failure
 from opperf.parent.workers.supervision import carry_out
 
 #: How long an environment may take to build. Seconds: gigabytes of CUDA over a slow line take most of it.
 BUILD_LIMIT = 3600.0
-#: How much of uv's complaint is shown.
-LAST_LINES = 20
-#: Letters of a line of it that stands in the message.
-LONGEST_LINE = 300
-# Before what uv says: its marks of causes, and its words for them.
-_MARGIN = re.compile(r"^[\s×╰─▶├│]*((error|cause):\s*)?")  # noqa: RUF001
 # These point uv or Python at an environment that is not the one being built.
 _MISLEADING = ("VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME", "UV_PYTHON", "UV_SYSTEM_PYTHON")
 
 
 def uv(spec: EnvironmentSpec, *arguments: str) -> str:
-    """Run uv and return what it printed; raises `EnvironmentFailure` with its last words."""
+    """Run uv and return what it printed; raises `EnvironmentFailure` with what went wrong."""
     try:
         process = carry_out([uv_executable(), "--quiet", "--color=never", *arguments], BUILD_LIMIT, surroundings())
     except subprocess.TimeoutExpired as problem:
@@ -43,7 +38,7 @@ def uv(spec: EnvironmentSpec, *arguments: str) -> str:
         ) from problem
     if process.returncode != 0:
         raise EnvironmentFailure(
-            f"environment `{spec.text}` cannot be built: {complaint(process.stderr)}",
+            f"environment `{spec.text}` cannot be built: {build_failure(process.stderr, _newest_version)}",
             hint=_remedy(spec, process.stderr),
             slug="environment_build",
         )
@@ -74,11 +69,23 @@ def newest(requirement: str, index: str | None = None) -> str:
     spec = EnvironmentSpec.parse(requirement)
     own = next(one for one in spec.requirements if spec.framework is None or FRAMEWORKS[spec.framework].owns(one))
     nightly = [] if index is None else ["--index", index, "--prerelease", "allow"]
+    return _pin(spec, own, nightly)
+
+
+def _newest_version(package: str) -> str | None:
+    """Return the newest version of a package, None where there is none."""
+    with contextlib.suppress(EnvironmentFailure):
+        return _pin(EnvironmentSpec.parse("current"), package).rpartition("==")[2]
+    return None
+
+
+def _pin(spec: EnvironmentSpec, requirement: str, words_of_index: Sequence[str] = ()) -> str:
+    """Return a requirement pinned to its newest version."""
     with TemporaryDirectory(prefix="opperf-") as folder:
         file = Path(folder) / "requirements.in"
-        file.write_text(own + "\n", encoding="utf-8")
+        file.write_text(requirement + "\n", encoding="utf-8")
         words = ("pip", "compile", "--no-deps", "--no-header", "--no-annotate")
-        return uv(spec, *words, *nightly, *find_links(), str(file)).strip()
+        return uv(spec, *words, *words_of_index, *find_links(), str(file)).strip()
 
 
 def find_links() -> list[str]:
@@ -117,21 +124,6 @@ def _remedy(spec: EnvironmentSpec, stderr: str) -> str:
     close = near(requirement_name(first), distributions) if first and spec.framework is None else []
     if close:
         return f"did you mean {', '.join(f'`{name}`' for name in close)}?"
-    if re.search(r"dns|connect|timed out|offline|error sending request", stderr, re.IGNORECASE):
-        return "uv could not reach the package index; to use local wheels, set UV_FIND_LINKS to their folder"
+    if UNREACHED.search(stderr):
+        return "to use local wheels, set UV_FIND_LINKS to their folder"
     return "correct the requirement, or build the environment yourself and use `python=PATH`"
-
-
-def complaint(stderr: str) -> str:
-    r"""Return what went wrong in one line, the first that uv says and the last, and all of the end where there is more.
-
-    >>> complaint("error: No solution found\n  cause: Because there is no numpy==99.9")
-    'No solution found: Because there is no numpy==99.9'
-    """
-    lines = [_MARGIN.sub("", line).strip() for line in stderr.splitlines() if not line.startswith("hint:")]
-    telling = [line[:LONGEST_LINE] for line in lines if line]
-    if not telling:
-        return "uv gave no reason"
-    headline = ": ".join(dict.fromkeys((telling[0], telling[-1])))
-    end = "\n".join(stderr.strip().splitlines()[-LAST_LINES:])
-    return headline if len(telling) < 3 else f"{headline}\n\nuv says:\n\n{end}"
