@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from opperf.catalog import catalog
 from opperf.domain.peaks import Rate
 from opperf.domain.record import Run
 from opperf.parent.workers.pool import Pool
@@ -127,10 +128,19 @@ def test_a_warning_of_a_number_is_printed_with_its_remedy(opperf: Opperf) -> Non
 
 
 @pytest.mark.parametrize(
-    "words", [("conv2d", "--input", "data=3"), ("sum", "--attribute", "axis=7")], ids=["IndexError", "InputError"]
+    ("operator", "shape", "attributes"),
+    [("conv2d", [3], {}), ("sum", [3, 4], {"axis": 7})],
+    ids=["IndexError", "InputError"],
 )
-def test_a_formula_that_does_not_fit_what_was_measured_costs_no_record(words: tuple[str, ...], opperf: Opperf) -> None:
-    done = opperf("run", *words, *QUICK, "--format", "json")
+def test_a_formula_that_does_not_fit_what_was_measured_costs_no_record(
+    operator: str, shape: list[int], attributes: dict[str, object], opperf: Opperf
+) -> None:
+    case = json.loads(json.dumps(catalog()[operator].case("small").to_json()))
+    case["inputs"]["data"] = {"shape": shape, "dtype": "float32"}
+    case["attributes"].update(attributes)
+    suite = {"schema_version": 1, "cases": [{"case": case, "directions": ["forward"]}]}
+    Path("suite.json").write_text(json.dumps(suite))
+    done = opperf("run", "--suite", "suite.json", "--framework", "null", "--runs", "3", "--format", "json")
     assert (done.code, done.err) == (0, "")
     (record,) = done.records
     assert record["metrics"]["time"]["median"] > 0

@@ -81,6 +81,15 @@ class Samples(Fields):
         ]
 
     @property
+    def has_threads(self) -> bool:
+        """Whether the calls compute in threads of their own: even the quickest has more CPU time than wall time."""
+        return self._quickest.cpu_ns > SEVERAL_THREADS * self._quickest.wall_ns
+
+    @property
+    def _quickest(self) -> Sample:
+        return min(self.samples, key=lambda sample: sample.wall_ns / sample.calls)
+
+    @property
     def only_compute(self) -> bool:
         """Whether the calls do nothing but compute in one thread, so that CPU time is the time that they need.
 
@@ -89,9 +98,9 @@ class Samples(Fields):
         waited = sum(sample.voluntary > 0 for sample in self.samples)
         if waited > MOST_WAITS * len(self.samples) and not self._explained:
             return False
-        quickest = min(self.samples, key=lambda sample: sample.wall_ns / sample.calls)
+        quickest = self._quickest
         explained = quickest.cpu_ns + (quickest.waiting_ns or 0)
-        return quickest.cpu_ns / SEVERAL_THREADS <= quickest.wall_ns <= MOST_UNEXPLAINED * explained
+        return not self.has_threads and quickest.wall_ns <= MOST_UNEXPLAINED * explained
 
     @property
     def _explained(self) -> bool:

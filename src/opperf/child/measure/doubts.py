@@ -52,13 +52,10 @@ def _drift(times: Sequence[float]) -> list[Warning]:
     first, last = median(times[:third]), median(times[-third:])
     if first <= 0 or abs(last / first - 1) <= DRIFT:
         return []
-    return [
-        Warning(
-            "drifting",
-            f"the last third of the samples took {last / first:.2f} times as long as the first",
-            "increase `--warmup`, or check whether the machine heats up or runs other work",
-        )
-    ]
+    text = f"the last third of the samples took {last / first:.2f} times as long as the first"
+    if last < first:
+        return [Warning("getting_faster", f"{text}: the warm-up was too short", "increase `--warmup`")]
+    return [Warning("drifting", text, "increase `--warmup`, or check whether the machine heats up or runs other work")]
 
 
 def _modes(times: Sequence[float]) -> list[Warning]:

@@ -134,7 +134,8 @@ def _sides(finding: Finding, judgement: Judgement) -> str:
 
 
 def _sentence(finding: Finding) -> str:
-    return f"{TITLES[finding.kind]}: {finding.message}"
+    title = f"{TITLES[finding.kind]}: "
+    return title + finding.message.removeprefix(title)  # a comparison that failed says so in the same words
 
 
 def _page(run: ComparisonRun, judgement: Judgement) -> Document:

@@ -138,7 +138,6 @@ def test_cpu_time_stands_in_for_long_calls_that_were_all_disturbed() -> None:
         (22_000 * US, 2_000 * US, 0, 1),  # a timer, a pipe, a lock, a thread or a process
         (22_000 * US, 2_000 * US, 0, 0),  # what gives no switch, and no machine explains
         (22_000 * US, 2_000 * US, None, 0),  # the same where the kernel does not tell what time it was kept waiting
-        (10_000 * US, 19_000 * US, 500 * US, 0),  # threads of its own
         (5_150 * US, 5_000 * US, 0, 1),  # a brief wait
         (5_150 * US, 5_000 * US, None, 1),
     ],
@@ -150,6 +149,14 @@ def test_cpu_time_does_not_stand_in_for_calls_that_wait(
     result = summarised(Samples((sample,) * 10))
     assert (time_of(result).median, time_of(result).clock) == (about(wall / 1e9), "wall")
     assert "the calls wait" in next(w.message for w in result.warnings if w.slug == "few_clean_samples")
+
+
+@pytest.mark.parametrize("wall", [10_000 * US, 500 * US])
+def test_calls_that_their_own_threads_interrupt_do_not_blame_the_machine(wall: int) -> None:
+    sample = Sample(1, wall, 19 * wall // 10, switches=1, waiting_ns=wall // 20, clean=False)
+    result = summarised(Samples((sample,) * 10))
+    assert (time_of(result).median, time_of(result).clock) == (about(wall / 1e9), "wall")
+    assert slugs(result) == {"own_threads"}
 
 
 @pytest.mark.parametrize(("waiting", "waits"), [(36_000 * US, 0), (36_000 * US, 1), (None, 0)])

@@ -175,7 +175,7 @@ def test_json_is_the_document_of_a_comparison_with_the_gate_in_it() -> None:
 
 
 def test_the_console_lists_what_is_not_fine_below_the_table() -> None:
-    result = judgement(finding("same"), finding("failed", message="it crashed"), against="expected")
+    result = judgement(finding("same"), finding("failed", message="not measured: it crashed"), against="expected")
     lines = shown(result).splitlines()
     assert lines[-3] == "- add forward lhs=32x32 rhs=32x32 (expected -> null;slowdown=1.1): not measured: it crashed"
     assert lines[-1] == "gate: 1 of 2 comparisons could not be measured: 1 not measured, 1 same"
