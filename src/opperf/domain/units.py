@@ -125,10 +125,11 @@ BYTE_RATE = Unit("B/s", format_byte_rate)
 def plural(count: int, noun: str) -> str:
     """Write a count of things.
 
-    >>> plural(1, "answer"), plural(2, "answer"), plural(0, "answer")
-    ('1 answer', '2 answers', '0 answers')
+    >>> plural(1, "answer"), plural(2, "answer"), plural(0, "process")
+    ('1 answer', '2 answers', '0 processes')
     """
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    ending = "es" if noun.endswith("s") else "s"
+    return f"{count} {noun}{'' if count == 1 else ending}"
 
 
 def format_count(value: float | None) -> str:

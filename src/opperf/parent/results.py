@@ -26,6 +26,7 @@ from opperf.domain.suite import LeftOut, SuiteCase
 from opperf.domain.suite import Suite as SuiteDocument
 from opperf.domain.trace import Replay as ReplayDocument
 from opperf.domain.trace import ReplayedCase
+from opperf.domain.units import plural
 from opperf.parent.reports import gate as gates
 from opperf.parent.reports import profile_change, render, report_of
 from opperf.parent.reports import suite as suites
@@ -98,7 +99,7 @@ class Report(Sequence[Item], Generic[Item]):
         return f"<opperf.{type(self).__name__}: {self._summary()}>"
 
     def _summary(self) -> str:
-        return self._document.summary or f"{len(self)} items"
+        return self._document.summary or plural(len(self), "item")
 
     def _repr_html_(self) -> str:
         return render(self._document, "html")

@@ -36,6 +36,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.judging import extent, finite, tensors
 from opperf.domain.message import replies, requests
 from opperf.domain.tensor import FLOATS, ITEM_SIZES, TensorSpec
+from opperf.domain.units import plural
 
 #: Bytes of earlier inputs that are remembered, to tell a result that belongs to them.
 MOST_REMEMBERED = 1 << 26
@@ -248,7 +249,7 @@ class Examiner:
     def _inspect(self, request: requests.Inspect) -> replies.Inspection:
         sheet = self._sheet(request.slot)
         if len(request.outlines) != len(sheet.own):
-            text = f"it returns {len(request.outlines)} tensors, and the reference {len(sheet.own)}"
+            text = f"it returns {plural(len(request.outlines), 'tensor')}, and the reference {len(sheet.own)}"
             return replies.Inspection(text, "other_shape")
         for place, (outline, (_, shape, dtype)) in enumerate(zip(request.outlines, sheet.own)):
             if tuple(outline.shape) != tuple(shape):

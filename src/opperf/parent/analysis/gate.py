@@ -23,7 +23,7 @@ from opperf.domain.plan import INSTRUCTIONS, Trial
 from opperf.domain.reason import Warning
 from opperf.domain.record import Record, Run
 from opperf.domain.tolerances import Tolerances
-from opperf.domain.units import format_bound, format_bytes, format_ratios
+from opperf.domain.units import format_bound, format_bytes, format_ratios, plural
 from opperf.parent.analysis.counts import VECTORISED
 from opperf.parent.analysis.two_runs import MACHINE, PROCESSES, Welch, machine_differences, process_logs
 
@@ -182,7 +182,7 @@ def _verdict(expected: Expectation | None, record: Record | None, limits: _Limit
         return none("skipped", "new: no expectation is recorded", "`--update-expected` records one")
     new, old = process_logs(record), [math.log(value) for value in expected.times]
     if min(len(old), len(new)) < PROCESSES:
-        reason = f"{len(old)} process(es) behind the expectation and {len(new)} now; both need {PROCESSES}"
+        reason = f"{plural(len(old), 'process')} behind the expectation and {len(new)} now; both need {PROCESSES}"
         return none("ok", reason, f"`--processes {PROCESSES}` or more")
     threshold = limits.thresholds.of(record.trial.case.operator)
     return "ok", _time(old, new, threshold, limits.floor(record.trial))

@@ -22,7 +22,7 @@ from opperf.domain.plan import Side
 from opperf.domain.reason import Warning
 from opperf.domain.record import Record, Run
 from opperf.domain.stats.significance import t_quantile
-from opperf.domain.units import format_seconds
+from opperf.domain.units import format_seconds, plural
 from opperf.parent.analysis.modes import Doubt, groups, hold
 from opperf.parent.analysis.verdict import CONFIDENCE, Rule
 
@@ -138,7 +138,7 @@ def _verdict(old: Record | None, new: Record | None, rule: Rule, floors: Mapping
     settle = f"measure both live: `opperf compare {old.trial.case.operator} --base ... --new ...`"
     ratio = math.exp(fmean(values[1]) - fmean(values[0]))
     if pairs < PROCESSES:
-        reason = f"{pairs} process(es) per side; recorded runs need `--processes {PROCESSES}` at least"
+        reason = f"{plural(pairs, 'process')} per side; recorded runs need `--processes {PROCESSES}` at least"
         return Verdict("inconclusive", ratio, None, reason, pairs, settle)
     test = Welch.of(*values)
     interval = (math.exp(test.low), math.exp(test.high))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from opperf.domain.units import plural
 from opperf.parent.cli import options
 from opperf.parent.cli.output import show, tell
 
@@ -66,7 +67,7 @@ def _check(file: Path, pool: Pool, own: Workloads) -> str:
     refuse(str(file), problems.mistakes)
     count = sum(_count(operator, pool, problems) for operator in config.operators)
     refuse(str(file), problems.mistakes)
-    return f"{file}: {len(config.operators)} operators, {count} cases"
+    return f"{file}: {plural(len(config.operators), 'operator')}, {plural(count, 'case')}"
 
 
 def _count(operator: ConfiguredOperator, pool: Pool, problems: Problems) -> int:

@@ -7,6 +7,7 @@ from typing import Annotated, Optional
 
 import typer
 
+from opperf.domain.units import plural
 from opperf.parent.cli import options
 from opperf.parent.cli.options import grouped
 
@@ -107,7 +108,7 @@ def explore(
     )
     result, cause = search(operators or (), request, order, Bar())
     report = document(result)
-    deliver(report, format, output, f"{len(result.anomalies)} findings")
+    deliver(report, format, output, plural(len(result.anomalies), "finding"))
     write_pages(result, report, html, plot)
     if save_suite is not None and result.anomalies:
         write_suite(result.suite(), save_suite)

@@ -219,7 +219,7 @@ def deliver(run: ComparisonRun, document: Document, judgement: Judgement, places
             write_text(place, render(document, format))
 
     def report() -> None:
-        output.deliver(document, places.format, places.output, f"{len(run.comparisons)} comparisons")
+        output.deliver(document, places.format, places.output, plural(len(run.comparisons), "comparison"))
 
     pages = partial(write_pages, run, document, places.html, places.plot)
     writings = (partial(write, places.markdown, "md"), partial(write, places.junit, "junit"), pages, report)

@@ -8,6 +8,7 @@ from typing import Annotated, Optional
 
 import typer
 
+from opperf.domain.units import plural
 from opperf.parent.cli import options
 from opperf.parent.cli.options import grouped
 
@@ -77,7 +78,7 @@ def noise(
     try:
         studying.store(noise_run, bar.note)
     finally:
-        publish(noise_run, document(noise_run), report, f"{len(noise_run.floors)} floors")
+        publish(noise_run, document(noise_run), report, plural(len(noise_run.floors), "floor"))
     keep(noise_run, report)
     if cause is not None:
         raise way_out(cause)

@@ -87,7 +87,7 @@ def write_suite(suite: Suite, output: Path) -> None:
 def tell_left_out(left_out: Iterable[LeftOut]) -> None:
     """Say which operators no suite can hold."""
     for one in left_out:
-        tell(f"left out: {one.name}, {one.count} calls: {one.reason}")
+        tell(f"left out: {one.name}, {plural(one.count, 'call')}: {one.reason}")
 
 
 def deliver(document: Document, format: str | None = None, output: Path | None = None, what: str = "") -> None:

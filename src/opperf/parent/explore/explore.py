@@ -21,6 +21,7 @@ from opperf.domain.peaks import Peaks
 from opperf.domain.plan import Settings, Trial
 from opperf.domain.stats.significance import PairedTest
 from opperf.domain.tensor import TensorSpec
+from opperf.domain.units import plural
 from opperf.parent import request as requests
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.calibration import stored_rates
@@ -232,7 +233,7 @@ class Expedition:
 
     def _tell(self, space: Space, cliff: Cliff, looks: int) -> None:
         region = cliff.region.say(space.dimensions)
-        self._progress.note(f"{looks} looks: a candidate at {region}")
+        self._progress.note(f"{plural(looks, 'look')}: a candidate at {region}")
 
     def _confirm(
         self, bench: Bench, space: Space, question: Question, cliffs: Sequence[Cliff], budget: float | None

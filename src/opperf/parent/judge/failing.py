@@ -13,6 +13,7 @@ from opperf.domain.judging import PAGE, Evidence, bytes_of, extent
 from opperf.domain.message.replies import Inspection
 from opperf.domain.problem import WrongWeights
 from opperf.domain.tensor import ITEM_SIZES
+from opperf.domain.units import plural
 from opperf.parent.judge.bench import Bench
 from opperf.parent.judge.seat import Seat, Turned
 
@@ -77,7 +78,7 @@ def check_outlines(bench: Bench, seat: Seat, stage: str) -> None:
 
     mine, others = seat.outlines, bench.outlines
     if len(mine) != len(others):
-        raise failing("other_shape", f"it returns {len(mine)} tensors, and the reference {len(others)}")
+        raise failing("other_shape", f"it returns {plural(len(mine), 'tensor')}, and the reference {len(others)}")
     for place, (own, other) in enumerate(zip(mine, others)):
         if own.shape != other.shape:
             shapes = f"{list(own.shape)}, and {list(other.shape)} in the reference"

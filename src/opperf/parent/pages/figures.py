@@ -19,6 +19,7 @@ from opperf.domain.units import (
     format_percent,
     format_ratios,
     format_seconds,
+    plural,
 )
 from opperf.parent.analysis.summary import with_shares
 from opperf.parent.pages.charts import Chart
@@ -86,7 +87,7 @@ def _ratio(one: Comparison, sides: Sequence[Side]) -> Row:
         figures=f"{verdict.ratio:.3f} {verdict.verdict}",
         level=verdict.verdict,
         dots=[math.exp(value) for value in pairs],
-        tip="\n".join([*tip, f"ratio {verdict.ratio:.3f} {ends} of {verdict.pairs} pairs", *reasons(one)]),
+        tip="\n".join([*tip, f"ratio {verdict.ratio:.3f} {ends} of {plural(verdict.pairs, 'pair')}", *reasons(one)]),
     )
 
 
@@ -108,7 +109,7 @@ def _floors(noise: NoiseRun) -> Iterator[Chart]:
                 _share(floor.moved),
                 (_share(floor.moved), _share(max(floor.between, floor.moved))),
                 f"{format_percent(_share(floor.moved))} live",
-                tip=f"{format_percent(_share(floor.between))} between processes, {floor.pairs} pairs",
+                tip=f"{format_percent(_share(floor.between))} between processes, {plural(floor.pairs, 'pair')}",
             )
             for floor in floors
         ],
@@ -135,7 +136,7 @@ def _levels(bisection: Bisection) -> Iterator[Chart]:
                         (math.exp(probe.log_ratio - 2 * probe.error), math.exp(probe.log_ratio + 2 * probe.error)),
                         f"{math.exp(probe.log_ratio):.3f}",
                         level="slower" if probe.new in steps and probe.log_ratio > 0 else "s0",
-                        tip=f"{probe.pairs} pairs",
+                        tip=plural(probe.pairs, "pair"),
                     )
                     for probe in probes[:MOST_ROWS]
                 ],
@@ -191,7 +192,7 @@ def _speedup(one: Judged, *, several: bool) -> Row:
         figures = f"{factor(speed.speedup)} {one.verdict}"
         tip = [
             f"{format_seconds(speed.candidate)}, and {format_seconds(speed.reference)} of the reference",
-            f"speedup {factor(speed.speedup)} {interval_text(one)} of {one.pairs} pairs",
+            f"speedup {factor(speed.speedup)} {interval_text(one)} of {plural(one.pairs, 'pair')}",
             *tip,
         ]
     return Row(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from opperf.domain.exploration import Anomaly, Exploration, Territory
 from opperf.domain.plan import ReadSide
-from opperf.domain.units import format_bytes, format_seconds
+from opperf.domain.units import format_bytes, format_seconds, plural
 from opperf.parent.reports.document import Block, Check, Column, Document, Note, Section, table
 from opperf.parent.reports.machine import crowds
 from opperf.parent.reports.rerun import is_plain
@@ -74,7 +74,7 @@ def _summary(exploration: Exploration) -> Iterator[str]:
             tail += f"; {one.unexamined} more suspicious cases were not examined: use more `--budget` or `--looks`"
         yield (
             f"{one.operator} on {place(one.side)}, {one.direction}: {count or 'no'} {noun}{'' if count == 1 else 's'} "
-            f"beyond a factor of {exploration.factor:g} in {one.looks} looks{tail}."
+            f"beyond a factor of {exploration.factor:g} in {plural(one.looks, 'look')}{tail}."
         )
 
 

@@ -17,7 +17,7 @@ from opperf.domain.metric import METRICS
 from opperf.domain.plan import NATIVE
 from opperf.domain.record import Record, Run
 from opperf.domain.suite import LeftOut, Suite
-from opperf.domain.units import format_seconds
+from opperf.domain.units import format_seconds, plural
 from opperf.parent.reports.columns import ABOUT_THE_UNSEEN, framework
 from opperf.parent.reports.document import Level, Note, Section
 from opperf.parent.reports.text import first_line, trial_text
@@ -127,7 +127,11 @@ def _sum_up(title: str, remarks: tuple[Remark, ...]) -> Iterator[Note]:
         yield replace(remark, most_named=least, most_wordings=1).note
     others = order[CAUSES:]
     trials = sum(remark.count for remark in others)
-    rest = f"and {len(others)} more kinds, of {trials} trials; " if others else ""
+    rest = (
+        f"and {len(others)} more {'kind' if len(others) == 1 else 'kinds'}, of {plural(trials, 'trial')}; "
+        if others
+        else ""
+    )
     yield Note(f"{rest}`--format csv` has each in its row, `--format json` in full")
 
 

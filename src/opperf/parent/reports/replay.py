@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from opperf.domain.suite import LeftOut
 from opperf.domain.trace import Replay, ReplayedCase, Trace
-from opperf.domain.units import format_seconds
+from opperf.domain.units import format_seconds, plural
 from opperf.parent.reports.columns import spelling, spread
 from opperf.parent.reports.document import Block, Column, Document, Legend, Note, table
 from opperf.parent.reports.layout import MOST_NAMES
@@ -126,8 +126,10 @@ def _unmeasured(replay: Replay) -> dict[str, tuple[int, float | None]]:
 def _missing(name: str, calls: int, seconds: float | None, total: float | None) -> str:
     """Say how many calls are not in the sum, and what part of the recorded time they took."""
     if seconds is None or not total:
-        return f"{name}: {calls} calls"
-    return f"{name}: {calls} calls, {format_seconds(seconds)} of the recorded time ({_percent(seconds / total)})"
+        return f"{name}: {plural(calls, 'call')}"
+    return (
+        f"{name}: {plural(calls, 'call')}, {format_seconds(seconds)} of the recorded time ({_percent(seconds / total)})"
+    )
 
 
 def _idle_text(trace: Trace) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from opperf.domain.suite import Suite, SuiteCase
+from opperf.domain.units import plural
 from opperf.parent.reports.document import Column, Document, Note, table
 from opperf.parent.reports.text import case_text
 
@@ -16,6 +17,6 @@ COLUMNS: tuple[Column[SuiteCase], ...] = (
 
 def document(suite: Suite) -> Document:
     """Return the report."""
-    text = f"{len(suite.cases)} case{'s' if len(suite.cases) != 1 else ''} of {suite.calls} calls"
-    left_out = [Note(f"left out: {one.name}, {one.count} calls: {one.reason}") for one in suite.left_out]
+    text = f"{plural(len(suite.cases), 'case')} of {plural(suite.calls, 'call')}"
+    left_out = [Note(f"left out: {one.name}, {plural(one.count, 'call')}: {one.reason}") for one in suite.left_out]
     return Document("opperf suite", [table(COLUMNS, suite.cases), Note(text), *left_out], suite.to_json, summary=text)

@@ -21,6 +21,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, at_place
 from opperf.domain.files.json_text import NotJSON, value_of
 from opperf.domain.files.text_file import distinct, read_json, read_text
+from opperf.domain.units import plural
 
 #: Hints on the form of a file, by its suffix.
 CSV_HINT = "write the names of inputs in the first line, and shapes below: `lhs,rhs`, then `64x64,64x64`"
@@ -67,7 +68,7 @@ def _csv_rows(path: Path) -> Iterator[Row]:
                 names = _header(cells, where)
             elif len(cells) != len(names):
                 raise InputError(
-                    f"{where}: {len(cells)} cells, expected {len(names)}: {', '.join(names)}",
+                    f"{where}: {plural(len(cells), 'cell')}, expected {len(names)}: {', '.join(names)}",
                     hint="put shapes with commas in quotes, or write `64x64`",
                     slug="input",
                 )

@@ -10,7 +10,7 @@ from operator import attrgetter
 from opperf.catalog import catalog
 from opperf.domain.case import Case
 from opperf.domain.dataclass import dataclass
-from opperf.domain.units import format_ratios, format_seconds
+from opperf.domain.units import format_ratios, format_seconds, plural
 from opperf.parent.history import day
 from opperf.parent.pages.charts.intervals import Intervals, Row
 from opperf.parent.pages.server.view import Choice, Query, View, path
@@ -81,7 +81,7 @@ def overview(archive: Archive, query: Query) -> View:
     movers = table(MOVERS, rows, link=lambda one: path("operators", one.series.operator, framework=framework))
     title = f"{framework} {board.build} against {board.anchor}"
     weak = f" {WEAK}" if board.evidence == "times" else ""
-    summary = f"{total} ratios{weak}: {counts}"
+    summary = f"{plural(total, 'ratio')}{weak}: {counts}"
     days = {one.version: (one.first, one.last) for one in every if one.framework == framework}
     facts = {
         what: f"{version}, measured {_days(*days[version])}"

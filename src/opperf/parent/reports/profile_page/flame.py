@@ -6,7 +6,7 @@ import re
 from collections import Counter
 
 from opperf.domain.profile.event import Profile, own_times
-from opperf.domain.units import format_percent, format_seconds
+from opperf.domain.units import format_percent, format_seconds, plural
 from opperf.parent.reports.profile_page.tables import plain_text
 
 #: Maximum frames to draw, the longest ones; the others are merged into one frame at their place.
@@ -66,7 +66,7 @@ def _bound(names: list[str], outer: list[int], took: list[int], leaves: set[int]
         "said": [f"{plain_text(names[place], LONGEST)}<br>{_share(took[place], whole)}" for place in numbers],
     }
     for number, times in others.items():
-        label = f"{len(times)} others"
+        label = plural(len(times), "other")
         text = f"{label}<br>{_share(sum(times), whole)}"
         for column, value in zip(figure.values(), (label, number, sum(times), 0, text)):
             column.append(value)
