@@ -319,3 +319,30 @@ def test_where_all_is_skipped_the_last_line_says_why(opperf: Opperf) -> None:
     done = opperf("run", "argmax", "--framework", "null", "--direction", "backward", "--runs", "3")
     assert done.code == 0
     assert done.err.splitlines()[-1].startswith("nothing was measured: 1 trial skipped, 1 of them since: ")
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("own.py:f",), "it takes left, right: give them by the function's own names, as in `--input left=64x64` or "),
+        (("own.py:f", "--input", "3x4"), "name them, as in `--input left=64x64`"),
+        (("numpy:numpy.add", "--input", "z=3x4"), "it takes lhs, rhs; numpy calls them x1, x2"),
+    ],
+)
+def test_a_hint_names_the_parameters_that_are_known(words: tuple[str, ...], hint: str, opperf: Opperf) -> None:
+    Path("own.py").write_text("def f(left, right):\n    return left + right\n")
+    done = opperf("run", *words, "--framework", "numpy")
+    assert (done.code, done.out) == (2, "")
+    assert f"hint: {hint}" in done.err
+
+
+def test_a_function_without_parameters_needs_no_inputs(opperf: Opperf) -> None:
+    Path("own.py").write_text("def f():\n    return sum(range(100))\n")
+    done = opperf("run", "own.py:f", "--framework", "numpy", "--runs", "3", "--format", "json")
+    assert [(record["status"], record["case"]["inputs"]) for record in done.records] == [("ok", {})]
+
+
+def test_a_release_of_a_framework_is_an_environment(opperf: Opperf) -> None:
+    done = opperf("run", "add", "--framework", "numpy==1.99")
+    assert done.code == 2
+    assert "hint: a release is an environment: `--environment numpy==1.99`" in done.err

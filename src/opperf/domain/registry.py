@@ -172,12 +172,23 @@ def register(own: Framework) -> None:
 
 
 def framework(name: str) -> Framework:
-    """Return what is known of a framework; raises `InputError` with the known names."""
-    if name not in FRAMEWORKS:
-        raise unknown(
-            "framework", name, FRAMEWORKS, hint=f"known: {', '.join(FRAMEWORKS)}; `--plugin FILE` adds others"
-        )
-    return FRAMEWORKS[name]
+    """Return what is known of a framework; raises `InputError` with the known names.
+
+    A library of the array API standard goes by its own name too.
+
+    >>> framework("cupy").name, framework("mlx").name
+    ('array_api:cupy', 'array_api:mlx.core')
+    """
+    if name in FRAMEWORKS:
+        return FRAMEWORKS[name]
+    for own, entry in FRAMEWORKS.items():
+        library, _, module = own.partition(":")
+        if library == ARRAY_API and name in (module, module.partition(".")[0]):
+            return entry
+    hint = f"known: {', '.join(FRAMEWORKS)}; `--plugin FILE` adds others"
+    if name.partition("==")[0] in FRAMEWORKS and "==" in name:
+        hint = f"a release is an environment: `--environment {name}`"
+    raise unknown("framework", name, FRAMEWORKS, hint=hint)
 
 
 #: Before the name of a parameter that takes all further arguments, as in `einsum(subscripts, *operands)`.

@@ -13,7 +13,7 @@ from opperf.child.backends.call import Call, Missing, Parameter
 from opperf.child.backends.paths import Refusal
 from opperf.child.worker import arguments, code, promises
 from opperf.child.worker.seal import Seal
-from opperf.child.worker.signature import defaults_of, parameters_of, unlike
+from opperf.child.worker.signature import defaults_of, names_of, parameters_of, unlike
 from opperf.domain.backend import Backend, Unsupported
 from opperf.domain.case import Case
 from opperf.domain.code import Code, ProblemCode
@@ -254,7 +254,8 @@ class Names:
             function = self._load(path)
             declaration = declaration_of(function)
             code.mutates(function)
-            return Meaning(str(path), declaration.implements, code.neutral_names(function, declaration))
+            names = code.neutral_names(function, declaration)
+            return Meaning(str(path), declaration.implements, names, takes=names_of(function))
         except code.CodeError as error:
             return _wrong(error)
 

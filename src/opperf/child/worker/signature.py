@@ -35,6 +35,16 @@ def parameters_of(function: Callable[..., object]) -> dict[str, bool] | None:
     return _documented(function) if next(iter(own), SPREAD).startswith(SPREAD) else own
 
 
+def names_of(function: Callable[..., object]) -> tuple[str, ...] | None:
+    """Return the names of all arguments of a function; None where Python does not tell all of them."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    names = tuple((SPREAD if one.kind is one.VAR_POSITIONAL else "") + one.name for one in parameters)
+    return None if any(one.kind is one.VAR_KEYWORD for one in parameters) else names
+
+
 def _documented(function: Callable[..., object]) -> dict[str, bool] | None:
     """Return the parameters in the first line of a function's documentation, `einsum(subscripts, *operands)`."""
     text = " ".join((getattr(function, "__doc__", None) or "")[:1000].split())

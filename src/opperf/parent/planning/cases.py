@@ -66,10 +66,12 @@ def cases(
     if choice.definition is None:
         if not rows and choice.framework != "null":
             results, why = _examples(selection, choice, side, answers)
+            if not results and choice.takes == ():
+                results = [(_foreign(selection, choice, Row({})), "user")]
             if not results and not selection.every:
                 raise InputError(
                     f"opperf has no default inputs for `{choice.name}`" + (f": {why}" if why else ""),
-                    hint="give them by the function's own names: `--input NAME=1024x1024 --attribute NAME=VALUE`",
+                    hint=_example(choice),
                     slug="no_inputs",
                 )
         else:
@@ -116,15 +118,25 @@ def _foreign(selection: Selection, choice: OperatorChoice, row: Row) -> Case:
             takes = f"; it takes {', '.join(choice.takes)}" if choice.takes else ""
             raise InputError(
                 f"opperf does not know which arguments of `{choice.name}` are tensors{takes}",
-                hint="name them, as in `--input NAME=64x64`",
+                hint=f"name them, as in `--input {next(iter(choice.takes or ('NAME',)))}=64x64`",
                 slug="bad_shape",
             )
         for name in inputs:
-            own_names = choice.takes or (SPREAD,)
+            # The user's own function takes by place what it has no name for.
+            own_names = (choice.takes if isinstance(choice.path, str) else None) or (SPREAD,)
             if name not in own_names and not name.isdecimal() and not any(own.startswith(SPREAD) for own in own_names):
                 raise unknown(f"input of {choice.name}", name, own_names, hint=f"it takes {', '.join(own_names)}")
         by_name = {_place(choice, name): value for name, value in {**attributes, **selection.attributes}.items()}
         return foreign_case(choice.name, inputs, by_name)
+
+
+def _example(choice: OperatorChoice) -> str:
+    """Say how the inputs of a function are given, by its own names where they are known."""
+    names = [name for name in choice.takes or () if not name.startswith(SPREAD)]
+    words = [f"`--input {name}=64x64`" for name in names[:1] or ["NAME"]]
+    words += [f"`--attribute {name}=VALUE`" for name in (names[1:2] if names else ["NAME"])]
+    takes = f"it takes {', '.join(choice.takes)}: " if choice.takes else ""
+    return f"{takes}give them by the function's own names, as in {' or '.join(words)}"
 
 
 def _split(values: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
@@ -221,10 +233,9 @@ def _neutral(
             own = {**answers.describe(side, choice.path).arguments, **own}
     for name in row:
         if name not in names and name not in own:
+            spellings = ", ".join(word for word in own if word not in names)
+            also = f"; {side.framework} calls them {spellings}" if spellings else ""
             raise unknown(
-                f"input of {definition.name}",
-                name,
-                [*names, *own],
-                hint=f"it takes {', '.join(dict.fromkeys([*names, *own]))}",
+                f"input of {definition.name}", name, [*names, *own], hint=f"it takes {', '.join(names)}{also}"
             )
     return {name if name in names else own[name]: value for name, value in row.items()}

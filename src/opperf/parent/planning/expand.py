@@ -201,9 +201,11 @@ def _choice_by_name(path: str, selection: Selection, side: Side, answers: ChildA
 
 def _code(code: Code, side: Side, answers: ChildAnswers) -> OperatorChoice:
     """Return what the user's own code is; raises `InputError` for code that cannot be loaded."""
-    neutral = own_meaning(code, side, answers).operator
-    definition = None if neutral is None else operator(neutral)
-    return OperatorChoice(code.name if definition is None else definition.name, definition, side.framework, code)
+    meaning = own_meaning(code, side, answers)
+    if meaning.operator is None:
+        return OperatorChoice(code.name, None, side.framework, code, meaning.takes)
+    definition = operator(meaning.operator)
+    return OperatorChoice(definition.name, definition, side.framework, code)
 
 
 def _trials(

@@ -16,7 +16,6 @@ from opperf.domain.errors import InputError, near
 from opperf.domain.plan import Trial
 from opperf.domain.registry import hosts_of, runs_on, split_implementation
 from opperf.domain.suite import Suite, SuiteCase
-from opperf.domain.units import plural
 from opperf.parent.planning.selection import Selection
 
 #: The most origins of equal cases to name, and the most operators of a suite in a hint.
@@ -102,7 +101,7 @@ def unmeasured(selection: Selection, frameworks: Collection[str]) -> list[str]:
     A library of layers is noted where none of its frameworks is measured.
     """
     owners = Counter(split_implementation(entry.case.operator)[0] for entry in selection.suite_cases)
-    whole = f"{plural(len(selection.suite_cases), 'case')} of {suite_name(selection)}"
+    whole = f"{len(selection.suite_cases)} cases of {suite_name(selection)}"
     return [
         f"{count} of {whole} are {owner}'s own operators, and are measured with "
         f"{' or '.join(f'`--framework {host}`' for host in hosts_of(owner))} only"

@@ -390,7 +390,7 @@ def test_neutral_names_are_not_translated() -> None:
 
 
 def test_an_unknown_argument_name_is_refused_with_both_kinds_of_names() -> None:
-    with pytest.raises(InputError, match=r"it takes lhs, rhs, x1, x2"):
+    with pytest.raises(InputError, match=r"it takes lhs, rhs; numpy calls them x1, x2"):
         trials(Selection(operators=("add",), inputs=({"zzz": "5"},)))
 
 
