@@ -37,7 +37,7 @@ def serve(
     """Serve a database of results as web pages.
 
     The pages show changes, operators over builds, runs, suites and machines. Only this machine can reach them unless
-    you give `--host` and `--token`. Requires `pip install "opperf[serve]"`.
+    you give `--host` and `--token`. Requires `pip install starlette uvicorn`.
     """
     from opperf.domain.errors import InputError
     from opperf.parent.cli.output import tell
@@ -49,7 +49,7 @@ def serve(
 
         from opperf.parent.pages.server.app import application
     except ImportError as problem:
-        hint = 'install them with `pip install "opperf[serve]"`'
+        hint = "`pip install starlette uvicorn`"
         raise InputError(
             "`opperf serve` needs starlette and uvicorn, which are not installed", hint=hint, slug="no_package"
         ) from problem

@@ -65,7 +65,7 @@ class RayEngine:
         except ImportError as error:
             raise InputError(
                 "`--fleet ray` needs Ray, which is not installed",
-                hint="`pip install 'opperf[ray]'`",
+                hint="`pip install 'ray[client]'`",
                 slug="no_engine",
             ) from error
         self._ray: Any = ray

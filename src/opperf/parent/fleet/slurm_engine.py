@@ -89,7 +89,7 @@ class SlurmEngine:
         except ImportError as error:
             raise InputError(
                 "`--fleet slurm` needs submitit, which is not installed",
-                hint="`pip install 'opperf[slurm]'`",
+                hint="`pip install submitit`",
                 slug="no_engine",
             ) from error
         cluster = cluster or os.environ.get("OPPERF_SUBMITIT_CLUSTER") or "slurm"

@@ -62,7 +62,7 @@ def _plotly() -> str:
     except ImportError as problem:
         raise InputError(
             "the page of a profile needs plotly, which is not installed",
-            hint='`pip install "opperf[html]"`, or take another format',
+            hint="`pip install plotly`, or take another format",
             slug="no_package",
         ) from problem
     return str(get_plotlyjs())

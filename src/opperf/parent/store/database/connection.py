@@ -158,7 +158,7 @@ def _failures(address: Address) -> Iterator[None]:
     try:
         yield
     except (NoSuchModuleError, ModuleNotFoundError) as error:
-        hint = "install it: `pip install 'opperf[postgres]'`"
+        hint = "`pip install 'psycopg[binary]'`"
         raise InputError(f"no driver for `{address}`", hint=hint, slug="database") from error
     except (OverflowError, UnicodeError, DataError) as error:
         text = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
