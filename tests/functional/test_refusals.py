@@ -257,6 +257,12 @@ def test_a_name_in_a_suite_that_may_not_be_called_says_so(
         (("run", "add", "--runs"), "`--runs` needs a value", "--help"),
         (("nois",), "`opperf` has no command `nois`", "did you mean `noise`?"),
         (("history", "lst"), "`opperf history` has no command `lst`", "did you mean `list`?"),
+        (("judge", "f.py"), "`opperf judge` needs `--against`", "`opperf judge --help`"),
+        (
+            ("judge", "f.py", "--against", "softmax", "--compile-cache", "none"),
+            "`opperf judge` has no option `--compile-cache`",
+            "`opperf judge --help`",
+        ),
         (("show",), "`opperf show` needs FILE", "`opperf show --help`"),
     ],
 )

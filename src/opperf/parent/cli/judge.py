@@ -90,7 +90,7 @@ def judge(
         Option(metavar="CONDITIONS", help="Nodes of the fleet to use, such as `cpu=AMD EPYC*`."),
     ] = None,
     judging: options.Judging,
-    how: options.How,
+    how: options.Limits,
     report: options.Report,
 ) -> None:
     """Judge kernels that nobody vouches for.

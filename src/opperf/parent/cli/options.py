@@ -239,13 +239,19 @@ class Settling:
 
 
 @dataclass(frozen=True)
-class How:
-    """What holds for the whole of a command, however it samples."""
+class Limits:
+    """What holds for the whole of a command, whatever it measures."""
 
     budget: Budget = None
     timeout: Annotated[str, Option(metavar="SECONDS", help="Time limit for one trial.")] = "120"
     cpus: Cpus = None
     seed: Annotated[int, Option(metavar="S", help="Seed for the values of inputs, and for random cases.")] = 0
+
+
+@dataclass(frozen=True)
+class How(Limits):
+    """What holds for the whole of a command, however it samples."""
+
     compile_cache: CompileCache = "shared"
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from opperf.domain.errors import near
 
 if TYPE_CHECKING:
+    from typer._click import exceptions
     from typer._click.exceptions import UsageError
 
 #: What a type of a parameter is called.
@@ -23,11 +24,11 @@ def describe(error: UsageError) -> str:
     hint = f"`{command} --help` lists its options"
     if isinstance(error, exceptions.NoSuchOption):
         options = [] if error.ctx is None else [one for parameter in error.ctx.command.params for one in parameter.opts]
-        close = near(error.option_name, options, most=2)
+        by_word = {option.lstrip("-"): option for option in options}  # that all begin with dashes makes none alike
+        close = [by_word[word] for word in near(error.option_name.lstrip("-"), by_word, most=2)]
         return _message(f"`{command}` has no option `{error.option_name}`", _did_you_mean(close) or hint)
     if isinstance(error, exceptions.MissingParameter):
-        name = "" if error.param is None else error.param.human_readable_name.rstrip(".")
-        return _message(f"`{command}` needs {name}".rstrip(), f"`{command} --help` shows how it is called")
+        return _message(f"`{command}` needs {_name(error)}".rstrip(), f"`{command} --help` shows how it is called")
     if isinstance(error, exceptions.BadParameter) and error.param is not None:
         name, kind = error.param.opts[0], TYPES.get(error.param.type.name, "")
         if kind and "not a valid" in error.message:
@@ -42,6 +43,14 @@ def describe(error: UsageError) -> str:
     if isinstance(error, exceptions.BadOptionUsage):
         return _message(f"`{error.option_name}` needs a value", hint)
     return _message(_lower(error.message), hint)
+
+
+def _name(error: exceptions.MissingParameter) -> str:
+    """Return what a parameter is called on a command line: `--against`, or FILE."""
+    if error.param is None:
+        return ""
+    first = error.param.opts[0]
+    return f"`{first}`" if first.startswith("-") else error.param.human_readable_name.rstrip(".")
 
 
 def _commands(error: UsageError) -> list[str]:

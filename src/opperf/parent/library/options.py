@@ -50,13 +50,18 @@ class Where(TypedDict, total=False):
     allocator: str
 
 
-class How(TypedDict, total=False):
-    """What holds for the whole of a call."""
+class Limits(TypedDict, total=False):
+    """What holds for the whole of a call, whatever it measures."""
 
     budget: Number
     timeout: float | str
     cpus: str | Sequence[int] | None
     seed: int
+
+
+class How(Limits, total=False):
+    """What holds for the whole of a call, however it samples."""
+
     compile_cache: str
 
 
@@ -140,7 +145,7 @@ class BisectOptions(What, How, total=False):
     threads: int
 
 
-class JudgeOptions(How, total=False):
+class JudgeOptions(Limits, total=False):
     """The options of `judge`."""
 
     framework: Names
