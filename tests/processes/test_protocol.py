@@ -84,6 +84,16 @@ def test_a_child_that_says_nothing_is_ended_at_the_deadline(worker: Start, fake_
     assert _is_gone(child)
 
 
+def test_a_child_that_does_not_answer_in_time_says_which_option_is_the_limit(
+    worker: Start, fake_python: Python
+) -> None:
+    child = worker(fake_python("say(HELLO); hear(); sleep()"))
+    child.greet(SOON)
+    with pytest.raises(WorkerFailure, match=r"no answer to `release` within 0\.5 s, the limit of `--timeout`; "):
+        child.ask(Release(1), 0.5)
+    assert _is_gone(child)
+
+
 @pytest.mark.parametrize(
     ("said", "complaint"),
     [

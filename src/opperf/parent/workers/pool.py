@@ -174,7 +174,9 @@ class Pool:
 
     def describe(self, side: Side, name: str | Code) -> Meaning:
         """Ask what the name of an implementation means, or code; raises when the environment is of no use."""
-        return self._reply(side, requests.Describe(name), name, DESCRIBE_TIMEOUT)
+        # To import the user's own file may be to compile it.
+        timeout = max(DESCRIBE_TIMEOUT, self._settings.timeout if isinstance(name, Code) else 0.0)
+        return self._reply(side, requests.Describe(name), name, timeout)
 
     def discover(self, side: Side, path: str | Code | None, size: str) -> Discovery:
         """Ask for the framework's own operators, or for example cases of the one at `path`."""

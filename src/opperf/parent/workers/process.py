@@ -30,6 +30,7 @@ from opperf.domain.message.wire import LONGEST, PROTOCOL, Answer, MessageError, 
 from opperf.domain.plan import ReadSide, Side
 from opperf.parent.passwords import environment_of
 from opperf.parent.workers.compiled_code import compiler_variables
+from opperf.parent.workers.compilers import CompilerWatch, readable
 from opperf.parent.workers.confinement import groups
 from opperf.parent.workers.confinement.variables import needed
 from opperf.parent.workers.interpreters import interpreter
@@ -70,6 +71,12 @@ class Output:
         return "\n".join(lines[-KEPT_LINES:]) or None
 
 
+#: The requests in which a child imports the user's own code or has it compiled, and times nothing.
+UNTIMED = ("describe", "prepare")
+#: What the user's `--timeout` does not bound.
+FIXED = ("start", "discover", "build_loops", "iterate", "generate")
+
+
 class Worker:
     """A child that serves one side. Start it only from a thread that lives as long as it: its death is tied to that."""
 
@@ -87,15 +94,17 @@ class Worker:
         variables: Mapping[str, str] = NO_VARIABLES,
         under: Sequence[str] = (),
         files: Sequence[int] = (),
+        note: Callable[[str], None] | None = None,
     ) -> None:
         """Start it. `own_path` keeps the user's PYTHONPATH, `bytecode` lets it write compiled files beside sources.
 
         `plugins` are files that the child loads when the user's own iterators or generators are asked for. `variables`
         are set where the user has not set them. `under` is a command that runs the child's Python in a room, into which
         only the variables go that it needs. The child inherits `files`, under the same numbers.
+        `note` is told of compilers that run below it.
         """
         self.side = side
-        self._files = tuple(files)
+        self._files, self._note = tuple(files), note
         #: When the first byte of the last answer was there, by `time.perf_counter_ns`.
         self.answered_ns = 0
         self._under = under
@@ -229,11 +238,10 @@ class Worker:
         while (end := self._buffer.find(b"\n")) < 0:
             if len(self._buffer) > LONGEST:
                 raise self._fail(f"the child sent a message of over {LONGEST} bytes", "protocol")
-            ready, _, _ = select.select([self._answers], [], [], max(0.0, deadline - time.monotonic()))
-            if not ready:
-                raise self._fail(
-                    f"no answer to `{verb}` within {timeout:g} s; opperf killed the child process", "timeout"
-                )
+            watch = None if verb not in UNTIMED or self._note is None else CompilerWatch(self.pid, self._note)
+            if not readable(self._answers, deadline, watch):
+                limit = f"{timeout:g} s" if verb in FIXED else f"{timeout:g} s, the limit of `--timeout`"
+                raise self._fail(f"no answer to `{verb}` within {limit}; opperf killed the child process", "timeout")
             self.answered_ns = time.perf_counter_ns()
             chunk = os.read(self._answers, 1 << 20)
             if not chunk:
@@ -371,6 +379,7 @@ def start(
         variables=variables,
         under=under,
         files=files,
+        note=progress,
     )
     try:
         if greet:
