@@ -92,6 +92,8 @@ def tensor(backend: Backend, spec: TensorSpec, seed: str) -> Any:
 #: Numbers that are drawn at once where the allocator is left alone: eight bytes each are well below 128 KiB, from where
 #: on glibc maps blocks, and raises its thresholds when they are freed.
 PIECE_NUMBERS = 1 << 12
+#: As many whole numbers are drawn from.
+MOST_DRAWN_RANGE = 1 << 62
 #: Where a mapped block begins in its page by glibc and by frameworks that align their tensors.
 BLOCK_OFFSET = 64
 
@@ -189,11 +191,19 @@ def _scale(backend: Backend, spec: TensorSpec, bits: bytearray) -> Numbers:
         values *= high - low
         values += low
         return values
-    values = backend.host(bits, "int64") % max(1, int(high) - int(low))
+    span = int(high) - int(low)
+    values = backend.host(bits, "int64")
+    if span > MOST_DRAWN_RANGE:
+        # A remainder would not fill the range, and its divisor may be no int64: steps of 2 to 4 around the middle do.
+        values = values - MOST_DRAWN_RANGE // 2  # a copy: others read the bits too
+        values *= span // MOST_DRAWN_RANGE
+        values += (int(low) + int(high)) // 2
+        return values
+    values = values % max(1, span)
     values += int(low)
     return values
 
 
 def _raw_integers(generator: random.Random, count: int) -> bytearray:
     """Return `count` little-endian whole numbers of eight bytes, uniform in [0, 2^62)."""
-    return draw_bits(generator, count, 8, (1 << 62) - 1)
+    return draw_bits(generator, count, 8, MOST_DRAWN_RANGE - 1)

@@ -175,6 +175,16 @@ def test_whole_numbers_leave_the_upper_bound_out(backend: Arrays) -> None:
     assert set(made.tolist()) == {3, 4, 5, 6}
 
 
+@pytest.mark.parametrize("bounds", [(-(2**63), 2**63), (-(2**63), 2**63 - 1), (0, 2**63), (-(2**62), 2**62)])
+def test_whole_numbers_fill_the_range_of_their_type(bounds: tuple[int, int], backend: Arrays) -> None:
+    made = tensor(backend, TensorSpec((4000,), "int64", range=bounds), "s")
+    drawn = [int(value) for value in made]
+    low, high = bounds
+    assert low <= min(drawn) < low + (high - low) / 50
+    assert high - (high - low) / 50 < max(drawn) < high
+    assert len(set(drawn)) == 4000
+
+
 def test_an_empty_range_of_whole_numbers_is_its_lower_bound(backend: Arrays) -> None:
     assert set(tensor(backend, TensorSpec((50,), "int32", range=(3, 3)), "s").tolist()) == {3}
 
