@@ -55,6 +55,10 @@ def test_no_figure_of_our_benchmarks_is_still_missing(page: Page, generate: Modu
         assert (benchmarks / "results" / f"{name}.json").is_file()
 
 
-def test_the_readme_shows_its_command_and_output_first(root: Path) -> None:
+def test_the_readme_shows_a_comparison_with_its_chart_first_and_then_a_run_with_its_output(root: Path) -> None:
     text = (root / "README.md").read_text(encoding="utf-8")
-    assert re.match(r"# opperf\n\nopperf [^.#]+\.\n\n```sh\nopperf run [^\n]+\n```\n\n```text\n", text)
+    assert re.match(
+        r"# opperf\n\nopperf [^.#]+\.\n\n[^`#]+:\n\n```sh\nopperf compare [^`]+\n```\n\n!\[[^]]+\]\(docs/comparison.svg\)\n\n"
+        r"[^`#]+\n\n```sh\nopperf run [^\n]+\n```\n\n```text\n",
+        text,
+    )

@@ -62,7 +62,10 @@ def small_words(words: list[str]) -> list[str]:
             result.append(word)
     if result[0] == "bisect":
         ends = [result.index("--good"), result.index("--bad")]
-        return ["run", *(word for place, word in enumerate(result[1:], 1) if place - 1 not in ends and place not in ends)]
+        return [
+            "run",
+            *(word for place, word in enumerate(result[1:], 1) if place - 1 not in ends and place not in ends),
+        ]
     return result
 
 

@@ -10,7 +10,7 @@ from opperf.domain.units import format_percent, format_ratios
 from opperf.parent.reports.comparison import differences
 from opperf.parent.reports.document import Block, Check, Column, Document, Note, Section, table
 from opperf.parent.reports.machine import crowds
-from opperf.parent.reports.text import case_text, place, subject
+from opperf.parent.reports.text import case_text, place, short_text, subject
 
 #: What is said of each kind of answer.
 WORDS = {"steps": "found", "slope": "gradual", "same": "no change", "inconclusive": "inconclusive", "failed": "failed"}
@@ -42,7 +42,8 @@ def _columns(bisection: Bisection) -> tuple[Column[Answer], ...]:
         Column("case_id", None, lambda answer: answer.case.id),
         Column("operator", "operator", lambda answer: subject(answer.case, bisection.side), least=10),
         Column("direction", "direction", lambda answer: answer.direction, presence="varied"),
-        Column("inputs", "inputs", lambda answer: case_text(answer.case), least=14, lines=6),
+        Column("inputs", None, lambda answer: case_text(answer.case)),
+        Column(None, "inputs", lambda answer: short_text(answer.case), least=14, lines=6, presence="varied", place=1),
         Column("ratio", "bad / good", lambda answer: answer.ratio, _ratio, align="right"),
         Column(None, "95 % interval", lambda answer: answer.interval, format_ratios, rank=1),
         Column("answer", "answer", lambda answer: WORDS[answer.kind]),
@@ -51,7 +52,7 @@ def _columns(bisection: Bisection) -> tuple[Column[Answer], ...]:
         Column("step", "step", lambda answer: ", ".join(_ratio(step.ratio) for step in answer.steps)),
         Column("step_interval", "step's interval", lambda answer: ", ".join(map(_interval, answer.steps)), rank=2),
         Column("probability", "probability", lambda answer: answer.probability, _share, rank=3),
-        Column("reason", "why", lambda answer: answer.reason, least=20, lines=4),
+        Column("reason", "why", lambda answer: answer.reason, least=30, below=True, place=1),
     )
 
 

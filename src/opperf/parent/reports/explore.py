@@ -11,7 +11,7 @@ from opperf.domain.units import format_bytes, format_seconds, plural
 from opperf.parent.reports.document import Block, Check, Column, Document, Note, Section, table
 from opperf.parent.reports.machine import crowds
 from opperf.parent.reports.rerun import is_plain
-from opperf.parent.reports.text import case_text, place
+from opperf.parent.reports.text import case_text, place, short_text
 
 #: A finding and where it is.
 Row = tuple[Territory, Anomaly]
@@ -37,7 +37,8 @@ def _columns(exploration: Exploration) -> tuple[Column[Row], ...]:
         Column("operator", "operator", lambda row: row[0].operator, least=10),
         Column("direction", "direction", lambda row: row[0].direction, presence="varied"),
         Column("side", "side", lambda row: place(row[0].side), least=12, presence="varied"),
-        Column("inputs", "smallest case", lambda row: case_text(row[1].case), least=14, lines=6),
+        Column("inputs", None, lambda row: case_text(row[1].case)),
+        Column(None, "smallest case", lambda row: short_text(row[1].case), least=14, lines=6, place=1),
         Column("cost", "takes", lambda row: row[1].cost, size, align="right"),
         Column("expected", beside, lambda row: row[1].expected, size, align="right"),
         Column("ratio", "ratio", lambda row: row[1].ratio, lambda ratio: f"{ratio:.2f}", align="right"),

@@ -12,7 +12,7 @@ from opperf.domain.units import format_seconds
 from opperf.parent.reports.columns import of_jobs
 from opperf.parent.reports.document import Block, Check, Column, Document, Legend, Note, table
 from opperf.parent.reports.machine import crowds
-from opperf.parent.reports.text import case_text, place, subject
+from opperf.parent.reports.text import case_text, place, short_text, subject
 
 LEGEND = Legend(
     {
@@ -150,7 +150,8 @@ COLUMNS: tuple[Column[Floor], ...] = (
     Column("case_id", None, lambda floor: floor.trial.case.id),
     Column("operator", "operator", lambda floor: subject(floor.trial.case, floor.trial.side), least=10),
     Column("direction", "direction", lambda floor: floor.trial.direction, least=8, presence="varied"),
-    Column("inputs", "inputs", lambda floor: case_text(floor.trial.case), least=14, lines=6),
+    Column("inputs", None, lambda floor: case_text(floor.trial.case)),
+    Column(None, "inputs", lambda floor: short_text(floor.trial.case), least=14, lines=6, presence="varied", place=1),
     Column("side", "side", lambda floor: place(floor.trial.side), least=12, presence="varied"),
     Column("time_s", "time", lambda floor: floor.time, format_seconds, rank=4),
     Column("pairs", "pairs", lambda floor: floor.pairs, rank=0),

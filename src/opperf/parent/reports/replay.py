@@ -13,7 +13,7 @@ from opperf.parent.reports.document import Block, Column, Document, Legend, Note
 from opperf.parent.reports.layout import MOST_NAMES
 from opperf.parent.reports.machine import crowds
 from opperf.parent.reports.run import checks
-from opperf.parent.reports.text import case_text, first_line
+from opperf.parent.reports.text import case_text, first_line, short_text
 
 #: An operator, and what is computed of it.
 Line: TypeAlias = tuple[ReplayedCase, Mapping[str, object]]
@@ -64,7 +64,7 @@ def _columns(clock: str, title: str) -> tuple[Column[Line], ...]:
         Column("status", None, lambda line: "not measured" if line[0].record is None else line[0].record.status),
         Column("reason", None, lambda line: getattr(getattr(line[0].record, "reason", None), "message", None)),
         Column(None, "notes", lambda line: _note(line[0]), least=20, below=True),
-        Column(None, "inputs", lambda line: case_text(line[0].traced.case), least=14, lines=6),
+        Column(None, "inputs", lambda line: short_text(line[0].traced.case), least=14, lines=6),
     )
 
 
