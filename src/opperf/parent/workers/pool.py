@@ -40,6 +40,10 @@ BUILD_TIMEOUT = 330.0
 MOST_HELD = 3 << 28
 
 
+#: The types and extents of more results than these are not kept: an optimizer returns hundreds.
+MOST_RESULTS = 4
+
+
 @dataclass(frozen=True)
 class Facts:
     """What a side's environment said of itself when its first child started."""
@@ -255,9 +259,16 @@ class Pool:
         if settings.loop == NATIVE and worker is not self._with_loops:
             self._build_loops(worker)
         ask = self._timed_ask(worker)
-        handle = ask(
-            requests.Prepare(trial, settings.seed, settings.check_of(trial.side), memory_limit=settings.memory_limit)
-        ).handle
+        # Frameworks are ranked by what they have in common: a neutral operator, whose results may be of other types.
+        neutral = trial.case.operator in catalog()
+        preparation = ask(
+            requests.Prepare(
+                *(trial, settings.seed, settings.check_of(trial.side)),
+                memory_limit=settings.memory_limit,
+                results=neutral,
+            )
+        )
+        handle, results = preparation.handle, preparation.results
         try:
             reply = ask(requests.Measure(handle, settings, self._part(trial)))
         finally:
@@ -274,7 +285,10 @@ class Pool:
         if settings.clock == INSTRUCTIONS:
             reply = self._with_instructions(trial, reply)
         checks = [str(facts["checked"]) for facts in (check_facts, reply.facts) if "checked" in facts]
-        return replace(reply, facts={**reply.facts, **({"checked": "; ".join(checks)} if checks else {})})
+        more: dict[str, object] = {"checked": "; ".join(checks)} if checks else {}
+        if 0 < len(results) <= MOST_RESULTS:
+            more["results"] = list(results)
+        return replace(reply, facts={**reply.facts, **more})
 
     def _with_instructions(self, trial: Trial, reply: Measurement) -> Measurement:
         """Return a measurement with the instructions of a call; without them it says why."""

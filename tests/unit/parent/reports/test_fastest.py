@@ -32,6 +32,20 @@ def test_the_fastest_framework_and_the_distance_of_others_are_said_of_each_direc
     ]
 
 
+def test_frameworks_that_return_other_types_are_said_to() -> None:
+    records = [
+        replace(measured(ADD, NUMPY, 2e-4), facts={"results": ["uint64 8x4"]}),
+        replace(measured(ADD, Side("jax"), 1e-4), facts={"results": ["uint32 8x4"]}),
+    ]
+    (line,) = fastest(records)
+    assert line == (
+        "fastest: add forward: jax 100 us, numpy takes 2.00 times as long; not the same work: numpy returns uint64, "
+        "jax returns uint32"
+    )
+    alike = [replace(record, facts={"results": ["uint32 8x4"]}) for record in records]
+    assert "same work" not in fastest(alike)[0]
+
+
 def test_one_framework_is_not_ranked_nor_one_whose_rival_failed() -> None:
     assert fastest([measured(ADD, TORCH, 1.0), measured(ADD, replace(TORCH, mode="compiled"), 2.0)]) == []
     assert fastest([measured(ADD, TORCH, 1.0), Record(Trial(ADD, NUMPY, "forward"), "failed")]) == []
