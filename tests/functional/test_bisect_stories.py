@@ -136,6 +136,7 @@ def test_after_each_comparison_the_most_likely_story_is_told_with_its_probabilit
     assert all(text.endswith(" %)") for text in texts[:-1])
     compared = [text for text in notes.texts if text.startswith("comparing ")]
     assert len(texts) == len(compared)
+    assert ": comparison 2; those before took " in compared[1]
 
 
 @pytest.mark.usefixtures("exact")

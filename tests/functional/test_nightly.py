@@ -69,6 +69,7 @@ def test_a_build_is_judged_by_the_one_before_and_compared_with_the_anchor(
     configure(FIRST, SECOND, SLOW)
     done = opperf("nightly", "--format", "json")
     assert done.code == 1
+    assert [text for text in ("build 1 of 3\n", "build 2 of 3, about ") if text not in done.err] == []
     assert sides(done) == [("1.0", "1.1"), ("1.1", "1.2"), ("1.2", "1.3"), ("1.0", "1.2"), ("1.0", "1.3")]
     assert [finding["kind"] for finding in json.loads(done.out)["gate"]["findings"]] == ["same", "same", "slower"]
     assert [row["rows"] for row in nights(opperf)] == [1, 2, 2]

@@ -145,7 +145,7 @@ class Bench:
         open_subjects = [one for one in subjects if not self._journal.take(one, base, new)]
         if not open_subjects or self._are_the_same(open_subjects, base, new):
             return
-        self._note(f"comparing {base} with {new}")
+        self._note(f"comparing {base} with {new}{self._pace()}")
         if self._comparing is None:  # one for all: what it checked once, it need not check again
             self._comparing = Comparing(
                 replace(self._settings, budget=self._left()),
@@ -163,6 +163,13 @@ class Bench:
             self.facts = {"good": comparing.facts.get("base"), "bad": comparing.facts.get("new")}
         for subject, contest in zip(open_subjects, contests):
             self._keep(subject, contest, base, new)
+
+    def _pace(self) -> str:
+        """Say which comparison comes now, and how long those before it took: nobody knows how many are needed."""
+        if not self._measuring:
+            return ""
+        each = fmean(seconds for seconds, _ in self._measuring)
+        return f": comparison {len(self._measuring) + 1}; those before took {each:.0f} s each"
 
     def _contest(self, subject: Subject, base: str, new: str) -> Contest:
         sides = [parse_sides([str(self.environment(name)) + self._suffix])[0] for name in (base, new)]

@@ -140,6 +140,10 @@ class Calendar:
             if successor is not None:
                 yield successor, True
 
+    def count(self, *, again: bool) -> int:
+        """Return how many builds of the file are to be measured."""
+        return sum(build != self._anchor and (again or not self._is_there(build)) for build in self._sides)
+
     def predecessor(self, build: str) -> str:
         """Return the build that a build is judged by: the one before it that can be measured, else the anchor."""
         sequence = self._sequence()

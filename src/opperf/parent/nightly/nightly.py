@@ -9,6 +9,7 @@ r(anchor, build) = r(anchor, before) r(before, build).
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
@@ -91,7 +92,10 @@ def nightly(file: NightlyFile, store: Archive, order: Order, progress: Progress)
         pasts = _pasts(store)
         nights: list[Night] = []
         cause: BaseException | None = None
+        whole, began = calendar.count(again=order.again), time.monotonic()
         for build, is_again in calendar.plan(again=order.again):
+            if not is_again and whole > 1:
+                progress.note(_place(build, len({night.build for night in nights}), whole, time.monotonic() - began))
             before = calendar.predecessor(build)
             bases = [before] if is_again else [before, anchor, moved_from]
             pairs = [(base, build) for base in dict.fromkeys(bases) if base is not None and base != build]
@@ -125,6 +129,16 @@ def pin(text: str, index: str | None = None) -> str:
     if spec.kind == "python" or "==" in build or not spec.requirements:
         return text
     return newest(build, index) + semicolon + rest
+
+
+def _place(build: str, count: int, whole: int, seconds: float) -> str:
+    """Say which build comes now, and how long it and the rest take if they are as those before.
+
+    >>> _place("numpy==2.0.0", 0, 3, 0.0), _place("numpy==2.1.0", 1, 3, 40.0)
+    ('numpy==2.0.0: build 1 of 3', 'numpy==2.1.0: build 2 of 3, about 80 s to go')
+    """
+    left = f", about {seconds / count * (whole - count):.0f} s to go" if count else ""
+    return f"{build}: build {min(count + 1, whole)} of {whole}{left}"
 
 
 def _night(
