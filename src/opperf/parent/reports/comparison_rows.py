@@ -22,10 +22,10 @@ TAIL_MOVED = 0.10
 FEW_FAULTS = 10
 
 
-def side_text(side: Side, *others: Side, dtype: str | None = None) -> str:
+def side_text(side: Side, *others: Side, dtype: str | None = None, subject: str = "") -> str:
     """Write a side: its environment or framework, and its differences from the other sides, an element type among them.
 
-    A user's function that is on all sides is the subject of the comparison, and named there.
+    A function that is on all sides is the `subject` of the comparison, and named there.
     """
     words = [side.framework if side.environment in ("current", side.framework) else side.environment]
     own = own_function(side)
@@ -33,7 +33,9 @@ def side_text(side: Side, *others: Side, dtype: str | None = None) -> str:
         is_needed = words != [side.framework] or any(side.framework != other.framework for other in others)
         words = [own, *(words if is_needed else ())]
     elif own is None and side.implementation is not None:
-        words[0] = f"{side.framework}:{side.implementation}"
+        spelling = f"{side.framework}:{side.implementation}"
+        is_elsewhere = any(side.environment != other.environment for other in others)
+        words = words if spelling == subject else [spelling, *(words if is_elsewhere else ())]
     for name in HOW:
         value = getattr(side, name)
         words += [f"{name}={value}"] if any(value != getattr(other, name) for other in others) else []
@@ -47,8 +49,8 @@ def sides_of(comparison: Comparison, *others: Side) -> tuple[str, str]:
     dtypes = comparison.facts.get("dtypes")
     types = dtypes if isinstance(dtypes, Mapping) else {}
     return (
-        side_text(base, new, *others, dtype=plain(types.get("base"))),
-        side_text(new, base, *others, dtype=plain(types.get("new"))),
+        side_text(base, new, *others, dtype=plain(types.get("base")), subject=comparison.case.operator),
+        side_text(new, base, *others, dtype=plain(types.get("new")), subject=comparison.case.operator),
     )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from opperf.domain.dataclass import dataclass
 from opperf.parent.reports.document import Column, Level, Table
@@ -36,6 +37,8 @@ _BREAK = re.compile(
     rf"|(?<=[^=.,:\[(][+-])(?<!\de[+-])(?![{_SEPARATORS}])"
     r"|(?<=[=.,:])(?=[+-]\d)|(?<=\dx)(?=\d)"
 )
+#: Where it breaks if that is enough: between the settings of a side.
+_SETTING = re.compile(r"(?<=;)")
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,9 @@ def wrap(words: str, width: int) -> list[str]:
 
 def _pieces(word: str, width: int) -> Iterator[str]:
     """Yield a word, or where it is too wide its pieces, none of them wider than the width."""
-    for piece in [word] if _cells(word) <= width else filter(None, _BREAK.split(word)):
+    parts = [word] if _cells(word) <= width else _SETTING.split(word)
+    whole = ([part] if _cells(part) <= width else _BREAK.split(part) for part in parts)
+    for piece in filter(None, chain.from_iterable(whole)):
         rest = piece
         while _cells(rest) > width:
             end = max(1, next(i for i in range(len(rest), 0, -1) if i == 1 or _cells(rest[:i]) <= width))

@@ -122,3 +122,16 @@ def test_reasons_below_a_table_say_whose_they_are() -> None:
     lines = lines_of(*rows, width=60)
     below = lines[lines.index("why:") + 1 :]
     assert [line.split(": ")[0] for line in below if ": " in line] == ["  exp 4", "  exp 8"]
+
+
+def test_sides_are_not_named_by_the_function_that_the_row_is_about() -> None:
+    sides = [
+        Side("onnxruntime", environment=f"onnxruntime=={version}", implementation="ai.onnx.Sign")
+        for version in ("1.20.0", "1.21.0")
+    ]
+    own = Comparison(Case("onnxruntime:ai.onnx.Sign"), "forward", *sides, SAME)
+    assert sides_of(own) == ("onnxruntime==1.20.0", "onnxruntime==1.21.0")
+    assert sides_of(replace(own, case=Case("sign"))) == (
+        "onnxruntime:ai.onnx.Sign;onnxruntime==1.20.0",
+        "onnxruntime:ai.onnx.Sign;onnxruntime==1.21.0",
+    )

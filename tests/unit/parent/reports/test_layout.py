@@ -86,6 +86,7 @@ def test_no_line_begins_as_a_workflow_command_however_it_is_wrapped(words: str, 
 
 def test_a_word_that_is_too_wide_breaks_after_a_separator() -> None:
     assert wrap("torch:code:/home/me/kernels.py:softmax", 16) == ["torch:code:/", "home/me/kernels.", "py:softmax"]
+    assert wrap("null:steady;slowdown=1.3;threads=2", 21) == ["null:steady;", "slowdown=1.3;", "threads=2"]
 
 
 def test_rows_below_the_table_are_named_by_as_much_as_tells_them_apart() -> None:
