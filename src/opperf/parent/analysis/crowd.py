@@ -40,10 +40,7 @@ def crowd_warnings(one: Comparison, load: Load | None, cache_bytes: int, rates: 
     bandwidth = Peaks.of(rates, "cpu", one.base.threads).bandwidth(nbytes) or BYTE_RATE
     if nbytes / seconds < NEAR * bandwidth:
         return ()
-    text = (
-        f"the load average was {load}; beside programs that stream memory, ratios of code bound by memory come out up "
-        f"to {FACTOR} times as far from 1 as they are"
-    )
+    text = f"the load average was {load}: the change may be {FACTOR} times smaller, as the code seems bound by memory"
     return (Warning("beside_streams", text, HINT),)
 
 

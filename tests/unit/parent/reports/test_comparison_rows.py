@@ -125,11 +125,11 @@ def test_reasons_below_a_table_say_whose_they_are() -> None:
 
 
 def test_sides_are_not_named_by_the_function_that_the_row_is_about() -> None:
-    sides = [
+    old, new = (
         Side("onnxruntime", environment=f"onnxruntime=={version}", implementation="ai.onnx.Sign")
         for version in ("1.20.0", "1.21.0")
-    ]
-    own = Comparison(Case("onnxruntime:ai.onnx.Sign"), "forward", *sides, SAME)
+    )
+    own = Comparison(Case("onnxruntime:ai.onnx.Sign"), "forward", old, new, SAME)
     assert sides_of(own) == ("onnxruntime==1.20.0", "onnxruntime==1.21.0")
     assert sides_of(replace(own, case=Case("sign"))) == (
         "onnxruntime:ai.onnx.Sign;onnxruntime==1.20.0",
