@@ -350,6 +350,39 @@ def test_names_that_nobody_knows_are_passed_over_as_param_does(param: Any, opper
     assert "4 mistakes" in done.err
 
 
+@pytest.mark.parametrize(
+    ("document", "words", "told"),
+    [
+        ({}, [], "the config has no operator to run"),
+        ({"no such operator": GENERATOR}, ["-r", "x|0|0|0"], "the config has no operator to run"),
+        ({"null:steady": {"config": [{"input": [{"args": [TENSOR]}]}]}}, [], "no `input_data_generator`"),
+        ({"null:steady": GENERATOR}, ["-b"], ".config: found null"),
+        (_config(null_steady=[{"args": [TENSOR]}]), ["-s", "null:steady|0|0|0"], "the stop id is excluded"),
+        (_config(null_nothing=[{"args": [TENSOR]}]), [], "no operator `null:nothing`; skipped"),
+    ],
+)
+def test_nothing_to_run_is_a_file_without_cases_as_param_has_it(
+    document: Any, words: list[str], told: str, param: Any, here: Path
+) -> None:
+    (here / "config.json").write_text(json.dumps(document))
+    code, out, err = param("-c", "config.json", "-o", "one.json", *words)
+    assert (code, out) == (0, ""), err
+    assert told in err
+    assert "error" not in err
+    head, finish = _lines(here / "one.json")
+    assert ("run_options" in head, "finish_time" in finish) == (True, True)
+
+
+def test_an_operator_that_is_written_wrongly_does_not_stop_the_others(param: Any, here: Path) -> None:
+    document = _config(null_steady=[{"args": [TENSOR]}], null_raise=[{"args": [{"type": "tensr"}]}])
+    (here / "config.json").write_text(json.dumps(document))
+    code, out, err = param("-c", "config.json", "-o", "one.json")
+    assert (code, out) == (0, "null:steady|0|0|0  forward  100 us\n"), err
+    assert 'note: $["null:raise"].config[0].input[0].args[0].type: no type `tensr`' in err
+    (line,) = (line for line in _lines(here / "one.json") if "run_id" in line)
+    assert line["config"] == {"build": None, "input": {"args": [TENSOR]}}
+
+
 def test_an_execution_trace_is_recorded_of_one_call_of_each_case(param: Any, config: Path, here: Path) -> None:
     code, _, err = param("-c", config, "-o", "one.json", "--et", "-s", "null:raise|0|0|0")
     assert code == 0, err

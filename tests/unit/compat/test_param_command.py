@@ -13,7 +13,6 @@ import pytest
 from tests.each import each
 
 from opperf.catalog.param.cases import ConfigCase
-from opperf.catalog.param.config import Spec
 from opperf.catalog.param.names import Meaning
 from opperf.compat.param.command.lines import Lines, LineStyle, cases_between, output_path
 from opperf.compat.param.command.running import mode_of, write_trace
@@ -175,7 +174,6 @@ def test_the_ids_that_param_makes_of_several_builds_are_those_of_the_last_one(gi
         ("0|0|0", None, "`--resume-id 0|0|0` matches several cases"),
         ("torch.ad|0|0|0", None, "no run id `torch.ad|0|0|0` for `--resume-id`"),
         (None, "0", "no run id `0` for `--stop-id`"),
-        ("torch.mm|0|0|0", "torch.add|0|0|1", "there is no case between"),
     ],
 )
 def test_an_id_that_is_not_there_is_refused_with_those_that_are(
@@ -184,15 +182,23 @@ def test_an_id_that_is_not_there_is_refused_with_those_that_are(
     with pytest.raises(InputError) as caught:
         cases_between(IDS, resume, stop)
     assert message in caught.value.message
-    assert "|0|0" in (caught.value.hint or "") or "stop id" in (caught.value.hint or "")
+    assert "|0|0" in (caught.value.hint or "")
+
+
+@each(("resume", "stop"), [("torch.mm|0|0|0", "torch.add|0|0|1"), (None, "torch.add|0|0|0")])
+def test_no_case_stands_before_one_that_comes_first(resume: str | None, stop: str) -> None:
+    assert cases_between(IDS, resume, stop) == []
+
+
+def test_a_config_without_cases_has_none_between_any_ids() -> None:
+    assert cases_between([], "torch.add|0|0|0", "torch.mm|0|0|0") == []
 
 
 # Lines ---------------------------------------------------------------------------------------------------------------
 
 
 def test_a_line_has_params_fields_and_units_and_statistics_beside_them() -> None:
-    spec = Spec([{"type": "int", "value": 3, "__range__": ["value"]}], {})
-    known = replace(IDS[3], call=spec)
+    known = replace(IDS[3], config={"build": None, "input": {"args": [{"type": "int", "value": 3}]}})
     line = LineStyle(Settings(runs=2), discrete=True).line(known, "torch.mm", {"forward": outcome()})
     metric = line["metric"]["forward"]
     assert (line["op_name"], line["id"], line["run_id"], line["status"]) == ("torch.mm", "0|0|2_1", known.run_id, "ok")
@@ -202,7 +208,7 @@ def test_a_line_has_params_fields_and_units_and_statistics_beside_them() -> None
     assert (metric["statistics"]["unit"], metric["statistics"]["of"]) == ("ms", "latency")
     assert (metric["statistics"]["max"], metric["statistics"]["discarded"]) == (pytest.approx(2.0), 1)
     assert metric["memory_peak"] == {"unit": "MB", "value": 3.0, "source": "seen"}
-    assert line["config"] == {"build": None, "input": {"args": [{"type": "int", "value": 3}], "kwargs": {}}}
+    assert line["config"] == known.config
 
 
 def test_the_continuous_modes_time_blocks_of_calls() -> None:

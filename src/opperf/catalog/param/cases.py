@@ -15,14 +15,23 @@ import math
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any
 
 from opperf.catalog import catalog
 from opperf.catalog.param.config import ConfiguredOperator, Entry, ParamConfig, Spec
 from opperf.catalog.param.names import EMBEDDINGS, Meaning, Schema, read_schema
 from opperf.catalog.param.problems import Problems, quote
-from opperf.catalog.param.sweeps import TooMany, axes, combinations, plain, size, uneven
+from opperf.catalog.param.sweeps import (
+    TooMany,
+    as_swept,
+    axes,
+    combinations,
+    entry_of,
+    in_line,
+    size,
+    uneven,
+)
 from opperf.domain.case import Argument, Case, Device, DType, ListOf, tensors_of
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
@@ -106,14 +115,13 @@ MOST_CASES = 100_000
 class ConfigCase:
     """A case of a config. `meaning` says which framework's it is, and its path there.
 
-    `build` and `call` are the arguments as the file writes them, of this case alone.
+    `config` is what PARAM writes of it: `build` and `input` as in the file, of this case alone.
     """
 
     run_id: str
     case: Case
     meaning: Meaning
-    build: Spec | None = None
-    call: Spec | None = None
+    config: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -147,7 +155,8 @@ def operator_cases(operator: ConfiguredOperator, seed: int) -> Iterator[ConfigCa
                 of = json.dumps({"entry": entry_of(call.spec), "names": list(names)}, sort_keys=True)
                 case = replace(case, attributes={**case.attributes, MADE_BY: description.generator, MADE_OF: of})
             run_id = f"{operator.name}|{place}|{call.id}"
-            yield ConfigCase(run_id, case, meaning, build.spec if build else None, call.spec)
+            line = in_line(entry, build.spec if build else None, call.spec, bags=meaning.path == EMBEDDINGS)
+            yield ConfigCase(run_id, case, meaning, line)
 
 
 def check(operator: ConfiguredOperator, problems: Problems) -> None:
@@ -220,12 +229,7 @@ def named_specs(specs: Sequence[Spec], *, swept: bool) -> Iterator[tuple[str, Sp
             continue
         several = swept and not (spec.id is not None and not axes(spec))
         for n, one in enumerate(combinations(spec)):
-            yield f"{spec.id or i}_{n}" if several else spec.id or str(i), one
-
-
-def entry_of(spec: Spec) -> dict[str, object]:
-    """Return a spec as a data generator gets it: an entry of `build` or `input`."""
-    return {**spec.more, **(plain(spec) or {})}
+            yield f"{spec.id or i}_{n}" if several else spec.id or str(i), as_swept(one) if swept else one
 
 
 def _case(
@@ -244,7 +248,7 @@ def _case(
         return case, meaning, names
     name = f"{meaning.framework}:{meaning.path}"
     parameters = {} if build is None else _build(build)
-    if operator.name == EMBEDDINGS:
+    if meaning.path == EMBEDDINGS:
         args = () if build is None else build.args
         wrong = mistake(args, call.args)
         if wrong is not None:

@@ -37,7 +37,8 @@ class GeneratedArguments:
 class Spec:
     """The arguments of one call, as the file writes them: ranges and all.
 
-    `more` are keys that only a data generator of the user's own understands, `described` what it made.
+    `more` are keys that only a data generator of the user's own understands, `described` what it made. `raw` is the
+    entry as the file has it or, of a sweep, what PARAM makes of it: those of `args` and `kwargs` that hold something.
     """
 
     args: Sequence[Mapping[str, object]] = ()
@@ -45,6 +46,7 @@ class Spec:
     id: str | None = None
     more: Mapping[str, object] = field(default_factory=dict)
     described: GeneratedArguments | None = None
+    raw: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

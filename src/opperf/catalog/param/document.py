@@ -10,8 +10,9 @@ from opperf.catalog.param import grammar, names
 from opperf.catalog.param.arguments import Checker
 from opperf.catalog.param.cases import check
 from opperf.catalog.param.config import ConfiguredOperator, Entry, ParamConfig, Spec, Way, Workloads
-from opperf.catalog.param.problems import Problems, did_you_mean, key, quote, refuse
+from opperf.catalog.param.problems import Problem, Problems, did_you_mean, key, quote, refuse
 from opperf.domain.code import refusal
+from opperf.domain.files.json_text import show
 from opperf.domain.files.text_file import read_json
 
 #: Without plugins nothing is the user's own.
@@ -23,8 +24,8 @@ GENERATOR_KEYS = ("input_data_generator", "build_data_generator")
 def read_config(path: Path, own: Workloads = NONE, *, lenient: bool = False) -> ParamConfig:
     """Read a config, which may name the user's own iterators and generators.
 
-    `lenient` passes over names that are not known, as PARAM does, with a note on each. Raises `InputError` that lists
-    everything that is wrong with it.
+    `lenient` passes over names that are not known, as PARAM does, and over operators that are written wrongly beside
+    sound ones, with a note on each. Raises `InputError` that lists everything that is wrong with it.
     """
     config, problems = examine(path, own, lenient=lenient)
     refuse(str(path), problems.mistakes)
@@ -36,7 +37,8 @@ def examine(path: Path, own: Workloads = NONE, *, lenient: bool = False) -> tupl
     data = read_json(path, object_pairs_hook=_object)
     reading = _Reading(own, lenient=lenient)
     operators = reading.document(data)
-    if not reading.problems.mistakes:
+    reading.skip(operators)
+    if not lenient and not reading.problems.mistakes:
         for operator in operators:
             if operator.is_complete:
                 check(operator, reading.problems)
@@ -65,6 +67,7 @@ class _Reading:
         self.problems = Problems(passed_over=[] if lenient else None)
         self.notes: list[str] = []
         self._own = own
+        self._skipped: list[Problem] = []
 
     def document(self, data: object) -> tuple[ConfiguredOperator, ...]:
         """Return the operators of a document."""
@@ -74,10 +77,28 @@ class _Reading:
         self.problems.note_repeats(data, "$")
         if "op_name" in data and "op_info" in data:
             return self._batch(data)
-        if not data:
+        if not data and self.problems.passed_over is None:
             self.problems.add("$", "no operator in it", "expected an object of operators by name")
-        operators = [self._operator(name, info, key("$", name)) for name, info in data.items()]
+        operators = [self._sound(name, info, key("$", name)) for name, info in data.items()]
         return tuple(operator for operator in operators if operator is not None)
+
+    def _sound(self, name: str, info: object, place: str) -> ConfiguredOperator | None:
+        """Return an operator; None for one that is skipped, of which the mistakes are put aside."""
+        if self.problems.passed_over is None:
+            return self._operator(name, info, place)
+        before, self.problems.mistakes = self.problems.mistakes, []
+        operator = self._operator(name, info, place)
+        if operator is not None and operator.is_complete and not self.problems.mistakes:
+            check(operator, self.problems)
+        mistakes, self.problems.mistakes = self.problems.mistakes, before
+        self._skipped += mistakes
+        return None if mistakes else operator
+
+    def skip(self, operators: Sequence[ConfiguredOperator]) -> None:
+        """Pass over the mistakes that were put aside, unless nothing else is in the file."""
+        sound = any(operator.entries for operator in operators)
+        for problem in self._skipped:
+            (self.problems.pass_over if sound else self.problems.add)(problem.place, problem.text, problem.hint)
 
     def _batch(self, data: Mapping[str, object]) -> tuple[ConfiguredOperator, ...]:
         """Return the one operator of a file of PARAM's `run_batch`."""
@@ -97,14 +118,16 @@ class _Reading:
 
     def _operator(self, name: str, info: object, place: str, batch: str | None = None) -> ConfiguredOperator | None:
         meaning = names.meaning(name) or self._own.operators.get(name)
-        reason = refusal(name)
+        reason = None if name in names.FORMER else refusal(name)
+        if name in names.FORMER:
+            self.notes.append(f"`{name}` is read as `{names.FORMER[name]}`")
         if reason is not None:
             self.problems.add(place, *reason)
         elif meaning is None:
             hint = did_you_mean(self.problems.near(name, [*names.known_names(), *self._own.operators]))
             expected = "a name of PARAM, PyTorch or the catalog, or one as `mxnet:nd.dot`"
-            self.problems.unknown("operator", place, f"no operator {quote(name)}", hint or expected)
-            if self.problems.passed_over is not None:
+            self.problems.pass_over(place, f"no operator {quote(name)}", hint or expected)
+            if self.problems.passed_over is not None and isinstance(info, dict):
                 return None
         if not isinstance(info, dict):
             self.problems.unexpected(place, info, "an object with `config` and `input_data_generator`")
@@ -122,21 +145,35 @@ class _Reading:
         inputs = self._by_name(info, "input_data_generator", choices, place, required=True)
         builds = self._by_name(info, "build_data_generator", choices, place)
         generators = [info.get(word) for word in GENERATOR_KEYS]
-        if self.problems.passed_over is not None and any(isinstance(n, str) and n not in choices for n in generators):
+        missing = generators[0] is None or any(isinstance(n, str) and n not in choices for n in generators)
+        if self.problems.passed_over is not None and missing:
             return ()  # its arguments are never made
         choices = (*grammar.ITERATORS, *self._own.iterators)
         iterators = [self._by_name(info, f"{part}_iterator", choices, place) for part in grammar.CONFIG_KEYS]
-        if name != names.EMBEDDINGS and grammar.EMBEDDING_ITERATOR in iterators:
+        is_bags = names.FORMER.get(name, name) == names.EMBEDDINGS
+        if not is_bags and grammar.EMBEDDING_ITERATOR in iterators:
             self.problems.add(key(place, "input_iterator"), f"it is made for `{names.EMBEDDINGS}` alone")
-        if name == names.EMBEDDINGS and not {inputs, builds} <= set(grammar.GENERATORS):
+        if is_bags and not {inputs, builds} <= set(grammar.GENERATORS):
             self.problems.add(place, f"`{names.EMBEDDINGS}` takes no data generator of your own")
         entries = info.get("config")
-        if not isinstance(entries, list) or not entries:
-            self.problems.unexpected(key(place, "config"), entries, "a list of what to build and call it with")
-            return ()
         inside = key(place, "config")
+        if not isinstance(entries, list) or not entries:
+            wrong = f"found {show(entries)}, expected a list of what to build and call it with"
+            (self.problems.add if entries else self.problems.pass_over)(inside, wrong)
+            return ()
+        entries = self._with_input(entries, inside)
         ways = [self._way(*both) for both in zip(iterators, (builds, inputs))]
         return tuple(self._entry(entry, f"{inside}[{i}]", iterators, ways) for i, entry in enumerate(entries))
+
+    def _with_input(self, entries: Sequence[object], place: str) -> Sequence[object]:
+        """Return the entries before the first without `input`, where PARAM gives an operator up."""
+        if self.problems.passed_over is None:
+            return entries
+        for i, entry in enumerate(entries):
+            if isinstance(entry, dict) and "input" not in entry:
+                self.problems.pass_over(f"{place}[{i}]", "no `input`", "what follows it is not called either")
+                return entries[:i]
+        return entries
 
     def _way(self, iterator: str, generator: str) -> Way:
         """Return what of two names is the user's own."""
@@ -167,7 +204,8 @@ class _Reading:
         """Return the iterator or generator that a key names; the default one for a key that is not there."""
         if info.get(word) is None:  # PARAM's own functions write null for what has its default
             if required:
-                self.problems.add(place, f"no `{word}`", f"expected {' or '.join(f'`{name}`' for name in names)}")
+                expected = f"expected {' or '.join(f'`{name}`' for name in names)}"
+                self.problems.pass_over(place, f"no `{word}`", expected)
             return names[0]
         name = info[word]
         if not isinstance(name, str):
@@ -188,7 +226,8 @@ class _Reading:
                 self.problems.no_such(place, "key", word, grammar.CONFIG_KEYS, of="an entry of `config`")
         if "input" not in entry and "build" not in entry:
             self.problems.add(place, "neither `input` nor `build`", "expected what to call the operator with")
-        builds = self._specs(entry, "build", place, iterators[0], ways[0]) if "build" in entry else ()
+        nothing = entry.get("build") is None  # null is as good as no word
+        builds = () if nothing else self._specs(entry, "build", place, iterators[0], ways[0])
         inputs = self._specs(entry, "input", place, iterators[1], ways[1]) if "input" in entry else (Spec(),)
         swept = [iterator != grammar.DEFAULT_ITERATOR for iterator in iterators]
         return Entry(builds or None, inputs, (swept[0], swept[1]), (ways[0], ways[1]), entry)
@@ -228,7 +267,7 @@ def read_spec(spec: object, place: str, problems: Problems, *, sweeps: bool, way
         Checker(problems, sweeps).spec(args, kwargs, place)
     elif not isinstance(args, list) or not isinstance(kwargs, dict):
         problems.unexpected(place, spec, "a list of `args` and an object of `kwargs`")
-    return Spec(args, kwargs, identifier, more) if isinstance(args, list) else Spec()
+    return Spec(args, kwargs, identifier, more, raw=spec) if isinstance(args, list) else Spec()
 
 
 def _is_id(value: object) -> bool:

@@ -34,6 +34,8 @@ OLD_NAMES = {
     "configs": "config",
     "PyTorch::DefaultDataGenerator": DEFAULT_GENERATOR,
     "DefaultDataGenerator": DEFAULT_GENERATOR,
+    "SplitTableBatchedEmbeddingInputDataGenerator": EMBEDDING_GENERATOR,
+    "SplitTableBatchedEmbeddingInputIterator": EMBEDDING_ITERATOR,
 }
 
 

@@ -29,6 +29,8 @@ REGISTERED = {
         )
     },
 }  # fmt: skip
+#: How PARAM called operators before; configs of that time are still about.
+FORMER = {"pytorch:alex_net": "pytorch.model.alex_net", "split_table_batched_embedding_bags": EMBEDDINGS}
 #: What other names of PyTorch begin with; whether there is such a one is known to PyTorch only.
 PREFIXES = ("torch.", "aten::")
 _SCHEMA = re.compile(r"\s*(?P<path>[A-Za-z_]\w*::[\w.]+)\s*\((?P<arguments>.*)\)\s*->.*", re.DOTALL)
@@ -69,6 +71,7 @@ def meaning(name: str) -> Meaning | None:
     >>> meaning("torch.add_"), meaning("mxnet:nd.dot")
     (Meaning(framework='torch', path='torch.Tensor.add_'), Meaning(framework='mxnet', path='nd.dot'))
     """
+    name = FORMER.get(name, name)
     if name in REGISTERED:
         return Meaning("torch", REGISTERED[name])
     if name.endswith(":") or not name.isprintable():

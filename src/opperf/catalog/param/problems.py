@@ -38,7 +38,8 @@ class Problem:
 class Problems:
     """Collects mistakes, so that a file is mended in one go.
 
-    PARAM passes over names that it does not know, with a warning. Where that is wanted, they are `passed_over`.
+    PARAM passes over names that it does not know, and over what is missing, with a warning. Where that is wanted, they
+    are `passed_over`; so are the mistakes in one operator where others of the file are sound.
     """
 
     mistakes: list[Problem] = field(default_factory=list)
@@ -62,10 +63,14 @@ class Problems:
 
     def unknown(self, kind: str, place: str, text: str, hint: str | None) -> None:
         """Take a name that is not known, as a mistake or as one to pass over."""
-        if self.passed_over is not None and kind in PASSED_OVER:
-            self.passed_over.append(Problem(place, text, hint))
+        if kind in PASSED_OVER:
+            self.pass_over(place, text, hint)
         else:
             self.add(place, text, hint)
+
+    def pass_over(self, place: str, text: str, hint: str | None = None) -> None:
+        """Take what PARAM passes over; a mistake where that is not wanted."""
+        (self.mistakes if self.passed_over is None else self.passed_over).append(Problem(place, text, hint))
 
     def near(self, name: str, names: Iterable[str]) -> list[str]:
         """Return the names that resemble one; none if the mistake would not be shown."""

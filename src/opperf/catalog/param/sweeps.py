@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any, TypeAlias, Union
 
 from opperf.catalog.param.arguments import copy_of
-from opperf.catalog.param.config import Spec
+from opperf.catalog.param.config import Entry, Spec
 from opperf.catalog.param.grammar import COPY, LIST, LOG2, RANGE, ZIP
 from opperf.domain.dataclass import dataclass
 
@@ -143,14 +143,43 @@ def _copy(args: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
     return args
 
 
-def plain(spec: Spec | None) -> dict[str, object] | None:
-    """Return a spec as a config writes it, without what swept it; JSON has no word for infinities and NaN."""
-    return None if spec is None else {"args": _plain(spec.args), "kwargs": _plain(spec.kwargs or {})}
+def arguments_of(spec: Spec) -> dict[str, object]:
+    """Return the arguments of a spec as a config writes them, without what swept them."""
+    return {"args": plain(spec.args), "kwargs": plain(spec.kwargs or {})}
 
 
-def _plain(value: object) -> object:
+def as_swept(spec: Spec) -> Spec:
+    """Return a member of a sweep as PARAM writes one: an entry of what it is called with, and of nothing else."""
+    return replace(spec, raw={name: value for name, value in arguments_of(spec).items() if value})
+
+
+def entry_of(spec: Spec) -> dict[str, object]:
+    """Return a spec as a data generator gets it: an entry of `build` or `input`."""
+    return {**spec.more, **arguments_of(spec)}
+
+
+def in_line(entry: Entry, build: Spec | None, call: Spec, *, bags: bool) -> dict[str, object]:
+    """Return what PARAM writes of a case beside its times: what the file has, and nothing that it leaves out.
+
+    A build that says nothing is there as the file writes it. What goes through the inputs of embedding bags repeats of
+    their build what their data depend on.
+    """
+    built = plain(entry.raw.get("build")) if build is None else _as_written(build)
+    if bags and build is not None and entry.swept[1]:
+        args = [*build.args[:3], *call.args, *build.args[4:6]]
+        return {"build": built, "input": {"args": plain(args), "kwargs": {}}}
+    return {"build": built, "input": _as_written(call)}
+
+
+def _as_written(spec: Spec) -> dict[str, object]:
+    arguments = arguments_of(spec)
+    return {name: arguments.get(name, plain(value)) for name, value in spec.raw.items()}
+
+
+def plain(value: object) -> object:
+    """Return a value of a config without what swept it; JSON has no word for infinities and NaN."""
     if isinstance(value, Mapping):
-        return {name: _plain(inner) for name, inner in value.items() if name not in (RANGE, LIST, COPY, ZIP)}
+        return {name: plain(inner) for name, inner in value.items() if name not in (RANGE, LIST, COPY, ZIP)}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(inner) for inner in value]
+        return [plain(inner) for inner in value]
     return repr(value) if isinstance(value, float) and not math.isfinite(value) else value

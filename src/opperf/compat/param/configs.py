@@ -11,7 +11,7 @@ from opperf.catalog.param.arguments import Checker
 from opperf.catalog.param.config import Spec
 from opperf.catalog.param.grammar import DEFAULT_GENERATOR, DEFAULT_ITERATOR, OLD_NAMES, RANGE_ITERATOR
 from opperf.catalog.param.problems import Problems, refuse
-from opperf.catalog.param.sweeps import combinations, plain
+from opperf.catalog.param.sweeps import as_swept, combinations
 from opperf.compat.param.operators import OperatorInterface, device_engine, operator
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
@@ -49,7 +49,7 @@ class RangeConfigIterator(ConfigIterator):
         for i, entry in enumerate(self.configs[self.key]):
             spec = Spec(entry.get("args", []), entry.get("kwargs", {}))
             for n, point in enumerate(combinations(spec)):
-                yield f"{i}_{n}", plain(point) or {}
+                yield f"{i}_{n}", dict(as_swept(point).raw)
 
     def __next__(self) -> tuple[Any, dict[str, Any]]:
         return next(self._entries)

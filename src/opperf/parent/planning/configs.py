@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from opperf.catalog.param.cases import ConfigCase, cases, check, entry_of, named_specs
+from opperf.catalog.param.cases import ConfigCase, cases, check, named_specs
 from opperf.catalog.param.config import ConfiguredOperator, Entry, GeneratedArguments, ParamConfig, Spec, Way
 from opperf.catalog.param.document import read_spec
 from opperf.catalog.param.grammar import CONFIG_KEYS
 from opperf.catalog.param.names import Meaning
 from opperf.catalog.param.problems import Problems, key, refuse
+from opperf.catalog.param.sweeps import entry_of
 from opperf.domain.case import Argument, argument_from_json
 from opperf.domain.dataclass import dataclass
 from opperf.domain.files.json_text import show
@@ -61,7 +62,7 @@ class _Settling:
                 specs_here, swept = self._describe(specs_here, way.generator, inside, swept=swept), False
             parts.append((specs_here, swept))
         (builds, builds_swept), (inputs, inputs_swept) = parts
-        return Entry(builds or None, inputs, (builds_swept, inputs_swept))
+        return Entry(builds or None, inputs, (builds_swept, inputs_swept), raw=entry.raw)
 
     def _go_through(self, raw: Mapping[str, object], part: str, way: Way, place: str) -> tuple[Spec, ...]:
         """Return the entries that an iterator gives, each with its id."""
@@ -75,7 +76,8 @@ class _Settling:
                 self.problems.add(inside, f"found {show(name)}, expected an id: a number or a short name")
                 continue
             fields = {**entry, "id": str(name)} if isinstance(entry, dict) else entry
-            specs.append(read_spec(fields, inside, self.problems, sweeps=False, way=way))
+            spec = read_spec(fields, inside, self.problems, sweeps=False, way=way)
+            specs.append(replace(spec, raw=entry) if isinstance(entry, dict) else spec)
         return tuple(specs)
 
     def _describe(self, specs: Sequence[Spec], generator: str, place: str, *, swept: bool) -> tuple[Spec, ...]:

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from opperf.catalog.param.cases import ConfigCase
-from opperf.catalog.param.sweeps import plain
 from opperf.compat.param.metrics import MILLI, fields
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, near
@@ -99,7 +98,7 @@ class LineStyle:
             "op_name": operator,
             "id": short(case, operator),
             "metric": {name: {**self._metric(outcome), **reports.get(name, {})} for name, outcome in outcomes.items()},
-            "config": {"build": plain(case.build), "input": plain(case.call)},
+            "config": dict(case.config),
             "run_id": case.run_id,
             "case_id": case.case.id,
             "version": next((one.version for one in outcomes.values() if one.version is not None), None),
@@ -139,15 +138,14 @@ class LineStyle:
 
 
 def cases_between(cases: Sequence[ConfigCase], resume: str | None, stop: str | None) -> list[ConfigCase]:
-    """Return the cases from one run id on, and before another; raises `InputError` for ids that are not there."""
+    """Return the cases from one run id on, and before another; raises `InputError` for ids that are not there.
+
+    None at all where there is none, as PARAM does: the config may have nothing to run, and the second id come first.
+    """
+    if not cases:
+        return []
     first = 0 if resume is None else _place(cases, resume, "--resume-id")
     last = len(cases) if stop is None else _place(cases, stop, "--stop-id")
-    if first >= last:
-        raise InputError(
-            f"there is no case between `--resume-id` {resume} and `--stop-id` {stop}",
-            hint="the stop id itself is excluded, and must come after the resume id",
-            slug="run_id",
-        )
     return list(cases[first:last])
 
 

@@ -24,6 +24,7 @@ from opperf.catalog.param.cases import ConfigCase, cases
 from opperf.catalog.param.config import ParamConfig
 from opperf.compat.param.command.lines import Lines, LineStyle, cases_between
 from opperf.compat.param.command.tools import Tool, quiet
+from opperf.domain.errors import InputError
 from opperf.domain.files.destination import write_text
 from opperf.domain.measurement import Outcome, Samples
 from opperf.domain.plan import Plan, Settings, Trial
@@ -100,11 +101,14 @@ class Running:
         every = list(cases(self._config, self._settings.seed))
         selection = cases_between(every, self._options.resume_id, self._options.stop_id)
         cause: BaseException | None = None
-        if not self._options.iteration:
+        if not selection:
+            what = "config has no operator to run" if not every else "run ids leave no case: the stop id is excluded"
+            self.note(f"note: nothing to run: the {what}")
+        if not selection or not self._options.iteration:
             self._lines = Lines(path, append=self._options.append)
             return self._expand(selection, self._lines), None
         with Session(selection_of(self._options, self._config), self._settings, self) as session:
-            plan = self._part(session.plan(), selection)
+            plan = self._part(self._plan(session), selection)
             self._lines = Lines(path, append=self._options.append)
             self._lines.add(header(self._options, self._config))
             if self._tools:
@@ -122,6 +126,15 @@ class Running:
                 self._lines.add({"trace_file": str(trace)})
             self._lines.close()
         return run, cause
+
+    def _plan(self, session: Session) -> Plan:
+        """Return what a session would measure, which may be nothing: the framework has none of the operators."""
+        try:
+            return session.plan()
+        except InputError as error:
+            if error.slug != "empty_plan":
+                raise
+            return Plan((), self._settings)
 
     def _expand(self, cases: Sequence[ConfigCase], lines: Lines) -> Run:
         """Write a line for each case, and measure none."""
