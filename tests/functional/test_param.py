@@ -387,5 +387,7 @@ def test_an_execution_trace_is_recorded_of_one_call_of_each_case(param: Any, con
     code, _, err = param("-c", config, "-o", "one.json", "--et", "-s", "null:raise|0|0|0")
     assert code == 0, err
     (line,) = (line for line in _lines(here / "one.json") if "et_file" in line)
-    assert len(json.loads(Path(line["et_file"]).read_text())) == 2  # the third case is the first again
+    assert Path(line["et_file"]) == here / "one_et.json"  # as PARAM calls it
+    labels = [f"[param|null:steady|0|0|{place}|measure|forward]" for place in (0, 1)]
+    assert json.loads(Path(line["et_file"]).read_text()) == labels  # the third case is the first again
     assert (line["start_run_id"], line["end_run_id"]) == ("null:steady|0|0|0", "null:steady|0|0|1")

@@ -49,11 +49,18 @@ class Watch:
 
     def run(self, tool: Tool, waiting: Sequence[Part]) -> Iterator[tuple[dict[str, Any], Seen]]:
         """Start a tool on each batch; yield PARAM's line of the batch, and what was seen."""
-        pattern = f"{glob.escape(self.beside.stem)}_{tool.name}_*_batch.json"
+        observes = tool.name == OBSERVER
+        pattern = f"{glob.escape(self.beside.stem)}_{tool.name}*_batch.json"
         earlier = len(list(self.beside.parent.glob(pattern))) if self.options.append else 0
-        for number, parts in enumerate(batches(waiting, self.options.run_batch_size), earlier):
-            stem = self.beside.absolute().with_name(f"{self.beside.stem}_{tool.name}_{number}")
-            labels = {label(i, trial.direction): trial for i, (_, trials) in enumerate(parts) for trial in trials}
+        most = len(waiting) if observes else self.options.run_batch_size  # PARAM's observer sees the whole run
+        for number, parts in enumerate(batches(waiting, most), earlier):
+            suffix = "" if observes and number == 0 else f"_{number}"
+            stem = self.beside.absolute().with_name(f"{self.beside.stem}_{tool.name}{suffix}")
+            labels = {
+                observed(case.run_id, trial.direction) if observes else label(i, trial.direction): trial
+                for i, (case, trials) in enumerate(parts)
+                for trial in trials
+            }
             batch = self._batch(tool, stem, labels).to_json()
             line: dict[str, Any] = {
                 f"{tool.name}_file": str(tool.report(stem)),
@@ -127,6 +134,15 @@ class Watch:
             trial.key: _of_trial(tool, launches.get(name), failures.get(name)) | {"file": str(tool.report(stem))}
             for name, trial in labels.items()
         }
+
+
+def observed(run_id: str, direction: str) -> str:
+    """Return what PARAM calls the calls of a case in an execution trace.
+
+    >>> observed("torch.mm|0|0|0", "forward")
+    '[param|torch.mm|0|0|0|measure|forward]'
+    """
+    return f"[param|{run_id}|measure|{direction}]"
 
 
 def batches(waiting: Sequence[Part], most: int) -> Iterator[list[Part]]:
