@@ -313,7 +313,7 @@ def test_an_archive_must_hold_one_trace(tmp_path: Path) -> None:
     with tarfile.open(path, "w:gz") as archive:
         for name in ("a.json", "b.json"):
             archive.addfile(tarfile.TarInfo(name), io.BytesIO())
-    with pytest.raises(InputError, match=r"expected one \.json in it, found `a.json`, `b.json`"):
+    with pytest.raises(InputError, match=r"2 \.json in it, expected one; there are `a.json`, `b.json`"):
         read_traces([path])
 
 

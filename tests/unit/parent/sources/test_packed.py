@@ -8,13 +8,15 @@ import tarfile
 import tracemalloc
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Literal
 
 import pytest
+from tests.each import each
 
 from opperf.domain.errors import InputError
 from opperf.parent.sources.execution_trace import node
 from opperf.parent.sources.execution_trace.kineto import read_kineto
-from opperf.parent.sources.execution_trace.node import check, nodes
+from opperf.parent.sources.execution_trace.node import check, nodes, process
 
 TRACE = b'{"schema": "1.1.1-chakra.0.0.4", "nodes": []}'
 #: Bytes that a reader may take, of whatever a file unpacks to.
@@ -32,9 +34,9 @@ def memory() -> Iterator[None]:
         tracemalloc.stop()
 
 
-def archive(path: Path, members: Mapping[str, bytes]) -> Path:
-    """Write a .tar.gz."""
-    with tarfile.open(path, "w:gz") as file:
+def archive(path: Path, members: Mapping[str, bytes], mode: Literal["w:gz", "w"] = "w:gz") -> Path:
+    """Write a .tar.gz, or a .tar."""
+    with tarfile.open(path, mode) as file:
         for name, content in members.items():
             info = tarfile.TarInfo(name)
             info.size = len(content)
@@ -91,8 +93,34 @@ def test_an_archive_that_a_mac_made_holds_the_trace_alone(tmp_path: Path) -> Non
 
 
 def test_names_in_an_archive_are_told_without_what_a_terminal_acts_on(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"found `a\\u001b\[31m.json`, `b.json`"):
+    with pytest.raises(InputError, match=r"there are `a\\u001b\[31m.json`, `b.json`"):
         check(archive(tmp_path / "t.tar.gz", {"a\x1b[31m.json": TRACE, "b.json": TRACE}))
+
+
+@each("member", ["et/rank_1.json", "rank_1.json"])
+def test_a_member_of_an_archive_is_read_by_its_name(member: str, tmp_path: Path) -> None:
+    ranks = {f"et/rank_{i}.json": TRACE.replace(b'"nodes"', b'"pid": %d, "nodes"' % i) for i in range(8)}
+    for path in (archive(tmp_path / "ranks.tar.gz", ranks), archive(tmp_path / "ranks.tar", ranks, "w")):
+        assert process(Path(f"{path}:{member}")) == 1
+        with pytest.raises(InputError, match=r"8 \.json in it, expected one; there are `et/rank_0\.json`") as caught:
+            check(path)
+        assert caught.value.hint == f"name one: `{path}:et/rank_0.json`"
+
+
+def test_a_member_that_is_not_there_is_told_with_those_near_it(tmp_path: Path) -> None:
+    path = archive(
+        tmp_path / "ranks.tar.gz", {"et/rank_1.json": TRACE, "et/rank_2.json": TRACE, "x/rank_2.json": TRACE}
+    )
+    with pytest.raises(InputError, match=r"no member `rank_11\.json` in it, expected one; there are `et/rank_1\.json`"):
+        check(Path(f"{path}:rank_11.json"))
+    with pytest.raises(InputError, match=r"2 members `rank_2\.json` in it, expected one; there are `et/rank_2\.json`"):
+        check(Path(f"{path}:rank_2.json"))
+
+
+def test_a_file_whose_own_name_has_a_colon_is_that_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.tar:b.json"
+    path.write_bytes(TRACE)
+    check(path)
 
 
 def test_an_archive_of_very_many_files_is_refused(tmp_path: Path) -> None:

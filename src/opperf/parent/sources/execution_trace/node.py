@@ -9,22 +9,24 @@ import gzip
 import tarfile
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import field
 from pathlib import Path
 from typing import IO, Any
 
 import ijson
 
-from opperf.catalog.param.problems import quote
+from opperf.catalog.param.problems import MOST_NAMES, quote
 from opperf.domain.dataclass import dataclass
-from opperf.domain.errors import InputError
+from opperf.domain.errors import InputError, near
 from opperf.domain.files.json_text import LONGEST_STRING, Bounds, JsonObject, NotJSON, show
 
 GZIP = b"\x1f\x8b"
 #: What a packed file may unpack to: bytes in all, and bytes for each packed one. Traces are packed 10 to 40 times
 #: smaller; zeros 1,030 times.
 MOST_UNPACKED, MOST_RATIO = 1 << 26, 100
+#: How the names of archives end. Behind one a colon may name a member: `ranks.tar.gz:rank_3.json`.
+ARCHIVES = (".tar.gz", ".tgz", ".tar")
 #: Files in an archive that are looked at.
 MOST_MEMBERS = 1000
 #: Prefix of the files that macOS adds to an archive, one for each file.
@@ -82,26 +84,37 @@ class BoundedJson:
 
 @contextmanager
 def open_trace(path: Path) -> Iterator[BoundedJson]:
-    """Open a trace file; raises `InputError` for an unreadable one."""
+    """Open a trace file, or a member of an archive; raises `InputError` for an unreadable one."""
     try:
-        with path.open("rb") as file:
+        place, member = split_member(path)
+        with place.open("rb") as file:
             is_packed = file.read(len(GZIP)) == GZIP
             file.seek(0)
-            if not is_packed:
-                yield BoundedJson(file)
-                return
-            most = MOST_UNPACKED + MOST_RATIO * path.stat().st_size
-            with gzip.open(file) as stream:
-                unpacker: Any = Unpacker(stream, most)  # all that `tarfile` needs of a file
-                if path.name.endswith((".tar.gz", ".tgz")):
-                    with tarfile.open(fileobj=unpacker, mode="r:") as archive:
-                        yield BoundedJson(_only_json(archive, path))
+            with gzip.open(file) if is_packed else nullcontext() as stream:
+                most = MOST_UNPACKED + MOST_RATIO * place.stat().st_size
+                content: Any = file if stream is None else Unpacker(stream, most)  # all that `tarfile` needs of a file
+                if place.name.endswith(ARCHIVES):
+                    with tarfile.open(fileobj=content, mode="r:") as archive:
+                        yield BoundedJson(_json_of(archive, place, member))
                 else:
-                    yield BoundedJson(unpacker)
+                    yield BoundedJson(content)
     except DAMAGE as error:
         raise InputError(
             f"cannot read `{path}`: {getattr(error, 'strerror', None) or describe(error)}", slug="input"
         ) from error
+
+
+def split_member(path: Path) -> tuple[Path, str | None]:
+    """Return an archive and the member of it that a path names, or the path and None.
+
+    >>> split_member(Path("ranks.tar.gz:et/rank_3.json"))
+    (PosixPath('ranks.tar.gz'), 'et/rank_3.json')
+    """
+    text = str(path)
+    ends = [text.find(f"{suffix}:") + len(suffix) for suffix in ARCHIVES if f"{suffix}:" in text]
+    if not ends or path.exists():  # a name may have a colon
+        return path, None
+    return Path(text[: min(ends)]), text[min(ends) + 1 :]
 
 
 def describe(error: BaseException) -> str:
@@ -112,25 +125,33 @@ def describe(error: BaseException) -> str:
     return first if first.isprintable() else first.encode("unicode_escape").decode()
 
 
-def _only_json(archive: tarfile.TarFile, path: Path) -> IO[bytes]:
-    members = []
+def _json_of(archive: tarfile.TarFile, path: Path, end: str | None) -> IO[bytes]:
+    """Return the member whose name ends so, the only .json where none is named; raises `InputError`."""
+    members: list[tarfile.TarInfo] = []
     for number, member in enumerate(archive):
         if number == MOST_MEMBERS:
-            raise InputError(f"{path}: over {MOST_MEMBERS} files in it, expected one .json", hint="unpack it")
+            raise InputError(f"{path}: over {MOST_MEMBERS} files in it, expected fewer", hint="unpack it")
         name = member.name.rpartition("/")[2]
         if member.isfile() and name.endswith(".json") and not name.startswith(MAC):
             members.append(member)
-    file = archive.extractfile(members[0]) if len(members) == 1 else None
+    names = sorted(member.name for member in members)
+    matches = [one for one in members if end is None or f"/{one.name}".endswith(f"/{end}")]
+    file = archive.extractfile(matches[0]) if len(matches) == 1 else None
     if file is None:
-        names = ", ".join(quote(member.name) for member in members[:5]) or "none"
-        raise InputError(f"{path}: expected one .json in it, found {names}", hint="unpack it", slug="bad_trace")
+        several = sorted(one.name for one in matches) or near(str(end), names) or names
+        count = "no" if not matches else f"{len(matches)}"
+        which = ".json" if end is None else f"member{'s' if matches else ''} {quote(end)}"
+        there = ", ".join(map(quote, several[:MOST_NAMES])) + (", ..." if len(several) > MOST_NAMES else "")
+        text = f"{path}: {count} {which} in it, expected one" + (f"; there are {there}" if several else "")
+        hint = f"name one: `{path}:{show(several[0])[1:-1]}`" if several else None
+        raise InputError(text, hint=hint, slug="bad_trace")
     return file
 
 
 SCHEMAS = ("1.0.1", "1.0.2-chakra.0.0.4", "1.0.3-chakra.0.0.4", "1.1.0-chakra.0.0.4", "1.1.1-chakra.0.0.4")
 #: What a file without keys is, by the first event of its parser.
 MEANINGS = {"start_map": "it is an empty object", "start_array": "it is a list"}
-EXPECTED = "expected a PyTorch execution trace: JSON with `schema` and `nodes`, plain, .gz or .tar.gz"
+EXPECTED = "expected a PyTorch execution trace: JSON with `schema` and `nodes`, plain, .gz or in a .tar or .tar.gz"
 
 
 @dataclass(frozen=True)
