@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -85,9 +86,30 @@ def test_a_file_that_is_no_trace_is_one_message(command: Command, tmp_path: Path
     done = command("replay", path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        f"error: {path}: this is a Kineto (Chrome) trace, expected an execution trace\n\n"
-        f"hint: give it with an execution trace: `--kineto {path}`\n"
+        f"error: {path}: no call of an operator among 0 events\n\n"
+        "hint: expected the Chrome trace that `torch.profiler` exports of the same run\n"
     )
+
+
+def test_a_kineto_trace_alone_has_the_calls_of_the_execution_trace(
+    recorded: Path, command: Command, tmp_path: Path
+) -> None:
+    cases: dict[str, Counter[str]] = {}
+    for name in ("convnet_et", "convnet_kineto"):
+        suite = tmp_path / f"{name}_suite.json"
+        done = command("replay", recorded / f"{name}.json", "--dry-run", "--save-suite", suite)
+        assert done.returncode == 0, done.stderr
+        cases[name] = Counter()
+        for entry in json.loads(suite.read_text())["cases"]:
+            cases[name][entry["case"]["operator"]] += entry["count"]
+    assert cases["convnet_kineto"] == cases["convnet_et"]
+    output = tmp_path / "replayed.json"
+    words = ("--subgraph", "Optimizer.step#SGD.step", *QUICK, "--output", output)
+    done = command("replay", recorded / "convnet_kineto.json", *words)
+    assert done.returncode == 0, done.stderr
+    result = json.loads(output.read_text())
+    assert result["coverage"]["share_of_calls"] == 1
+    assert all(row["recorded"] > 0 for row in result["calls"])
 
 
 def test_a_kineto_trace_of_another_run_is_refused_and_so_is_a_top_of_no_rows(

@@ -228,6 +228,10 @@ class Discovery(Protocol):
         """Return the names of what a layer at a path is built with; none for another path, and where none are told."""
         return ()
 
+    def schemas(self, function: Callable[..., Any]) -> Sequence[str]:
+        """Return the signatures of a registered operator's overloads, as the framework writes them."""
+        return ()
+
     def parameters(self, function: Callable[..., Any]) -> Mapping[str, bool] | None:
         """Return the arguments of a function that Python tells none of, in order, and whether each may go by place.
 

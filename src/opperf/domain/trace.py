@@ -49,7 +49,8 @@ class Trace:
 
     Recorded times are by the `clock` of the `host`, or of a `device`: then they are those of the work on it. `joined`
     says which of the calls the trace of times has. `between` is known where that has all of them, once; `device` where
-    that has work on a device.
+    that has work on a device. `assumed` are operators with arguments that were not recorded and have their
+    defaults, and how often each ran.
     """
 
     source: str
@@ -59,6 +60,7 @@ class Trace:
     joined: str | None = None
     between: Between | None = None
     device: Device | None = None
+    assumed: tuple[tuple[str, tuple[str, ...], int], ...] = ()
 
     @property
     def has_recorded(self) -> bool:

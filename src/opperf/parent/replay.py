@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from opperf.domain.errors import InputError
 from opperf.domain.plan import Plan, Settings
+from opperf.domain.suite import Suite
 from opperf.domain.trace import Replay, Trace
 from opperf.parent import request as requests
 from opperf.parent.planning.selection import Selection
@@ -15,6 +16,7 @@ from opperf.parent.progress import Progress
 from opperf.parent.request import Request
 from opperf.parent.session import Options, Session
 from opperf.parent.sources.execution_trace.kineto import read_kineto
+from opperf.parent.sources.execution_trace.kineto_nodes import Schemas
 from opperf.parent.sources.execution_trace.reading import read_traces
 
 #: A case of a trace may need this fraction (one over) of the machine's memory, and this many bytes in any case.
@@ -22,9 +24,13 @@ MEMORY_SHARE, LEAST_LIMIT = 12, 1 << 30
 
 
 def read_trace(
-    traces: Sequence[Path], kineto: Path | None = None, subgraph: str | None = None, iterations: str | int | None = None
+    traces: Sequence[Path],
+    kineto: Path | None = None,
+    subgraph: str | None = None,
+    iterations: str | int | None = None,
+    schemas: Schemas | None = None,
 ) -> Trace:
-    """Read the traces of a program; raises `InputError`."""
+    """Read the traces of a program; raises `InputError`. `schemas` are asked for where a Kineto trace is alone."""
     if kineto is not None and len(traces) > 1:
         raise InputError("`--kineto` works with a single trace only", hint="replay one trace at a time")
     return read_traces(
@@ -32,7 +38,21 @@ def read_trace(
         subgraph=subgraph,
         steps=None if iterations is None else _steps(str(iterations)),
         kineto=None if kineto is None else read_kineto(kineto),
+        schemas=schemas,
     )
+
+
+def schemas_of(request: Request, settings: Settings, progress: Progress) -> Schemas:
+    """Return what asks the PyTorch that a request is for for the schemas of its operators."""
+
+    def ask(names: Collection[str]) -> Mapping[str, Sequence[str] | str]:
+        with Session(_selection(request, None), settings, progress) as session:
+            side = session.sides()[0]
+            meanings = {name: session.answers.describe(side, name) for name in names}
+        none = "the PyTorch that runs it again has no such operator"
+        return {name: meaning.schemas or meaning.reason or none for name, meaning in meanings.items()}
+
+    return ask
 
 
 def settings(request: Mapping[str, object]) -> Settings:
@@ -43,8 +63,11 @@ def settings(request: Mapping[str, object]) -> Settings:
 
 def workload(trace: Trace, request: Request) -> Selection:
     """Return the cases of a trace, those that probably take most first."""
+    return _selection(request, trace.suite(costly_first=True))
+
+
+def _selection(request: Request, suite: Suite | None) -> Selection:
     options = {name: request.get(name) for name in ("environment", "device", "threads", "plugin")}
-    suite = trace.suite(costly_first=True)
     return requests.selection((), {**options, "suite": suite, "framework": "torch", "direction": "forward"})
 
 

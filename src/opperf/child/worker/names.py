@@ -100,9 +100,12 @@ class Names:
             return Meaning(reason=str(error), hint=error.hint)
         takes = self._parameters(function)
         builds = tuple(self._backend.builds(name))
-        own = Meaning(name, takes=None if takes is None else tuple(takes), builds=builds)
+        schemas = tuple(self._backend.schemas(function))
+        own = Meaning(name, takes=None if takes is None else tuple(takes), builds=builds, schemas=schemas)
         bound = self._bound_at(function)
-        return own if bound is None else replace(bound, takes=own.takes, unlike=self._unlike(bound, function))
+        if bound is None:
+            return own
+        return replace(bound, takes=own.takes, unlike=self._unlike(bound, function), schemas=schemas)
 
     def _unlike(self, meaning: Meaning, function: Callable[..., object]) -> tuple[str, ...]:
         """Return the attributes that are something else to a bound function than to its neutral operator."""

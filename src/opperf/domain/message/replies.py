@@ -86,8 +86,8 @@ class Meaning(Exact):
 
     `arguments` are neutral names by those of the implementation; `takes` the names of a function's own arguments where
     Python tells them, `builds` those of a layer's constructor. `unlike` are the operator's attributes that have
-    another default in the function. Where nothing is meant there are names `near` it, or a
-    `reason`. `wrong` is what keeps the user's own code from being loaded.
+    another default in the function, `schemas` the signatures of a registered operator. Where nothing is meant there are
+    names `near` it, or a `reason`. `wrong` is what keeps the user's own code from being loaded.
     """
 
     path: Optional[str] = None
@@ -102,6 +102,7 @@ class Meaning(Exact):
     hint: Optional[str] = None
     builds: tuple[str, ...] = ()
     unlike: tuple[str, ...] = ()
+    schemas: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

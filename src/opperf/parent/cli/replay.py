@@ -20,7 +20,9 @@ Option = typer.Option
 
 @grouped
 def replay(
-    traces: Annotated[list[Path], typer.Argument(metavar="TRACE...", help="PyTorch execution traces.")],
+    traces: Annotated[
+        list[Path], typer.Argument(metavar="TRACE...", help="PyTorch execution traces, or one Kineto trace.")
+    ],
     *,
     kineto: Annotated[
         Optional[Path], Option(metavar="FILE", help="Kineto trace of the same run, to read the time of each call from.")
@@ -62,8 +64,9 @@ def replay(
     from opperf.parent.cli.output import tell, write_suite
     from opperf.parent.cli.places import take_output
     from opperf.parent.cli.progress import Bar
+    from opperf.parent.progress import Silent
     from opperf.parent.reports.formats import check_format
-    from opperf.parent.reports.replay import device_text, document, left_out
+    from opperf.parent.reports.replay import default_notes, device_text, document, left_out
     from opperf.parent.run import drop_journal
 
     options_of_run = run_options(keeping, report)
@@ -75,7 +78,10 @@ def replay(
     order = {**vars(sampling), **vars(how), "jobs": jobs, "plugin": plugin, "memory_limit": memory_limit}
     order |= {"environment": environment, "device": device, "threads": threads}
     measuring = replaying.settings(order)
-    trace = replaying.read_trace(traces, kineto, subgraph, iterations)
+    schemas = replaying.schemas_of(order, measuring, Silent())
+    trace = replaying.read_trace(traces, kineto, subgraph, iterations, schemas)
+    for line in default_notes(trace):
+        tell(line)
     if trace.joined is not None:
         typer.echo(f"{kineto}: found {trace.joined}", err=True)
     if keeping.dry_run or trace.clock == "host":  # else the report says it

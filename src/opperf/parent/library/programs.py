@@ -52,12 +52,16 @@ def replay(
     progress: bool = False,
     **options: Unpack[ReplayOptions],
 ) -> Replay:
-    """Run every operator of a recorded PyTorch program standalone, from its execution traces."""
+    """Run every operator of a recorded PyTorch program standalone, from its traces."""
     request = {**read(options), "plugin": plugin, "memory_limit": memory_limit}
     request |= {"environment": environment, "device": device, "threads": threads}
     settings = replaying.settings(request)
     trace = replaying.read_trace(
-        [Path(one) for one in traces], None if kineto is None else Path(kineto), subgraph, iterations
+        [Path(one) for one in traces],
+        None if kineto is None else Path(kineto),
+        subgraph,
+        iterations,
+        replaying.schemas_of(request, settings, progress_of(progress)),
     )
     keeping = keep(output, resume, labels, keep_samples=keep_samples)
     with hold(keeping, force=force):

@@ -160,6 +160,14 @@ def left_out(trace: Trace) -> list[str]:
     return [f"left out: {entry.count} x {entry.name}{_took(entry)}: {entry.reason}" for entry in trace.left_out]
 
 
+def default_notes(trace: Trace) -> list[str]:
+    """Say which operators of a trace have defaults for arguments that were not recorded."""
+    return [
+        f"note: {count} x {name}: {', '.join(f'`{one}`' for one in names)} was not recorded and has its default"
+        for name, names, count in trace.assumed
+    ]
+
+
 def _took(entry: LeftOut) -> str:
     return "" if entry.recorded is None else f", {format_seconds(entry.recorded)}"
 

@@ -275,7 +275,7 @@ def test_steps_are_counted_from_the_first_one_recorded(tmp_path: Path) -> None:
         ("", "not JSON"),
         ("[1, 2]", "not an execution trace: it is a list"),
         ('{"a": 1, "b": 2}', "not an execution trace: its keys are `a`, `b`"),
-        ('{"traceEvents": []}', "a Kineto (Chrome) trace"),
+        ('{"traceEvents": []}', "this is a Kineto (Chrome) trace, which is replayed alone"),
         ('{"schema": "9.9", "nodes": []}', '`schema` is "9.9"'),
         ('{"schema": "1.0.1", "nodes": []}', "no operator in the trace"),
         ('{"schema": "1.0.1", "nodes": [{"id": 1}]}', "nodes[0] is not a node of a trace (KeyError: 'parent')"),

@@ -196,6 +196,15 @@ def defaults(function: Any) -> dict[str, object]:
     return result
 
 
+def signatures(function: Any) -> list[str]:
+    """Return the schemas of all overloads of a registered operator, as PyTorch writes them; none for another."""
+    if isinstance(function, torch._ops.OpOverload):
+        return [str(function._schema)]
+    if isinstance(function, torch._ops.OpOverloadPacket):
+        return [str(getattr(function, overload)._schema) for overload in function.overloads()]
+    return []
+
+
 def _schemas(function: Any) -> list[Any]:
     """Return the schemas of a function's overloads, of those on tensors where there are any.
 

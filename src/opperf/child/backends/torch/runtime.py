@@ -176,6 +176,10 @@ class TorchBackend(Backend):
         """Return the names of the arguments of a layer's constructor."""
         return keras.builds(path) or layers.builds(path)
 
+    def schemas(self, function: Callable[..., Any]) -> Sequence[str]:
+        """Return the schemas of a registered operator's overloads."""
+        return functions.signatures(function)
+
     def parameters(self, function: Callable[..., Any]) -> Mapping[str, bool] | None:
         """Return the arguments of a registered or built-in function by its schema."""
         return functions.arguments(function)

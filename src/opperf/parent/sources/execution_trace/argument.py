@@ -106,16 +106,17 @@ def _places(tensor: TensorSpec) -> Iterable[int]:
 
 _SIGNATURE = re.compile(r"(?P<name>[\w:]+)(?:\.(?P<overload>\w+))?\((?P<arguments>.*)\)\s*->")
 #: A type may have brackets and an alias mark in it: `Tensor(a!)`, `int[2]?`, `Tensor(a)[]`.
-_ARGUMENT = re.compile(r"(?P<type>\S+(?:\([^)]*\)\S*)?)\s+(?P<name>\w+)(?:=.*)?")
+_ARGUMENT = re.compile(r"(?P<type>\S+(?:\([^)]*\)\S*)?)\s+(?P<name>\w+)(?:=(?P<default>.*))?")
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One argument of a signature."""
+    """One argument of a signature; `default` is what stands behind its `=`."""
 
     name: str
     type: str
     keyword_only: bool = False
+    default: str | None = None
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ def signature(text: str) -> Signature:
         argument = _ARGUMENT.fullmatch(part)
         if argument is None:
             raise ValueError(f"not an argument of an operator: {part[:80]!r}")
-        parameters.append(Parameter(argument["name"], argument["type"], keyword_only))
+        parameters.append(Parameter(argument["name"], argument["type"], keyword_only, argument["default"]))
     return Signature(f"{match['name']}.{match['overload'] or 'default'}", tuple(parameters))
 
 

@@ -22,6 +22,8 @@ from opperf.domain.files.json_text import JsonObject
 from opperf.parent.sources.execution_trace.node import DAMAGE, describe, open_trace
 
 MICROSECOND = 1e-6
+#: The category of `record_function` and of the profiler's steps.
+LABEL = "user_annotation"
 #: The categories of work on a device.
 DEVICE = ("kernel", "gpu_memcpy", "gpu_memset")
 #: How the categories of calls end that launch it: `cuda_runtime`, `cuda_driver`.
@@ -63,7 +65,8 @@ class Rank(NamedTuple):
 class Recording:
     """What a Kineto trace holds: its calls, and the seconds on a device of the work that each launched itself.
 
-    `launched` has the places of the calls in `calls`; `device` is the time of all work on a device.
+    `launched` has the places of the calls in `calls`; `device` is the time of all work on a device. `details` is what
+    else is said of each call, and `labels` what stands around calls, where that was asked for.
     """
 
     path: Path
@@ -71,6 +74,8 @@ class Recording:
     launched: Mapping[int, float]
     device: float = 0.0
     rank: Rank | None = None
+    details: Sequence[JsonObject] = ()
+    labels: Sequence[Call] = ()
 
     @property
     def clock(self) -> str:
@@ -169,9 +174,11 @@ def _running(calls: Sequence[Call], launches: Mapping[int, Launch]) -> dict[int,
     return result
 
 
-def read_kineto(path: Path) -> Recording:
+def read_kineto(path: Path, *, details: bool = False) -> Recording:
     """Read a Kineto trace, one event at a time; raises `InputError` for anything else."""
     calls: list[Call] = []
+    rest: list[JsonObject] = []
+    labels: list[Call] = []
     kernels = _Launches()
     read = 0
     with open_trace(path) as file:
@@ -183,6 +190,9 @@ def read_kineto(path: Path) -> Recording:
                 arguments, category = event.get("args", {}), str(event.get("cat"))
                 if category == "cpu_op":
                     calls.append(_call(event, arguments))
+                    rest += [arguments] if details else []
+                elif category == LABEL:
+                    labels += [_call(event, arguments)] if details else []
                 else:
                     kernels.add(category, event, arguments)
         except (*DAMAGE, ArithmeticError, KeyError, ValueError, TypeError, AttributeError) as error:
@@ -195,7 +205,7 @@ def read_kineto(path: Path) -> Recording:
         hint = "expected the Chrome trace that `torch.profiler` exports of the same run"
         raise InputError(f"{path}: no call of an operator among {read} events", hint=hint, slug="bad_trace")
     device = sum(kernels.work.values()) / 1e9
-    return Recording(path, calls, kernels.seconds(calls), device, _rank(path))
+    return Recording(path, calls, kernels.seconds(calls), device, _rank(path), rest, labels)
 
 
 def _rank(path: Path) -> Rank | None:

@@ -159,7 +159,8 @@ class Node:
     """One recorded call, or a label around some. `record_function` joins it to a Kineto trace; 0 is none.
 
     `thread` is the number of the thread that made it, within the trace.
-    `schema` is empty but for operators. Strides are empty in traces that have none.
+    `schema` is empty but for operators. Strides are empty in traces that have none. `reason` says why it cannot be run
+    again, where its reader knows; `assumed` are arguments that were not recorded and have their defaults.
     """
 
     id: int
@@ -175,6 +176,8 @@ class Node:
     ranges: str = ""
     kernel_backend: str = ""
     kernel_file: str = ""
+    reason: str = ""
+    assumed: tuple[str, ...] = ()
 
     @property
     def is_operator(self) -> bool:
@@ -209,8 +212,11 @@ def process(path: Path) -> int | None:
     return pid if isinstance(pid, int) else None
 
 
-def check(path: Path) -> None:
-    """Raise `InputError` for a file that is not a trace of a known schema; reads no further than it must."""
+def check(path: Path) -> bool:
+    """Return whether a file is a Kineto trace; raises `InputError` for one that is no trace of a known schema either.
+
+    It is read no further than it must be.
+    """
     keys: list[str] = []
     kind = ""
     with open_trace(path) as file:
@@ -221,14 +227,9 @@ def check(path: Path) -> None:
                     keys.append(value)
                 if prefix == "schema":
                     _check_schema(value, path)
-                    return
+                    return False
                 if prefix == "traceEvents":
-                    hint = f"give it with an execution trace: `--kineto {path}`"
-                    raise InputError(
-                        f"{path}: this is a Kineto (Chrome) trace, expected an execution trace",
-                        hint=hint,
-                        slug="bad_trace",
-                    )
+                    return True
         except DAMAGE as error:
             raise InputError(f"{path}: not JSON: {describe(error)}", hint=EXPECTED, slug="bad_trace") from error
     reason = f"its keys are {', '.join(map(quote, keys[:6]))}" if keys else MEANINGS.get(kind, "it is not an object")

@@ -21,7 +21,8 @@ from opperf.domain.suite import LeftOut
 from opperf.domain.trace import Between, Device, Trace, TracedCase
 from opperf.parent.sources.execution_trace.argument import Elements, Parameter, Unknown, arguments, signature
 from opperf.parent.sources.execution_trace.durations import Durations, join
-from opperf.parent.sources.execution_trace.kineto import Recording
+from opperf.parent.sources.execution_trace.kineto import Recording, read_kineto
+from opperf.parent.sources.execution_trace.kineto_nodes import Schemas, nodes_of
 from opperf.parent.sources.execution_trace.node import Node, check, nodes
 
 STEP = "ProfilerStep#"
@@ -50,10 +51,10 @@ class Tree:
     called: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, path: Path, subgraph: str | None, durations: Durations | None) -> Tree:
-        """Read a file; nodes called `subgraph` are remembered."""
+    def of(cls, program: Iterable[Node], subgraph: str | None, durations: Durations | None) -> Tree:
+        """Go through the nodes of a program; those called `subgraph` are remembered."""
         tree = cls()
-        for node in nodes(path):
+        for node in program:
             tree.parents[node.id] = node.parent
             if node.is_operator:
                 tree.operators.add(node.id)
@@ -186,34 +187,48 @@ def read_traces(
     subgraph: str | None = None,
     steps: tuple[int, int] | None = None,
     kineto: Recording | None = None,
+    schemas: Schemas | None = None,
 ) -> Trace:
-    """Return the operators of trace files.
+    """Return the operators of trace files: of execution traces, or of one Kineto trace, for which `schemas` are needed.
 
     `subgraph` is a label (of `record_function`, or of a step) to stay below; `steps` the first profiler step that is
     taken, and the first that is not, counted from 0; `kineto` says how long calls took. Raises `InputError` for a file
     that is no trace or is damaged, for a part that none of the files has, and for a Kineto trace of another run.
     """
-    for path in paths:
-        check(path)
+    alone = [path for path in paths if check(path)]
+    if alone:
+        if len(paths) > 1 or kineto is not None or schemas is None:
+            raise InputError(
+                f"{alone[0]}: this is a Kineto (Chrome) trace, which is replayed alone",
+                hint=f"give no other trace, or this one with an execution trace: `--kineto {alone[0]}`",
+                slug="bad_trace",
+            )
+        kineto = read_kineto(alone[0], details=True)
     cases: dict[Case, Tally] = {}
     left_out: dict[tuple[str, str], Tally] = {}
     labels: dict[str, None] = {}
     counts = []
+    assumed: dict[tuple[str, ...], int] = {}
     match_result, clock = Match(), "host" if kineto is None else kineto.clock
     spans = Spans(whole=subgraph is None and clock == "host")  # the rest of a device's time is not between operators
     for path in paths:
-        durations = None if kineto is None else join(kineto, path)
-        tree = Tree.of(path, subgraph, durations)
+        program, durations = _program(path, kineto, schemas if alone else None)
+        tree = Tree.of(program, subgraph, durations)
         labels |= tree.labels
         counts.append(len(tree.steps))
-        elements, on_device = Elements.find(path), tree.on_device()
-        for node in nodes(path):
+        # A Kineto trace has none beside it.
+        elements = Elements(path, frozenset()) if alone else Elements.find(path)
+        on_device = tree.on_device()
+        for node in program:
             check_name(node.schema.partition("(")[0].strip(), f"{path}: node {node.id}")
             if tree.is_wanted(node, subgraph, steps):
                 case = _case(node, elements)
                 count_of_case = cases.setdefault(case, Tally()) if isinstance(case, Case) else None
                 total = left_out.setdefault((node.name, str(case)), Tally()) if count_of_case is None else count_of_case
                 total.add(_record(node, durations, on_device, clock))
+                if node.assumed and count_of_case is not None:
+                    key = (node.name, *node.assumed)
+                    assumed[key] = assumed.get(key, 0) + 1
                 match_result.add(node, durations)
                 spans.add(node, durations)
     if not cases and not left_out:
@@ -225,10 +240,28 @@ def read_traces(
         cases=tuple(TracedCase(case, count.count, count.recorded) for case, count in cases.items()),
         left_out=tuple(LeftOut(name, count.count, why, count.recorded) for (name, why), count in left_out.items()),
         clock=clock,
-        joined=None if kineto is None else str(match_result),
+        joined=None if kineto is None or alone else str(match_result),
         device=None if kineto is None or not kineto.device else _device(kineto, (*cases.values(), *left_out.values())),
         between=spans.idle(),
+        assumed=tuple((name, tuple(names), count) for (name, *names), count in assumed.items()),
     )
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """The nodes of an execution trace, which is read anew each time that they are gone through."""
+
+    path: Path
+
+    def __iter__(self) -> Iterator[Node]:
+        return nodes(self.path)
+
+
+def _program(path: Path, kineto: Recording | None, schemas: Schemas | None) -> tuple[Iterable[Node], Durations | None]:
+    """Return the nodes of a trace, and how long each took where a Kineto trace says that, which may be all there is."""
+    if kineto is not None and schemas is not None:
+        return nodes_of(kineto, schemas)
+    return Nodes(path), None if kineto is None else join(kineto, path)
 
 
 def _device(kineto: Recording, tallies: Iterable[Tally]) -> Device:
@@ -252,6 +285,8 @@ def _case(node: Node, elements: Elements) -> Case | str:
         return "it computes nothing"
     if node.kernel_backend or not node.schema:
         return _fuse(node)
+    if node.reason:
+        return node.reason
     try:
         schema_signature = signature(node.schema)
         values = arguments(node, schema_signature.parameters, elements)
