@@ -132,6 +132,17 @@ def test_a_dry_run_tells_what_is_left_out(recorded: Path, command: Command, tmp_
     assert "c10d::allreduce_: communication between processes" in done.stderr
 
 
+def test_a_dry_run_of_a_trace_of_which_nothing_can_run_says_why(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "k.json"
+    arguments = {"Input type": ["float"], "Input Dims": [[4]]}
+    event = {"cat": "cpu_op", "name": "aten::no_such", "ts": 1, "dur": 1, "args": arguments}
+    path.write_text(json.dumps({"traceEvents": [event]}))
+    done = command("replay", path, "--dry-run")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "left out: 1 x aten::no_such, 1.00 us: the PyTorch that runs it again has no such operator" in done.stderr
+    assert "hint: the lines above say why" in done.stderr
+
+
 OWN = """
 import torch
 

@@ -98,8 +98,10 @@ def replay(
         count = plural(len(run.records), "record")
         publish(replay_run, document(replay_run, top), report, count, options_of_run.output)
 
-    if not trace.cases and not keeping.dry_run:
-        report_on(replaying.unmeasured(trace, order, measuring, options_of_run, Bar()).run)
-        drop_journal(options_of_run)
-        raise InputError("no operator of the trace can be replayed", hint="the report says why")
+    if not trace.cases:
+        if not keeping.dry_run:
+            report_on(replaying.unmeasured(trace, order, measuring, options_of_run, Bar()).run)
+            drop_journal(options_of_run)
+        where = "the lines above say" if keeping.dry_run else "the report says"
+        raise InputError("no operator of the trace can be replayed", hint=f"{where} why")
     measure(replaying.workload(trace, order), measuring, options_of_run, report_on, keeping, report, wishes(fleet))

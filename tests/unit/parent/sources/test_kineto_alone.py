@@ -250,6 +250,12 @@ def test_a_trace_without_shapes_is_refused_with_what_records_them(tmp_path: Path
     assert "`record_shapes=True`" in str(caught.value.hint)
 
 
+def test_a_trace_of_more_operators_than_any_program_calls_is_refused(tmp_path: Path) -> None:
+    events = [event(f"aten::op{i}", FLOATS, start=3.0 * i) for i in range(2001)]
+    with pytest.raises(InputError, match="calls 2,001 different operators, expected 2,000 at most"):
+        read(tmp_path, *events)
+
+
 def test_two_traces_of_which_one_is_a_kineto_trace_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "k.json"
     path.write_text(json.dumps({"traceEvents": [event("aten::add", *ADD)]}))

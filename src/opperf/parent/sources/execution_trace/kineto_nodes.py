@@ -30,6 +30,8 @@ Schemas = Callable[[Collection[str]], Mapping[str, "Sequence[str] | str"]]
 _OPERATOR = re.compile(r"(?!profiler::)[A-Za-z_]\w*::[A-Za-z_]\w*")
 #: Older traces count whole microseconds, so that a call may seem to end so much after the one that made it.
 ROUNDING = 1.0
+#: A child needs some 40 ms to say that an operator is not there; programs call a few hundred.
+MOST_OPERATORS = 2000
 #: The node above all others; calls are numbered from the next one in the order in which they began.
 ROOT = 1
 
@@ -46,7 +48,11 @@ def nodes_of(recording: Recording, schemas: Schemas) -> tuple[list[Node], Durati
             hint="record it with `record_shapes=True`, or name the execution trace and give this one as `--kineto`",
             slug="bad_trace",
         )
-    overloads = schemas(sorted({call.name for call in recording.calls if _OPERATOR.fullmatch(call.name)}))
+    names = sorted({call.name for call in recording.calls if _OPERATOR.fullmatch(call.name)})
+    if len(names) > MOST_OPERATORS:
+        message = f"{recording.path}: calls {len(names):,} different operators, expected {MOST_OPERATORS:,} at most"
+        raise InputError(message, slug="bad_trace")
+    overloads = schemas(names)
     types = _types_by_size(arguments)
     nodes = [Node(ROOT, ROOT, "[pytorch|profiler|kineto]", "", (), (), (), ())]
     places: dict[int, int] = {}
