@@ -281,6 +281,36 @@ def test_each_file_of_a_folder_is_imported(opperf: Any, here: Path) -> None:
     assert [row["version"] for row in show(opperf, "test_x.py::test_sum")] == ["0123456789ab", "c2"]
 
 
+def test_a_file_of_a_folder_that_cannot_be_read_is_named_and_the_others_are_imported(opperf: Any, here: Path) -> None:
+    (here / "saved").mkdir()
+    write(here / "saved" / "0001.json", PYTEST)
+    (here / "saved" / "0002.json").write_text("{")
+    done = opperf("history", "import", "saved", "--database", "team.db")
+    assert (done.code, done.out) == (3, "")
+    assert "1 added with 1 row, 0 there already" in done.err
+    assert "not imported: saved/0002.json: not JSON" in done.err
+    (here / "saved" / "0001.json").write_text("[]")
+    none = opperf("history", "import", "saved", "--database", "other.db")
+    assert (none.code, (here / "other.db").exists()) == (2, False)
+    assert "none of the 2 files can be read; of the first: saved/0001.json" in none.err
+
+
+def test_a_parameter_is_spelt_alike_whatever_tool_measured_it(opperf: Any, here: Path) -> None:
+    write(here / "p.json", {**PYTEST, "benchmarks": [PYTEST["benchmarks"][0] | {"params": {"n": 100}}]})  # type: ignore[index]
+    run = {"run_type": "iteration", "real_time": 1.0}
+    write(here / "g.json", {**GOOGLE, "benchmarks": [{"name": "sum/n:100", "run_name": "sum/n:100", **run}]})
+    for name, content in (
+        ("benchmarks.json", {"time_sum": {"name": "time_sum", "type": "time", "param_names": ["n"]}}),
+        ("vm/machine.json", {"machine": "vm"}),
+        ("vm/a-py.json", {"commit_hash": "a", "date": 1, "results": {"time_sum": [[1e-3], [["100"]]]}}),
+    ):
+        (here / "asv" / name).parent.mkdir(parents=True, exist_ok=True)
+        write(here / "asv" / name, content)
+    bring(opperf, "p.json", "g.json", "asv")
+    for operator in ("test_x.py::test_sum", "sum", "time_sum"):
+        assert [row["case"] for row in show(opperf, operator)] == ["n=100"], operator
+
+
 def test_a_folder_without_results_is_refused(opperf: Any, here: Path) -> None:
     (here / "empty").mkdir()
     done = opperf("history", "import", "empty", "--database", "team.db")

@@ -12,6 +12,7 @@ import sys
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -19,9 +20,10 @@ import uv
 
 import opperf
 from opperf.domain.record import Run
-from opperf.parent.exchange import export_results, read_imports
+from opperf.parent.exchange import export_results, import_results
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import Address
+from opperf.parent.store.database.history import entries
 
 TOOLS = ("asv==0.6.6", "pytest-benchmark==5.3.1", "google-benchmark==1.9.5")
 PYTEST = """
@@ -98,10 +100,14 @@ def run(*command: object, here: Path, tools: Path) -> str:
 
 
 def only_run(path: Path) -> Run:
-    (one,) = read_imports(path)
-    assert isinstance(one.document, Run)
-    assert one.kind == "imported"
-    return one.document
+    with TemporaryDirectory() as folder:
+        address = f"{folder}/results.db"
+        (addition,) = import_results([path], address).additions
+        with Archive(Address.of(address)) as archive:
+            run = archive.run(addition.key)
+            assert [entry.kind for entry in entries(archive)] == ["imported"]
+    assert run is not None
+    return run
 
 
 def test_times_of_pytest_benchmark_come_in_as_it_measured_them(tools: Path, tmp_path: Path) -> None:
@@ -170,7 +176,7 @@ def test_times_of_asv_come_in_as_it_measured_them(tools: Path, measured: Path) -
         for record in mine.records
         if record.time is not None
     }
-    assert list(times) == [("10", "'list'"), ("10", "'tuple'"), ("1000", "'list'")]
+    assert list(times) == [(10, "list"), (10, "tuple"), (1000, "list")]
     assert list(times.values()) == theirs["them.Suite.time_sum"][:3]
     assert [record.trial.case.operator for record in mine.records if record.status == "failed"] == ["them.time_fails"]
     assert {record.facts["version"] for record in mine.records} == {commit[:12]}

@@ -7,8 +7,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import get_args
+from typing import TypeAlias, get_args
 
 from opperf.domain.comparison import ComparisonRun
 from opperf.domain.dataclass import dataclass
@@ -23,12 +25,14 @@ from opperf.domain.record import Run
 from opperf.parent.history import archive as open_archive
 from opperf.parent.load import read_value
 from opperf.parent.reports.exports import asv, bencher, csv, flashinfer, pytorch_v3
-from opperf.parent.store.database.archive import KINDS, Addition, Archive, Kind, Stored
+from opperf.parent.store.database.archive import KINDS, Archive, Kind, Stored
 from opperf.parent.store.database.headings import Unreadable
 from opperf.parent.store.database.history import entries
+from opperf.parent.store.database.rows import Addition
 from opperf.parent.store.imports import asv as asv_folder
 from opperf.parent.store.imports.absolute_times import Foreign
 from opperf.parent.store.imports.benchmark_json import google_run, pytest_run
+from opperf.parent.store.imports.builds import Build
 from opperf.parent.store.imports.operator_json import is_mxnet, mxnet_run, param_run
 
 #: The version of another tool's results, where neither its file nor the user names one.
@@ -142,42 +146,106 @@ def _row_count(document: Stored) -> int:
 
 @dataclass(frozen=True)
 class Imported:
-    """The address of a database, what was added to it, and what of the files was not, counted by reason."""
+    """The address of a database, what was added to it, what of the files was not, by reason; and unreadable files."""
 
     address: str
     additions: Sequence[Addition]
     left_out: Mapping[str, int]
+    unreadable: Sequence[InputError] = ()
 
 
-def import_results(paths: Sequence[Path], database: str | None = None, *, version: str | None = None) -> Imported:
-    """Add what other tools measured, or `opperf history export` wrote as lines.
+def import_results(
+    paths: Sequence[Path],
+    database: str | None = None,
+    *,
+    version: str | None = None,
+    progress: Callable[[int, int], None] = lambda count, total: None,
+) -> Imported:
+    """Add what other tools measured, or `opperf history export` wrote as lines, file by file.
 
-    Where one of the files cannot be read, nothing is added. `version` is the build, for files that do not say.
+    What is there already is not read again, so an import that was stopped goes on where it was. Files that cannot be
+    read are returned; raises `InputError` where none can. `version` is the build, for files that do not say.
+    `progress` takes the number of files that are done, and of all.
     """
-    imports = [one for path in paths for one in read_imports(path, version)]
+    files = [file for path in paths for file in _files(path, version or UNKNOWN_VERSION)]
+    there: dict[str, Addition] = {}
+    errors: dict[str, InputError] = {}
+    parts = _read_files(files, there, errors, progress)
+    first = next(parts, None)
+    if first is None:  # no database is made for nothing
+        raise _nothing(list(errors.values()), len(files))
+    additions: list[Addition] = []
     left_out: Counter[str] = Counter()
-    for one in imports:
-        left_out.update(one.left_out)
     with open_archive(database, create=True) as store:
-        additions = [store.add(one.document, samples=True, kind=one.kind) for one in imports]
-        return Imported(str(store.address), additions, left_out)
+        intake = store.intake()
+        there |= intake.there()
+        for one in chain([first], parts):
+            if isinstance(one, Addition):
+                additions.append(one)
+                continue
+            left_out.update(one.left_out)
+            if isinstance(one, Import):
+                additions.append(store.add(one.document, samples=True, kind=one.kind))
+            elif one.digest in there:  # the first, which was read before the database was
+                additions.append(there[one.digest])
+            else:
+                additions += intake.add(one)
+        additions += intake.flush()
+        return Imported(str(store.address), additions, left_out, list(errors.values()))
 
 
-def read_imports(path: Path, version: str | None = None) -> Iterator[Import]:
-    """Yield the runs of a file, of asv's folder, or of each file in another one; raises `InputError` for others."""
+def _nothing(errors: Sequence[InputError], count: int) -> InputError:
+    """Return the error for files of which none holds anything."""
+    if not errors:
+        return InputError("the files have no results", slug="input")
+    if count == 1:
+        return errors[0]
+    message = f"none of the {count} files can be read; of the first: {errors[0].message}"
+    return InputError(message, hint=errors[0].hint, slug="input")
+
+
+#: Reads what a file holds; of what is there already, by its digest, no more than that.
+_Read: TypeAlias = Callable[[Mapping[str, Addition]], "Iterator[Import | Build | Addition]"]
+
+
+def _read_files(
+    files: Sequence[_Read],
+    there: Mapping[str, Addition],
+    errors: dict[str, InputError],
+    progress: Callable[[int, int], None],
+) -> Iterator[Import | Build | Addition]:
+    """Yield what the files hold, one after the other; add the errors of those that cannot be read, each once."""
+    for number, read in enumerate(files):
+        progress(number, len(files))
+        try:
+            yield from [*read(there)]  # all of a file, or nothing
+        except InputError as error:
+            errors.setdefault(error.message, error)
+    progress(len(files), len(files))
+
+
+def _files(path: Path, version: str) -> list[_Read]:
+    """Return the readers of a file, of asv's folder, or of each file in another one; raises `InputError` for others."""
     places = (path, path / "results", path / ".asv" / "results")
     results = next((place for place in places if asv_folder.is_results(place)), None)
     if not path.is_dir():
-        yield from _read_file(path, version or UNKNOWN_VERSION)
-    elif results is not None:
-        yield from map(Import.of, asv_folder.read_folder(results))
-    else:
-        files = sorted(path.rglob("*.json"))
-        if not files:
-            hint = "asv stores them in `.asv/results`, pytest-benchmark in `.benchmarks`"
-            raise InputError(f"{path}: the folder has no results", hint=hint, slug="input")
-        for file in files:
-            yield from _read_file(file, version or UNKNOWN_VERSION)
+        return [partial(_read_one, path, version)]
+    if results is not None:
+        folder = asv_folder.Folder(results)
+        return [partial(_read_build, folder, file) for file in folder.files()]
+    files = sorted(path.rglob("*.json"))
+    if not files:
+        hint = "asv stores them in `.asv/results`, pytest-benchmark in `.benchmarks`"
+        raise InputError(f"{path}: the folder has no results", hint=hint, slug="input")
+    return [partial(_read_one, file, version) for file in files]
+
+
+def _read_build(folder: asv_folder.Folder, file: Path, there: Mapping[str, Addition]) -> Iterator[Build | Addition]:
+    yield folder.build(file, there)
+
+
+def _read_one(file: Path, version: str, there: Mapping[str, Addition]) -> Iterator[Import]:
+    return _read_file(file, version)
 
 
 def _read_file(path: Path, version: str) -> Iterator[Import]:

@@ -22,13 +22,14 @@ from opperf.parent.analysis.ratio_graph import Edge
 from opperf.parent.load import GateDocument, read_document
 from opperf.parent.reports.history import NamedChange
 from opperf.parent.sources.gate_file import find_database
-from opperf.parent.store.database.archive import Addition, Archive
+from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.builds import build_orders
 from opperf.parent.store.database.connection import Address, choose
 from opperf.parent.store.database.history import History, Ratios, ratios
 from opperf.parent.store.database.operator_history import imported_times
 from opperf.parent.store.database.pruning import Removal
 from opperf.parent.store.database.pruning import prune as prune_archive
+from opperf.parent.store.database.rows import Addition
 from opperf.parent.store.database.series import EVERYTHING, Filters
 
 #: What a database keeps.

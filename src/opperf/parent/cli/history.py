@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Optional
 
@@ -12,6 +13,9 @@ from opperf.parent.cli import options
 app = options.verb_application(
     help="Keep results in a database, and see how they change over time.", no_args_is_help=True
 )
+
+#: Files that cannot be read, of which an import says why.
+MOST_UNREADABLE = 20
 
 Database = Annotated[
     Optional[str],
@@ -222,19 +226,33 @@ def import_files(
         Optional[str], typer.Option(metavar="V", help="Version that was measured, if the files do not name it.")
     ] = None,
 ) -> None:
-    """Import absolute times that other tools measured.
+    """Import absolute times that other tools measured, file by file.
 
     Reads asv's result folder, JSON from pytest-benchmark, google-benchmark and MXNet's opperf, PARAM's output lines,
-    and files that `opperf history export --format jsonl` wrote.
+    and files that `opperf history export --format jsonl` wrote. What is in the database already is not read again, so
+    an import that was stopped goes on where it was. Files that cannot be read are named, and the exit code is 3.
     """
     from opperf.parent.cli.output import tell
+    from opperf.parent.cli.progress import Bar
     from opperf.parent.exchange import import_results
 
-    done = import_results(paths, database, version=version)
+    bar = Bar()
+    try:
+        done = import_results(paths, database, version=version, progress=partial(bar.step, "importing files"))
+    finally:
+        bar.close()
     new = [one for one in done.additions if one.outcome == "added"]
+    replaced = sum(one.outcome == "replaced" for one in done.additions)
     rows = sum(one.rows for one in new)
-    old = len(done.additions) - len(new)
-    tell(f"{len(new)} added with {rows} row{'' if rows == 1 else 's'}, {old} there already")
+    old = len(done.additions) - len(new) - replaced
+    more = f", {replaced} replaced" if replaced else ""
+    tell(f"{len(new)} added with {rows} row{'' if rows == 1 else 's'}{more}, {old} there already")
     for reason, count in done.left_out.items():
         tell(f"left out {count} {reason}")
+    for error in done.unreadable[:MOST_UNREADABLE]:
+        tell(f"not imported: {error.message}")
+    if len(done.unreadable) > MOST_UNREADABLE:
+        tell(f"and {len(done.unreadable) - MOST_UNREADABLE} more that cannot be read")
     tell(f"database: {done.address}")
+    if done.unreadable:
+        raise typer.Exit(3)

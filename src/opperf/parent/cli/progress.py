@@ -55,6 +55,19 @@ class Bar:
             self._line_at = now
             self.note(f"planning: asked {framework} for the cases of {count} of {total} operators")
 
+    def step(self, what: str, count: int, total: int) -> None:
+        """Report how far work is that measures nothing; `what` says what is done."""
+        now = time.monotonic()
+        if self._is_terminal:
+            if self._bar is None:
+                self._bar = self._show(total)
+            self._bar.update(self._bar.task_ids[0], description=what, completed=count)
+            self._bar.refresh()
+        elif count and now - self._line_at >= LINE_EVERY:
+            self._line_at = now
+            left = (now - self._first_at) / count * (total - count)
+            self.note(f"{what}: {count} of {total}, about {left:.0f} s left")
+
     def begin(self, total: int) -> None:
         """Show an empty bar."""
         self._total = total

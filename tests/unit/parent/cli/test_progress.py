@@ -43,6 +43,16 @@ def test_planning_is_told_at_once_and_then_now_and_again(clock: Clock, capsys: p
     ]
 
 
+def test_work_that_measures_nothing_says_how_far_it_is_and_how_long_the_rest_takes(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bar = Bar()
+    for count in range(4):
+        bar.step("importing files", count, 10)
+        clock.now += progress.LINE_EVERY / 2
+    assert capsys.readouterr().err == "importing files: 2 of 10, about 40 s left\n"
+
+
 @pytest.mark.parametrize("stop", [KeyboardInterrupt(), SystemExit(143)])
 def test_planning_that_is_stopped_says_so_and_is_stopped(
     stop: BaseException, capsys: pytest.CaptureFixture[str]

@@ -15,7 +15,6 @@ from typing import Literal, TypeAlias, Union
 from sqlalchemy import Connection, delete, select
 
 from opperf.domain.comparison import ComparisonRun
-from opperf.domain.dataclass import dataclass
 from opperf.domain.floor import NoiseRun
 from opperf.domain.judging import JudgedRun
 from opperf.domain.record import SCHEMA_VERSION, Run
@@ -23,7 +22,8 @@ from opperf.parent.passwords import hide_passwords
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.connection import Address, connect, reading, writing
 from opperf.parent.store.database.documents import fingerprint, pack, unpack
-from opperf.parent.store.database.rows import Rows
+from opperf.parent.store.database.intake import Intake, expand
+from opperf.parent.store.database.rows import Addition, Rows
 from opperf.parent.store.database.series import pieces
 
 #: What a database keeps.
@@ -35,15 +35,6 @@ KINDS: Mapping[type[Stored], Kind] = {
     NoiseRun: "noise",
     JudgedRun: "judge",
 }
-
-
-@dataclass(frozen=True)
-class Addition:
-    """The effect of adding a run: `added`, `there` already, or `replaced` by its resumed form."""
-
-    key: str
-    outcome: Literal["added", "there", "replaced"]
-    rows: int
 
 
 class Archive(AbstractContextManager["Archive"]):
@@ -72,6 +63,7 @@ class Archive(AbstractContextManager["Archive"]):
         judgements = document.judgements if isinstance(document, JudgedRun) else ()
         if isinstance(document, JudgedRun):  # they belong to no series, and stand in the run's own document
             head["judgements"] = [one.to_json() for one in judgements]
+        samples = samples and any(record.samples for record in run.records)
         records = [record.to_json() for record in run.records]
         comparisons, levels = ([one.to_json() for one in several] for several in (several, floors))
         count = len(records) + len(comparisons) + len(levels) + len(judgements)
@@ -100,6 +92,10 @@ class Archive(AbstractContextManager["Archive"]):
             rows.judgements(judgements)
             rows.tallies()
         return Addition(run.id, "added" if old is None else "replaced", count)
+
+    def intake(self) -> Intake:
+        """Return what adds builds that another tool measured, many at a time."""
+        return Intake(self._writer, self.address)
 
     def remove(self, keys: Sequence[str]) -> list[str]:
         """Remove runs with all that belongs to them; return the ids of those that were there."""
@@ -140,7 +136,7 @@ class Archive(AbstractContextManager["Archive"]):
         }
 
     def _document(self, key: str) -> dict[str, object] | None:
-        tables = schema.records.join(schema.series).join(schema.cases)
+        tables = schema.records.join(schema.series).join(schema.cases).outerjoin(schema.environments)
         with reading(self.engine, self.address) as connection:
             run = connection.execute(
                 select(schema.runs.c.id, schema.runs.c.kind, schema.runs.c.document).where(schema.runs.c.key == key)
@@ -149,7 +145,9 @@ class Archive(AbstractContextManager["Archive"]):
                 return None
             rows = connection.execute(
                 select(
-                    schema.records.c.document,
+                    *(schema.records.c[name] for name in ("document", "time", "low", "high")),
+                    schema.environments.c.version,
+                    schema.cases.c.operator,
                     schema.samples.c.document.label("samples"),
                     schema.series.c.side,
                     schema.series.c.direction,
@@ -164,7 +162,7 @@ class Archive(AbstractContextManager["Archive"]):
         Run.from_header(head.get("run"), where)  # what was stored before it was checked is nothing to hand on
         records = []
         for row in rows:
-            document = unpack(row.document, where)
+            document = expand(unpack(row.document, where), row, head, where)
             side = {**row.side, "environment": document.pop("environment", "")}
             columns = {} if row.samples is None else unpack(row.samples, where)
             records.append({**document, "case": row.case, "side": side, "direction": row.direction, "samples": columns})

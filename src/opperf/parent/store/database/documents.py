@@ -26,10 +26,10 @@ VOCABULARY = (
 )
 
 
-def pack(document: JsonObject) -> bytes:
-    """Return a document in as few bytes as may be."""
+def pack(document: JsonObject, level: int = 9) -> bytes:
+    """Return a document in as few bytes as may be; level 0 leaves it as it is, which takes little time."""
     text = json.dumps(document, separators=(",", ":"), allow_nan=False).encode()
-    squeezer = zlib.compressobj(9, zlib.DEFLATED, -15, 9, zlib.Z_DEFAULT_STRATEGY, VOCABULARY)
+    squeezer = zlib.compressobj(level, zlib.DEFLATED, -15, 9, zlib.Z_DEFAULT_STRATEGY, VOCABULARY)
     return squeezer.compress(text) + squeezer.flush()
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 
 from sqlalchemy import Connection, Table, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from opperf.domain.codec import read_as
 from opperf.domain.comparison import Comparison
+from opperf.domain.dataclass import dataclass
 from opperf.domain.files.json_text import JsonDict, JsonObject
 from opperf.domain.floor import Floor, series_side
 from opperf.domain.judging import Judged
@@ -57,6 +59,15 @@ def seconds(text: str) -> int:
     return int(parse_moment(text).timestamp())
 
 
+@dataclass(frozen=True)
+class Addition:
+    """The effect of adding a run: `added`, `there` already, or `replaced` by its resumed form."""
+
+    key: str
+    outcome: Literal["added", "there", "replaced"]
+    rows: int
+
+
 class Rows:
     """The rows of one run, in one transaction; existing rows are looked up once."""
 
@@ -66,20 +77,20 @@ class Rows:
         self._tallies: Counter[tuple[int | None, int | None, str]] = Counter()
         self._frameworks: Sequence[Mapping[str, object]] = run.environment.get("frameworks") or ()
         self._run = run
-        self._started = seconds(read_as(Moment, run.started, f"run {run.id}: started"))
+        self.started = seconds(read_as(Moment, run.started, f"run {run.id}: started"))
         self._machine = self.machine(run.environment.get("machine") or {})
-        self._id = 0
+        self.id = 0
 
     def head(self, values: Mapping[str, object]) -> None:
         """Insert the row of the run itself, which all others point to, and its labels."""
-        run, own = self._run, {"key": self._run.id, "started": self._started, "machine_id": self._machine}
+        run, own = self._run, {"key": self._run.id, "started": self.started, "machine_id": self._machine}
         query = insert(schema.runs).returning(schema.runs.c.id)
-        self._id = int(self._connection.execute(query, {**own, **values}).scalar_one())
+        self.id = int(self._connection.execute(query, {**own, **values}).scalar_one())
         self._insert(schema.labels, [{"name": name, "value": value} for name, value in run.labels.items()])
 
     def _insert(self, table: Table, rows: Sequence[Mapping[str, object]]) -> None:
         if rows:
-            self._connection.execute(insert(table), [{"run_id": self._id, **row} for row in rows])
+            self._connection.execute(insert(table), [{"run_id": self.id, **row} for row in rows])
 
     def share(self, table: Table, distinction: Sequence[object], values: Mapping[str, object]) -> int:
         """Return the id of the row with this distinction, which is made where it is missing."""
@@ -149,10 +160,10 @@ class Rows:
             self._tallies[environment, None, record.status] += 1
             rows.append(
                 {
-                    "run_id": self._id,
+                    "run_id": self.id,
                     "series_id": self.series(case, trial.side, direction, record.details.node),
                     "environment_id": environment,
-                    "started": self._started,
+                    "started": self.started,
                     "status": record.status,
                     "time": None if time is None else time.value,
                     **_bounds(time),
@@ -185,7 +196,7 @@ class Rows:
             self._tallies[places["new_environment_id"], places["base_environment_id"], verdict] += 1
             rows.append(
                 {
-                    "started": self._started,
+                    "started": self.started,
                     "verdict": verdict,
                     "pairs": one.verdict.pairs,
                     "base_time": one.base_time,
@@ -211,6 +222,11 @@ class Rows:
         """Count the judgements of the run, whose document has them."""
         for one in judgements:
             self._tallies[None, None, one.verdict] += 1
+
+    def count(self, environment: int, outcome: str, number: int) -> None:
+        """Count records of the run that others insert."""
+        if number:
+            self._tallies[environment, None, outcome] += number
 
     def tallies(self) -> None:
         """Insert how many rows came out how."""

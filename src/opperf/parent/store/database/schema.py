@@ -107,7 +107,12 @@ runs = Table(
     ),
     Column("started", BigInteger, nullable=False, index=True, info=_means("seconds since 1970, UTC")),
     _reference("machine_id", machines),
-    Column("content", String(32), nullable=False, info=_means("hash of all but the samples")),
+    Column(
+        "content",
+        String(32),
+        nullable=False,
+        info=_means("hash of all but the samples; of asv's builds, that of the file"),
+    ),
     Column("document", LargeBinary, nullable=False, info=_means("the rest, as packed JSON")),
     info=_means("What one command measured, compared or imported."),
 )
@@ -136,7 +141,12 @@ records = Table(
     Column("time", Float, info=_means("median of one call, in seconds; the mean where another tool states it alone")),
     Column("low", Float),
     Column("high", Float),
-    Column("document", LargeBinary, nullable=False, info=_means("the rest, as packed JSON")),
+    Column(
+        "document",
+        LargeBinary,
+        nullable=False,
+        info=_means("the rest, as packed JSON; of asv's times, samples and calls alone"),
+    ),
     Column("memory", Float, info=_means("`memory_peak`, in bytes")),
     Column("compile_time", Float, info=_means("seconds")),
     Index("records_of_run", "run_id"),

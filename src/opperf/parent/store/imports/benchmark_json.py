@@ -15,14 +15,22 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.files.json_text import show
 from opperf.domain.moment import Moment, parse_moment
 from opperf.domain.type_hint import Amount, Natural, OneOf
-from opperf.parent.store.imports.absolute_times import Foreign, Sheet, Spread, Timing, absolute_run, seconds
+from opperf.parent.store.imports.absolute_times import (
+    Foreign,
+    Sheet,
+    Spread,
+    Timing,
+    absolute_run,
+    argument,
+    json_argument,
+    seconds,
+)
 
 #: google-benchmark's units, in seconds.
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 #: The aggregates of google-benchmark that a record has a place for; `cv` or `BigO` are others.
 AGGREGATES = ("median", "mean", "min", "max", "stddev")
-#: What a part of a name is that is an argument, and one of those that are whole numbers.
-WHOLE = r"-?\d{1,18}"
+#: What a part of a name is that is an argument.
 ARGUMENT = r"([\w ]+:)?-?\d+(\.\d+)?(e[+-]?\d+)?|(real|process|manual)_time"
 
 
@@ -83,7 +91,7 @@ def pytest_run(data: object, where: str) -> Foreign:
 
 def _pytest_case(one: _PytestBenchmark) -> tuple[str, dict[str, Argument]]:
     """Return the name of a test and its parameters, which stand next to the name."""
-    return one.fullname.partition("[")[0], {name: _argument(value) for name, value in (one.params or {}).items()}
+    return one.fullname.partition("[")[0], {name: json_argument(value) for name, value in (one.params or {}).items()}
 
 
 @dataclass(frozen=True)
@@ -180,7 +188,7 @@ def _google_case(name: str) -> tuple[str, dict[str, Argument]]:
     for i, part in enumerate(parts[begin:], 1):
         key, colon, value = part.rpartition(":")
         word = value if colon else part
-        arguments[key if colon else f"arg{i}"] = int(word) if re.fullmatch(WHOLE, word) else word
+        arguments[key if colon else f"arg{i}"] = argument(word)
     return "/".join([first, *parts[:begin]]), arguments
 
 
@@ -189,7 +197,3 @@ def _google_moment(text: str, where: str) -> datetime:
     parts = re.fullmatch(r"(\d{4})[/-](\d\d)[/-](\d\d)[- ](\d\d:\d\d:\d\d)", text)
     moment = "{}-{}-{}T{}".format(*parts.groups()) if parts else text
     return parse_moment(read_as(Moment, moment, where))
-
-
-def _argument(value: object) -> Argument:
-    return value if isinstance(value, (str, int, float, bool)) or value is None else repr(value)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from typing import Optional
 
-from opperf.domain.case import Argument, ListOf
 from opperf.domain.codec import Fields, read_as
 from opperf.domain.dataclass import dataclass
 from opperf.domain.moment import Moment, parse_moment
 from opperf.domain.type_hint import Unread
-from opperf.parent.store.imports.absolute_times import Foreign, Sheet, Spread, Timing, absolute_run, seconds
+from opperf.parent.store.imports.absolute_times import (
+    Foreign,
+    Sheet,
+    Spread,
+    Timing,
+    absolute_run,
+    json_argument,
+    seconds,
+)
 
 MILLI = 1e-3
 #: What is said of what MXNet's profiler calls the most memory, which is half of what it rose by, over all calls.
@@ -50,7 +56,7 @@ def mxnet_run(data: object, where: str, *, version: str, started: datetime | Non
 def _mxnet_timings(name: str, row: Mapping[str, object], where: str) -> list[Timing]:
     """Return the times of a row. What they are called may be another name of the operator than the file's key."""
     inputs = read_as(Mapping[str, Unread], row.get("inputs") or {}, f"{where}.inputs")
-    arguments = {key: _argument(value) for key, value in inputs.items()}
+    arguments = {key: json_argument(value) for key, value in inputs.items()}
     times: dict[str, dict[str, float]] = {}
     for key, value in row.items():
         parts = re.fullmatch(r"(avg|p50|p90|p99)_time_(?:(forward|backward)_)?.+", key)
@@ -91,7 +97,7 @@ def param_run(lines: Sequence[object], where: str, *, version: str, started: dat
             continue
         place = f"{where}: line {number}"
         entry = read_as(_Line, line, place)
-        arguments = {key: _argument(value) for key, value in entry.config.items()}
+        arguments = {key: json_argument(value) for key, value in entry.config.items()}
         for direction in DIRECTIONS:
             part = f"{place}: {direction}.measure.time"
             times = read_as(tuple[Unread, ...], entry.metric.get(direction, {}).get("measure.time") or [], part)
@@ -113,10 +119,3 @@ def _device(head: Mapping[str, object]) -> str:
     options = head.get("run_options")
     device = options.get("device") if isinstance(options, dict) else None
     return str(device) if device else "cpu"
-
-
-def _argument(value: object) -> Argument:
-    """Return an argument as it was written: a shape is a list of numbers, since no tensor's element type is known."""
-    if isinstance(value, list):
-        return ListOf(tuple(map(_argument, value)))
-    return value if value is None or isinstance(value, (bool, int, float, str)) else json.dumps(value)

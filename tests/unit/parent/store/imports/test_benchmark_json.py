@@ -76,7 +76,7 @@ def test_tests_of_pytest_stay_apart(tests: list[dict[str, Any]], expected: list[
     [
         ("Matrix/Multiply/8", ("Matrix/Multiply", {"arg1": 8})),
         ("Matrix/Invert/8/threads:2", ("Matrix/Invert", {"arg1": 8, "threads": 2})),
-        ("sum/n:8/min_time:0.500", ("sum", {"n": 8, "min_time": "0.500"})),
+        ("sum/n:8/min_time:0.500", ("sum", {"n": 8, "min_time": 0.5})),
         ("sum<int>/-4/real_time", ("sum<int>", {"arg1": -4, "arg2": "real_time"})),
         ("std::sort/captured", ("std::sort/captured", {})),
         ("sum/" + "9" * 40, ("sum", {"arg1": "9" * 40})),
