@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import field
 from datetime import datetime
 from functools import partial
@@ -31,6 +32,7 @@ from opperf.parent.store.database.history import entries
 from opperf.parent.store.database.rows import Addition
 from opperf.parent.store.imports import asv as asv_folder
 from opperf.parent.store.imports.absolute_times import Foreign
+from opperf.parent.store.imports.ahead import Ahead
 from opperf.parent.store.imports.benchmark_json import google_run, pytest_run
 from opperf.parent.store.imports.builds import Build
 from opperf.parent.store.imports.operator_json import is_mxnet, mxnet_run, param_run
@@ -167,72 +169,81 @@ def import_results(
     read are returned; raises `InputError` where none can. `version` is the build, for files that do not say.
     `progress` takes the number of files that are done, and of all.
     """
-    files = [file for path in paths for file in _files(path, version or UNKNOWN_VERSION)]
-    there: dict[str, Addition] = {}
-    errors: dict[str, InputError] = {}
-    parts = _read_files(files, there, errors, progress)
-    first = next(parts, None)
-    if first is None:  # no database is made for nothing
-        raise _nothing(list(errors.values()), len(files))
+    with ExitStack() as stack:
+        files = [file for path in paths for file in _files(path, version or UNKNOWN_VERSION, stack)]
+        reading = _Reading(files, progress)
+        parts = iter(reading)
+        first = next(parts, None)
+        if first is None:  # no database is made for nothing
+            raise reading.nothing()
+        store = stack.enter_context(open_archive(database, create=True))
+        return _add(store, reading, chain([first], parts))
+
+
+def _add(store: Archive, reading: _Reading, parts: Iterable[_Part]) -> Imported:
     additions: list[Addition] = []
     left_out: Counter[str] = Counter()
-    with open_archive(database, create=True) as store:
-        intake = store.intake()
-        there |= intake.there()
-        for one in chain([first], parts):
-            if isinstance(one, Addition):
-                additions.append(one)
-                continue
-            left_out.update(one.left_out)
-            if isinstance(one, Import):
-                additions.append(store.add(one.document, samples=True, kind=one.kind))
-            elif one.digest in there:  # the first, which was read before the database was
-                additions.append(there[one.digest])
+    intake = store.intake()
+    reading.there = there = intake.there()
+    for one in parts:
+        if isinstance(one, Addition):
+            additions.append(one)
+            continue
+        left_out.update(one.left_out)
+        if isinstance(one, Import):
+            additions.append(store.add(one.document, samples=True, kind=one.kind))
+        elif one.digest in there:  # the first, which was read before the database was
+            additions.append(there[one.digest])
+        else:
+            additions += intake.add(one)
+    additions += intake.flush()
+    return Imported(str(store.address), additions, left_out, list(reading.errors.values()))
+
+
+_Part: TypeAlias = "Import | Build | Addition"
+#: Reads what a file holds; of what is there already, by its digest, no more than that. None: it is not known yet.
+_Read: TypeAlias = "Callable[[Mapping[str, Addition] | None], Iterator[_Part]]"
+
+
+class _Reading:
+    """Files that are read one after the other, with the errors of those that cannot be, each once."""
+
+    def __init__(self, files: Sequence[_Read], progress: Callable[[int, int], None]) -> None:
+        self._files, self._progress = files, progress
+        self.there: Mapping[str, Addition] | None = None
+        self.errors: dict[str, InputError] = {}
+
+    def __iter__(self) -> Iterator[_Part]:
+        for number, read in enumerate(self._files):
+            self._progress(number, len(self._files))
+            try:
+                parts = [*read(self.there)]  # all of a file, or nothing
+            except InputError as error:
+                self.errors.setdefault(error.message, error)
             else:
-                additions += intake.add(one)
-        additions += intake.flush()
-        return Imported(str(store.address), additions, left_out, list(errors.values()))
+                yield from parts
+        self._progress(len(self._files), len(self._files))
+
+    def nothing(self) -> InputError:
+        """Return the error for files of which none holds anything."""
+        if not self.errors:
+            return InputError("the files have no results", slug="input")
+        first = next(iter(self.errors.values()))
+        if len(self._files) == 1:
+            return first
+        message = f"none of the {len(self._files)} files can be read; of the first: {first.message}"
+        return InputError(message, hint=first.hint, slug="input")
 
 
-def _nothing(errors: Sequence[InputError], count: int) -> InputError:
-    """Return the error for files of which none holds anything."""
-    if not errors:
-        return InputError("the files have no results", slug="input")
-    if count == 1:
-        return errors[0]
-    message = f"none of the {count} files can be read; of the first: {errors[0].message}"
-    return InputError(message, hint=errors[0].hint, slug="input")
-
-
-#: Reads what a file holds; of what is there already, by its digest, no more than that.
-_Read: TypeAlias = Callable[[Mapping[str, Addition]], "Iterator[Import | Build | Addition]"]
-
-
-def _read_files(
-    files: Sequence[_Read],
-    there: Mapping[str, Addition],
-    errors: dict[str, InputError],
-    progress: Callable[[int, int], None],
-) -> Iterator[Import | Build | Addition]:
-    """Yield what the files hold, one after the other; add the errors of those that cannot be read, each once."""
-    for number, read in enumerate(files):
-        progress(number, len(files))
-        try:
-            yield from [*read(there)]  # all of a file, or nothing
-        except InputError as error:
-            errors.setdefault(error.message, error)
-    progress(len(files), len(files))
-
-
-def _files(path: Path, version: str) -> list[_Read]:
+def _files(path: Path, version: str, stack: ExitStack) -> list[_Read]:
     """Return the readers of a file, of asv's folder, or of each file in another one; raises `InputError` for others."""
     places = (path, path / "results", path / ".asv" / "results")
     results = next((place for place in places if asv_folder.is_results(place)), None)
     if not path.is_dir():
         return [partial(_read_one, path, version)]
     if results is not None:
-        folder = asv_folder.Folder(results)
-        return [partial(_read_build, folder, file) for file in folder.files()]
+        ahead = stack.enter_context(Ahead(asv_folder.Folder(results)))
+        return [partial(_read_build, ahead, number) for number in range(len(ahead.files))]
     files = sorted(path.rglob("*.json"))
     if not files:
         hint = "asv stores them in `.asv/results`, pytest-benchmark in `.benchmarks`"
@@ -240,11 +251,11 @@ def _files(path: Path, version: str) -> list[_Read]:
     return [partial(_read_one, file, version) for file in files]
 
 
-def _read_build(folder: asv_folder.Folder, file: Path, there: Mapping[str, Addition]) -> Iterator[Build | Addition]:
-    yield folder.build(file, there)
+def _read_build(ahead: Ahead, number: int, there: Mapping[str, Addition] | None) -> Iterator[_Part]:
+    yield ahead.build(number, there)
 
 
-def _read_one(file: Path, version: str, there: Mapping[str, Addition]) -> Iterator[Import]:
+def _read_one(file: Path, version: str, _: object) -> Iterator[_Part]:
     return _read_file(file, version)
 
 

@@ -24,9 +24,9 @@ from opperf.parent.store.imports.absolute_times import LABEL, Spread, Timing, re
 from opperf.parent.store.imports.builds import Block, Build
 
 #: The times that go in together. What is lost where an import is stopped, and what it holds in memory.
-AT_ONCE = 250_000
+AT_ONCE = 200_000
 #: Kilobytes of the database that are held in memory meanwhile.
-CACHE = 64_000
+CACHE = 32_000
 #: The key of a document that says nothing but how many samples a time was taken of, and of how many calls each.
 COUNTS = "n"
 COLUMNS = ("series_id", "started", "run_id", "environment_id", "status", "time", "low", "high", "document")

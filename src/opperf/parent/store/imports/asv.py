@@ -6,11 +6,10 @@ digest stands with the run. Format: https://asv.readthedocs.io/en/stable/dev.htm
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import TypeVar
 
 from opperf.domain.codec import Fields, read_as
 from opperf.domain.dataclass import dataclass
@@ -25,7 +24,6 @@ from opperf.parent.store.imports.builds import Build
 EDITION = b"asv 2\n"
 #: The most digits of a number that stands in a text.
 MOST_DIGITS = 18
-T = TypeVar("T")
 MACHINE, BENCHMARKS = "machine.json", "benchmarks.json"
 
 
@@ -81,13 +79,13 @@ class Folder:
             raise facts
         return facts
 
-    def build(self, path: Path, there: Mapping[str, T]) -> Build | T:
-        """Read a file, or return what is there by its digest; raises `InputError`."""
+    def build(self, path: Path, there: Collection[str]) -> Build | str:
+        """Read a file, or return its digest where that is among `there`; raises `InputError`."""
         benchmarks, machine = self.benchmarks, self.machine(path.parent)
         data = read_bytes(path)
         digest = sha256(EDITION + data).hexdigest()[:32]
         if digest in there:
-            return there[digest]
+            return digest
         try:
             value = value_of(data, object_pairs_hook=distinct)
         except NotJSON as error:
