@@ -311,6 +311,27 @@ def test_a_parameter_is_spelt_alike_whatever_tool_measured_it(opperf: Any, here:
         assert [row["case"] for row in show(opperf, operator)] == ["n=100"], operator
 
 
+def test_names_that_an_import_brought_are_listed_and_found_by_a_part(opperf: Any, here: Path) -> None:
+    write(here / "p.json", PYTEST)
+    write(here / "g.json", GOOGLE)
+    bring(opperf, "p.json", "g.json")
+
+    def names(*words: str) -> list[str]:
+        done = opperf("history", "operators", *words, "--database", "team.db", "--format", "json")
+        assert done.code == 0, done.err
+        return [row["operator"] for row in json.loads(done.out)["rows"]]
+
+    assert names() == ["bad", "sum", "test_x.py::test_sum"]
+    assert names("*sum") == ["sum", "test_x.py::test_sum"]
+    assert names("--framework", "pytest-benchmark") == ["test_x.py::test_sum"]
+    for words in (("show", "test_sum"), ("changes", "test_sum"), ("operators", "*TEST_SUM*")):
+        done = opperf("history", *words, "--database", "team.db")
+        assert (done.code, done.out) == (2, ""), words
+        assert "did you mean `test_x.py::test_sum`?" in done.err, words
+    done = opperf("history", "show", "conv2d", "--database", "team.db")
+    assert (done.code, "`opperf history operators` lists what it has" in done.err) == (2, True)
+
+
 def test_a_folder_without_results_is_refused(opperf: Any, here: Path) -> None:
     (here / "empty").mkdir()
     done = opperf("history", "import", "empty", "--database", "team.db")

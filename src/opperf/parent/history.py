@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
+from fnmatch import fnmatchcase
 from pathlib import Path
 from statistics import median
 from typing import TypeAlias
@@ -11,7 +12,7 @@ from typing import TypeAlias
 from opperf.domain.case import Case
 from opperf.domain.comparison import ComparisonRun
 from opperf.domain.dataclass import dataclass
-from opperf.domain.errors import InputError
+from opperf.domain.errors import InputError, near
 from opperf.domain.floor import NoiseRun
 from opperf.domain.judging import JudgedRun
 from opperf.domain.moment import FIRST, parse_moment
@@ -25,7 +26,8 @@ from opperf.parent.sources.gate_file import find_database
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.builds import build_orders
 from opperf.parent.store.database.connection import Address, choose
-from opperf.parent.store.database.history import History, Ratios, ratios
+from opperf.parent.store.database.history import History, Ratios, operator_names, ratios
+from opperf.parent.store.database.listing import OperatorEntry, operators
 from opperf.parent.store.database.operator_history import imported_times
 from opperf.parent.store.database.pruning import Removal
 from opperf.parent.store.database.pruning import prune as prune_archive
@@ -34,6 +36,8 @@ from opperf.parent.store.database.series import EVERYTHING, Filters
 
 #: What a database keeps.
 Result: TypeAlias = Run | ComparisonRun | NoiseRun | JudgedRun
+#: Names that a message shows, at most.
+MOST_NAMES = 5
 
 
 def archive(database: str | None = None, *, create: bool = False) -> Archive:
@@ -129,20 +133,51 @@ def named_changes(
     return Search(sorted(result, key=_size), count, whole, open_series)
 
 
+def stored_operators(
+    archive: Archive, patterns: Sequence[str] = (), framework: str | None = None
+) -> list[OperatorEntry]:
+    """Return what is stored of operators whose names match a pattern; raises `InputError` where none does."""
+    every = operators(archive, Filters(framework=framework))
+    rows = [one for one in every if not patterns or any(fnmatchcase(one.operator, pattern) for pattern in patterns)]
+    if patterns and not rows:
+        raise missing(archive, patterns[0])
+    return rows
+
+
+def check_name(archive: Archive, operator: str) -> None:
+    """Raise `InputError` for an operator of which nothing is stored."""
+    if operator not in operator_names(archive):
+        raise missing(archive, operator)
+
+
+def missing(archive: Archive, operator: str) -> InputError:
+    """Return the error for an operator of which the database has nothing, with names like it.
+
+    Other tools have long names, of which people remember a part.
+    """
+    names, word = operator_names(archive), operator.strip("*").casefold()
+    parts = sorted((name for name in names if word and word in name.casefold()), key=len)
+    close = list(dict.fromkeys([*near(operator, names), *parts]))[:MOST_NAMES]
+    hint = "`opperf history operators` lists what it has"
+    if close:
+        hint = f"did you mean {', '.join(f'`{name}`' for name in close)}?"
+    return InputError(f"the database has no measurement of `{operator}`", hint=hint)
+
+
 def imported_changes(
     archive: Archive, filters: Filters = EVERYTHING, *, since: datetime | None = None, tolerance: float = 0.02
 ) -> Search:
     """Return the changes in the absolute times that other tools measured."""
     result: list[NamedChange] = []
-    every, orders = imported_times(archive, filters), build_orders(archive)
-    for times in every:
+    orders, count = build_orders(archive), 0
+    for series, times in imported_times(archive, filters):
+        count += 1
         several: dict[str, list[float]] = {}
         starts: dict[str, int] = {}
-        for build, second, time in zip(times.builds, times.started, times.times):
-            if build is not None and time:
-                several.setdefault(build, []).append(time)
-                starts.setdefault(build, second)
-        series = times.series
+        for one in times:
+            if one.build is not None and one.time:
+                several.setdefault(one.build, []).append(one.time)
+                starts.setdefault(one.build, one.started)
         where = (series.direction, series.framework, series.side, series.machine_name)
         history = History(Case.from_json(series.case, "case"), *where, ())
         order = orders.get(series.framework, ())
@@ -153,7 +188,7 @@ def imported_changes(
             for change in changes(builds, tolerance=tolerance)
             if since is None or starts[change.after] >= since.timestamp()
         ]
-    return Search(sorted(result, key=_size), len(every))
+    return Search(sorted(result, key=_size), count)
 
 
 def _size(one: NamedChange) -> float:

@@ -79,25 +79,45 @@ def show_operator(
     format: options.Format = None,
 ) -> None:
     """Show every measurement and comparison of an operator, oldest first."""
-    from opperf.domain.errors import InputError, near
     from opperf.parent.cli.output import deliver
-    from opperf.parent.history import archive, day
+    from opperf.parent.history import archive, day, missing
     from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.history import series
-    from opperf.parent.store.database.history import comparisons, histories, operator_names
+    from opperf.parent.store.database.history import comparisons, histories
 
     check_format(format)
     begin = day(since)
     with archive(database) as store:
         rows = histories(store, operator, framework=framework, since=begin)
         ratios = comparisons(store, operator, framework=framework, since=begin)
-        names = [] if rows or ratios else operator_names(store)
-    if not rows and not ratios:
-        hint = "`opperf history list` shows its runs"
-        if close := near(operator, names):
-            hint = f"did you mean {', '.join(f'`{name}`' for name in close)}?"
-        raise InputError(f"the database has no measurement of `{operator}`", hint=hint)
+        if not rows and not ratios:
+            raise missing(store, operator)
     deliver(series(rows, ratios), format)
+
+
+@app.command("operators")
+def list_operators(
+    patterns: Annotated[
+        Optional[list[str]],
+        typer.Argument(metavar="[PATTERN]...", help="List only names that match a pattern, such as `*sum*`."),
+    ] = None,
+    *,
+    database: Database = None,
+    framework: Annotated[
+        Optional[str], typer.Option(metavar="F", help="List only what this framework measured.")
+    ] = None,
+    format: options.Format = None,
+) -> None:
+    """List the operators in the database by the names that `show` and `changes` take, those of other tools too."""
+    from opperf.parent.cli.output import deliver
+    from opperf.parent.history import archive, stored_operators
+    from opperf.parent.reports.formats import check_format
+    from opperf.parent.reports.history import operators
+
+    check_format(format)
+    with archive(database) as store:
+        rows = stored_operators(store, patterns or (), framework)
+    deliver(operators(rows), format)
 
 
 @app.command("changes")
@@ -119,7 +139,7 @@ def show_changes(
     """
     from opperf.domain.units import parse_percent
     from opperf.parent.cli.output import deliver
-    from opperf.parent.history import archive, day, imported_changes, named_changes
+    from opperf.parent.history import archive, check_name, day, imported_changes, named_changes
     from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.history import changes
     from opperf.parent.store.database.series import Filters
@@ -130,6 +150,8 @@ def show_changes(
     with archive(database) as store:
         ratios = named_changes(store, of_operator, since=begin, tolerance=share)
         times = imported_changes(store, of_operator, since=begin, tolerance=share)
+        if operator is not None and not ratios.series and not times.series:
+            check_name(store, operator)
     rows = [*ratios.changes, *times.changes]
     report = changes(rows, ratios.series, times.series, unconfirmed=ratios.open, least_builds=ratios.least_builds)
     deliver(report, format)

@@ -18,6 +18,7 @@ from opperf.parent.reports.text import case_text
 if TYPE_CHECKING:
     from opperf.parent.analysis.change_points import Change
     from opperf.parent.store.database.history import Entry, History, Observation, Ratios, StoredComparison
+    from opperf.parent.store.database.listing import OperatorEntry
 
 #: A record with the series that it belongs to.
 Part: TypeAlias = "tuple[History, Observation]"
@@ -61,6 +62,12 @@ def runs(entries: Sequence[Entry]) -> Document:
         if one.doubt
     ]
     return Document("opperf history list", [table(RUNS, entries), *notes])
+
+
+def operators(rows: Sequence[OperatorEntry]) -> Document:
+    """Return the report of the operators in a database, by name."""
+    notes = [] if rows else [Note("the database has no operators; `opperf history add FILE` adds a run")]
+    return Document("opperf history operators", [table(OPERATORS, rows), *notes])
 
 
 def series(histories: Sequence[History], comparisons: Sequence[StoredComparison] = ()) -> Document:
@@ -193,6 +200,13 @@ RUNS: tuple[Column[Entry], ...] = (
     Column(
         "labels", "labels", lambda entry: ", ".join(f"{name}={value}" for name, value in entry.labels.items()), least=10
     ),
+)
+
+OPERATORS: tuple[Column[OperatorEntry], ...] = (
+    Column("operator", "operator", lambda entry: entry.operator, least=12),
+    Column("framework", "framework", lambda entry: entry.framework),
+    Column("cases", "cases", lambda entry: entry.cases, align="right"),
+    Column("series", "series", lambda entry: entry.series, align="right"),
 )
 
 OBSERVATIONS: tuple[Column[Part], ...] = (

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import repeat
 from math import prod
+from operator import itemgetter
 from typing import Any, Optional
 
 from sqlalchemy import Connection, Engine, delete, func, insert, select
@@ -74,7 +75,7 @@ class Intake:
                 connection.exec_driver_sql(f"PRAGMA cache_size = -{CACHE}")
             rows: list[_Values] = []
             additions = [self._add(connection, build, rows) for build in builds]
-            rows.sort()
+            rows.sort(key=itemgetter(0))
             _insert(connection, rows)
         return additions
 

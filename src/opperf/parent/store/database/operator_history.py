@@ -5,9 +5,11 @@ Indexes hold every column, so that the rows themselves, which lie a night apart,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, select
@@ -78,20 +80,35 @@ def operator_times(archive: Archive, operator: str, filters: Filters = EVERYTHIN
         return _times(connection, select(*TIMES).where(table.series_id.in_(series)), filters.since, series)
 
 
-def imported_times(archive: Archive, filters: Filters = EVERYTHING) -> list[Times]:
-    """Return the times that other tools measured, series by series."""
-    query = select(*TIMES).join(schema.runs, schema.runs.c.id == schema.records.c.run_id)
-    query = filter_series(query.where(schema.runs.c.kind == "imported"), schema.records.c.series_id, filters)
+@dataclass(frozen=True)
+class Imported:
+    """A time that another tool measured, in seconds; when, and of which build."""
+
+    started: int
+    build: str | None
+    time: float | None
+
+
+def imported_times(archive: Archive, filters: Filters = EVERYTHING) -> Iterator[tuple[Series, list[Imported]]]:
+    """Yield the times that other tools measured, series by series: of millions, those of one series are in memory."""
+    table = schema.records.c
+    columns = select(table.series_id, table.started, table.environment_id, table.time)
+    query: Select[Any] = columns.join(schema.runs, schema.runs.c.id == table.run_id).order_by(
+        table.series_id, table.started
+    )
+    query = filter_series(query.where(schema.runs.c.kind == "imported"), table.series_id, filters)
     with reading(archive.engine, archive.address) as connection:
-        return _times(connection, query, filters.since)
+        versions, series = _versions(connection), series_of(connection, filters)
+        rows = connection.execution_options(yield_per=10_000).execute(begin(query, table.started, filters.since))
+        for key, several in groupby(rows, key=itemgetter(0)):
+            yield series[key], [Imported(row[1], versions.get(row[2]), row[3]) for row in several]
 
 
 def _times(
-    connection: Connection, query: Select[Any], since: datetime | None, series: Mapping[int, Series] | None = None
+    connection: Connection, query: Select[Any], since: datetime | None, series: Mapping[int, Series]
 ) -> list[Times]:
     table = schema.records.c
     groups = _group(connection, query.order_by(table.series_id, table.started), table.started, since)
-    series = find_series(connection, {key for (key,) in groups}) if series is None else series
     versions = _versions(connection)
     keys = run_keys(connection, {run for rows in groups.values() for run in rows[3]})
     return [
