@@ -45,7 +45,7 @@ class Intake:
         #: The series of each combination of parameters of a block, 0 of one that no build had; and by machine and case.
         self._series: dict[tuple[object, ...], list[int]] = {}
         self._ids: dict[tuple[int, str], int] = {}
-        self._documents: dict[tuple[int | None, int | None], bytes] = {}
+        self._documents = _Documents()
 
     def there(self) -> dict[str, Addition]:
         """Return the imported runs that are there, by the digests of their contents."""
@@ -99,7 +99,7 @@ class Intake:
                 block.times,
                 block.lows,
                 block.highs,
-                map(self._document, block.samples, block.calls),
+                map(self._documents.__getitem__, zip(block.samples, block.calls)),
             )
         rows.tallies()
         return Addition(run.id, "replaced" if old else "added", build.rows)
@@ -119,10 +119,12 @@ class Intake:
                 every[place] = self._ids[machine, case.id]
         return [every[place] for place in block.places]
 
-    def _document(self, samples: int | None, calls: int | None) -> bytes:
-        document = self._documents.get((samples, calls))
-        if document is None:
-            document = self._documents[samples, calls] = pack({COUNTS: [samples, calls]}, level=0)
+
+class _Documents(dict[tuple[Optional[int], Optional[int]], bytes]):
+    """The documents of records by the numbers of samples and calls, each made once."""
+
+    def __missing__(self, counts: tuple[int | None, int | None]) -> bytes:
+        self[counts] = document = pack({COUNTS: counts}, level=0)
         return document
 
 
