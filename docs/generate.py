@@ -147,6 +147,22 @@ def help_of(command: str) -> str:
     return _help(app, "opperf", *command.split())
 
 
+def exit_codes(_: str) -> str:
+    """Return what the help of each command says of its exit codes."""
+    from typer.main import get_command
+
+    from opperf.parent.cli.main import app
+
+    rows = []
+    commands: list[tuple[str, Any]] = [("", get_command(app))]
+    for name, command in commands:
+        commands += [(f"{name} {word}".strip(), one) for word, one in getattr(command, "commands", {}).items()]
+        said = re.search(r"^Exit codes: (.+?)(?:\n\n|\Z)", command.help or "", re.DOTALL | re.MULTILINE)
+        if said:
+            rows.append((f"`opperf {name}`", " ".join(said[1].split()).removesuffix(".")))
+    return table(("command", "codes"), sorted(rows))
+
+
 def compat_help(system: str) -> str:
     """Return what the command line of another system's interface prints."""
     module = f"opperf.compat.{system}"
@@ -449,6 +465,7 @@ PARTS: dict[str, Callable[[str], str]] = {
     "runners": runners,
     "unmeasured": unmeasured,
     "help": help_of,
+    "exit": exit_codes,
     "compat_help": compat_help,
     "metrics": metrics,
     "tables": tables,

@@ -29,6 +29,8 @@ def check(
 
     Each report says what was found and what was expected. opperf starts a framework only if a config names operators
     that are not PARAM's, or if a plugin's iterators or data generators have to run.
+
+    Exit codes: 0 every config is right, 2 one is not.
     """
     from opperf.domain.errors import InputError
     from opperf.domain.plan import Settings

@@ -252,7 +252,9 @@ def import_files(
 
     Reads asv's result folder, JSON from pytest-benchmark, google-benchmark and MXNet's opperf, PARAM's output lines,
     and files that `opperf history export --format jsonl` wrote. What is in the database already is not read again, so
-    an import that was stopped goes on where it was. Files that cannot be read are named, and the exit code is 3.
+    an import that was stopped goes on where it was. Files that cannot be read are named.
+
+    Exit codes: 0 every file was read, 2 bad input or none was, 3 some were not.
     """
     from opperf.parent.cli.output import tell
     from opperf.parent.cli.progress import Bar

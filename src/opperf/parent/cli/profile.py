@@ -111,6 +111,8 @@ def profile(
     The script runs unchanged and keeps its exit code. Each process writes a file of Chrome trace events, which Perfetto
     shows.
 
+    Exit codes: that of the script, 2 bad input, 3 `--function` was never called.
+
     Put options before the script or after it. Everything else belongs to the script, as does all that follows `--`.
     """
     if print_autostart:

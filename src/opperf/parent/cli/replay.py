@@ -55,6 +55,9 @@ def replay(
     """Run each operator of a recorded program on its own.
 
     The report shows the cost of each and its share of the whole, next to the recorded times.
+
+    Exit codes: 0 done, even if some trials failed, 2 bad input, 3 nothing was measured and something failed; with
+    `--strict`, anything failed.
     """
     from opperf.domain.errors import InputError
     from opperf.domain.trace import Replay

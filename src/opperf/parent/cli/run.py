@@ -48,6 +48,9 @@ def run(
 
     Each framework runs in a process of its own, forward and backward. To see what share of the machine's limits an
     operator reaches, run `opperf doctor --peaks` once.
+
+    Exit codes: 0 done, even if some trials failed, 2 bad input, 3 nothing was measured and something failed; with
+    `--strict`, anything failed.
     """
     from opperf.parent.cli.keeping import publish, take_places
     from opperf.parent.cli.options import inputs, request, run_options, wishes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
+from typing import Any
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.load import load_of
@@ -11,11 +12,11 @@ from opperf.domain.peaks import MOVE, Rate, best_rates, fallbacks
 from opperf.domain.plan import Side
 from opperf.domain.reason import Warning
 from opperf.domain.record import Run
-from opperf.domain.units import format_byte_rate, format_bytes, format_flop_rate, plural
+from opperf.domain.units import format_byte_rate, format_bytes, format_flop_rate, format_seconds, plural
 from opperf.parent.reports.document import Document, Note, Section
 
-#: Facts of an environment that fit on a line; the whole of them is in every result file.
-FACTS = ("version", "blas", "isa", "engine", "threads", "threads_seen", "allocator", "import_seconds")
+#: What people call the facts of an environment that are shown; the whole of them is in every result file.
+FACTS = {"blas": "linear algebra", "isa": "instruction sets", "engine": "engine", "allocator": "allocator"}
 #: What a report says of a machine that others had much of.
 CROWD = "other programs ran meanwhile, so times are longer and less certain"
 
@@ -67,12 +68,12 @@ def document(
     visits: Sequence[Visit],
 ) -> Document:
     """Return the report; `rates` were measured on the device and with the threads in `where`."""
-    values = {name: value for name, value in facts.items() if value is not None and not isinstance(value, (dict, list))}
+    whole = Note("`opperf doctor --format json` has every fact")
     none = Note("no framework can be imported here; `opperf doctor --framework torch` checks one that opperf built")
     return Document(
         "opperf doctor",
         [
-            Section("machine", [Note(f"{name}: {value}") for name, value in values.items()]),
+            Section("machine", [*map(Note, machine_lines(facts)), whole]),
             Section("noise", [*map(_doubt, doubts)] or [Note("nothing found")]),
             Section(f"peaks of {where[0]}, {plural(int(where[1]), 'thread')}", [*_peaks(rates)]),
             Section("environments", [*map(_visit, visits)] or [none]),
@@ -95,9 +96,58 @@ def _visit(visit: Visit) -> Note:
         first, *others = (line for line in visit.error.splitlines() if line)
         below = [Note(f"cannot be used: {first}"), *map(Note, others)]
     else:
-        facts = (f"{name}: {visit.facts[name]}" for name in FACTS if visit.facts.get(name) is not None)
-        below = [Note(f"devices: {', '.join(visit.devices)}"), *map(Note, facts)]
-    return Note(f"{visit.framework} in `{visit.environment}`", below)
+        below = [Note(f"devices: {', '.join(visit.devices)}"), *map(Note, _visit_lines(visit.facts))]
+    version = visit.facts.get("version")
+    return Note(f"{visit.framework}{f' {version}' if version else ''} in `{visit.environment}`", below)
+
+
+def _visit_lines(facts: Mapping[str, object]) -> Iterator[str]:
+    yield from (f"{words}: {facts[name]}" for name, words in FACTS.items() if facts.get(name) is not None)
+    threads, busy, seconds = (facts.get(name) for name in ("threads", "threads_seen", "import_seconds"))
+    if threads is not None:
+        of_them = f", of which a matrix product kept {busy:.2g} busy" if isinstance(busy, (int, float)) else ""
+        yield f"threads: {threads}{of_them}"
+    if isinstance(seconds, (int, float)):
+        yield f"import: {format_seconds(seconds)}"
+
+
+def machine_lines(facts: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a machine is, as people say it: processors, GPUs, memory, clock and system, as far as it is known.
+
+    >>> [*machine_lines({"cpu": "EPYC", "cores_logical": 4, "cores_physical": 2, "python": "3.13.1"})]
+    ['EPYC, 4 CPUs on 2 cores', 'Python 3.13.1']
+    """
+    several, usable = facts.get("cores_logical"), facts.get("cores_usable")
+    cores = facts.get("cores_physical")
+    yield from _joined(
+        facts.get("cpu"),
+        several and plural(several, "CPU") + (f" on {plural(cores, 'core')}" if cores and cores != several else ""),
+        usable and usable != several and f"{usable} of them for this process",
+        facts.get("hypervisor") and "a virtual machine",
+    )
+    for gpu in facts.get("gpus") or ():
+        size = gpu.get("memory")
+        yield from _joined(f"GPU: {gpu.get('name')}", size and format_bytes(size), f"driver {gpu.get('driver')}")
+    sizes = {name: facts.get(name) for name in ("memory_total", "memory_available", "swap_used")}
+    total, free, swapped = (size and format_bytes(size) for size in sizes.values())
+    yield from _joined(total and f"memory: {total}", free and f"{free} free", swapped and f"{swapped} swapped out")
+    governor, most, turbo = (facts.get(name) for name in ("governor", "frequency_max", "turbo"))
+    yield from _joined(
+        governor and f"clock: governor `{governor}`",
+        most and f"at most {most / 1e9:.2g} GHz",
+        turbo is not None and f"turbo {'on' if turbo else 'off'}",
+    )
+    kernel = " ".join(filter(None, (facts.get("system"), facts.get("kernel"), facts.get("architecture"))))
+    container = facts.get("container")
+    yield from _joined(facts.get("distribution"), kernel, facts.get("libc"), container and f"in {container}")
+    yield from _joined(facts.get("python") and f"Python {facts['python']}")
+
+
+def _joined(*parts: object) -> Iterator[str]:
+    """Yield a line of the parts that there are, if there are any."""
+    words = [str(part) for part in parts if part]
+    if words:
+        yield ", ".join(words)
 
 
 def _peaks(rates: Sequence[Rate]) -> Iterator[Note]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import sys
+from pathlib import Path
 
 import pytest
 
+from opperf.parent import cli
 from opperf.parent.cli.exit import obey
 
 
@@ -25,3 +28,16 @@ def test_a_command_gives_back_sigterm_and_stderr(error: BaseException | None, mo
         obey(command)
     assert left.value.code == {type(None): 0, KeyboardInterrupt: 130, ZeroDivisionError: 3}[type(error)]
     assert (signal.getsignal(signal.SIGTERM), sys.stderr) == before
+
+
+def test_a_command_that_chooses_its_exit_code_says_in_its_help_which_it_has() -> None:
+    folder = Path(cli.__file__).parent
+    chooses = re.compile(r"\b(?:Exit|SystemExit)\([^)]|\bleave\(|\bmeasure\(replaying")
+    silent = [
+        path.name
+        for path in sorted(folder.glob("*.py"))
+        if path.name not in ("exit.py", "main.py")
+        and chooses.search(text := path.read_text())
+        and "Exit codes:" not in text
+    ]
+    assert silent == []
