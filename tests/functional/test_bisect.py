@@ -149,6 +149,12 @@ def test_of_two_neighbours_the_second_is_named() -> None:
 
 
 @pytest.mark.usefixtures("exact")
+def test_the_columns_of_an_answer_are_explained_below_them() -> None:
+    report = " ".join(render(search(Slowdowns([1.0, 1.05])), width=200).split())
+    assert "step: time with the build after the step over that with the build before it" in report
+    assert "probability: of the steps that are named" in report
+
+
 def test_below_a_step_stands_what_ran_before_and_after_it() -> None:
     report = render(search(Slowdowns([1.0, 1.05]), order=Order("v0", "v1", explain=True)))
     assert "v0 to v1: script: base ran scripted:1.0 (100 us), new ran scripted:1.05 (105 us)" in report

@@ -193,7 +193,9 @@ def test_what_was_not_looked_at_for_want_of_time_is_told() -> None:
     territory = Territory("sum", Side("null"), "forward", ("n=1..4",), 4, 0, (), unexamined=3, unmeasured=2)
     run = Run("r1", "2026-11-21T08:00:00+00:00", ("opperf",), Settings())
     exploration = Exploration(run, "cliff", 1.2, None, (territory,))
-    assert "in 4 looks, 2 looks failed; 3 more suspicious cases were not examined" in render(exploration)
+    assert "in 4 looks (brief timings of a case), 2 looks failed; 3 more suspicious cases were not examined" in render(
+        exploration
+    )
     late = replace(exploration, territories=(replace(territory, unexamined=0, out_of_time=True),))
     assert "failed; the time was over before all looks were made: use a longer `--budget`." in render(late)
     assert "the time was over" not in render(exploration)

@@ -440,7 +440,7 @@ def test_a_comparison_reads_as_a_sentence_and_its_verdict_as_a_word() -> None:
     assert one.verdict == "slower"
     assert f"{one.verdict}" == "slower"
     assert one.ratio == pytest.approx(1.5)
-    assert str(one).startswith("null:steady forward: slower, 1.500 [1.500, 1.500] (one stage was enough")
+    assert str(one).startswith("null:steady forward: slower, 1.500 [1.500, 1.500] (the first pairs were enough")
 
 
 def test_errors_of_the_library_speak_of_its_arguments() -> None:

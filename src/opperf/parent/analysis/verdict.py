@@ -212,7 +212,7 @@ def outright(stage1: Sequence[float], rule: Rule) -> Verdict | None:
     if min(nearer, *(sign * ratio for ratio in stage1)) <= rule.change or _too_wide(interval, test.mean):
         return None
     percent = f"{100 * rule.one_stage:.5g}%"
-    reason = f"one stage was enough: all {len(stage1)} pairs and their {percent} interval are beyond"
+    reason = f"the first pairs were enough: all {len(stage1)} pairs and their {percent} interval are beyond"
     word = "slower" if test.mean > 0 else "faster"
     return _verdict(word, test, stage1, f"{reason} {_share(rule.change)}", confidence=rule.one_stage)
 

@@ -8,17 +8,26 @@ from collections.abc import Iterator
 from opperf.domain.bisection import Answer, Bisection, Step
 from opperf.domain.units import format_percent, format_ratios
 from opperf.parent.reports.comparison import differences
-from opperf.parent.reports.document import Block, Check, Column, Document, Note, Section, table
+from opperf.parent.reports.document import Block, Check, Column, Document, Legend, Note, Section, table
 from opperf.parent.reports.machine import crowds
 from opperf.parent.reports.text import case_text, place, short_text, subject
 
 #: What is said of each kind of answer.
 WORDS = {"steps": "found", "slope": "gradual", "same": "no change", "inconclusive": "inconclusive", "failed": "failed"}
 
+LEGEND = Legend(
+    {
+        "bad / good": "bad / good: time with the bad build over that with the good one",
+        "step": "step: time with the build after the step over that with the build before it",
+        "step's interval": "step's interval: of that ratio",
+        "probability": "probability: of the steps that are named, all of them together",
+    }
+)
+
 
 def document(bisection: Bisection) -> Document:
     """Return the report."""
-    blocks: list[Block] = [table(_columns(bisection), bisection.answers)]
+    blocks: list[Block] = [table(_columns(bisection), bisection.answers), LEGEND]
     blocks += [
         Section(f"{subject(answer.case, bisection.side)} {answer.direction}", [_probes(answer), *_explanations(answer)])
         for answer in bisection.answers

@@ -40,7 +40,7 @@ LEGEND = Legend(
     {
         "ratio": "ratio: new / base, from the undisturbed minima of rounds",
         "base time": "times: from the same pairs",
-        "interval": "interval: 95 %, over pairs of processes (99.9 % where one stage was enough, 99 % where 3 pairs)",
+        "interval": "interval: 95 %, over pairs of processes (99.9 % where the first were enough, 99 % where 3 were)",
         "bound": "bound: the largest change that is still possible without a verdict of slower or faster",
         "total": "total: all calls of the suite on the new side",
         "part": "part: of the difference of all calls, as a share of what they take on base",

@@ -75,7 +75,7 @@ def _summary(exploration: Exploration) -> Iterator[str]:
             tail += f"; {one.unexamined} more suspicious cases were not examined: use more `--budget` or `--looks`"
         yield (
             f"{one.operator} on {place(one.side)}, {one.direction}: {count or 'no'} {noun}{'' if count == 1 else 's'} "
-            f"beyond a factor of {exploration.factor:g} in {plural(one.looks, 'look')}{tail}."
+            f"beyond a factor of {exploration.factor:g} in {plural(one.looks, 'look')} (brief timings of a case){tail}."
         )
 
 

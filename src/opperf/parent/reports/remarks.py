@@ -88,6 +88,9 @@ def legend(records: Sequence[Record]) -> list[Note]:
         why = f" ({'; '.join(reasons)})" if reasons else ""
         text = f"±: precision of the median within its process, no interval over processes{why}"
         notes.append(Note(text, about="spread"))
+    if any(record.details.noise_floor is not None for record in records):
+        text = "floor: how far the slowest process of identical code lay above the fastest here, by `opperf noise`"
+        notes.append(Note(text, about="floor"))
     if any(time.discarded for time in times):
         notes.append(Note("samples: used/taken; the machine disturbed the others", about="samples"))
     if any(time.disturbed for time in times):

@@ -272,6 +272,13 @@ def test_samples_that_count_although_disturbed_are_told_beside_their_number(run:
     assert told in remarks.legend([timed])
 
 
+def test_a_floor_is_explained_where_a_row_has_one(run: Run) -> None:
+    record = run.records[0]
+    floors = [note for note in remarks.legend([replace(record, facts={"noise_floor": 0.05})]) if note.about == "floor"]
+    assert [note.text.startswith("floor: how far") for note in floors] == [True]
+    assert not any(note.about == "floor" for note in remarks.legend([record]))
+
+
 def test_a_time_of_zero_has_no_share_of_the_roofline(run: Run) -> None:
     record = run.records[0]
     assert record.time is not None
