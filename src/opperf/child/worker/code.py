@@ -25,6 +25,9 @@ from opperf.domain.registry import ARRAY_API, FRAMEWORK, FRAMEWORKS, Framework, 
 from opperf.domain.tensor import TensorSpec
 from opperf.domain.tensor_text import is_tensor_text, read_tensor
 
+#: The folders that packages are installed into.
+INSTALLED = ("site-packages", "dist-packages")
+
 
 class CodeError(InputError):
     """The user's code cannot be loaded, or says of itself what cannot be."""
@@ -49,11 +52,12 @@ class Plugins:
 def load(code: Code, folder: Path) -> Callable[..., object]:
     """Return the user's function; raises `CodeError`.
 
-    Modules and files are looked for in `folder`, the one in which the command was given.
+    Modules and files are looked for in `folder`, the one in which the command was given; a file imports what lies
+    beside it, as a script does.
     """
     place, _, name = code.name.rpartition(":")
     try:
-        module = backends.load_plugin(folder / place) if place.endswith(".py") else _module(place, folder)
+        module = _file(folder / place) if place.endswith(".py") else _module(place, folder)
         function = reduce(getattr, name.split("."), module)
     except AttributeError as error:
         raise CodeError(f"`{place}` has no `{name}`", hint=f"it has {', '.join(_functions(module))}") from error
@@ -69,7 +73,7 @@ def load(code: Code, folder: Path) -> Callable[..., object]:
 def load_file(path: str, folder: Path) -> ModuleType:
     """Load a file of the user's, which registers what is in it, and return it; raises `CodeError`."""
     try:
-        return backends.load_plugin(folder / path)
+        return _file(folder / path)
     except Exception as error:  # as above
         if isinstance(error, FileNotFoundError) and not (folder / path).exists():
             raise CodeError(f"there is no file `{path}`") from error
@@ -102,6 +106,16 @@ def _missing(error: Exception) -> str | None:
     elsewhere = "opperf looks in the current folder and runs it where `--framework` or `--environment` says"
     owners = (f"`--framework {own.name}`" for own in FRAMEWORKS.values() if own.module == error.name)
     return next(owners, elsewhere)
+
+
+def _file(path: Path) -> ModuleType:
+    """Return the module that a file is; what lies beside it can be imported, ahead of packages that are installed."""
+    beside = str(path.parent)
+    if beside not in sys.path:
+        # Behind the standard library, whose modules a `types.py` of the user's must not replace.
+        places = (i for i, place in enumerate(sys.path) if Path(place).name in INSTALLED)
+        sys.path.insert(next(places, len(sys.path)), beside)
+    return backends.load_plugin(path)
 
 
 def _module(name: str, folder: Path) -> object:

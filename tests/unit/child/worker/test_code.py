@@ -45,6 +45,22 @@ def test_a_function_of_a_file_is_found_by_its_path_and_the_file_is_run_once(fold
     assert load(Code("ops/mine.py:Layer.half"), folder) is half
 
 
+def test_a_file_imports_what_lies_beside_it_ahead_of_installed_packages_and_behind_pythons_own(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = {name: folder / name for name in ("site-packages", "mine")}
+    for place, value in zip(places.values(), ("installed", "mine")):
+        place.mkdir()
+        (place / "beside_it.py").write_text(f"value = {value!r}")
+    (places["mine"] / "json.py").write_text("value = 'no standard library'")
+    (places["mine"] / "a.py").write_text(
+        "import beside_it, json\ndef f():\n    return beside_it.value, json.dumps(1)\n"
+    )
+    monkeypatch.setattr(sys, "path", [*sys.path, str(places["site-packages"])])
+    monkeypatch.delitem(sys.modules, "json")
+    assert load(Code("mine/a.py:f"), folder)() == ("mine", "1")
+
+
 @pytest.mark.parametrize(
     ("path", "told"),
     [
