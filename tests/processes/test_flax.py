@@ -1,4 +1,4 @@
-"""Modules of flax in a profile: linen's and nnx's, forward and backward."""
+"""Modules of flax in a profile and in a suite: linen's and nnx's, forward and backward."""
 
 from __future__ import annotations
 
@@ -8,6 +8,34 @@ import sys
 from pathlib import Path
 
 SCRIPT = Path(__file__).with_name("flax_models.py")
+#: Trains a model of nnx, whose state is outside of the step.
+STEP = """
+import jax
+import jax.numpy as jnp
+from flax import nnx
+
+class Mlp(nnx.Module):
+    def __init__(self, rngs):
+        self.a, self.b = nnx.Linear(4, 8, rngs=rngs), nnx.Linear(8, 4, rngs=rngs)
+
+    def __call__(self, data):
+        return self.b(nnx.relu(self.a(data)))
+
+model, data = Mlp(nnx.Rngs(0)), jnp.ones((16, 4))
+
+@nnx.jit
+def train(model, data):
+    loss, gradients = nnx.value_and_grad(lambda own: (own(data) ** 2).mean())(model)
+    nnx.update(model, jax.tree.map(lambda p, g: p - .01 * g, nnx.state(model), gradients))
+    return loss
+
+def step():
+    return float(train(model, data))
+
+if __name__ == "__main__":
+    for _ in range(4):
+        step()
+"""
 
 
 def test_operators_of_compiled_flax_programs_are_told_by_their_modules(tmp_path: Path) -> None:
@@ -25,3 +53,25 @@ def test_operators_of_compiled_flax_programs_are_told_by_their_modules(tmp_path:
     # XLA joins what is small: a gradient may be part of its neighbour's instruction, and is that module's then.
     assert told >= {(module, False) for module in modules}
     assert {module.partition(".")[0] for module, backward in told if backward} >= {"Linen", "Nnx"}
+
+
+def test_a_step_of_nnx_with_its_state_outside_is_captured_and_profiled_by_its_modules(tmp_path: Path) -> None:
+    own = tmp_path / "own.py"
+    own.write_text(STEP)
+
+    def run(*words: str) -> str:
+        command = [sys.executable, "-m", "opperf", *words]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    suite = json.loads(run("capture", "own.py:step"))
+    products = [entry["origin"] for entry in suite["cases"] if entry["case"]["operator"].endswith("dot_general")]
+    assert products == ["train.Mlp.a", "train.Mlp.b", *["train.Mlp.b backward"] * 2, "train.Mlp.a backward"]
+    assert "left_out" not in suite
+
+    window = ("--function", "__main__:step", "--skip", "2", "--calls", "2")
+    rows = json.loads(run("profile", "--by", "module", *window, "--format", "json", "--output", "out", "own.py"))[
+        "rows"
+    ]
+    assert {row["module"] for row in rows} >= {"Mlp.a", "Mlp.b"}

@@ -87,6 +87,9 @@ LAYER_LIBRARIES = {
         ),
     )
 }
+#: Libraries of modules that programs import beside a framework, and what opperf installs where they are missing. Their
+#: operators are the framework's own.
+MODULE_LIBRARIES = {"flax": ("jax", "flax==0.12.8")}
 FRAMEWORKS = {
     framework.name: framework
     for framework in (

@@ -18,9 +18,9 @@ from opperf.domain.plan import PROGRAM, Settings, Side
 from opperf.domain.suite import LeftOut, Suite
 from opperf.domain.units import parse_duration
 from opperf.parent.request import number, plugin_files
-from opperf.parent.sources.script_text import frameworks_of
+from opperf.parent.sources.script_text import frameworks_of, libraries_of
 from opperf.parent.sources.user_inputs import foreign_case
-from opperf.parent.workers.interpreters import settled_side
+from opperf.parent.workers.interpreters import program_environment, settled_side
 from opperf.parent.workers.pool import Pool
 
 #: How the name of a model's file ends.
@@ -58,7 +58,8 @@ def capture(
     plugins = plugin_files({"framework": framework, "plugin": plugin}, note=note)
     is_model = code.endswith(MODEL)
     owner = framework or ("onnxruntime" if is_model else _imported_by(code)) or "torch"
-    side = Side(registry.framework(owner).name, environment=environment or "current")
+    place = environment or ("current" if is_model else _environment(code, owner))
+    side = Side(registry.framework(owner).name, environment=place)
     seconds = number(timeout, parse_duration, "timeout")
     if is_model:
         specs = foreign_case(code, inputs or {}, {}).inputs
@@ -75,8 +76,18 @@ def capture(
 
 def _imported_by(code: str) -> str | None:
     """Return the first framework that the file or module of a function imports by itself; None without one."""
+    return next(iter(frameworks_of(_words(code))), None)
+
+
+def _environment(code: str, framework: str) -> str:
+    """Return the environment for the file or module of a function: one that has the libraries of modules it imports."""
+    return program_environment(framework, libraries_of(_words(code), framework)).text
+
+
+def _words(code: str) -> list[str]:
+    """Return what Python would be given to run the file or module of a function."""
     place = code.removeprefix(MARK).rpartition(":")[0]
-    return next(iter(frameworks_of([place] if place.endswith(".py") else ["-m", place])), None)
+    return [place] if place.endswith(".py") else ["-m", place]
 
 
 def capture_function(

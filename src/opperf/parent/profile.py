@@ -12,7 +12,6 @@ from pathlib import Path
 
 from opperf.domain.code import is_code
 from opperf.domain.dataclass import dataclass
-from opperf.domain.environment import CURRENT
 from opperf.domain.errors import InputError, check_known
 from opperf.domain.files.destination import ScratchFolder
 from opperf.domain.peaks import Peaks
@@ -28,10 +27,10 @@ from opperf.parent.passwords import environment_of
 from opperf.parent.reports.profile import SORTS
 from opperf.parent.sources.execution_trace.reading import read_traces
 from opperf.parent.sources.plugin_file import watched_frameworks
-from opperf.parent.sources.script_text import check_function, frameworks_of
+from opperf.parent.sources.script_text import check_function, frameworks_of, libraries_of
 from opperf.parent.store.documents import read_profile
 from opperf.parent.workers import machine, script
-from opperf.parent.workers.interpreters import interpreter
+from opperf.parent.workers.interpreters import interpreter, program_environment
 from opperf.parent.workers.package import autostart_folder
 from opperf.parent.workers.variables import child_variables
 
@@ -190,8 +189,9 @@ def python_for(
     `words` are what Python is given. Raises what `interpreter` raises.
     """
     if environment is None:
-        framework = next(iter(frameworks_of(words, options.watched)), "null")
-        return interpreter(CURRENT, framework=options.framework or framework, progress=progress)
+        framework = options.framework or next(iter(frameworks_of(words, options.watched)), "null")
+        spec = program_environment(framework, libraries_of(words, framework))
+        return interpreter(spec, framework=framework, progress=progress)
     spec = environment_of(environment)
     return interpreter(spec, framework=options.framework or spec.framework or "null", progress=progress)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from opperf.domain.errors import InputError, unknown
 from opperf.domain.profile.watching import WATCHED
-from opperf.domain.registry import FRAMEWORKS
+from opperf.domain.registry import FRAMEWORKS, MODULE_LIBRARIES
 
 MAIN = "__main__"
 #: Functions by which a program may bind names that do not stand in its text.
@@ -24,15 +24,24 @@ def frameworks_of(words: Sequence[str], watched: Sequence[str] = WATCHED) -> tup
     `words` are what Python is given, and `watched` the frameworks that are looked for.
     """
     owners = {FRAMEWORKS[name].module.partition(".")[0]: name for name in watched}
-    result: list[str] = []
+    return tuple(dict.fromkeys(owners[top] for top in _imports(words) if top in owners))
+
+
+def libraries_of(words: Sequence[str], framework: str) -> tuple[str, ...]:
+    """Return the libraries of modules beside a framework that a script or module imports directly, in order."""
+    imports = dict.fromkeys(_imports(words))
+    return tuple(top for top in imports if MODULE_LIBRARIES.get(top, ("",))[0] == framework)
+
+
+def _imports(words: Sequence[str]) -> Iterator[str]:
+    """Yield the packages that a script or module imports."""
     for node in ast.walk(_parse(source(words)) or ast.Module([], [])):
         names: list[str] = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and not node.level:
             names = [node.module or ""]
-        result += [owners[top] for name in names if (top := name.partition(".")[0]) in owners]
-    return tuple(dict.fromkeys(result))
+        yield from (name.partition(".")[0] for name in names)
 
 
 def check_function(words: Sequence[str], function: str) -> None:

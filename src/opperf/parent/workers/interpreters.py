@@ -16,7 +16,7 @@ from pathlib import Path
 from opperf.domain.environment import CURRENT, EnvironmentSpec, preset
 from opperf.domain.errors import EnvironmentFailure, InputError
 from opperf.domain.plan import Side
-from opperf.domain.registry import FRAMEWORKS, LAYER_LIBRARIES, REAL_FRAMEWORKS
+from opperf.domain.registry import FRAMEWORKS, LAYER_LIBRARIES, MODULE_LIBRARIES, REAL_FRAMEWORKS
 from opperf.parent.passwords import environment_of
 from opperf.parent.workers.environments import PYTHON, Progress, create, probe, quiet, version_text
 
@@ -55,6 +55,16 @@ def choose_environment(spec: EnvironmentSpec, framework: str, libraries: Collect
         spec = preset(framework)
     for library in mine:
         spec = spec.with_package(library) if spec.requirements and not spec.has(library) else spec
+    return spec
+
+
+def program_environment(framework: str, libraries: Collection[str] = ()) -> EnvironmentSpec:
+    """Return the environment of a program that imports `libraries` of modules: `current` where it has all of them."""
+    if imports_here(framework) and all(map(_imports, libraries)):
+        return CURRENT
+    spec = preset(framework)
+    for library in libraries:
+        spec = spec.with_package(MODULE_LIBRARIES[library][1])
     return spec
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from opperf.domain.errors import InputError
-from opperf.parent.sources.script_text import check_function, frameworks_of
+from opperf.parent.sources.script_text import check_function, frameworks_of, libraries_of
 
 TEXT = """
 from layers import dense as layer
@@ -48,6 +48,13 @@ def test_the_framework_of_a_module_is_found_in_the_current_folder(
     assert frameworks_of(["-m", "pack.train"]) == ("torch",)
     assert frameworks_of(["-m", "pack.other"]) == ("jax",)
     assert frameworks_of(["-m", "installed.elsewhere"]) == ()
+
+
+def test_the_libraries_of_modules_are_those_that_a_script_imports_beside_their_framework(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("import jax\nfrom flax import nnx\nimport torch")
+    assert libraries_of([str(script)], "jax") == ("flax",)
+    assert libraries_of([str(script)], "torch") == ()
 
 
 @pytest.mark.parametrize("name", ["train", "Trainer.step", "Trainer.made_later", "layer", "nn", "late"])

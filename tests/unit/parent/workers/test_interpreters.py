@@ -76,3 +76,18 @@ def test_current_gives_way_where_the_library_of_layers_is_missing(
     importlib.invalidate_caches()
     assert interpreters.choose_environment(CURRENT, "jax", ("keras",)).text == "jax + keras"
     assert interpreters.choose_environment(CURRENT, "jax") == CURRENT
+
+
+def test_a_program_gets_the_libraries_that_it_imports_where_this_interpreter_lacks_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _nothing_imports(monkeypatch)
+    assert interpreters.program_environment("jax", ["flax"]).text == "jax + flax==0.12.8"
+    assert interpreters.program_environment("jax").text == "jax"
+    for name in ("jax", "flax"):
+        (tmp_path / f"{name}.py").touch()
+    monkeypatch.undo()
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    monkeypatch.setattr(sys, "modules", {name: kept for name, kept in sys.modules.items() if name != "jax"})
+    importlib.invalidate_caches()
+    assert interpreters.program_environment("jax", ["flax"]) == CURRENT

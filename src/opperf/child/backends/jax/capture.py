@@ -1,8 +1,11 @@
-"""Which primitives a function runs, read from the program that JAX traces of it: what XLA is given, before it fuses.
+"""Which primitives a function runs: those that it calls by itself, and those of the programs that it calls.
 
-The function is traced as a whole, with what it does outside of `jax.jit`. So its values are not there while it runs,
-and arrays that it reads from elsewhere are constants. What is known of them is kept: bounds, and numbers that stand
-alone. Places that the program computes lie within the array that they are places of.
+The function runs, and what is called outside of every program is seen before it is computed (`calls.py`): so it may
+read its arrays, wait for them, and keep a state outside of itself. Of a compiled function that is one primitive, whose
+program holds what XLA is given before it fuses. What is known of operands is kept: bounds, and numbers that stand
+alone. Places that a program computes lie within the array that they are places of.
+
+A JAX that does not tell of such calls traces the function as a whole, whose values are not there while it runs.
 """
 
 from __future__ import annotations
@@ -13,7 +16,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from opperf.child.backends.jax.equations import Equation, equations, is_own
+from opperf.child.backends.jax import calls
+from opperf.child.backends.jax.equations import Equation, equations, equations_of, is_own
 from opperf.child.backends.jax.functions import KEYS, PREFIX, encode_parameter
 from opperf.child.backends.jax.places import limits
 from opperf.child.backends.values import bounds
@@ -33,7 +37,12 @@ VALUE_ERRORS = (
 
 
 def of_call(function: Callable[[], Any]) -> list[CapturedCall]:
-    """Trace a function and return every primitive of its program, in forward and backward, in order."""
+    """Call a function and return every primitive that it runs, in forward and backward, in order."""
+    if calls.CAN_WATCH:
+        captured: list[CapturedCall] = []
+        # At once: what a call is given may be gone when it returns.
+        calls.watch(function, lambda one: captured.extend(map(capture_equation, equations_of(one))))
+        return captured
     return [capture_equation(equation) for equation in equations(trace(function))]
 
 

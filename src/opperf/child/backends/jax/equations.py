@@ -47,6 +47,24 @@ class Place:
 
 
 @dataclass(frozen=True)
+class Operand:
+    """What a primitive is called with outside of every program, where its value is known."""
+
+    aval: Any
+    val: Any
+
+
+@dataclass(frozen=True)
+class Called:
+    """A primitive that is called outside of every program, in the form of an equation."""
+
+    primitive: Any
+    invars: tuple[Operand, ...]
+    params: Mapping[str, Any]
+    source_info: Any
+
+
+@dataclass(frozen=True)
 class Equation:
     """A primitive that a program calls; of `values`, those that are not known before it runs are None."""
 
@@ -60,16 +78,26 @@ def equations(program: ClosedJaxpr) -> Iterator[Equation]:
     return _enter(program.jaxpr, program.consts, (), Place())
 
 
+def equations_of(called: Called) -> Iterator[Equation]:
+    """Yield the equations that one call is: its own, or those of the program that it runs."""
+    return _expand(called, tuple(one.val for one in called.invars), Place())
+
+
 def _enter(program: Jaxpr, constants: Sequence[Any], arguments: Sequence[Any], around: Place) -> Iterator[Equation]:
     environment = {**dict(zip(program.constvars, constants)), **dict(zip(program.invars, arguments))}
     for equation in program.eqns:
         values = tuple(one.val if isinstance(one, Literal) else environment.get(one) for one in equation.invars)
-        place = around.of(equation)
-        within = list(bodies(equation))
-        for body, own in within:
-            yield from _enter(body, own, _hand(equation, len(body.invars), values), place.within(equation))
-        if not within:
-            yield Equation(equation, values, place)
+        yield from _expand(equation, values, around)
+
+
+def _expand(equation: Any, values: tuple[Any, ...], around: Place) -> Iterator[Equation]:
+    """Yield an equation, or those of the programs within it."""
+    place = around.of(equation)
+    within = list(bodies(equation))
+    for body, own in within:
+        yield from _enter(body, own, _hand(equation, len(body.invars), values), place.within(equation))
+    if not within:
+        yield Equation(equation, values, place)
 
 
 def bodies(equation: Any) -> Iterator[tuple[Jaxpr, Sequence[Any]]]:

@@ -8,6 +8,8 @@ from contextlib import suppress
 import jax
 from jax._src import xla_bridge
 
+#: What fails in a computation; before 0.4.36 it had no public name.
+RUNTIME_ERROR: type[Exception] = getattr(jax.errors, "JaxRuntimeError", RuntimeError)
 #: The process is at rest when it used less than this share of a CPU for so many seconds, several times in a row: a
 #: thread that was given work may still be waiting for a CPU.
 AT_REST, WINDOW, WINDOWS = 0.1, 0.003, 4
@@ -18,10 +20,10 @@ def wait() -> None:
     """Wait for all of them; what fails is the program's own affair, which it learns where it waits itself."""
     if not xla_bridge.backends_are_initialized():  # as when JAX has put its devices away at the program's end
         return
-    with suppress(jax.errors.JaxRuntimeError):
+    with suppress(RUNTIME_ERROR):
         jax.effects_barrier()
     for array in jax.live_arrays():
-        with suppress(jax.errors.JaxRuntimeError):
+        with suppress(RUNTIME_ERROR):
             if not array.is_deleted():
                 array.block_until_ready()
 

@@ -10,11 +10,9 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -24,75 +22,12 @@ import jax.monitoring
 from jax._src import xla_bridge
 
 from opperf.child.backends.jax import hlo, outstanding
+from opperf.child.backends.jax.modules import NnxScopes
 from opperf.child.backends.jax.planes import Instruction, Reader
 from opperf.child.backends.threads import ThreadNames
 from opperf.domain.errors import ProfilerError
 from opperf.domain.profile.event import Event, Profile, merge
 from opperf.domain.profile.watching import Steps, Watching
-
-FLAX = "flax.nnx"
-
-
-class _Here(threading.local):
-    """Where one thread is: the paths of all modules below the first one, and of those that are being called."""
-
-    def __init__(self) -> None:
-        self.paths: dict[int, tuple[str, ...]] = {}
-        self.inside: list[tuple[str, ...]] = []
-
-
-class NnxScopes:
-    """Has modules of nnx name their scopes, until it is closed."""
-
-    def __init__(self) -> None:
-        self._here = _Here()
-        self._calls: dict[Any, Callable[..., Any]] = {}
-
-    def open(self) -> None:
-        """Wrap the calls of all kinds of modules that there are by now."""
-        nnx = sys.modules.get(FLAX)
-        if nnx is None or not hasattr(nnx, "iter_modules"):
-            return
-        for kind in _subclasses(nnx.Module):
-            call = vars(kind).get("__call__")
-            if kind not in self._calls and callable(call):
-                self._calls[kind] = call
-                kind.__call__ = self._scope(call, nnx.iter_modules)
-
-    def close(self) -> None:
-        """Put the calls back."""
-        for kind, call in self._calls.items():
-            kind.__call__ = call
-        self._calls.clear()
-
-    def _scope(self, call: Callable[..., Any], iter_modules: Callable[[Any], Any]) -> Callable[..., Any]:
-        here = self._here
-
-        @wraps(call)
-        def call_in_scope(module: Any, *arguments: Any, **keywords: Any) -> Any:
-            outer = here.inside[-1] if here.inside else ()
-            if not outer:
-                top = type(module).__name__
-                here.paths = {id(one): (top, *map(str, path)) for path, one in iter_modules(module)}
-            path = here.paths.get(id(module), (*outer, type(module).__name__))
-            if path == outer:  # a kind of module that calls the one that it is made from
-                return call(module, *arguments, **keywords)
-            inner = path[len(outer) :] if path[: len(outer)] == outer else path
-            here.inside.append(path)
-            try:
-                with jax.named_scope(".".join(inner)):
-                    return call(module, *arguments, **keywords)
-            finally:
-                here.inside.pop()
-
-        return call_in_scope
-
-
-def _subclasses(kind: Any) -> Iterator[Any]:
-    for one in kind.__subclasses__():
-        yield one
-        yield from _subclasses(one)
-
 
 Folder = TemporaryDirectory[str]
 
@@ -122,11 +57,14 @@ class Watcher:
         self._steps = Steps()
         self._recording: Folder | None = None
         self._recorded: list[tuple[Folder, Mapping[tuple[str, str], Instruction]]] = []
-        self._awaiting = self._listening = False
+        self._awaiting = self._listening = self._naming = False
         self._scopes = NnxScopes()
         self._notes: dict[str, None] = {}
         gaps = {MEMORY: watching.memory, STACKS: watching.stacks, SHAPES: watching.shapes}
         self._untold = tuple(note for note, is_on in gaps.items() if is_on)
+        if watching.modules:  # programs of calls that are not recorded yet are those of the calls that will be
+            self._listen()
+            self._name_scopes()
 
     def start(self) -> None:
         """Start recording, after earlier asynchronous work has finished.
@@ -136,17 +74,16 @@ class Watcher:
         self._steps.begin()
         there = xla_bridge.backends_are_initialized()
         self._awaiting = not there
-        if (self._awaiting or self._watching.modules) and not self._listening:
-            jax.monitoring.register_event_duration_secs_listener(self._compiled)
-            self._listening = True
+        if self._awaiting:
+            self._listen()
         if self._watching.modules:
-            self._scopes.open()
+            self._name_scopes()
         if there:
             self._record()
 
     def stop(self) -> None:
         """Wait for outstanding work, then stop recording."""
-        self._awaiting = False
+        self._awaiting = self._naming = False
         self._steps.close()
         self._scopes.close()
         if self._recording is None:  # nothing was ever compiled
@@ -177,12 +114,21 @@ class Watcher:
         """Mark where a step of the program ends; the span is called by its name."""
         self._steps.end(name, threading.current_thread().name)
 
+    def _listen(self) -> None:
+        if not self._listening:
+            jax.monitoring.register_event_duration_secs_listener(self._compiled)
+            self._listening = True
+
+    def _name_scopes(self) -> None:
+        self._naming = True
+        self._scopes.open()
+
     def _compiled(self, event: str, duration: float, **details: Any) -> None:
         """Begin with the first program, as JAX's listener; it is the program's own call, so that nothing is raised.
 
         Programs traced later must know the modules that were defined since.
         """
-        if event == COMPILED and self._watching.modules and (self._recording is not None or self._awaiting):
+        if event == COMPILED and self._naming:
             self._scopes.open()
         if event == COMPILED and self._awaiting:
             self._awaiting = False
@@ -215,7 +161,7 @@ def _instructions(watching: Watching) -> dict[tuple[str, str], Instruction]:
     if not (watching.shapes or watching.modules) or not xla_bridge.backends_are_initialized():
         return instructions
     for executable in xla_bridge.get_backend().live_executables():
-        with suppress(jax.errors.JaxRuntimeError):  # of some devices, programs cannot be read
+        with suppress(outstanding.RUNTIME_ERROR):  # of some devices, programs cannot be read
             for module in executable.hlo_modules():
                 text = module.to_string()
                 shapes = hlo.shapes(text) if watching.shapes else {}
