@@ -78,6 +78,8 @@ def kept(function: Callable[[], Any]) -> Iterator[RecordedCall]:
         if not capture.computes(operation):
             continue
         call = capture.capture_operation(operation, frames[operation])
+        if operation.type == graph_values.GATHERS:  # a case has a tensor in the place of a variable, and an axis
+            taken = [tf.raw_ops.ReadVariableOp(resource=taken[0], dtype=returned[0].dtype), taken[1], tf.constant(0)]
         if call.case is None:
             yield RecordedCall(call)
             continue

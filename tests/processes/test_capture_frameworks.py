@@ -133,3 +133,13 @@ def test_a_program_of_jax_may_read_what_it_computes(
     assert (done.returncode, done.stdout) == (2, "")
     assert "error: `own:reads`: it reads an array or waits for one, which tracing does not allow" in done.stderr
     assert "hint: return the array, and read it outside the function\n" in done.stderr
+
+
+def test_every_operator_of_tensorflow_with_open_dimensions_runs_alone_with_the_numbers_of_its_program() -> None:
+    own = f"{HERE}/captured_models_tensorflow.py:open_dimensions"
+    (result,) = in_environment("tensorflow", BENCHMARKS / "rerun_tensorflow.py", HERE, own)
+    # The shape of a variable is read, as its value is; everything else of the step has a case.
+    assert {name for name, *_ in result["unlike"]} <= {"tf.raw_ops.VariableShape"}
+    assert {*result["numbers"]} <= {*SAME}
+    for name in ("BatchMatMulV2", "Tanh", "TanhGrad", "Softmax", "GatherV2", "Transpose", "Where"):
+        assert name in {one.rpartition(".")[2] for one in result["names"]}

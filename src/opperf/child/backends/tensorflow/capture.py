@@ -1,27 +1,29 @@
 """Which operators a function runs, read from the graph that TensorFlow traces of it.
 
 The function is traced as a whole by `tf.function`, a Keras model and a gradient with it: Python code of one call, whose
-tensors have shapes and no values. Constants are known, and integers that the program computes are computed
-(`graph_values.py`): they decide what an operator does. What reads, writes or names a variable is no operator here: a
-case has tensors in its place. Programs within programs are entered.
+tensors have shapes and no values. Constants are known. Integers that the program computes, and dimensions that a
+function leaves open, are read from a run of the graph (`graph_values.py`): they decide what an operator does. What
+reads, writes or names a variable is no operator here: a case has tensors in its place. Programs within programs are
+entered.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from opperf.child.backends.tensorflow import raw_operators
-from opperf.child.backends.tensorflow.graph_values import Frame, Unknown
+from opperf.child.backends.tensorflow.graph_values import GATHERS, PLACES, Frame, Unknown
 from opperf.child.backends.tensorflow.programs import REFUSALS
 from opperf.child.backends.values import bounds
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import CapturedCall
 from opperf.domain.case import Argument, Case, DType, ListOf
-from opperf.domain.tensor import ITEM_SIZES, TensorSpec
+from opperf.domain.tensor import ITEM_SIZES, MOST_LITERAL, TensorSpec
 
 #: Operators of a graph that compute nothing: what they return is there already.
 STILL = frozenset({"Const", "Placeholder", "Identity", "IdentityN", "NoOp", "ReadVariableOp", "StopGradient"})
@@ -64,6 +66,8 @@ def capture_operation(operation: Any, frame: Frame) -> CapturedCall:
 
 
 def _case(operation: Any, frame: Frame) -> Case:
+    if operation.type == GATHERS:
+        return _gather(operation, frame)
     own = raw_operators.definitions().get(operation.type)
     if own is None:
         raise Unsupported("it keeps a state, or computes nothing with numbers")
@@ -74,7 +78,7 @@ def _case(operation: Any, frame: Frame) -> Case:
             count = operation.get_attr(one.number_attr)
             arrays[names[one.name]] = ListOf(tuple(_spec(next(tensors), frame) for _ in range(count)))
         else:
-            arrays[names[one.name]] = _spec(next(tensors), frame)
+            arrays[names[one.name]] = _spec(next(tensors), frame, mask=operation.type == PLACES)
     of_inputs = {one.type_attr for one in own.input_arg} | {one.number_attr for one in own.input_arg}
     attributes = {
         one.name: _attribute(operation.get_attr(one.name))
@@ -84,21 +88,42 @@ def _case(operation: Any, frame: Frame) -> Case:
     return Case(f"tensorflow:{raw_operators.PREFIX}{operation.type}", arrays, attributes)
 
 
-def _spec(tensor: Any, frame: Frame) -> TensorSpec:
-    """Return the description of an input; of a constant, and of integers, what is known of its values."""
-    if tensor.dtype.name not in ITEM_SIZES or not tensor.shape.is_fully_defined():
-        raise Unsupported(f"an input of {tensor.dtype.name}, {tensor.shape}")
-    shape, dtype = tuple(tensor.shape), str(tensor.dtype.name)
+def _gather(operation: Any, frame: Frame) -> Case:
+    """Return what takes rows of a variable as what takes them of a tensor."""
+    variable, indices = operation.inputs
+    dtype = str(operation.get_attr("dtype").name)
+    if dtype not in ITEM_SIZES:
+        raise Unsupported(f"rows of a variable of {dtype}")
+    try:
+        shape = frame.shape(variable)
+    except Unknown as error:
+        raise Unsupported(f"rows of a variable: {error}") from error
+    arrays = {
+        "params": TensorSpec(shape, dtype),
+        "indices": _spec(indices, frame),
+        "axis": TensorSpec((), "int32", literal=(0,)),
+    }
+    own = {"batch_dims": _attribute(operation.get_attr("batch_dims"))}
+    return Case(f"tensorflow:{raw_operators.PREFIX}GatherV2", arrays, own)
+
+
+def _spec(tensor: Any, frame: Frame, *, mask: bool = False) -> TensorSpec:
+    """Return the description of an input; of a constant, of integers and of a mask, what is known of its values."""
+    dtype = str(tensor.dtype.name)
+    if dtype not in ITEM_SIZES:
+        raise Unsupported(f"an input of {dtype}, {tensor.shape}")
+    try:
+        shape = frame.shape(tensor)
+    except Unknown as error:
+        raise Unsupported(f"an input of {dtype}, {tensor.shape}: {error}") from error
     value = _value(tensor)
-    if value is None and tensor.dtype.is_integer:
-        try:
+    if value is None and (tensor.dtype.is_integer or mask):
+        with suppress(Unknown):
             value = frame.value(tensor).numpy()
-        except Unknown:
-            value = None
     if value is None:
         return TensorSpec(shape, dtype)
     value = np.asarray(value)
-    if value.size and value.size <= MOST_ELEMENTS and value.dtype.kind in "iufb":
+    if value.size and value.size <= (MOST_LITERAL if mask else MOST_ELEMENTS) and value.dtype.kind in "iufb":
         return TensorSpec(shape, dtype, literal=tuple(value.ravel().tolist()))
     return TensorSpec(shape, dtype, range=bounds(value))
 
@@ -106,7 +131,8 @@ def _spec(tensor: Any, frame: Frame) -> TensorSpec:
 def _value(tensor: Any) -> Any:
     """Return the value of a tensor that is known while a graph is made, None for another."""
     if tensor.op.type == "ShapeN":  # of which TensorFlow itself does not tell
-        return tensor.op.inputs[tensor.value_index].shape.as_list()
+        shape = tensor.op.inputs[tensor.value_index].shape
+        return shape.as_list() if shape.is_fully_defined() else None
     return tf.get_static_value(tensor)
 
 
@@ -115,7 +141,7 @@ def _attribute(value: Any) -> Argument:
         return value.decode()
     if isinstance(value, tf.DType):
         return DType(str(value.name))
-    if isinstance(value, tf.TensorShape):
+    if isinstance(value, tf.TensorShape) and value.rank is not None:
         return tuple(value.as_list())
     if isinstance(value, list):
         return tuple(_attribute(one) for one in value)

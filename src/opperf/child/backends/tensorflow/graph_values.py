@@ -1,25 +1,27 @@
-"""What integers a graph's operations get when the program runs: shapes, permutations, counts and indices.
+"""What the tensors of a graph are when the program runs: shapes of those with open dimensions, integers, and masks.
 
-Tracing knows constants alone. A gradient computes many an argument that decides what another operation does: the
-inverse of a permutation, the shape of what a slice came from, how many rows a table has. They follow from constants,
-variables and inputs, so the operations on the way to them are run one by one, each once, and nothing else is.
+Tracing knows constants alone. A batch of any size leaves a dimension open in everything that follows. A gradient
+computes many an argument that decides what another operation does: the inverse of a permutation, the shape of what a
+slice came from, how many rows a table has. So the graph runs once more, with what it was called with, and returns
+these. Of what changes a state only that runs which others wait for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import tensorflow as tf
 
-from opperf.child.backends.tensorflow import raw_operators
-
 #: Operations that call a function of the graph's.
 CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
-#: What reads a state and changes none, or draws numbers.
-READING = frozenset({"ReadVariableOp", "ResourceGather", "ResourceGatherNd", *raw_operators.DRAWING})
-#: What hands on its inputs one by one, or a single one.
-HANDING_ON = frozenset({"Identity", "IdentityN", "StopGradient", "PreventGradient"})
+#: Takes rows of a variable, as `GatherV2` does of a tensor.
+GATHERS = "ResourceGather"
+#: Returns as many places as a mask has.
+PLACES = "Where"
+#: What TensorFlow raises where a graph cannot be read anew or run: a graph of 2 GiB, a queue that has ended.
+FAILURES = (tf.errors.OpError, TypeError, ValueError, LookupError)
 
 
 def called_graph(call: Any) -> Any:
@@ -28,7 +30,7 @@ def called_graph(call: Any) -> Any:
 
 
 class Unknown(Exception):
-    """A value that only the whole program has."""
+    """What a run of the program did not tell; the message says why."""
 
 
 class Frame:
@@ -37,7 +39,6 @@ class Frame:
     def __init__(self, graph: Any, call: Any = None, outer: Frame | None = None) -> None:
         self.graph, self._call, self._outer = graph, call, outer
         self._inner: dict[Any, Frame] = {}
-        self._results: dict[Any, Sequence[Any]] = {}
 
     def operations(self) -> Iterator[tuple[Any, Frame]]:
         """Yield the operations in the order in which they run, each with its frame, and of a call those within."""
@@ -47,68 +48,72 @@ class Frame:
             else:
                 yield operation, self
 
-    def value(self, tensor: Any) -> Any:
-        """Return the value of a tensor as an eager tensor; raises `Unknown`."""
-        try:
-            return self._value(tensor)
-        except RecursionError as error:
-            raise Unknown("it is too far from what is known") from error
+    def shape(self, tensor: Any) -> tuple[int, ...]:
+        """Return the shape of an operation's input, or that of a variable that it names; raises `Unknown`."""
+        if tensor.dtype != tf.resource and tensor.shape.is_fully_defined():
+            return tuple(tensor.shape)
+        return tuple(int(size) for size in self._result(self._shapes, tensor))
 
-    def _value(self, tensor: Any) -> Any:
-        operation = tensor.op
-        if operation.type == "Placeholder":
-            return self._argument(tensor)
-        if operation not in self._results:
-            self._results[operation] = self._run(operation)
-        return self._results[operation][tensor.value_index]
+    def value(self, tensor: Any) -> Any:
+        """Return an integer input of an operation, or a mask, as an eager tensor; raises `Unknown`."""
+        return self._result(self._values, tensor)
+
+    def _result(self, results: Mapping[str, Any], tensor: Any) -> Any:
+        if tensor.name not in results:
+            raise Unknown(f"`{tensor.name}` is not computed where the program is")
+        return results[tensor.name]
 
     def _within(self, call: Any) -> Frame:
         if call not in self._inner:
             self._inner[call] = Frame(called_graph(call), call, self)
         return self._inner[call]
 
-    def _argument(self, tensor: Any) -> Any:
-        if self._outer is None:
-            values = [outside for outside, inside in self.graph.captures if inside is tensor]
-        else:
-            places = [place for place, inside in enumerate(self.graph.inputs) if inside is tensor]
-            values = [self._outer.value(self._call.inputs[place]) for place in places]
-        if not values:
-            raise Unknown("an input of the program")
-        return values[0]
+    @property
+    def _shapes(self) -> Mapping[str, Any]:
+        return self._run[0]
 
-    def _run(self, operation: Any) -> Sequence[Any]:
-        if operation.type in CALLS:
-            within = self._within(operation)
-            return [within.value(output) for output in within.graph.outputs]
-        if operation.type == "Const":
-            return [tf.constant(tf.get_static_value(operation.outputs[0]), operation.outputs[0].dtype)]
-        if operation.op_def.is_stateful and operation.type not in READING:
-            raise Unknown(f"{operation.type} changes a state")
-        values = [self._value(one) for one in operation.inputs]
-        if operation.type in HANDING_ON:
-            return values
+    @property
+    def _values(self) -> Mapping[str, Any]:
+        return self._run[1]
+
+    @cached_property
+    def _run(self) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """The shapes of open inputs; the values of integers, masks and what calls take; by the names of tensors."""
+        values, shapes = dict[str, None](), dict[str, None]()
+        for operation in self.graph.get_operations():
+            for tensor in operation.inputs:
+                if operation.type in CALLS or tensor.dtype.is_integer or operation.type == PLACES:
+                    values[tensor.name] = None
+                is_open = tensor.dtype != tf.variant and not tensor.shape.is_fully_defined()
+                if (operation.type == GATHERS) if tensor.dtype == tf.resource else is_open:
+                    shapes[tensor.name] = None
         try:
-            results = getattr(tf.raw_ops, operation.type)(**_arguments(operation, values))
-        except (AttributeError, TypeError, ValueError, tf.errors.OpError) as error:
-            raise Unknown(f"{operation.type} does not run alone: {error}") from error
-        return list(results) if isinstance(results, (list, tuple)) else [results]
+            results = _run(self.graph, self._arguments, [*shapes], [*values])
+        except FAILURES as error:
+            raise Unknown(f"the graph does not run alone: {str(error).partition(chr(10))[0]}") from error
+        return dict(zip(shapes, results)), dict(zip(values, results[len(shapes) :]))
+
+    @property
+    def _arguments(self) -> Sequence[Any]:
+        """What the inputs of the graph are; raises `Unknown`."""
+        if self._outer is not None:
+            return [self._outer.value(tensor) for tensor in self._call.inputs]
+        outside = {inside.name: value for value, inside in self.graph.captures}
+        return [outside[tensor.name] for tensor in self.graph.inputs]
 
 
-def _arguments(operation: Any, values: Sequence[Any]) -> dict[str, Any]:
-    """Return the arguments of an operation by the names that Python has for them."""
-    own, rest = operation.op_def, iter(values)
-    names = raw_operators.input_names(own)
-    lists = {one.name: one.number_attr or one.type_list_attr for one in own.input_arg}
-    arguments = {
-        names[name]: [next(rest) for _ in range(_count(operation, kind))] if kind else next(rest)
-        for name, kind in lists.items()
-    }
-    python = raw_operators.parameters(operation.type)
-    others = (one.name for one in own.attr if one.name in python and one.name not in arguments)
-    return arguments | {name: operation.get_attr(name) for name in others}
+def _run(graph: Any, arguments: Sequence[Any], shapes: Sequence[str], values: Sequence[str]) -> Sequence[Any]:
+    """Return the shapes of some tensors of a graph, then the values of others, from one run of a copy."""
+    definition = graph.as_graph_def()
+    copy = tf.compat.v1.wrap_function(lambda: tf.compat.v1.import_graph_def(definition, name=""), [])
+    find = copy.graph.as_graph_element
+    with copy.graph.as_default():
+        sizes = [_shape(find(name)) for name in shapes]
+    run = copy.prune([find(tensor.name) for tensor in graph.inputs], [*sizes, *map(find, values)])
+    results: Sequence[Any] = run(*arguments)
+    return results
 
 
-def _count(operation: Any, attribute: str) -> int:
-    value = operation.get_attr(attribute)
-    return value if isinstance(value, int) else len(value)
+def _shape(tensor: Any) -> Any:
+    """Return what computes the shape of a tensor, or of the variable that it names."""
+    return tf.raw_ops.VariableShape(input=tensor) if tensor.dtype == tf.resource else tf.shape(tensor)
