@@ -133,6 +133,26 @@ def test_what_no_case_holds_is_told_beside_the_suite(
     assert done.stderr.endswith("left out: nonsense, 2 calls: not known here\n")
 
 
+def test_several_functions_are_parts_of_one_suite(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(
+        "def prefill():\n    return ['add', 'add']\ndef decode():\n    return ['steady', 'add']\n"
+    )
+    done = command("capture", "mine.py:prefill", "mine:decode", "--framework", "null", "--output", "s.json")
+    assert done.returncode == 0, done.stderr
+    written = json.loads((tmp_path / "s.json").read_text())
+    assert (written["name"], written["source"]) == ("prefill + decode", "mine.py:prefill, mine:decode")
+    parts = [(entry["case"]["operator"], entry["count"], entry["origin"]) for entry in written["cases"]]
+    assert parts == [
+        ("add", 2, "prefill: Net"),
+        ("null:steady", 1, "decode: decode backward"),
+        ("add", 1, "decode: Net"),
+    ]
+    assert [part["name"] for part in written["parts"]] == ["prefill", "decode"]
+
+
 @pytest.mark.parametrize(
     ("code", "message"),
     [

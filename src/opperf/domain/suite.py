@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Optional
 
@@ -66,10 +67,19 @@ class Program(Fields):
 
 
 @dataclass(frozen=True)
+class Part(Fields):
+    """One of several functions that a suite was captured from: its name, and `time` seconds for one call of it."""
+
+    name: str
+    time: Amount
+
+
+@dataclass(frozen=True)
 class Suite(Fields):
     """What a suite file holds.
 
-    `program` is known where the cases were captured from one that ran, and so is what was `left_out` of it.
+    `program` is known where the cases were captured from one that ran, and so is what was `left_out` of it. Of several
+    functions it is one call of each, and `parts` are these.
     """
 
     name: str
@@ -77,8 +87,9 @@ class Suite(Fields):
     cases: tuple[SuiteCase, ...]
     program: Program | None = None
     left_out: tuple[LeftOut, ...] = ()
+    parts: tuple[Part, ...] = ()
 
-    sparse = ("program", "left_out")
+    sparse = ("program", "left_out", "parts")
 
     @property
     def calls(self) -> int:
@@ -106,3 +117,48 @@ class Suite(Fields):
         if not isinstance(entries, list):
             raise InputError(f"{where}: `cases` is {type(entries).__name__}, expected a list", hint=ENTRY)
         return decode(cls, {"name": "", "source": "", **data}, f"{where}: ")
+
+
+#: How the source of a suite ends whose cases are those of compiled programs, as they were before they were fused.
+UNFUSED = ", unfused"
+
+
+def join(suites: Sequence[Suite]) -> Suite:
+    """Return one suite of those of several functions, each with cases of its own, whose origins name it.
+
+    >>> case = Case("abs")
+    >>> whole = join([Suite("prefill", "m:prefill", (SuiteCase(case, 2, "Net"),)),
+    ...               Suite("decode", "m:decode", (SuiteCase(case, 1, "Net.a"),))])
+    >>> whole.name, [(entry.count, entry.origin) for entry in whole.cases]
+    ('prefill + decode', [(2, 'prefill: Net'), (1, 'decode: Net.a')])
+    """
+    if len(suites) == 1:
+        return suites[0]
+    names = [suite.name for suite in suites]
+    if len(set(names)) < len(names):  # such as `a.py:step` and `b.py:step`
+        names = [suite.source.removesuffix(UNFUSED) for suite in suites]
+    programs = [suite.program for suite in suites if suite.program is not None]
+    unfused = UNFUSED if any(suite.source.endswith(UNFUSED) for suite in suites) else ""
+    return Suite(
+        " + ".join(names),
+        ", ".join(suite.source.removesuffix(UNFUSED) for suite in suites) + unfused,
+        tuple(
+            replace(entry, origin=f"{name}: {entry.origin}")
+            for name, suite in zip(names, suites)
+            for entry in suite.cases
+        ),
+        _one_of_each(programs) if len(programs) == len(suites) else None,
+        tuple(one for suite in suites for one in suite.left_out),
+        tuple(Part(name, suite.program.time) for name, suite in zip(names, suites) if suite.program is not None),
+    )
+
+
+def _one_of_each(programs: Sequence[Program]) -> Program:
+    """Return what one call of each of several programs takes."""
+    clocks = {program.clock for program in programs}
+    return replace(
+        programs[0],
+        time=sum(program.time for program in programs),
+        calls=min(program.calls for program in programs),
+        clock=clocks.pop() if len(clocks) == 1 else " and ".join(sorted(clocks)),
+    )

@@ -15,7 +15,7 @@ from opperf.domain.files.json_text import JsonObject
 from opperf.domain.message import requests
 from opperf.domain.message.replies import Recording
 from opperf.domain.plan import PROGRAM, Settings, Side
-from opperf.domain.suite import LeftOut, Suite
+from opperf.domain.suite import LeftOut, Suite, join
 from opperf.domain.units import parse_duration
 from opperf.parent.request import number, plugin_files
 from opperf.parent.sources.script_text import frameworks_of, libraries_of
@@ -41,7 +41,7 @@ class Capture:
 
 
 def capture(
-    code: str,
+    codes: str | Sequence[str],
     note: Callable[[str], None],
     *,
     framework: str | None = None,
@@ -50,38 +50,49 @@ def capture(
     timeout: float | str = 300.0,
     plugin: Sequence[str | Path] = (),
 ) -> Capture:
-    """Return the operators of a function `module:name`, or of a model in a file, as a user names them.
+    """Return the operators of functions `module:name`, or of a model in a file, as a user names them.
 
     `inputs` are those of a model whose shapes are open; each `plugin` may bring a framework of the user's
-    own. Raises what `capture_function` and `capture_model` raise.
+    own. Raises what `capture_functions` and `capture_model` raise.
     """
+    codes = [codes] if isinstance(codes, str) else list(codes)
     plugins = plugin_files({"framework": framework, "plugin": plugin}, note=note)
-    is_model = code.endswith(MODEL)
-    owner = framework or ("onnxruntime" if is_model else _imported_by(code)) or "torch"
-    place = environment or ("current" if is_model else _environment(code, owner))
+    model = next((code for code in codes if code.endswith(MODEL)), None)
+    if model is not None and len(codes) > 1:
+        raise InputError(f"`{model}` is captured by itself", hint="only functions share a suite")
+    owner = framework or ("onnxruntime" if model is not None else _imported_by(codes)) or "torch"
+    place = environment or ("current" if model is not None else _environment(codes, owner))
     side = Side(registry.framework(owner).name, environment=place)
     seconds = number(timeout, parse_duration, "timeout")
-    if is_model:
-        specs = foreign_case(code, inputs or {}, {}).inputs
-        return capture_model(Path(code), side, specs, seconds, note, explicit=environment is not None, plugins=plugins)
+    explicit = environment is not None
+    if model is not None:
+        specs = foreign_case(model, inputs or {}, {}).inputs
+        return capture_model(Path(model), side, specs, seconds, note, explicit=explicit, plugins=plugins)
     if inputs:
         raise InputError("`--input` applies to model files only", hint="a function takes no arguments")
+    functions = list(map(_function, codes))
+    return capture_functions(functions, side, seconds, note, explicit=explicit, plugins=plugins)
+
+
+def _function(code: str) -> Code:
+    """Return the function that a user names; raises `InputError`."""
     function = read_operator(code)
     if not isinstance(function, Code):
         raise InputError(
             f"`{code}` is not a function", hint="write `module:function`, `file.py:function` or `model.onnx`"
         )
-    return capture_function(function, side, seconds, note, explicit=environment is not None, plugins=plugins)
+    return function
 
 
-def _imported_by(code: str) -> str | None:
-    """Return the first framework that the file or module of a function imports by itself; None without one."""
-    return next(iter(frameworks_of(_words(code))), None)
+def _imported_by(codes: Sequence[str]) -> str | None:
+    """Return the first framework that files or modules of functions import by themselves; None without one."""
+    return next((framework for code in codes for framework in frameworks_of(_words(code))), None)
 
 
-def _environment(code: str, framework: str) -> str:
-    """Return the environment for the file or module of a function: one that has the libraries of modules it imports."""
-    return program_environment(framework, libraries_of(_words(code), framework)).text
+def _environment(codes: Sequence[str], framework: str) -> str:
+    """Return the environment for files or modules of functions: one that has the libraries of modules they import."""
+    libraries = dict.fromkeys(library for code in codes for library in libraries_of(_words(code), framework))
+    return program_environment(framework, libraries).text
 
 
 def _words(code: str) -> list[str]:
@@ -90,8 +101,8 @@ def _words(code: str) -> list[str]:
     return [place] if place.endswith(".py") else ["-m", place]
 
 
-def capture_function(
-    code: Code,
+def capture_functions(
+    functions: Sequence[Code],
     side: Side,
     timeout: float,
     note: Callable[[str], None],
@@ -99,19 +110,24 @@ def capture_function(
     explicit: bool = False,
     plugins: Sequence[Path] = (),
 ) -> Capture:
-    """Return the operators of a function `module:name`; all of its calls end within `timeout` seconds.
+    """Return the operators of functions `module:name`, called in one process; all calls of each end within `timeout`.
 
     `explicit` says that the user named the side's environment. Raises `InputError` for code that cannot be loaded, a
     function that raises or calls no operator, and a framework that cannot be watched; `HarnessError` for a child that
     does not start or is lost.
     """
+    side = replace(settled_side(side, explicit=explicit), settings=PROGRAM)
     with Pool(Settings(timeout=timeout), note, plugins) as pool:
-        try:
-            recording = pool.capture(
-                replace(settled_side(side, explicit=explicit), settings=PROGRAM), requests.Capture(code)
-            )
-        except OperatorFailure as failure:
-            raise _refuse(code.name, failure) from failure
+        captures = [_capture_in(pool, side, code) for code in functions]
+    return Capture(join([one.suite for one in captures]), tuple(text for one in captures for text in one.notes))
+
+
+def _capture_in(pool: Pool, side: Side, code: Code) -> Capture:
+    """Return the operators of one function."""
+    try:
+        recording = pool.capture(side, requests.Capture(code))
+    except OperatorFailure as failure:
+        raise _refuse(code.name, failure) from failure
     result = _take(recording, code.name, "user_code")
     if not result.suite.cases and not result.left_out:
         raise InputError(

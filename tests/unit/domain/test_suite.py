@@ -10,7 +10,7 @@ from tests.each import each
 
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
-from opperf.domain.suite import LeftOut, Program, Suite, SuiteCase
+from opperf.domain.suite import LeftOut, Part, Program, Suite, SuiteCase, join
 from opperf.domain.tensor import TensorSpec
 
 SUITE = Suite("resnet", "capture", (SuiteCase(Case("abs", {"data": TensorSpec((2,))}), 7, "model.py:3"),))
@@ -30,6 +30,27 @@ def test_what_was_left_out_is_read_back() -> None:
     lacking = (LeftOut("aten::_nnz", 3, "a sparse tensor"), LeftOut("aten::add_", 1, "a sparse tensor", 0.25))
     suite = Suite("resnet", "capture", SUITE.cases, left_out=lacking)
     assert Suite.from_json(json.loads(json.dumps(suite.to_json())), "f") == suite
+
+
+def test_several_functions_are_parts_of_one_suite_that_is_read_back() -> None:
+    def captured(name: str, source: str, seconds: float) -> Suite:
+        program = Program(seconds, calls=20, framework="jax", version="0.10.2", threads=1)
+        return Suite(name, source, SUITE.cases, program, (LeftOut("while", 1, "a loop"),))
+
+    prefill, decode = captured("prefill", "m:prefill, unfused", 0.5), captured("decode", "m:decode, unfused", 0.25)
+    whole = join([prefill, decode])
+    assert (whole.name, whole.source) == ("prefill + decode", "m:prefill, m:decode, unfused")
+    assert [entry.origin for entry in whole.cases] == ["prefill: model.py:3", "decode: model.py:3"]
+    assert whole.program is not None
+    assert (whole.program.time, whole.parts) == (0.75, (Part("prefill", 0.5), Part("decode", 0.25)))
+    assert len(whole.left_out) == 2
+    assert Suite.from_json(json.loads(json.dumps(whole.to_json())), "f") == whole
+    assert join([prefill]) is prefill
+
+
+def test_functions_of_one_name_go_by_their_files_too() -> None:
+    whole = join([Suite("step", "a.py:step", SUITE.cases), Suite("step", "b.py:step", SUITE.cases)])
+    assert [entry.origin for entry in whole.cases] == ["a.py:step: model.py:3", "b.py:step: model.py:3"]
 
 
 def test_count_and_origin_have_defaults() -> None:

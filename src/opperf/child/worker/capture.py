@@ -20,7 +20,7 @@ from opperf.domain.measurement import CountedTimes, Sample, Samples
 from opperf.domain.message.replies import Recording
 from opperf.domain.registry import FRAMEWORKS
 from opperf.domain.stats.order import median
-from opperf.domain.suite import LeftOut, Program, Suite, SuiteCase
+from opperf.domain.suite import UNFUSED, LeftOut, Program, Suite, SuiteCase
 from opperf.domain.tensor import TensorSpec
 
 #: The fewest and the most calls of the whole to time, and the nanoseconds after which the fewest will do.
@@ -45,7 +45,7 @@ def capture(backend: Backend, own: Code, folder: Path, counters: Counters) -> Re
         message = f"the operators of {backend.name} cannot be captured yet"
         raise Unsupported(message, slug="no_capture", hint="known: torch, mxnet, jax, tensorflow")
     # What is compiled whole stands in a suite as it was before the compiler made fewer operators of it.
-    source = f"{own.name}, unfused" if FRAMEWORKS[backend.name].mode == "compiled" else own.name
+    source = own.name + (UNFUSED if FRAMEWORKS[backend.name].mode == "compiled" else "")
     return Recording(_suite(own.name, source, calls, program))
 
 

@@ -14,9 +14,10 @@ Option = typer.Option
 
 def capture(
     code: Annotated[
-        str,
+        list[str],
         typer.Argument(
-            metavar="MODULE:FUNCTION|FILE.onnx", help="Function without arguments, or model file. opperf runs it."
+            metavar="MODULE:FUNCTION...|FILE.onnx",
+            help="Functions without arguments, or a model file. opperf runs them.",
         ),
     ],
     *,
@@ -37,18 +38,17 @@ def capture(
         ),
     ] = None,
     plugin: options.Plugin = None,
-    timeout: Annotated[
-        str, Option(metavar="SECONDS", help="Time limit for all calls of the function together.")
-    ] = "300",
+    timeout: Annotated[str, Option(metavar="SECONDS", help="Time limit for all calls of a function together.")] = "300",
     output: Annotated[
         Optional[Path], Option(metavar="FILE", help="Write the suite to this file instead of stdout.")
     ] = None,
     force: options.Force = False,
 ) -> None:
-    """Write the operators that your function calls as a suite.
+    """Write the operators that your functions call as a suite.
 
-    The suite has their real shapes, strides, arguments and counts. opperf calls the function several times to time it,
-    and captures the last call. For a model file, it writes the nodes; use `--input` for inputs whose shapes are open.
+    The suite has their real shapes, strides, arguments and counts. opperf calls a function several times to time it,
+    and captures the last call. Several functions, such as prefill and decode, are parts of one suite. For a model file,
+    it writes the nodes; use `--input` for inputs whose shapes are open.
     """
     from opperf.parent.capture import capture as captured
     from opperf.parent.cli.output import suite_text, tell_left_out, write_suite
@@ -56,7 +56,8 @@ def capture(
     from opperf.parent.cli.progress import Bar
     from opperf.parent.sources.user_inputs import pairs
 
-    take_output(output, force=force, inputs=[Path(code), Path(code.rpartition(":")[0]), *(plugin or ())])
+    files = [Path(place) for one in code for place in (one, one.rpartition(":")[0])]
+    take_output(output, force=force, inputs=[*files, *(plugin or ())])
     result = captured(
         code,
         Bar().note,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -149,7 +149,7 @@ def profile(
 
 
 def capture(
-    code: Operator,
+    code: Operator | Sequence[Operator],
     *,
     framework: str | None = None,
     inputs: Mapping[str, object] | None = None,
@@ -158,9 +158,12 @@ def capture(
     plugin: Paths = None,
     progress: bool = False,
 ) -> Suite:
-    """Return the operators of one call of a function without arguments, or of a model in a file, as a suite."""
+    """Return the operators of one call of a function without arguments, or of a model in a file, as a suite.
+
+    Several functions are parts of one suite.
+    """
     result = capturing.capture(
-        text_of(code),
+        [text_of(one) for one in as_list(code) or [code]],
         progress_of(progress).note,
         framework=framework,
         inputs=inputs,

@@ -16,7 +16,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.metric import METRICS
 from opperf.domain.plan import NATIVE
 from opperf.domain.record import Record, Run
-from opperf.domain.suite import LeftOut, Suite
+from opperf.domain.suite import UNFUSED, LeftOut, Suite
 from opperf.domain.units import format_seconds, plural
 from opperf.parent.reports.columns import ABOUT_THE_UNSEEN, framework
 from opperf.parent.reports.document import Level, Note, Section
@@ -243,7 +243,7 @@ def _sum(name: str, records: Sequence[Record], suite: Suite) -> str:
     total = sum(record.total or 0.0 for record in timed_records)
     left_out = sum(one.count for one in suite.left_out)
     everything = sum(record.trial.count for record in records) + left_out
-    how = ", unfused," if suite.source.endswith(", unfused") else ""
+    how = f"{UNFUSED}," if suite.source.endswith(UNFUSED) else ""
     text = f"{name}: {calls} of {everything} calls{how} take {format_seconds(total)} standalone, with warm caches"
     if left_out:
         text += f"; {left_out} are left out of the suite, {_took(suite.left_out)}"
@@ -253,13 +253,18 @@ def _sum(name: str, records: Sequence[Record], suite: Suite) -> str:
     whole = program.time
     text += (
         f"; `{suite.name}` took {format_seconds(whole)} when it was captured ({program.framework} "
-        f"{program.version}, threads {program.threads}): {total / whole:.2f} of it"
+        f"{program.version}, threads {program.threads}{_each(suite)}): {total / whole:.2f} of it"
     )
     if total / whole > EXPLAINED_SHARE[1]:
         return f"{text}. In the program they overlap, are fused, or are called without Python"
     if total / whole >= EXPLAINED_SHARE[0]:
         return text
     return f"{text}. {_rest(whole - total, calls, everything - calls - left_out, left_out)}"
+
+
+def _each(suite: Suite) -> str:
+    """Say what each of several functions took."""
+    return "".join(f"; {part.name} {format_seconds(part.time)}" for part in suite.parts)
 
 
 def _took(left_out: Sequence[LeftOut]) -> str:

@@ -69,6 +69,14 @@ def test_the_sum_is_compared_with_the_program(program: float, told: str) -> None
     assert told in line
 
 
+def test_each_of_several_functions_has_its_own_time() -> None:
+    run = suite_run(8e-3)
+    parts = [{"name": "prefill", "time": 5e-3}, {"name": "decode", "time": 3e-3}]
+    header = {**run.environment["suite"], "parts": parts}
+    (line,) = remarks.shares(replace(run, environment={**run.environment, "suite": header}))
+    assert "(torch 2.13.0, threads 1; prefill 5.00 ms; decode 3.00 ms)" in line
+
+
 def test_operators_that_were_captured_unfused_are_called_so() -> None:
     run = suite_run(None)
     header = {**run.environment["suite"], "source": "code:train:step, unfused"}
