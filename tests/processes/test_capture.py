@@ -189,3 +189,28 @@ def test_a_call_with_a_nested_tensor_is_left_out_and_the_capture_goes_on(command
     done = command("run", "--suite", suite, "--framework", "torch", "--runs", 1, "--warmup", 0, "--output", output)
     statuses = {record["case"]["operator"]: record["status"] for record in json.loads(output.read_text())["records"]}
     assert set(statuses.values()) == {"ok"}, done.stderr  # that which makes a nested tensor of others too
+
+
+def test_networks_of_whole_numbers_are_captured_with_what_their_weights_are_packed_from(
+    command: Command, tmp_path: Path
+) -> None:
+    suite, output = tmp_path / "suite.json", tmp_path / "run.json"
+    done = command("capture", f"{HERE}/captured_models_int8.py:step", "--framework", "torch", "--output", suite)
+    assert done.returncode == 0, done.stderr
+    assert "left out" not in done.stderr
+    cases = {
+        (one["case"]["operator"].partition(":")[2], one["origin"]): one
+        for one in json.loads(suite.read_text())["cases"]
+    }
+    # Two layers of one shape are one case.
+    linear = cases["quantized::linear_dynamic.default", "Sequential.0, Sequential.1"]
+    assert linear["count"] == 2
+    word, weight, bias = linear["case"]["inputs"]["W_prepack"]["tuple"]
+    assert (word, weight["tuple"][1]["shape"], bias["shape"]) == ("packed_linear", [16, 16], [16])
+    convolution = cases["quantized::conv2d_relu.new", "Sequential.1"]["case"]["inputs"]
+    assert convolution["qx"]["tuple"][1]["strides"] == [192, 1, 24, 3]
+    assert convolution["packed_weight"]["tuple"][3:] == [{"tuple": [1, 1]}, {"tuple": [1, 1]}, {"tuple": [1, 1]}, 1]
+
+    done = command("run", "--suite", suite, "--framework", "torch", "--runs", 1, "--warmup", 0, "--output", output)
+    assert done.returncode == 0, done.stderr
+    assert {record["status"] for record in json.loads(output.read_text())["records"]} == {"ok"}

@@ -105,6 +105,10 @@ class Core(Protocol):
     def dtype(self, name: str) -> Any:
         """Return the framework's element type; raises `Unsupported` where it has none."""
 
+    def compose(self, items: tuple[Any, ...]) -> Any:
+        """Return what values in a tuple make: the tuple itself, or an object of the framework that it spells."""
+        return items
+
     @abstractmethod
     def to_host(self, tensor: Any) -> HostValue:
         """Return a tensor's elements in row-major order, its shape and its dtype."""

@@ -31,7 +31,7 @@ class Maker:
         if isinstance(argument, ListOf):
             return [self.make(item, f"{place}[{i}]") for i, item in enumerate(argument.items)]
         if isinstance(argument, tuple):
-            return tuple(self.make(item, f"{place}[{i}]") for i, item in enumerate(argument))
+            return self.backend.compose(tuple(self.make(item, f"{place}[{i}]") for i, item in enumerate(argument)))
         if isinstance(argument, DType):
             return self.backend.dtype(argument.name)
         if isinstance(argument, Device):

@@ -20,6 +20,7 @@ from torch.nn.modules.module import register_module_forward_hook, register_modul
 
 from opperf.child.backends.torch.functions import Watch, parameters
 from opperf.child.backends.torch.modules import Modules, backward_node
+from opperf.child.backends.torch.quantization import is_made
 from opperf.child.backends.torch.specs import NoDescription, called_with, case_of, spec, tensors
 from opperf.domain.call import CapturedCall
 from opperf.domain.case import Argument, Case, Device, tensors_of
@@ -142,6 +143,7 @@ def _same_by_bounds(case: Case, func: Any) -> bool:
     whole = [
         spec
         for value in (*case.inputs.values(), *case.attributes.values())
+        if not is_made(value)  # weights, whose numbers decide nothing
         for spec in tensors_of(value)
         if not spec.is_float and spec.elements
     ]

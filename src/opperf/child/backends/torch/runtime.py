@@ -26,6 +26,7 @@ from opperf.child.backends.torch import (
     layers,
     native_loop,
     opinfo,
+    quantization,
 )
 from opperf.child.backends.torch.specs import DTYPES, NAMES, tensors, to_compute_type
 from opperf.child.backends.values import ATOL, RTOL, agree
@@ -120,10 +121,16 @@ class TorchBackend(Backend):
             raise Unsupported(f"PyTorch {torch.__version__} has no {name}", slug="no_such_dtype")
         return DTYPES[name]
 
+    def compose(self, items: tuple[Any, ...]) -> Any:
+        """Return a quantized tensor or packed weights where a tuple says how they are made, else the tuple."""
+        return quantization.compose(items)
+
     def to_host(self, tensor: Any) -> HostValue:
         """Return the elements of a tensor, those that a sparse one does not store too."""
         if tensor.layout != torch.strided:
             tensor = tensor.to_dense()
+        if tensor.is_quantized:
+            tensor = tensor.int_repr()
         if tensor._is_zerotensor():  # it has no memory
             tensor = torch.zeros(tensor.shape, dtype=tensor.dtype)
         plain = tensor.detach().resolve_conj().resolve_neg().cpu().contiguous()
@@ -136,6 +143,8 @@ class TorchBackend(Backend):
 
     def spec(self, tensor: Any) -> TensorSpec:
         """Return shape and dtype; raises `Unsupported` for an element type that opperf has no name for."""
+        if tensor.is_quantized:
+            return TensorSpec(tuple(tensor.shape), quantization.STORAGE[tensor.dtype])
         if tensor.dtype not in NAMES:
             raise Unsupported(f"opperf has no dtype for {tensor.dtype} tensors", slug="unknown_dtype")
         return TensorSpec(tuple(tensor.shape), NAMES[tensor.dtype])

@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+from opperf.child.backends.torch import quantization
 from opperf.domain.case import Argument, Case, Device, DType, ListOf, tensors_of
 from opperf.domain.dataclass import dataclass
 from opperf.domain.tensor import FLOAT8, ITEM_SIZES, SPD, TensorSpec
@@ -114,6 +115,11 @@ def _number(count: int) -> list[str]:
 
 def argument(value: Any, tensor: Callable[[torch.Tensor], TensorSpec] | None = None) -> Argument:
     """Return the argument that describes a value; raises `NoDescription`."""
+    if quantization.is_quantized(value):
+        try:
+            return quantization.describe(value)
+        except quantization.NotQuantized as error:
+            raise NoDescription(str(error)) from error
     if isinstance(value, torch.Tensor):
         return (tensor or spec)(value)
     if isinstance(value, torch.dtype):
@@ -172,7 +178,7 @@ def called_with(case: Case, device: str, *, gradients: bool = False) -> tuple[li
         if isinstance(spec, ListOf):
             return [value_of(item) for item in spec.items]
         if isinstance(spec, tuple):
-            return tuple(value_of(item) for item in spec)
+            return quantization.compose(tuple(value_of(item) for item in spec))
         if isinstance(spec, DType):
             return DTYPES[spec.name]
         return spec.name if isinstance(spec, Device) else spec
