@@ -134,9 +134,52 @@ def masked() -> Any:
     return model(nodes, given, ["masked"], [held("lowest", np.finfo(np.float32).min)])
 
 
+def rates() -> Any:
+    """Return a model with all of its network in a branch for its rate, as large as no case holds, and in one within.
+
+    The size of its batch is open as -1.
+    """
+    info, node = helper.make_tensor_value_info, helper.make_node
+    large = np.random.default_rng(0).random((256, 512))
+
+    def graph(name: str, nodes: list[Any], outputs: list[str], constants: list[Any]) -> Any:
+        results = [info(output, TensorProto.FLOAT, None) for output in outputs]
+        return helper.make_graph(nodes, name, [], results, constants)
+
+    inner = [
+        node("Relu", ["h"], ["r"], "relu"),
+        node("MatMul", ["r", "w"], ["m"], "again"),
+    ]
+    within = node(
+        "If",
+        ["loud"],
+        ["h2"],
+        "volume",
+        then_branch=graph("loud", inner, ["m"], [held("w", large.T)]),
+        else_branch=graph("quiet", [node("Neg", ["h"], ["n"])], ["n"], []),
+    )
+    fast = [node("MatMul", ["x", "w"], ["h"], "dense"), within, node("Tanh", ["h2"], ["t"], "tanh")]
+    slow = [node("Neg", ["x"], ["s"], "neg"), node("Neg", ["x"], ["s2"], "neg2")]
+    nodes = [
+        node("Equal", ["rate", "sixteen"], ["is_fast"], "equal"),
+        node("Greater", ["rate", "zero"], ["loud"], "greater"),
+        node(
+            "If",
+            ["is_fast"],
+            ["y", "z"],
+            "rates",
+            then_branch=graph("fast", fast, ["t", "w"], [held("w", large)]),
+            else_branch=graph("slow", slow, ["s", "s2"], []),
+        ),
+        node("Abs", ["y"], ["answer"], "abs"),
+    ]
+    given = [info("x", TensorProto.FLOAT, [-1, 256]), info("rate", TensorProto.INT64, [])]
+    return model(nodes, given, ["answer", "z"], [held("sixteen", 16000, "int64"), held("zero", 0, "int64")])
+
+
 def main(folder: Path) -> None:
     """Write them."""
-    for made in (network, picky, texts, several, halved, masked):
+    for made in (network, picky, texts, several, halved, masked, rates):
         onnx.save(made(), folder / f"{made.__name__}.onnx")
 
 

@@ -165,3 +165,32 @@ def test_a_model_with_the_lowest_number_of_its_type_is_captured_and_runs(
     assert done.returncode == 0, done.stderr
     done = command("run", "--suite", suite, "--runs", 1, "--warmup", 0, "--output", output)
     assert [record["status"] for record in json.loads(output.read_text())["records"]] == ["ok", "ok"], done.stderr
+
+
+@pytest.mark.parametrize(
+    ("rate", "origins"),
+    [
+        (
+            16000,
+            ["equal", "greater", "rates/dense", "rates/volume/relu", "rates/volume/again", "rates/tanh", "z", "abs"],
+        ),
+        (8000, ["equal", "greater", "rates/neg, rates/neg2", "abs"]),
+    ],
+)
+def test_a_branch_too_large_for_a_case_is_entered_where_it_was_taken(
+    rate: int, origins: list[str], command: Command, models: Path, tmp_path: Path
+) -> None:
+    suite, output = tmp_path / "suite.json", tmp_path / "run.json"
+    given = ("--input", "x=4x256", "--input", f"rate=literal:[{rate}]")
+    done = command("capture", models / "rates.onnx", *given, "--output", suite)
+    assert done.returncode == 0, done.stderr
+    assert [entry["origin"] for entry in json.loads(suite.read_text())["cases"]] == origins
+    assert "left out" not in done.stderr
+    done = command("run", "--suite", suite, "--runs", 1, "--warmup", 0, "--output", output)
+    assert {record["status"] for record in json.loads(output.read_text())["records"]} == {"ok"}, done.stderr
+
+
+def test_a_size_of_minus_one_is_open(command: Command, models: Path) -> None:
+    done = command("capture", models / "rates.onnx")
+    assert done.returncode == 0, done.stderr
+    assert "input x: ? set to 1; choose another shape with `--input x=1x256`" in done.stderr

@@ -27,12 +27,21 @@ def domains(node: Any) -> set[str]:
 
 
 def rename(node: Any, names: Mapping[str, str]) -> None:
-    """Call values from around a node otherwise in its graphs."""
+    """Call values from around a node otherwise in its graphs, but where a graph has one of that name itself."""
     for graph in _graphs(node):
+        own = names_of(graph)
+        others = {name: new for name, new in names.items() if name not in own}
         for inner in graph.node:
             for place, name in enumerate(inner.input):
-                inner.input[place] = names.get(name, name)
-            rename(inner, names)
+                inner.input[place] = others.get(name, name)
+            rename(inner, others)
+
+
+def names_of(graph: Any) -> set[str]:
+    """Return the names that a graph gives: to its inputs, constants and results."""
+    own = {one.name for one in (*graph.input, *graph.initializer)}
+    own |= {one.values.name for one in graph.sparse_initializer}
+    return own | {name for inner in graph.node for name in inner.output}
 
 
 def _graphs(node: Any) -> Iterator[Any]:
@@ -46,8 +55,6 @@ def _graphs(node: Any) -> Iterator[Any]:
 def _used_inside(node: Any) -> Iterator[str]:
     """Yield the names that the graphs of a node use and do not make, some more than once."""
     for graph in _graphs(node):
-        own = {one.name for one in (*graph.input, *graph.initializer)}
-        own |= {one.values.name for one in graph.sparse_initializer}
-        own |= {name for inner in graph.node for name in inner.output}
+        own = names_of(graph)
         for inner in graph.node:
             yield from (name for name in (*inner.input, *_used_inside(inner)) if name and name not in own)

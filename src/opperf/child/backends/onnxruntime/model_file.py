@@ -16,7 +16,7 @@ import onnx
 from google.protobuf.message import DecodeError, EncodeError
 from onnx import checker, helper, inliner
 
-from opperf.child.backends.onnxruntime import graphs
+from opperf.child.backends.onnxruntime import branches, graphs
 from opperf.child.backends.onnxruntime.node import CONSTANT, IR_VERSION, OPSET, OUTER, OUTPUTS, STANDARD, Node, in_files
 from opperf.child.backends.onnxruntime.program import REFUSALS, newest, session
 from opperf.child.backends.onnxruntime.specs import DTYPES, NoDescription, array, attribute, describe
@@ -41,7 +41,12 @@ def read(path: str, specs: Mapping[str, TensorSpec], side: Side) -> ModelFile:
         model = onnx.load(path)
     except (DecodeError, OSError, checker.ValidationError) as error:
         raise InputError(f"it cannot be read: {error}", hint="expected an ONNX model") from error
-    return ModelFile(inliner.inline_local_functions(model) if model.functions else model, specs, side)
+    whole = inliner.inline_local_functions(model) if model.functions else model
+    for one in (*whole.graph.input, *whole.graph.output, *whole.graph.value_info):
+        for dim in one.type.tensor_type.shape.dim:
+            if dim.dim_value < 0:  # as some converters write a size that is open
+                dim.ClearField("dim_value")
+    return ModelFile(whole, specs, side)
 
 
 @dataclass(frozen=True)
@@ -109,8 +114,16 @@ class ModelFile:
         except (*REFUSALS, Unsupported) as error:
             hint = "the input sizes may not fit: set `--input NAME=SHAPE` or `--input NAME=literal:[...]`"
             raise InputError(f"ONNX Runtime cannot run it: {error}", hint=hint) from error
+        entered = branches.enter(self.model, partial(self._computed, {**inputs, **results}))
+        if entered is not None:
+            return replace(self, model=entered).capture_nodes(inputs)
         values = Values(self._constants, {**inputs, **results})
         return [self._node(node, values) for node in self.model.graph.node if _kind(node) != CONSTANTS]
+
+    def _computed(self, results: Mapping[str, Any], name: str) -> Any:
+        """Return the value under a name as an array; None where a run does not expose it."""
+        constant = self._constants.get(name)
+        return results.get(name) if constant is None else array(constant)
 
     def running(self, inputs: Mapping[str, Any]) -> Callable[[], object]:
         """Return what runs the whole model, its nodes fused as ONNX Runtime sees fit."""
