@@ -143,3 +143,15 @@ def test_every_operator_of_tensorflow_with_open_dimensions_runs_alone_with_the_n
     assert {*result["numbers"]} <= {*SAME}
     for name in ("BatchMatMulV2", "Tanh", "TanhGrad", "Softmax", "GatherV2", "Transpose", "Where"):
         assert name in {one.rpartition(".")[2] for one in result["names"]}
+
+
+def test_tensorflows_own_clock_tells_the_time_of_the_kernel_without_python(command: Command, tmp_path: Path) -> None:
+    output = tmp_path / "run.json"
+    case = ("tensorflow:tf.raw_ops.Tanh", "--input", "x=64x64", "--direction", "forward")
+    done = command("run", *case, "--clock", "native", "--runs", 5, "--output", output)
+    assert done.returncode == 0, done.stderr
+    (record,) = json.loads(output.read_text())["records"]
+    time = record["metrics"]["time"]
+    assert (time["clock"], time["sync"], time["samples"]) == ("native", "operator", 5)
+    assert time["min"] > 0
+    assert "cpu_time" not in record["metrics"]

@@ -28,6 +28,8 @@ CHECKS = (TIMED, SMALL, UNCHECKED)
 HOW = ("device", "mode", "threads", "engine", "allocator")
 #: By which clock trials are timed: `wall` is opperf's engine, `native` the framework's own profiler.
 NATIVE = "native"
+#: The frameworks whose profiler tells the time of single operators.
+NATIVE_CLOCKS = ("mxnet", "tensorflow")
 #: `instructions` also counts what a call executes, under Valgrind.
 INSTRUCTIONS = "instructions"
 CLOCKS = ("wall", NATIVE, INSTRUCTIONS)

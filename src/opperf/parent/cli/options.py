@@ -79,7 +79,8 @@ Clock = Annotated[
     str,
     Option(
         metavar="wall|native|instructions",
-        help="Clock to use: native is the framework's own profiler (mxnet); instructions are counted under Valgrind.",
+        help="Clock to use: native is the framework's own profiler (mxnet, tensorflow); instructions are counted "
+        "under Valgrind.",
     ),
 ]
 COMPARING_CLOCK = "What to compare: the time (wall), or the number of executed instructions, counted under Valgrind."

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.metric import METRICS
-from opperf.domain.plan import NATIVE
+from opperf.domain.plan import NATIVE, NATIVE_CLOCKS
 from opperf.domain.record import Record, Run
 from opperf.domain.suite import UNFUSED, LeftOut, Suite
 from opperf.domain.units import format_seconds, plural
@@ -256,10 +256,20 @@ def _sum(name: str, records: Sequence[Record], suite: Suite) -> str:
         f"{program.version}, threads {program.threads}{_each(suite)}): {total / whole:.2f} of it"
     )
     if total / whole > EXPLAINED_SHARE[1]:
-        return f"{text}. In the program they overlap, are fused, or are called without Python"
+        text += ". In the program they overlap, are fused, or are called without Python"
+        return text + _suggest_clock(timed_records)
     if total / whole >= EXPLAINED_SHARE[0]:
         return text
     return f"{text}. {_rest(whole - total, calls, everything - calls - left_out, left_out)}"
+
+
+def _suggest_clock(records: Sequence[Record]) -> str:
+    """Say how to time eager calls without the Python around them, where they were timed with it and it can be done."""
+    side = records[0].trial.side
+    native = any(getattr(record.metrics["time"], "clock", "") == NATIVE for record in records)
+    if native or side.mode != "eager" or side.framework not in NATIVE_CLOCKS:
+        return ""
+    return "; `--clock native` measures without it"
 
 
 def _each(suite: Suite) -> str:

@@ -69,6 +69,26 @@ def test_the_sum_is_compared_with_the_program(program: float, told: str) -> None
     assert told in line
 
 
+def test_eager_calls_of_tensorflow_can_be_timed_without_python() -> None:
+    def remark(framework: str, mode: str, clock: str) -> str:
+        run = suite_run(4e-3)
+        side = replace(SIDE, framework=framework, mode=mode)
+        records = [
+            replace(
+                record,
+                trial=replace(record.trial, side=side),
+                metrics={"time": replace(statistics(1e-3), clock=clock)} if record.metrics else {},
+            )
+            for record in run.records
+        ]
+        return remarks.shares(replace(run, records=tuple(records)))[0]
+
+    told = "or are called without Python; `--clock native` measures without it"
+    assert remark("tensorflow", "eager", "wall").endswith(told)
+    for other in (("torch", "eager", "wall"), ("tensorflow", "compiled", "wall"), ("tensorflow", "eager", "native")):
+        assert remark(*other).endswith("or are called without Python")
+
+
 def test_each_of_several_functions_has_its_own_time() -> None:
     run = suite_run(8e-3)
     parts = [{"name": "prefill", "time": 5e-3}, {"name": "decode", "time": 3e-3}]
