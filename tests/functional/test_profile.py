@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -39,6 +41,11 @@ Opperf: TypeAlias = Callable[..., Any]
             "`opperf profile --diff A.json B.json`",
         ),
         (("--output", "train.py", "train.py"), "cannot write to `train.py`: File exists", "give a folder with"),
+        (
+            ("--diff", ".", "."),
+            "`.` has no profile: no `profile.json`, and no `opperf_profile_*.json`",
+            "name a folder",
+        ),
         (("--read", "none.json"), "cannot read `none.json`: No such file or directory", ""),
         (("--read", "none.json", "--by", "shape"), "cannot read `none.json`", ""),
         (
@@ -57,6 +64,30 @@ def test_what_cannot_be_understood_is_refused_before_the_script_runs(
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(f"error: {message}")
     assert hint in done.err
+
+
+def test_a_folder_stands_for_what_the_last_command_wrote_there(opperf: Opperf, here: Path) -> None:
+    def write(place: str, length: int, moment: int) -> None:
+        (here / place).parent.mkdir(exist_ok=True)
+        save(ProfileOfCalls((Event("matmul", "operator", 0, length, length, "main"),)), here / place)
+        os.utime(here / place, ns=(moment, moment))
+
+    def differences(*folders: str) -> tuple[float, ...]:
+        done = opperf("profile", "--diff", *folders, "--format", "json")
+        assert (done.code, done.err) == (0, "")
+        row = json.loads(done.out)["rows"][0]
+        return tuple(round(1e9 * row[side]["self"]) for side in ("before", "after"))
+
+    write("one/opperf_profile_41.json", 1000, 1)
+    write("two/opperf_profile_7.json", 300, 1)
+    write("two/opperf_profile_8.json", 400, 2)
+    assert differences("one", "two") == (1000, 700)  # a Python started by each process wrote no file of all
+    write("two/profile.json", 900, 3)
+    assert differences("one", "two") == (1000, 900)
+    assert differences("two", "one/opperf_profile_41.json") == (900, 1000)
+    write("two/opperf_profile_9.json", 500, 4)
+    assert differences("one", "two") == (1000, 500)  # of one process, and later
+    assert "500 ns" in opperf("profile", "--read", "two").out
 
 
 def test_two_profiles_that_were_written_are_compared_operator_by_operator(opperf: Opperf, here: Path) -> None:

@@ -25,6 +25,7 @@ from opperf.domain.trace import Trace
 from opperf.parent.calibration import stored_rates
 from opperf.parent.passwords import environment_of
 from opperf.parent.reports.profile import SORTS
+from opperf.parent.sources import chrome_trace
 from opperf.parent.sources.execution_trace.reading import read_traces
 from opperf.parent.sources.plugin_file import watched_frameworks
 from opperf.parent.sources.script_text import check_function, frameworks_of, libraries_of
@@ -42,6 +43,8 @@ RECORDS = "torch"
 NO_SUITE = "only PyTorch records the arguments of operators; for other frameworks, use `opperf capture`"
 #: The file of all processes together, where there are several.
 ALL_PROCESSES = "profile.json"
+#: How the file of one process is called, before its number.
+PREFIX = "opperf_profile_"
 #: Said where the machine's peak is not known.
 NO_PEAKS = "to see shares of peak, measure it: `opperf doctor --peaks --framework torch --threads {}`"
 
@@ -218,7 +221,7 @@ def run(
         variables = child_variables(autostart_folder(), own_path=True, bytecode=False)
         variables |= options.variables(folder, None if vendor is None else vendor.ranges)
         code = script.run(command, variables, aside=aside)
-        files = [file.replace(output / file.name) for file in sorted(folder.glob("opperf_profile_*.json"))]
+        files = [file.replace(output / file.name) for file in sorted(folder.glob(f"{PREFIX}*.json"))]
         trace, unread = _record(sorted(folder.glob("operators_*.json")))
     finally:
         scratch.close()
@@ -273,6 +276,25 @@ def _on_this_machine(process: Mapping[str, object]) -> dict[str, object]:
     """Return what is known of a process, with the machine that it ran on."""
     facts = machine.facts()
     return {**process, "machine": f"{facts.get('cpu')}, {facts.get('cores_usable')} cores"}
+
+
+def read_place(place: Path) -> Profile:
+    """Read a profile, of another tool too, or those in a folder that `--output` named as one; raises `InputError` for anything else.
+
+    A command of several processes wrote one of them all behind the others: what is newer is of a later command.
+    """
+    if not place.is_dir():
+        return chrome_trace.read_profile(place)
+    files, whole = sorted(place.glob(f"{PREFIX}*.json")), place / ALL_PROCESSES
+    if whole.exists():
+        since = whole.stat().st_mtime_ns
+        files = [file for file in files if file.stat().st_mtime_ns > since] or [whole]
+    if not files:
+        raise InputError(
+            f"`{place}` has no profile: no `{ALL_PROCESSES}`, and no `{PREFIX}*.json`",
+            hint="name a folder that `opperf profile --output` wrote to, or a file",
+        )
+    return merge(chrome_trace.read_profile(file) for file in files)
 
 
 def _read(files: Sequence[Path]) -> tuple[Profile | None, list[str]]:

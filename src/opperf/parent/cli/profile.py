@@ -94,10 +94,13 @@ def profile(
     ] = None,
     read: Annotated[
         Optional[list[Path]],
-        Option(metavar="FILE", help="Print an existing profile, or another tool's Chrome trace. Repeatable."),
+        Option(metavar="FILE", help="Print a profile, those of a folder, or another tool's Chrome trace. Repeatable."),
     ] = None,
     diff: Annotated[
-        bool, Option("--diff", help="Compare two profiles operator by operator: `--diff A.json B.json`.")
+        bool,
+        Option(
+            "--diff", help="Compare two profiles, or folders of them, operator by operator: `--diff A.json B.json`."
+        ),
     ] = False,
     print_autostart: Annotated[
         bool,
@@ -222,24 +225,23 @@ def _save_suite(trace: Trace | None, path: Path) -> None:
 def _read(files: Sequence[Path], report: Callable[[Profile], None]) -> None:
     """Print profiles that were written."""
     from opperf.domain.profile.event import merge
-    from opperf.parent.profile import with_peaks
-    from opperf.parent.sources.chrome_trace import read_profile
+    from opperf.parent.profile import read_place, with_peaks
 
-    report(with_peaks(merge(read_profile(file) for file in files)))
+    report(with_peaks(merge(map(read_place, files))))
 
 
 def _diff(words: Sequence[str], format: str | None, by: str, sort: str | None, top: int | None) -> None:
     """Print two profiles that were written, operator by operator; raises `InputError`."""
     from opperf.domain.errors import InputError
     from opperf.parent.cli.output import deliver
+    from opperf.parent.profile import read_place
     from opperf.parent.reports.profile_change import document
-    from opperf.parent.sources.chrome_trace import read_profile
 
     if len(words) != 2:
         raise InputError(
             f"`--diff` takes two profiles, got {len(words)}", hint="write `opperf profile --diff A.json B.json`"
         )
-    before, after = (read_profile(Path(word)) for word in words)
+    before, after = (read_place(Path(word)) for word in words)
     deliver(document(before, after, by, sort, top), format)
 
 
