@@ -37,10 +37,12 @@ class Remedy:
         """Say what to do instead."""
         if self.place is None:
             return "make the tensors contiguous"
-        name, size = dimensions[self.place].name, point.sizes[self.place]
+        dimension, size = dimensions[self.place], point.sizes[self.place]
+        name = dimension.name
+        grow = f"{'raise' if dimension.is_attribute else 'pad'} {name} to"
         if self.multiple:
-            return f"pad {name} to a multiple of {self.multiple}"
-        return f"pad {name} to {size + 1:,}" if self.shift > 0 else f"keep {name} below {size:,}"
+            return f"{grow} a multiple of {self.multiple}"
+        return f"{grow} {size + 1:,}" if self.shift > 0 else f"keep {name} below {size:,}"
 
 
 def remedies(place: int, size: int) -> Iterator[Remedy]:

@@ -1,5 +1,7 @@
 """The cases of one operator as points: a size for each of its dimensions, and how its tensors lie in memory.
 
+An attribute that is a whole number (`k` of `topk`) is a dimension, too, where the user gives it a range.
+
 Which dimensions must be equal is asked of the operator: sizes that are equal in its example are one dimension, unless
 the operator also takes a case in which one of them differs.
 """
@@ -47,6 +49,11 @@ class Dimension:
     def free(self) -> bool:
         """Whether it has more than one size."""
         return self.low < self.high
+
+    @property
+    def is_attribute(self) -> bool:
+        """Whether it is an attribute, not a size of tensors."""
+        return not any(map(is_dimension, self.places))
 
     def __str__(self) -> str:
         return f"{self.name}={self.low}..{self.high}" if self.free else f"{self.name}={self.low}"
@@ -113,18 +120,33 @@ class Space:
         self.dimensions = tuple(apart)
 
     def bound(self, bounds: Mapping[str, tuple[int, int]]) -> None:
-        """Take bounds by the names of dimensions, or of any of their places; raises `InputError` for others."""
-        dimensions = list(self.dimensions)
+        """Take bounds by the names of dimensions, of any of their places, or of attributes that are whole numbers.
+
+        Raises `InputError` for other names.
+        """
+        dimensions, attributes = list(self.dimensions), self._attributes()
         for name, (low, high) in bounds.items():
             at = next((i for i, one in enumerate(dimensions) if name in (one.name, *map(_plain, one.places))), None)
-            if at is None:
+            if at is not None:
+                dimensions[at] = replace(dimensions[at], low=low, high=high)
+            elif name in attributes:
+                dimensions.append(Dimension(name, attributes[name], low, high))
+            else:
                 raise InputError(
-                    f"`--dims`: `{self.base.operator}` has no dimension `{name}`",
-                    hint=f"it has {', '.join(map(str, dimensions))}",
+                    f"`--dims`: `{self.base.operator}` has no dimension `{name}`, and no such attribute with a number",
+                    hint=f"it has {', '.join((*map(str, dimensions), *attributes))}; `--attribute {name}=1` adds one",
                     slug="unknown_dimension",
                 )
-            dimensions[at] = replace(dimensions[at], low=low, high=high)
         self.dimensions = tuple(dimensions)
+
+    def _attributes(self) -> dict[str, tuple[Place, ...]]:
+        """Return where attributes have whole numbers: those of a tuple are one (`kernel`), and one each (`kernel.0`)."""
+        places: dict[str, tuple[Place, ...]] = {}
+        for place, _ in numbers(self.base):
+            if place[0] in self.base.attributes:
+                for name in dict.fromkeys((str(place[0]), _plain(place))):
+                    places[name] = (*places.get(name, ()), place)
+        return places
 
     def case(self, point: Point) -> Case | None:
         """Return the case of a point; None where the operator's rules, or the limit of elements, refuse it."""
@@ -132,7 +154,8 @@ class Space:
         base = self.base
         if self._template is not None:
             # What follows a dimension (a range of indices, a padded shape) follows the first place that has it.
-            first = {self._template.values(place): size for place, size in reversed(sizes.items())}
+            several = [(place, size) for place, size in sizes.items() if is_dimension(place)]
+            first = {self._template.values(place): size for place, size in reversed(several)}
             values_of_axes = {values: first[values] for values in self._template.variables}
             base = restrict(self._template.case(values_of_axes, self._template.common).with_dtype(self._dtype))
         case = self._check(with_numbers(base, {**dict(numbers(base)), **sizes}))

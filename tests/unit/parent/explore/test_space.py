@@ -13,6 +13,7 @@ from opperf.domain.errors import InputError
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.explore.regions import Proportion, Remedy, remedies
 from opperf.parent.explore.space import LAYOUTS, STRIDED, TRANSPOSED, Point, Space, read_dimensions
+from opperf.parent.sources.random_cases import numbers
 
 
 def of(name: str) -> Space:
@@ -35,6 +36,33 @@ def test_dimensions_of_a_product_are_m_k_and_n() -> None:
     case = space.case(Point((5, 256, 9)))
     assert case is not None
     assert [tensor.shape for tensor in case.tensors()] == [(5, 256), (256, 9)]
+
+
+def test_an_attribute_with_a_range_is_a_dimension() -> None:
+    space = of("topk")
+    space.bound({"k": (1, 2048), "data.1": (64, 4096)})
+    assert list(map(str, space.dimensions)) == ["data.1=64..4096", "k=1..2048"]
+    case = space.case(Point((100, 7)))
+    assert case is not None
+    assert (case.tensor("data").shape, case.attributes["k"]) == ((32, 100), 7)
+    assert Remedy(1, shift=1).say(space.dimensions, Point((100, 7))) == "raise k to 8"
+
+
+def test_an_attribute_of_several_numbers_is_one_dimension_or_one_for_each() -> None:
+    whole, one = of("max_pool2d"), of("max_pool2d")
+    whole.bound({"stride": (1, 4)})
+    one.bound({"stride.1": (1, 4)})
+    for space, strides in ((whole, (3, 3)), (one, (2, 3))):
+        sizes = [dict(numbers(space.base))[dimension.places[0]] for dimension in space.dimensions[:-1]]
+        case = space.case(Point((*sizes, 3)))
+        assert case is not None
+        assert case.attributes["stride"] == strides
+
+
+def test_a_name_that_is_no_number_of_the_case_is_refused_with_those_that_are() -> None:
+    with pytest.raises(InputError, match="no dimension `largest`, and no such attribute with a number") as error:
+        of("topk").bound({"largest": (1, 2)})
+    assert "k, axis; `--attribute largest=1` adds one" in (error.value.hint or "")
 
 
 def test_sizes_that_the_operator_wants_equal_stay_one_dimension() -> None:
