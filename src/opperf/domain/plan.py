@@ -51,6 +51,8 @@ REFERENCE = {"role": "reference"}
 PROGRAM = {"role": "program"}
 #: Prefix of a side's settings that are environment variables of its child, set before anything is imported.
 VARIABLE = "env."
+#: Prefix of a side's settings that are attributes which the case has on that side alone.
+ATTRIBUTE = "attribute."
 #: The settings of a side that is another one with a known difference: a share of extra calls, or a number that places
 #: what its process loads elsewhere in memory.
 EXTRA_CALLS, LAYOUT = "extra_calls", "layout"
@@ -177,6 +179,11 @@ class Side(Fields):
     def variables(self) -> dict[str, str]:
         """The environment variables that stand among the settings, as `env.NAME`."""
         return {key[len(VARIABLE) :]: value for key, value in self.settings.items() if key.startswith(VARIABLE)}
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """The attributes that the case has on this side alone, as text: they stand among the settings."""
+        return {key[len(ATTRIBUTE) :]: value for key, value in self.settings.items() if key.startswith(ATTRIBUTE)}
 
     @property
     def extra_calls(self) -> float:

@@ -63,8 +63,9 @@ def expand(
             missing -= {name for name, one in by_name.items() if one.name in own}
             trials += merge(_suite_trials(selection, side, by_name))
         trials += {trial.key: trial for trial in _config_trials(selection, side, answers, settings.seed)}.values()
-        for choice in _choices(selection, side, answers) if selection.suite is None else ():
-            trials += _trials(selection, choice, side, answers, settings.seed)
+        several = [*_choices(selection, side, answers)] if selection.suite is None else []
+        for choice, own_selection in _with_own_attributes(selection, several, side, answers):
+            trials += _trials(own_selection, choice, side, answers, settings.seed)
         if selection.every and registered:
             progress(side.framework, 0, 0)
             own_operators = list(_registered(selection, side, answers))
@@ -167,6 +168,33 @@ def _choice(name: str | Code, selection: Selection, side: Side, answers: ChildAn
         definition = operator(rest)
         return OperatorChoice(definition.name, definition)
     return _choice_by_name(rest, selection, side, answers) if runs_on(side.framework, prefix) else None
+
+
+def _with_own_attributes(
+    selection: Selection, choices: Sequence[OperatorChoice], side: Side, answers: ChildAnswers
+) -> Iterator[tuple[OperatorChoice, Selection]]:
+    """Yield each operator with the selection for it, without attributes that only others of the selection take.
+
+    What none takes is left to each, which says so.
+    """
+    if len(choices) < 2 or not selection.attributes:
+        yield from ((choice, selection) for choice in choices)
+        return
+    takes = [_takes(choice, side, answers) for choice in choices]
+    every = {name for names in takes if names is not None for name in names}
+    for choice, own in zip(choices, takes):
+        others = every - own if own is not None else set()
+        attributes = {name: value for name, value in selection.attributes.items() if name not in others}
+        yield choice, replace(selection, attributes=attributes)
+
+
+def _takes(choice: OperatorChoice, side: Side, answers: ChildAnswers) -> set[str] | None:
+    """Return the names of all arguments that an operator takes; None where nobody tells them."""
+    definition = choice.definition
+    if definition is None:
+        return None if choice.takes is None else {*choice.takes, *choice.builds}
+    own = answers.describe(side, choice.path or definition.name)
+    return {*definition.inputs, *definition.attributes, *own.arguments}
 
 
 def _registered(selection: Selection, side: Side, answers: ChildAnswers) -> Iterator[OperatorChoice]:

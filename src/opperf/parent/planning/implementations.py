@@ -17,6 +17,7 @@ from opperf.domain.registry import LAYER_LIBRARIES, MADE_BY, SPREAD, full_name, 
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import SideText
 from opperf.parent.sources.shapes_file import Row
+from opperf.parent.sources.user_inputs import with_attributes
 
 
 class Describes(Protocol):
@@ -129,8 +130,9 @@ def _implement(text: SideText, answers: Describes) -> str | None:
 
 
 def trial_on(trial: Trial, text: SideText) -> Trial:
-    """Return a trial on a side; a dtype of the side's overrides the case's."""
+    """Return a trial on a side; a dtype and attributes of the side's override the case's. Raises `InputError`."""
     case = trial.case if text.dtype is None else restrict(trial.case.with_dtype(text.dtype))
+    case = with_attributes(case, text.side.attributes)
     everywhere = split_implementation(trial.case.operator)[0] in LAYER_LIBRARIES
     shared = everywhere or text.side.framework == trial.side.framework
     implementation = text.side.implementation or (trial.side.implementation if shared else None)

@@ -8,6 +8,7 @@ mxnet-mkl==1.6.0          a flavour
 python=/opt/mine/bin/python;framework=torch
 torch:aten::mm            an implementation
 torch;threads=2;mode=compiled;dtype=float64;env.OMP_NUM_THREADS=1
+mine.py:blocked;attribute.block=64
 """
 
 from __future__ import annotations
@@ -20,7 +21,18 @@ from opperf.domain.code import Code, check_name, read_operator
 from opperf.domain.dataclass import dataclass
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError, check_known, unknown
-from opperf.domain.plan import ALLOCATORS, ENGINES, EXTRA_CALLS, HOW, LAYOUT, MODES, VARIABLE, Side, check_most
+from opperf.domain.plan import (
+    ALLOCATORS,
+    ATTRIBUTE,
+    ENGINES,
+    EXTRA_CALLS,
+    HOW,
+    LAYOUT,
+    MODES,
+    VARIABLE,
+    Side,
+    check_most,
+)
 from opperf.domain.registry import FRAMEWORKS, LAYER_LIBRARIES, framework, parse_device, split_implementation
 from opperf.domain.tensor import parse_dtype
 from opperf.parent.passwords import environment_of, hide_passwords
@@ -108,9 +120,9 @@ def _pair(word: str, text: str) -> tuple[str, str]:
     key, equals, value = (part.strip() for part in word.partition("="))
     if not equals or not key or not value:
         raise InputError(f"`{word}` in `{text}`: expected key=value", hint=HINT)
-    if key not in (*KEYS, *DIFFERENCES) and not key.startswith(VARIABLE) and not text.startswith("null"):
+    if key not in (*KEYS, *DIFFERENCES) and not key.startswith((VARIABLE, ATTRIBUTE)) and not text.startswith("null"):
         keys = (*KEYS, *DIFFERENCES)
-        raise unknown("key", key, keys, hint=f"known: {', '.join(keys)}, {VARIABLE}NAME")
+        raise unknown("key", key, keys, hint=f"known: {', '.join(keys)}, {VARIABLE}NAME, {ATTRIBUTE}NAME")
     return key, value
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from opperf.catalog import Operator
+from opperf.catalog import Operator, catalog
 from opperf.domain.argument_text import LITERAL_PREFIX, PLAIN, argument_text, group_in, literal_value, read_plain
 from opperf.domain.case import Argument, Case, Device, DType, ListOf
 from opperf.domain.code import refusal
@@ -202,6 +202,25 @@ def foreign_case(name: str, inputs: Mapping[str, object], attributes: Mapping[st
         {key: _tensor(value, None, key) for key, value in inputs.items()},
         {key: _attribute(value, None, key, words=words) for key, value in attributes.items()},
     )
+
+
+def with_attributes(case: Case, values: Mapping[str, str]) -> Case:
+    """Return a case with these attributes in it; raises `InputError` for one that an operator of the catalog lacks.
+
+    >>> with_attributes(Case("mine.py:f", {}, {"block": 64, "deep": True}), {"block": "128"}).attributes
+    {'block': 128, 'deep': True}
+    """
+    if not values:
+        return case
+    definition = catalog().get(case.operator)
+    if definition is None:
+        return replace(case, attributes={**case.attributes, **foreign_case(case.operator, {}, values).attributes})
+    usual = definition.case("common").attributes
+    for name in values:
+        if name not in usual:
+            raise unknown(f"attribute of {definition.name}", name, usual, hint=f"it takes {', '.join(usual)}")
+    own = {name: _attribute(value, usual[name], name) for name, value in values.items()}
+    return definition.case_of({**case.inputs, **case.attributes, **own})
 
 
 def _tensor(value: object, default: Argument, name: str) -> Argument:

@@ -24,6 +24,7 @@ from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.suites import unmeasured
 from opperf.parent.sources.shapes_file import Row
 
+SCALED, SHIFTED, SPREAD_OUT = (Code(f"mine.py:{name}", "numpy") for name in ("scaled", "shifted", "spread_out"))
 NULL, NUMPY = Side("null"), Side("numpy")
 
 #: What the fake children say of names: of `np.add`, that it is the sum; of `np.kron`, that it exists.
@@ -40,6 +41,9 @@ MEANINGS = {
     "np.kron": Meaning("np.kron", takes=("a", "b")),
     "np.piecewise": Meaning("np.piecewise"),
     "steady": Meaning("steady"),
+    "code:mine.py:scaled": Meaning("mine.py:scaled", takes=("x", "alpha")),
+    "code:mine.py:shifted": Meaning("mine.py:shifted", takes=("x", "beta")),
+    "code:mine.py:spread_out": Meaning("mine.py:spread_out"),
     "conv2d": Meaning(operator="conv2d", reason="no images"),
     "keras.layers.Dense": Meaning("keras.layers.Dense", takes=("inputs", "training"), builds=("units", "activation")),
 }
@@ -370,6 +374,24 @@ def test_an_attribute_alone_changes_the_common_case() -> None:
     (result,) = cases(Selection(operators=("softmax",), attributes={"axis": "0"}))
     assert result.attributes["axis"] == 0
     assert result.inputs == operator("softmax").case("common").inputs
+
+
+def test_an_attribute_is_for_those_operators_of_a_selection_that_take_it() -> None:
+    def attributes(*operators: str | Code, **given: str) -> list[dict[str, Any]]:
+        selection = Selection(operators, inputs=[{"x": "4x4"}], attributes=given)
+        return [dict(trial.case.attributes) for trial in expand(selection, Settings(), [NUMPY], Answers()).trials]
+
+    assert attributes(SCALED, SHIFTED, alpha="2", beta="3") == [{"alpha": 2}, {"beta": 3}]
+    # What takes any name gets all that was given, and what none takes goes to each, which refuses it.
+    assert attributes(SCALED, SPREAD_OUT, alpha="2", gamma="4") == [{"alpha": 2, "gamma": 4}] * 2
+    assert attributes(SCALED, beta="3") == [{"beta": 3}]
+
+
+def test_an_attribute_of_one_operator_leaves_another_its_default_inputs() -> None:
+    selection = Selection(("softmax", "topk"), directions=("forward",), attributes={"k": "3"})
+    softmax, topk = (trial.case for trial in expand(selection, Settings(), [NULL], Answers()).trials)
+    assert softmax == operator("softmax").case("common")
+    assert topk.attributes["k"] == 3
 
 
 def test_the_frameworks_own_argument_names_are_translated() -> None:

@@ -50,6 +50,12 @@ def test_variables_reach_the_child() -> None:
     assert read_side("torch;env.OMP_NUM_THREADS=1").side.variables == {"OMP_NUM_THREADS": "1"}
 
 
+def test_attributes_of_one_side_stand_among_its_settings() -> None:
+    side = read_side("torch:torch.topk;attribute.k=5;attribute.largest=false;threads=2").side
+    assert (side.attributes, side.threads) == ({"k": "5", "largest": "false"}, 2)
+    assert side != read_side("torch:torch.topk;attribute.k=6;attribute.largest=false;threads=2").side
+
+
 def test_a_side_may_differ_by_a_known_share_of_calls_or_by_where_its_process_loads_code() -> None:
     side = read_side("torch;extra_calls=5%;layout=3").side
     assert (side.extra_calls, side.layout) == (0.05, 3)
