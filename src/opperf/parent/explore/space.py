@@ -140,7 +140,7 @@ class Space:
         self.dimensions = tuple(dimensions)
 
     def _attributes(self) -> dict[str, tuple[Place, ...]]:
-        """Return where attributes have whole numbers: those of a tuple are one (`kernel`), and one each (`kernel.0`)."""
+        """Return where attributes have whole numbers: those of a tuple are one (`kernel`), and each is (`kernel.0`)."""
         places: dict[str, tuple[Place, ...]] = {}
         for place, _ in numbers(self.base):
             if place[0] in self.base.attributes:
