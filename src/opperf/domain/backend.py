@@ -169,6 +169,10 @@ class Devices(Protocol):
         """Return the bytes that are free on the device; None where tensors lie in the machine's own memory."""
         return None
 
+    def live_memory(self) -> int | None:
+        """Return the bytes of the tensors that live on the device; None for a CPU, and where nobody counts them."""
+        return None
+
 
 class Gradients(Core, Protocol):
     """Automatic differentiation."""

@@ -143,6 +143,13 @@ METRICS = {
             of_processes="max",
         ),
         Metric(
+            "memory_kept",
+            BYTE,
+            "lower",
+            "bytes that stay in memory after one call, where many calls leave a megabyte and go on leaving it",
+            of_processes="max",
+        ),
+        Metric(
             "flops",
             FLOP,
             "neither",

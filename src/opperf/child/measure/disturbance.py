@@ -45,6 +45,9 @@ class Counters(Protocol):
     def host(self) -> HostReading:
         """Return the counters of the machine now."""
 
+    def memory(self) -> int:
+        """Return the bytes in memory that are this process's own, libraries not counted; 0 where nobody tells."""
+
 
 class ProcessCounters:
     """The counters of this process: `getrusage`, and `schedstat` of every thread with its files held open.
@@ -67,6 +70,10 @@ class ProcessCounters:
     def host(self) -> HostReading:
         """Return the counters of the machine now."""
         return host.read()
+
+    def memory(self) -> int:
+        """Return the bytes in memory that are this process's own; 0 where the system does not tell."""
+        return host.private_bytes()
 
     def close(self) -> None:
         """Give the files back."""
@@ -102,6 +109,10 @@ class NoCounters:
     def host(self) -> HostReading:
         """Return zeros."""
         return HostReading(0.0, 0, 0.0)
+
+    def memory(self) -> int:
+        """Return that nobody tells."""
+        return 0
 
 
 def clean(sample: Sample, threads: int) -> bool:

@@ -19,6 +19,7 @@ from opperf.child.measure.disturbance import Counters
 from opperf.child.measure.doubts import doubts
 from opperf.child.measure.gpu import doubts as gpu_doubts
 from opperf.child.measure.gpu import gpu_of
+from opperf.child.measure.growth import Growth
 from opperf.domain.backend import Backend, KernelWatch, NativeLoop, Unsupported
 from opperf.domain.call import Work
 from opperf.domain.dataclass import dataclass
@@ -125,6 +126,7 @@ class Engine:
         with block.scope(), _no_garbage_collection(), _stage(seconds, "warmup", clock.wall):
             calls, warmed, probed, settings = self._warm(block, settings, output_bytes, took, part)
         self._counters.watch()
+        growth = self._growth() if settings.memory else None
         before, gpu = self._counters.host(), gpu_of(self._backend.side.device)
         gpu_before = {} if gpu is None else gpu.read()
         with block.scope(), _no_garbage_collection(), _stage(seconds, "samples", clock.wall):
@@ -150,6 +152,10 @@ class Engine:
         if settings.memory:
             warm_calls = warmed + sum(sample.calls for sample in time.samples)
             with _stage(seconds, "memory", clock.wall):
+                if growth is not None:
+                    with block.scope():
+                        metrics["memory_kept"], leaks = growth.after(block, time.samples, settings.trial_budget)
+                    more_warnings = (*more_warnings, *leaks)
                 metrics |= self._memory(block, CALLS_BEFORE_MEMORY - warm_calls, time.samples[-1])
         return Measurement(
             metrics,
@@ -277,6 +283,13 @@ class Engine:
             return _by_the_host(time)
         single = self._sample(block, 1, Count(settings.runs or LATENCY_CALLS))
         return _by_the_host(Samples(single, block.single_overhead_ns))
+
+    def _growth(self) -> Growth | None:
+        """Return what sees the memory grow from here on: the device's where tensors lie there; None if nobody tells."""
+        live = self._backend.live_memory()
+        if live is not None:
+            return Growth(lambda: self._backend.live_memory() or 0, "live tensors of the device")
+        return Growth(self._counters.memory, "the process's own memory") if self._counters.memory() else None
 
     def _memory(self, block: Block, ahead: int, last: Sample) -> Mapping[str, Quantity]:
         """Look at what one call takes, after some uncounted ones, unless they take long."""

@@ -18,6 +18,7 @@ from opperf.child.measure.calibrate import LONG_NS
 from opperf.child.measure.disturbance import Counters
 from opperf.child.measure.doubts import thread_doubts
 from opperf.child.measure.engine import Engine
+from opperf.child.measure.host import private_bytes
 from opperf.child.measure.placement import place
 from opperf.child.worker import arguments, promises
 from opperf.child.worker.capture import capture, capture_model
@@ -29,7 +30,7 @@ from opperf.child.worker.exam import Exam, TimedCheck, timed_check
 from opperf.child.worker.failures import headline, is_out_of_memory
 from opperf.child.worker.fresh import Draw
 from opperf.child.worker.names import Names, Peers
-from opperf.child.worker.process import Tracers, private_bytes, usable_cpus
+from opperf.child.worker.process import Tracers, usable_cpus
 from opperf.child.worker.room import check_room
 from opperf.child.worker.side_work import Overseer
 from opperf.child.worker.workload import Workload

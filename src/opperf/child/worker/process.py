@@ -121,17 +121,6 @@ def _tracers() -> tuple[TraceFunction | None, ProfileFunction | None, TraceFunct
     return sys.gettrace(), sys.getprofile(), threading.gettrace(), threading.getprofile()
 
 
-def private_bytes() -> int:
-    """Return the bytes in memory that are this process's own, libraries not counted; 0 where the system does not tell.
-
-    Source: proc(5), `/proc/self/statm`.
-    """
-    with suppress(OSError, ValueError, IndexError), open("/proc/self/statm", encoding="ascii") as file:
-        _, resident, shared = (int(pages) for pages in file.read().split()[:3])
-        return (resident - shared) * resource.getpagesize()
-    return 0
-
-
 def limit_memory(more: int) -> None:
     """Limit the data of this process to `more` bytes beyond the current size; further allocations fail."""
     with suppress(OSError, ValueError):

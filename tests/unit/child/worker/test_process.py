@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from opperf.child.worker.process import load_apart, private_bytes
+from opperf.child.measure.host import private_bytes
+from opperf.child.worker.process import load_apart
 
 FILLED = 64 << 20
 

@@ -219,6 +219,11 @@ class JaxBackend(Backend):
         stats = None if self.device.platform == "cpu" else self.device.memory_stats()
         return None if stats is None else int(stats["bytes_limit"]) - int(stats["bytes_in_use"])
 
+    def live_memory(self) -> int | None:
+        """Return the bytes of the arrays that live on a device other than a CPU."""
+        stats = None if self.device.platform == "cpu" else self.device.memory_stats()
+        return None if stats is None else int(stats["bytes_in_use"])
+
     def memory(self, work: Work) -> Memory | None:
         """Return what XLA plans for one call."""
         return programs.memory(work)

@@ -300,6 +300,10 @@ class TorchBackend(Backend):
         unused: int = torch.cuda.memory_reserved(self.device) - torch.cuda.memory_allocated(self.device)
         return int(torch.cuda.mem_get_info(self.device)[0]) + unused
 
+    def live_memory(self) -> int | None:
+        """Return the bytes of the tensors that live on a CUDA device."""
+        return int(torch.cuda.memory_allocated(self.device)) if self.device.type == "cuda" else None
+
     def memory(self, work: Work) -> Memory | None:
         """Return what one call allocates; of a CUDA graph, whose memory is its own, nothing."""
         return costs.trace_memory(work, self.device) if self.side.mode != "cuda_graph" else None
