@@ -8,7 +8,8 @@ stays one, and equal calls stay equal.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from opperf.domain.backend import HostValue
@@ -41,6 +42,19 @@ def constant(value: Any) -> object:
     except TypeError:
         return object()
     return type(value), repr(value), value
+
+
+def element_types(read: Callable[[str], Any], names: Iterable[str]) -> dict[str, Any]:
+    """Return the framework's element types of these names, without those that this release of it does not know.
+
+    >>> element_types(lambda name: {"int8": 1}[name], ["int8", "float8_e4m3fn"])
+    {'int8': 1}
+    """
+    types = {}
+    for name in names:
+        with suppress(TypeError, LookupError, ValueError):
+            types[name] = read(name)
+    return types
 
 
 def bounds(values: Any) -> tuple[float, float] | None:

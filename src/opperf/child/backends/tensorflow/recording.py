@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -74,9 +75,7 @@ def start(folder: str) -> None:
 
 def spans(folder: str) -> list[Span]:
     """Return what was recorded into a folder, in the order of time."""
-    # Imported here, as it needs the whole of protobuf.
-    from tensorflow.tsl.profiler.protobuf import xplane_pb2
-
+    xplane_pb2 = _format()
     result = []
     for file in Path(folder).rglob("*.xplane.pb"):
         space = xplane_pb2.XSpace.FromString(file.read_bytes())
@@ -91,6 +90,14 @@ def spans(folder: str) -> list[Span]:
                     end = begin + event.duration_ps // 1000
                     result.append(Span(name, line.name or str(line.id), begin, end, facts, plane.name))
     return sorted(result, key=lambda span: span.start)
+
+
+def _format() -> Any:
+    """Return what reads recordings, imported when they are read, as it needs the whole of protobuf."""
+    try:
+        return import_module("tensorflow.tsl.profiler.protobuf.xplane_pb2")
+    except ModuleNotFoundError:  # TensorFlow before 2.12
+        return import_module("tensorflow.core.profiler.protobuf.xplane_pb2")
 
 
 def _beginning(task: Any) -> int:

@@ -21,7 +21,7 @@ import tensorflow as tf
 from opperf.child.backends import keras, threads
 from opperf.child.backends.call import Binding, bindings
 from opperf.child.backends.tensorflow import capture, functions, gradients, programs, recording
-from opperf.child.backends.values import ATOL, RTOL, agree
+from opperf.child.backends.values import ATOL, RTOL, agree, element_types
 from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import Backend, HostValue, Unsupported
 from opperf.domain.call import Bound, CapturedCall, FirstCall, Layer, Work
@@ -31,8 +31,8 @@ from opperf.domain.measurement import Memory
 from opperf.domain.plan import Side
 from opperf.domain.tensor import ITEM_SIZES, STRING, TensorSpec, row_major
 
-#: TensorFlow has all element types of numbers that opperf knows but one.
-DTYPES = {name: tf.as_dtype(name) for name in ITEM_SIZES if name not in ("complex32", STRING)}
+#: TensorFlow has all element types of numbers that opperf knows but one; old releases lack some of 8 bits.
+DTYPES = element_types(tf.as_dtype, [name for name in ITEM_SIZES if name not in ("complex32", STRING)])
 #: Tensors that consist of several, and are one result.
 COMPOSITE = (tf.SparseTensor, tf.IndexedSlices)
 
@@ -104,7 +104,8 @@ class TensorflowBackend(Backend):
     def dtype(self, name: str) -> Any:
         """Return `tf.float32` and the like."""
         if name not in DTYPES:
-            hint = "ONNX Runtime has it" if name == STRING else "torch has it; TensorFlow has complex64"
+            others = {STRING: "ONNX Runtime has it", "complex32": "torch has it; TensorFlow has complex64"}
+            hint = others.get(name, "newer releases have it")
             what = "opperf makes no TensorFlow tensors of" if name == STRING else "TensorFlow has no"
             raise Unsupported(f"{what} {name}", slug="no_such_dtype", hint=hint)
         return DTYPES[name]
