@@ -53,6 +53,32 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 """
 
 
+#: A package that needs nothing to be built: its own module makes the wheel.
+_OWN_BACKEND = """
+[build-system]
+requires = []
+build-backend = "backend"
+backend-path = ["."]
+
+[project]
+name = "cloned"
+version = "1.0"
+"""
+_BACKEND = """
+import os, zipfile
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    name = "cloned-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(os.path.join(wheel_directory, name), "w") as wheel:
+        info = "cloned-1.0.dist-info/"
+        wheel.writestr("cloned.py", "made = {made}")
+        wheel.writestr(info + "METADATA", "Metadata-Version: 2.1\\nName: cloned\\nVersion: 1.0\\n")
+        wheel.writestr(info + "WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        wheel.writestr(info + "RECORD", "")
+    return name
+"""
+
+
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache; uv keeps its own, as users have it."""
@@ -189,6 +215,46 @@ def test_a_wheel_that_was_made_anew_is_another_environment(tmp_path: Path) -> No
     _make_wheel(tmp_path, "torch", module="torch", text="made = 22\n")
     second = interpreters.interpreter(spec, framework="torch")
     assert [_run(python, "import torch; print(torch.made)") for python in (first, second)] == ["1", "22"]
+
+
+def test_wheels_repositories_and_files_of_requirements_are_installed_in_addition(tmp_path: Path) -> None:
+    base = _make_wheel(tmp_path, "torch", module="torch")
+    beside = _make_wheel(tmp_path, "beside", module="beside", text="made = 1\n")
+    _make_wheel(tmp_path, "listed", module="listed", text="made = 2\n")
+    (tmp_path / "requirements.txt").write_text(f"listed @ file://{tmp_path}/listed-1.0-py3-none-any.whl\n")
+    repository = tmp_path / "repository"
+
+    def commit(made: int) -> None:
+        repository.mkdir(exist_ok=True)
+        (repository / "pyproject.toml").write_text(_OWN_BACKEND)
+        (repository / "backend.py").write_text(_BACKEND.format(made=made))
+        _git(repository, "init", "--quiet")
+        _git(repository, "add", "--all")
+        _git(repository, "commit", "--quiet", "--message", f"Make {made}")
+
+    def install() -> tuple[str, str]:
+        text = f"torch @ file://{base} + {beside} + git+file://{repository} + -r {tmp_path}/requirements.txt"
+        python = interpreters.interpreter(EnvironmentSpec.parse(text), framework="torch")
+        words = _run(python, "import beside, cloned, listed; print(beside.made, listed.made, cloned.made)")
+        return words, str(python)
+
+    commit(3)
+    first = install()
+    assert first[0] == "1 2 3"
+    assert install() == first  # nothing has changed
+    commit(4)
+    (tmp_path / "requirements.txt").write_text((tmp_path / "requirements.txt").read_text() + "# read again\n")
+    second = install()
+    assert second[0] == "1 2 4"
+    assert second[1] != first[1]
+    (built, other) = environments.environments()
+    assert built.text == other.text  # as records have it; what stands behind the names decides which folder it is
+
+
+def _git(repository: Path, *words: str) -> None:
+    """Run git, whoever is logged in here."""
+    author = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", "-C", str(repository), *author, *words], check=True, capture_output=True)
 
 
 def test_an_impossible_requirement_says_what_uv_found_and_leaves_nothing(cache: Path) -> None:
