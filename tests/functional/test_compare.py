@@ -105,6 +105,16 @@ def test_only_a_comparison_of_which_nothing_is_left_fails(operators: list[str], 
     assert opperf("compare", *operators, "--base", "null", "--new", "null", *FEW).code == code
 
 
+def test_the_words_of_run_say_how_many_pairs_there_are_how_long_they_sample_and_what_is_left_of_them(
+    opperf: Any,
+) -> None:
+    words = ("--processes", 4, "--trial-budget", "50ms", "--precision", "1%", "--no-samples", "--format", "json")
+    done = opperf("compare", "null:steady", "--base", "null", "--new", "null", *words)
+    (result,) = json.loads(done.out)["comparisons"]
+    assert (result["verdict"], result["pairs"], result["log_ratios"]) == ("same", 4, [])
+    assert result["ratio"] == pytest.approx(1.0)
+
+
 def test_csv_has_one_row_for_each_comparison() -> None:
     rows = list(csv.DictReader(io.StringIO(written(".csv", *SLOWER)[0])))
     assert [row["verdict"] for row in rows] == ["slower"]
@@ -135,6 +145,11 @@ def test_markdown_and_console_show_the_verdict() -> None:
         ("add", "--base", "null", "--new", "nul"),
         ("add", "--base", "null", "--new", "null;threads=0"),
         ("add", "--base", "null", "--new", "null", "--pairs", "2"),
+        ("add", "--base", "null", "--new", "null", "--processes", "2"),
+        ("add", "--base", "null", "--new", "null", "--pairs", "6", "--processes", "4"),
+        ("add", "--base", "null", "--new", "null", "--trial-budget", "0"),
+        ("add", "--base", "null", "--new", "null", "--precision", "5s"),
+        ("old.json", "new.json", "--trial-budget", "1"),
         ("add", "--base", "null", "--new", "null", "--max-pairs", "20"),
         ("add", "--base", "null", "--new", "null", "--settle", "--max-pairs", "2"),
         ("old.json", "new.json", "--settle"),

@@ -19,7 +19,7 @@ from opperf.domain.tolerances import Tolerances
 from opperf.parent import request as requests
 from opperf.parent.analysis.crowd import crowd_warnings
 from opperf.parent.analysis.two_runs import compare_runs
-from opperf.parent.analysis.verdict import Rule
+from opperf.parent.analysis.verdict import FIRST_PAIRS, Rule
 from opperf.parent.calibration import stored_floors, stored_rates
 from opperf.parent.contest import Contest, header, outcome
 from opperf.parent.explain import explain
@@ -39,7 +39,11 @@ from opperf.parent.workers.interpreters import importable
 
 @dataclass(frozen=True)
 class Judging:
-    """When a comparison is decided, and what else to do with it."""
+    """When a comparison is decided, and what else to do with it.
+
+    `processes` is what `run` calls the pairs: a process of each side is one. `trial_budget` and `precision` bound how
+    long each pair samples a case, and without `keep_samples` a comparison holds no values of its pairs.
+    """
 
     tolerance: float | str | Tolerances = 0.02
     pairs: int = 5
@@ -49,6 +53,10 @@ class Judging:
     labels: Mapping[str, str] = field(default_factory=dict)
     command: Sequence[str] = ()
     fleet: Wishes | None = None
+    processes: int | None = None
+    trial_budget: float | str | None = None
+    precision: float | str | None = None
+    keep_samples: bool = True
     #: The log-ratios that series of builds moved by before, by `series_key`.
     pasts: Mapping[tuple[object, ...], float] = field(default_factory=dict)
     #: Whether cases that are next to nothing of a suite get few pairs: what a gate judges each case by, they need.
@@ -56,7 +64,23 @@ class Judging:
 
     def rule(self) -> Rule:
         """Return the rule; raises `InputError`."""
-        return requests.rule(self.tolerance, self.pairs, settle=self.settle, max_pairs=self.max_pairs)
+        pairs = self.pairs if self.processes is None else self.processes
+        if self.pairs not in (pairs, FIRST_PAIRS):
+            raise InputError(
+                f"`--pairs {self.pairs}` and `--processes {pairs}` contradict each other",
+                hint="a pair is a process of each side: use one or the other",
+            )
+        if pairs < 3:
+            name = "--pairs" if self.processes is None else "--processes"
+            raise InputError(f"`{name}` is {pairs}, expected a whole number >= 3", hint=f"the default is {FIRST_PAIRS}")
+        return requests.rule(
+            self.tolerance,
+            pairs,
+            settle=self.settle,
+            max_pairs=self.max_pairs,
+            trial_budget=self.trial_budget,
+            precision=self.precision,
+        )
 
 
 def compare(
@@ -78,14 +102,19 @@ def compare(
         return of_runs(*_runs(operators, judging), rule), None
     if base is None or not new:
         raise InputError("a comparison needs both `--base SIDE` and `--new SIDE`", hint="or name two result files")
-    if judging.pairs < 3:
-        raise InputError(f"`--pairs` is {judging.pairs}, expected a whole number >= 3", hint="the default is 5")
     plugins = requests.plugin_files(request, [base, *new], note=progress.note)
     first, *others = parse_sides([named_side(text, plugins) for text in (base, *new)])
     tells = any(text.side.implementation is not None for text in (first, *others))
     selection = requests.selection(operators, request, others=tells, note=progress.note)
     judging = replace(judging, thrifty=True)
-    return live(selection, first, others, requests.settings(request), judging, rule, progress)
+    run, cause = live(selection, first, others, requests.settings(request), judging, rule, progress)
+    return run if judging.keep_samples else _without_pairs(run), cause
+
+
+def _without_pairs(run: ComparisonRun) -> ComparisonRun:
+    """Return comparisons without what each pair said: verdicts, ratios, intervals and times stay."""
+    plain = (replace(one, log_ratios=(), base_faults=(), new_faults=()) for one in run.comparisons)
+    return replace(run, comparisons=tuple(plain))
 
 
 def of_runs(old: Run, new: Run, rule: Rule) -> ComparisonRun:
@@ -95,11 +124,11 @@ def of_runs(old: Run, new: Run, rule: Rule) -> ComparisonRun:
 
 def _runs(files: Sequence[str], judging: Judging) -> tuple[Run, Run]:
     """Read two result files; raises `InputError` for other files, and for options of live comparisons."""
-    for name in ("explain", "settle"):
+    for name in ("explain", "settle", "processes", "trial_budget", "precision"):
         if getattr(judging, name):
-            wants = "run" if name == "explain" else "go on with"
+            wants = {"explain": "run", "settle": "go on with"}.get(name, "measure")
             raise InputError(
-                f"`--{name}` has nothing to {wants}: result files are compared",
+                f"`--{name.replace('_', '-')}` has nothing to {wants}: result files are compared",
                 hint="give `--base SIDE` and `--new SIDE`",
                 slug="nothing_to_explain" if name == "explain" else "nothing_to_settle",
             )

@@ -141,13 +141,23 @@ def number(value: float | str, read: Callable[..., float], name: str) -> float:
 
 
 def rule(
-    tolerance: float | str | Tolerances, pairs: int, *, settle: bool = False, max_pairs: int | None = None
+    tolerance: float | str | Tolerances,
+    pairs: int,
+    *,
+    settle: bool = False,
+    max_pairs: int | None = None,
+    trial_budget: float | str | None = None,
+    precision: float | str | None = None,
 ) -> Rule:
     """Return the rule of a comparison; raises `InputError`."""
     if not isinstance(tolerance, Tolerances):
         tolerance = Tolerances(number(tolerance, parse_percent, "tolerance"))
     most = _most_pairs(pairs, max_pairs, settle=settle)
-    return Rule(tolerance=tolerance.usual, pairs=pairs, most=most, own=tolerance.own)
+    by_name = {"trial_budget": trial_budget, "precision": precision}
+    numbers = {name: number(value, READERS[name], name) for name, value in by_name.items() if value is not None}
+    Settings(**numbers)  # says what is wrong with one
+    more = {"sampling": numbers.get("trial_budget"), "precision": numbers.get("precision")}
+    return Rule(tolerance=tolerance.usual, pairs=pairs, most=most, own=tolerance.own, **more)
 
 
 def _most_pairs(pairs: int, most: int | None, *, settle: bool) -> int | None:

@@ -268,6 +268,12 @@ def test_what_a_pair_may_take_longer_is_its_share_of_starting_the_children(
     assert given == [Patience(seconds, rule.band / 2)] * (5 * contests)
 
 
+def test_what_is_said_of_a_pairs_sampling_reaches_each_pair(clock: Clock) -> None:
+    given: list[Patience] = []
+    compared(clock, noisy(0.0, 0.001), Rule(sampling=1.5, precision=0.01), patience=given)
+    assert given == [Patience(0.0, math.log1p(0.01), None, 1.5)] * 5
+
+
 def test_a_pair_does_not_go_on_beyond_the_budget(clock: Clock) -> None:
     given: list[Patience] = []
     compared(clock, noisy(0.0, 0.001), starting=6.0, budget=16.0, patience=given)

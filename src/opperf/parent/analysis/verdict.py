@@ -50,6 +50,8 @@ OF_FAMILY = 0.05
 #: From this number of pairs on, this share at either end is left out of the mean: pairs of identical code have a few
 #: that lie five times as far off as the others.
 TRIMMED_FROM, TRIM = 8, 0.2
+#: A pair whose ratio is known within this share of the tolerance gains little by more rounds.
+SHARE_OF_BAND = 0.5
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,8 @@ class Rule:
     `floor` is the log-ratio that identical code is known to move by. With `most`, looks go on up to that many pairs.
     `family` is the number of comparisons that are decided one by one, and of which none may be wrong about a change.
     `own` are the tolerances of operators by name or pattern. `past` is the log-ratio that a series of builds moved by
-    before, from one to the next.
+    before, from one to the next. `sampling` are the seconds for which a pair takes samples of a case, None for as long
+    as it gains by them: until its ratio is known within a share, the `precision`, or half of the tolerance.
     """
 
     tolerance: float = 0.02
@@ -69,6 +72,17 @@ class Rule:
     family: int = 1
     own: Mapping[str, float] = field(default_factory=dict)
     past: float = 0.0
+    sampling: float | None = None
+    precision: float | None = None
+
+    @property
+    def width(self) -> float:
+        """The half-width of the interval of a pair's log-ratio at which more samples gain little.
+
+        >>> round(Rule(tolerance=0.04).width, 3), round(Rule(precision=0.01).width, 3)
+        (0.02, 0.01)
+        """
+        return self.band * SHARE_OF_BAND if self.precision is None else math.log1p(self.precision)
 
     @property
     def tolerances(self) -> Tolerances:

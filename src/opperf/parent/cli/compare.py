@@ -25,6 +25,7 @@ def compare(
     what: options.What,
     judging: options.Judging,
     settling: options.Settling,
+    sampling: options.PairSampling,
     how: options.How,
     jobs: options.Jobs = "1",
     clock: options.ComparingClock = "wall",
@@ -32,6 +33,9 @@ def compare(
     no_check: options.NoCheck = False,
     explain: options.Explain = False,
     fleet: options.OnFleet,
+    no_samples: Annotated[
+        bool, typer.Option("--no-samples", help="Keep only verdicts, ratios and times, not what each pair said.")
+    ] = False,
     report: options.Report,
 ) -> None:
     """Compare two sides: slower, faster, the same or inconclusive.
@@ -63,7 +67,9 @@ def compare(
             "clock": comparing_clock(clock),
             "check": checking(check, no_check=no_check),
         },
-        judging_of(judging, settling, report, explain=explain, fleet=wishes(fleet)),
+        judging_of(
+            *(judging, settling, report, sampling), explain=explain, fleet=wishes(fleet), keep_samples=not no_samples
+        ),
         Bar(),
         base=base,
         new=new or (),

@@ -118,7 +118,7 @@ class Fleet:
         """Yield the comparisons of contests, each brought to its verdict on one node."""
         tasks = [Task(rule.pairs * PAIR_SECONDS, (one.base.side.process, one.new.side.process)) for one in contests]
         began = self._clock()
-        judged = Judged(rule.tolerance, rule.pairs, rule.most, explain, rule.own)
+        judged = Judged(rule.tolerance, rule.pairs, rule.most, explain, rule.own, rule.sampling, rule.precision)
 
         def order(places: Sequence[int]) -> Order:
             bouts = tuple(Bout(one.base, one.new, one.key) for one in (contests[place] for place in places))

@@ -119,6 +119,8 @@ class Judged(Exact):
     most: int | None
     explain: bool
     own: Mapping[str, float] = field(default_factory=dict)
+    sampling: float | None = None
+    precision: float | None = None
 
 
 @dataclass(frozen=True)

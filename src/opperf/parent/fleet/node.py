@@ -100,7 +100,14 @@ class Hands:
 
     def _compare(self, order: Order, judged: Judged) -> Answer:
         self.close()  # a child that waits is no neighbour for a comparison
-        rule = Rule(judged.tolerance, judged.pairs, most=judged.most, own=judged.own)
+        rule = Rule(
+            judged.tolerance,
+            judged.pairs,
+            most=judged.most,
+            own=judged.own,
+            sampling=judged.sampling,
+            precision=judged.precision,
+        )
         comparing = Comparing(order.settings, rule, self._note, floors=self._known_floors())
         contests = [comparing.contest(bout.base, bout.new, bout.key) for bout in order.bouts]
         comparing.run(contests)

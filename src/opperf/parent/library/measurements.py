@@ -100,10 +100,14 @@ def compare(
     pairs: int = 5,
     settle: bool = False,
     max_pairs: int | None = None,
+    processes: int | None = None,
+    trial_budget: float | str | None = None,
+    precision: float | str | None = None,
     clock: str = "wall",
     check: bool | str = True,
     explain: bool = False,
     labels: Mapping[str, str] | None = None,
+    keep_samples: bool = True,
     progress: bool = False,
     fleet: str | None = None,
     where: str | None = None,
@@ -113,7 +117,8 @@ def compare(
     """Compare a base with other sides, in interleaved pairs of fresh processes.
 
     A side is a framework, a version, a Python, an implementation with its settings (`torch;threads=2`) or a function,
-    whose `framework` is the one that its file imports unless it is given. Without sides, two functions are compared
+    whose `framework` is the one that its file imports unless it is given. `processes` is what `run` calls the `pairs`;
+    `trial_budget` and `precision` bound how long each samples a case. Without sides, two functions are compared
     with each other, and two results of `run` or their files as they were recorded.
 
     >>> import opperf
@@ -122,7 +127,10 @@ def compare(
     """
     subjects = [one for several in operators for one in as_list(several)]
     fleet_wishes = wishes(fleet, where, replicate)
-    judging = comparing.Judging(tolerance, pairs, settle, max_pairs, explain, labels or {}, own_command(), fleet_wishes)
+    judging = comparing.Judging(
+        *(tolerance, pairs, settle, max_pairs, explain, labels or {}, own_command(), fleet_wishes),
+        *(processes, trial_budget, precision, keep_samples),
+    )
     if len(subjects) == 2 and all(isinstance(one, Results) for one in subjects):
         old, late = (one.run for one in subjects if isinstance(one, Results))
         return Comparisons(comparing.of_runs(old, late, judging.rule()))

@@ -35,12 +35,14 @@ Round: TypeAlias = tuple[Samples, Samples]
 class Patience:
     """How long a pair goes on beyond its rounds: for `seconds`, or until its log-ratio is known within `width`.
 
-    `rounds` is their number where it was fixed before the pair; they go on while too few of them are clean.
+    `rounds` is their number where it was fixed before the pair; they go on while too few of them are clean. With
+    `sampling` that many seconds of rounds are the most, and what the pair has if it is not known sooner.
     """
 
     seconds: float = 0.0
     width: float = math.inf
     rounds: int | None = None
+    sampling: float | None = None
 
 
 def enough(rounds: Sequence[Round], seconds: float, patience: Patience, *, cpu_may_stand_in: bool = False) -> bool:
@@ -54,7 +56,11 @@ def enough(rounds: Sequence[Round], seconds: float, patience: Patience, *, cpu_m
         return False
     if is_long(rounds):
         stands_in = cpu_may_stand_in and _only_compute(rounds)
-        return len(rounds) > LEAST_ROUNDS or stands_in or _usable(rounds) >= FEW_ROUNDS
+        few = len(rounds) > LEAST_ROUNDS or stands_in or _usable(rounds) >= FEW_ROUNDS
+        return few and seconds >= (patience.sampling or 0.0)
+    if patience.sampling is not None and len(rounds) > LEAST_ROUNDS:
+        is_known = len(rounds) >= ROUNDS and _is_narrow(rounds, patience.width)
+        return is_known or seconds >= patience.sampling
     if len(rounds) <= LEAST_ROUNDS or (len(rounds) < ROUNDS and seconds < PAIR_SECONDS):
         return False
     return len(rounds) >= MOST_ROUNDS or seconds >= patience.seconds or _is_narrow(rounds, patience.width)

@@ -123,6 +123,22 @@ def test_a_pair_whose_rounds_agree_ends_early_whatever_they_say(ratio: float) ->
     assert not enough(rounds_of(24, 0.98 * ratio, 1.02 * ratio), 0.3, patience)
 
 
+@pytest.mark.parametrize(("count", "seconds"), [(7, 0.25), (200, 0.25), (2, 4.0)])
+def test_a_pair_with_a_time_of_its_own_samples_for_that_long_and_no_longer(count: int, seconds: float) -> None:
+    call = 1_000_000 if count > 2 else LONG
+    rounds = [(turn(call), turn(round(call * ratio))) for ratio in (1.0, 1.2)] * (count // 2 + 1)
+    patience = Patience(9.0, 0.01, sampling=seconds)
+    assert not enough(rounds, seconds - 0.1, patience)
+    assert enough(rounds, seconds, patience)
+
+
+def test_a_pair_with_a_time_of_its_own_ends_when_its_ratio_is_known_and_not_before_it_can_be() -> None:
+    patience = Patience(0.0, 0.01, sampling=9.0)
+    assert not enough(rounds_of(23, 1.0), 0.5, patience)
+    assert enough(rounds_of(24, 1.0), 0.5, patience)
+    assert not enough(rounds_of(6, 1.0, 1.2), 0.5, Patience(sampling=0.6))
+
+
 LONG, SHORTER = 100_000_000, 90_000_000
 
 
