@@ -215,6 +215,21 @@ def test_a_build_that_fails_beside_the_good_one_is_left_out_and_not_compared_wit
 
 
 @pytest.mark.usefixtures("exact")
+def test_builds_whose_processes_do_not_start_say_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: Exact, contests: list[Contest], *_words: object) -> None:
+        for contest in contests:
+            contest.failure = "this version is not compatible"
+
+    monkeypatch.setattr(Exact, "_tell", fail)
+    bisection = search(Slowdowns(steps((5, 1.2))))
+    assert (only(bisection).kind, only(bisection).reason) == (
+        "failed",
+        "this version is not compatible",
+    )
+    assert bisection.run.machine  # it can be read although no process said anything of itself
+
+
+@pytest.mark.usefixtures("exact")
 def test_builds_that_are_the_same_to_the_byte_are_not_measured() -> None:
     same = {f"v{i}": "before" if i < 11 else "after" for i in range(16)}
     answer = only(search(Slowdowns(steps((11, 1.05)), same)))

@@ -104,15 +104,11 @@ def test_a_package_beside_a_framework_is_exchanged_in_the_environment_of_the_goo
     builds = Beside("torch", "numba", "0.61.2", "numba==0.62.1", pre=False, note=notes.append)
     assert builds.names == ["numba==0.61.2", "numba==0.62.0", "numba==0.62.1"]
     sides = [builds.side(name) for name in (*builds.names[:2], builds.names[1])]
-    assert (
-        [run[-3:] for run in runs if "install" in run]
-        == [
-            ("numpy", "expecttest", "numba==0.61.2"),
-            ("numpy", "expecttest", "numba==0.61.2"),  # a copy, where the exchange moves what does not suit it
-            runs[-1][-3:],
-        ]
-    )
-    assert runs[-1][-1] == "numba==0.62.0"
+    assert [run[-3:] for run in runs if "install" in run] == [
+        ("numpy", "expecttest", "numba==0.61.2"),
+        ("numpy", "expecttest", "numba==0.61.2"),  # a copy, where the exchange moves what does not suit it
+        ("numpy", "expecttest", "numba==0.62.0"),  # with what brings it, which may have to move, too
+    ]
     assert "torch" in runs[1]
     assert (len({*sides}), notes) == (2, ["building numba==0.61.2", "building numba==0.62.0"])
 

@@ -121,10 +121,10 @@ class Beside:
             uv(CURRENT, "venv", "--python", sys.executable, str(folder))
             words = ("pip", "install", "--python", str(folder / PYTHON), *find_links())
             uv(CURRENT, *words, *self._base, first)
-            if name != first:
-                uv(CURRENT, *words, name)
+            if name != first:  # with the framework, which may need another release of its own: jax with jaxlib
+                uv(CURRENT, *words, *self._base, name)
 
-        home = _home("beside", sys.executable, *self._base, first, name)
+        home = _home("together", sys.executable, *self._base, first, name)
         return f"python={build_once(home, name, self._note, install) / PYTHON}"
 
     def digest(self, name: str) -> str | None:
