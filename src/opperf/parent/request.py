@@ -153,11 +153,15 @@ def rule(
     if not isinstance(tolerance, Tolerances):
         tolerance = Tolerances(number(tolerance, parse_percent, "tolerance"))
     most = _most_pairs(pairs, max_pairs, settle=settle)
-    by_name = {"trial_budget": trial_budget, "precision": precision}
-    numbers = {name: number(value, READERS[name], name) for name, value in by_name.items() if value is not None}
-    Settings(**numbers)  # says what is wrong with one
-    more = {"sampling": numbers.get("trial_budget"), "precision": numbers.get("precision")}
-    return Rule(tolerance=tolerance.usual, pairs=pairs, most=most, own=tolerance.own, **more)
+    own = settings({"trial_budget": trial_budget, "precision": precision})  # which says what is wrong with one
+    return Rule(
+        tolerance=tolerance.usual,
+        pairs=pairs,
+        most=most,
+        own=tolerance.own,
+        sampling=None if trial_budget is None else own.trial_budget,
+        precision=None if precision is None else own.precision,
+    )
 
 
 def _most_pairs(pairs: int, most: int | None, *, settle: bool) -> int | None:

@@ -160,10 +160,8 @@ class Bench:
         comparing.run(contests, pairs)
         self._measuring.append((time.monotonic() - began, pairs))
         if (base, new) == self._candidates.ends:
-            facts = (("good", comparing.facts.get("base")), ("bad", comparing.facts.get("new")))
-            self.facts = {
-                name: said for name, said in facts if said is not None
-            }  # a child that failed to start is silent
+            sides = {"good": comparing.facts.get("base"), "bad": comparing.facts.get("new")}
+            self.facts = {name: facts for name, facts in sides.items() if facts is not None}  # others did not start
         for subject, contest in zip(open_subjects, contests):
             self._keep(subject, contest, base, new)
 

@@ -7,8 +7,27 @@ from typing import Annotated, Optional
 
 import typer
 
+from opperf.domain.dataclass import dataclass
 from opperf.parent.cli import options
 from opperf.parent.cli.options import grouped
+
+
+@dataclass(frozen=True)
+class PairSampling:
+    """How many pairs there are, and how long each takes samples, in the words of `run`."""
+
+    processes: Annotated[
+        Optional[int], typer.Option(metavar="K", help="Number of processes per side: the same as `--pairs`.")
+    ] = None
+    trial_budget: Annotated[
+        Optional[str], typer.Option(metavar="SECONDS", help="Sampling time of a case in each pair. Default: as needed.")
+    ] = None
+    precision: Annotated[
+        Optional[str],
+        typer.Option(
+            metavar="P", help="Stop sampling in a pair once its ratio is this precise. Default: half the tolerance."
+        ),
+    ] = None
 
 
 @grouped
@@ -25,7 +44,7 @@ def compare(
     what: options.What,
     judging: options.Judging,
     settling: options.Settling,
-    sampling: options.PairSampling,
+    sampling: PairSampling,
     how: options.How,
     jobs: options.Jobs = "1",
     clock: options.ComparingClock = "wall",
@@ -68,7 +87,11 @@ def compare(
             "check": checking(check, no_check=no_check),
         },
         judging_of(
-            *(judging, settling, report, sampling), explain=explain, fleet=wishes(fleet), keep_samples=not no_samples
+            *(judging, settling, report),
+            **vars(sampling),
+            explain=explain,
+            fleet=wishes(fleet),
+            keep_samples=not no_samples,
         ),
         Bar(),
         base=base,

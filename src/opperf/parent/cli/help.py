@@ -26,7 +26,6 @@ GROUPS = {
         options.Sampling,
         options.Judging,
         options.Settling,
-        options.PairSampling,
         more=("budget", "timeout", "seed", "clock", "loop", "check", "no_check", "explain", "compile_cache"),
     ),
     "Output": _names(options.Keeping, options.Report, more=("top",)),

@@ -240,24 +240,6 @@ class Settling:
 
 
 @dataclass(frozen=True)
-class PairSampling:
-    """How many pairs there are, and how long each takes samples, in the words of `run`."""
-
-    processes: Annotated[
-        Optional[int], Option(metavar="K", help="Number of processes per side: the same as `--pairs`.")
-    ] = None
-    trial_budget: Annotated[
-        Optional[str], Option(metavar="SECONDS", help="Sampling time of a case in each pair. Default: as needed.")
-    ] = None
-    precision: Annotated[
-        Optional[str],
-        Option(
-            metavar="P", help="Stop sampling in a pair once its ratio is this precise. Default: half the tolerance."
-        ),
-    ] = None
-
-
-@dataclass(frozen=True)
 class Limits:
     """What holds for the whole of a command, whatever it measures."""
 
@@ -366,23 +348,12 @@ def inputs(operators: Sequence[str] | None, what: What, config: Sequence[Path] =
     return [what.suite, what.shapes, *config, *(what.plugin or ()), *code]
 
 
-def judging(
-    options: Judging,
-    settling: Settling,
-    report: Report,
-    sampling: PairSampling | None = None,
-    *,
-    explain: bool = False,
-    fleet: Wishes | None = None,
-    keep_samples: bool = True,
-) -> Rules:
+def judging(options: Judging, settling: Settling, report: Report, **more: Any) -> Rules:
     """Return when a comparison is decided; raises `InputError`."""
     from opperf.parent.compare import Judging as Rules
 
-    words = {**vars(options), **vars(settling)}
-    words |= {} if sampling is None else vars(sampling)
-    more = {"labels": labels(report), "command": command(), "fleet": fleet, "keep_samples": keep_samples}
-    return Rules(**words, explain=explain, **more)
+    words = {**vars(options), **vars(settling), **more}
+    return Rules(**words, labels=labels(report), command=command())
 
 
 def run_options(keeping: Keeping, report: Report) -> Options:
