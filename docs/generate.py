@@ -73,7 +73,6 @@ RULES = {
     "parent.analysis.summary": ("ENOUGH_FOR_P99", "PROCESSES"),
     "parent.analysis.counts": ("LAYOUTS", "OF_TOLERANCE", "FLOOR"),
     "parent.analysis.verdict": (
-        "SHARE_OF_BAND",
         "LEAST_PAIRS",
         "LOOKS",
         "GROWTH",
@@ -101,6 +100,7 @@ RULES = {
     ),
     "parent.analysis.two_runs": ("FLOOR",),
     "parent.analysis.change_points": ("MOST_PAST", "LEAST_PAST", "FENCE"),
+    "parent.pairs": ("SHARE_OF_BAND",),
     "child.worker.directions": ("CHECKED_CALLS", "LONG_CALLS", "MOST_COMPARED", "MOST_COTANGENT"),
     "child.worker.inputs": ("MOST_DRAWN", "PIECE_ELEMENTS", "PIECE_NUMBERS", "BLOCK_OFFSET"),
     "child.backends.threads": ("WATCHED_NS",),

@@ -32,6 +32,9 @@ from opperf.parent.workers.process import Worker
 from opperf.parent.workers.reference import Reference
 from opperf.parent.workers.rounds import Patience
 
+#: A pair whose ratio is known within this share of the tolerance gains little by more rounds.
+SHARE_OF_BAND = 0.5
+
 
 class Pairs(ABC):
     """The pairs of one command; whoever derives from it says by which rule a contest is decided."""
@@ -216,7 +219,8 @@ class Pairs(ABC):
         """Measure a contest once; where rounds differ, for as long as its share of starting the children took."""
         self._pace.next(contest)
         rounds, rule = FEW_ROUNDS if id(contest) in self._small else None, self._rule_of(contest)
-        patience = Patience(max(0.0, min(starting, self._left())), rule.width, rounds, rule.sampling)
+        width = rule.band * SHARE_OF_BAND if rule.precision is None else math.log1p(rule.precision)
+        patience = Patience(max(0.0, min(starting, self._left())), width, rounds, rule.sampling)
         try:
             duel.check(reference, contest.base, contest.new)
             stage(contest).append(duel.compare(contest.base, contest.new, patience))

@@ -50,8 +50,6 @@ OF_FAMILY = 0.05
 #: From this number of pairs on, this share at either end is left out of the mean: pairs of identical code have a few
 #: that lie five times as far off as the others.
 TRIMMED_FROM, TRIM = 8, 0.2
-#: A pair whose ratio is known within this share of the tolerance gains little by more rounds.
-SHARE_OF_BAND = 0.5
 
 
 @dataclass(frozen=True)
@@ -74,15 +72,6 @@ class Rule:
     past: float = 0.0
     sampling: float | None = None
     precision: float | None = None
-
-    @property
-    def width(self) -> float:
-        """The half-width of the interval of a pair's log-ratio at which more samples gain little.
-
-        >>> round(Rule(tolerance=0.04).width, 3), round(Rule(precision=0.01).width, 3)
-        (0.02, 0.01)
-        """
-        return self.band * SHARE_OF_BAND if self.precision is None else math.log1p(self.precision)
 
     @property
     def tolerances(self) -> Tolerances:
