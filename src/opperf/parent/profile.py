@@ -279,9 +279,10 @@ def _on_this_machine(process: Mapping[str, object]) -> dict[str, object]:
 
 
 def read_place(place: Path) -> Profile:
-    """Read a profile, of another tool too, or those in a folder that `--output` named as one; raises `InputError` for anything else.
+    """Read a profile, of another tool too, or those in a folder that `--output` named as one.
 
-    A command of several processes wrote one of them all behind the others: what is newer is of a later command.
+    A command of several processes wrote one of them all behind the others: what is newer is of a later command. Raises
+    `InputError` for anything else.
     """
     if not place.is_dir():
         return chrome_trace.read_profile(place)
