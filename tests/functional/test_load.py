@@ -74,8 +74,8 @@ def test_a_change_of_code_that_moves_bytes_is_told_to_be_too_large_on_a_crowded_
     for command in (COMMANDS["compare"], COMMANDS["gate"]):
         document = json.loads(opperf(*command, *large, "--format", "json").out)
         assert [one["slug"] for one in document["comparisons"][0]["warnings"]] == ["beside_streams"]
-    assert "beside programs that stream memory" in opperf(*COMMANDS["compare"], *large).out
-    assert "beside programs that stream memory" not in opperf(*COMMANDS["compare"], "--input", "data=8x8").out
+    assert "the code seems bound by memory" in opperf(*COMMANDS["compare"], *large).out
+    assert "the code seems bound by memory" not in opperf(*COMMANDS["compare"], "--input", "data=8x8").out
 
 
 def test_a_load_that_is_not_known_is_not_told(opperf: Opperf, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,7 +34,7 @@ from opperf.parent.reports import render
 WIDTHS = (80, 100, 120)
 #: What a word may be broken behind.
 SEPARATORS = "/,;:=_.-+|)]"
-LONG_PATH = "python=/home/somebody/projects/a-long-name/environments/torch-nightly/bin/python3.11"
+LONG_PATH = "python=/home/somebody/projects/a-long-name/envs/torch-nightly/bin/python3.11"
 LONG_NAME = "torch:aten::_scaled_dot_product_flash_attention_for_cpu_backward.overload"
 TWELVE = {f"weight_of_layer_{i}": TensorSpec((1024, 1024), "bfloat16") for i in range(12)}
 
