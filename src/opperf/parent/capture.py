@@ -60,9 +60,10 @@ def capture(
     model = next((code for code in codes if code.endswith(MODEL)), None)
     if model is not None and len(codes) > 1:
         raise InputError(f"`{model}` is captured by itself", hint="only functions share a suite")
-    owner = framework or ("onnxruntime" if model is not None else _imported_by(codes)) or "torch"
+    name = framework or ("onnxruntime" if model is not None else _imported_by(codes)) or "torch"
+    owner = registry.framework(name).name
     place = environment or ("current" if model is not None else _environment(codes, owner))
-    side = Side(registry.framework(owner).name, environment=place)
+    side = Side(owner, environment=place)
     seconds = number(timeout, parse_duration, "timeout")
     explicit = environment is not None
     if model is not None:

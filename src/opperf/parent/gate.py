@@ -234,7 +234,7 @@ def _against_base(
         )
     file = gate.file
     words = (file.tolerance, file.pairs, file.settle, file.max_pairs, gate.explain, gate.labels, gate.command)
-    judging = Judging(*words, fleet=gate.fleet)
+    judging = Judging(*words, fleet=gate.fleet, trial_budget=file.trial_budget, precision=file.precision)
     document, cause = live(selection, base, new, gate.settings(), judging, judging.rule(), progress)
     return GateResult(
         document, judgement_of(document.comparisons, file.tolerance, inconclusive=file.inconclusive), cause

@@ -53,6 +53,15 @@ def gate(
     max_pairs: Annotated[
         Optional[int], Option(metavar="N", help="Maximum number of pairs with --settle. Default: 64.")
     ] = None,
+    trial_budget: Annotated[
+        Optional[str], Option(metavar="SECONDS", help="Sampling time of a case in each pair. Default: as needed.")
+    ] = None,
+    precision: Annotated[
+        Optional[str],
+        Option(
+            metavar="P", help="Stop sampling in a pair once its ratio is this precise. Default: half the tolerance."
+        ),
+    ] = None,
     expected: Annotated[
         Optional[Path], Option(metavar="FILE", help="Compare with the expectations in this file instead.")
     ] = None,
@@ -109,6 +118,8 @@ def gate(
         "pairs": pairs,
         "settle": settle,
         "max_pairs": max_pairs,
+        "trial_budget": trial_budget,
+        "precision": precision,
         "expected": None if expected is None else str(expected),
         "threshold": threshold,
         "processes": processes,

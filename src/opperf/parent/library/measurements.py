@@ -181,8 +181,8 @@ def gate(
             )
         },
         **{name: as_list(request.pop(name, None)) for name in ("framework", "environment", "device")},
-        **{name: as_text(request.get(name), "%", 100) for name in ("tolerance", "threshold")},
-        **{name: as_text(request.get(name)) for name in ("budget", "timeout")},
+        **{name: as_text(request.get(name), "%", 100) for name in ("tolerance", "threshold", "precision")},
+        **{name: as_text(request.get(name)) for name in ("budget", "timeout", "trial_budget")},
         "expected": None if request.get("expected") is None else str(request["expected"]),
     }
     base = options.get("base")

@@ -100,6 +100,8 @@ class GateOptions(What, total=False):
     pairs: int | None
     settle: bool | None
     max_pairs: int | None
+    trial_budget: Number
+    precision: Number
     expected: str | Path | None
     threshold: Number
     processes: int | None

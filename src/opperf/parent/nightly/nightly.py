@@ -159,7 +159,13 @@ def _night(
     """
     labels = {**order.labels, NAME: file.name, BUILD: build, ANCHOR: anchor}
     rule = file.gate
-    judging = Judging(rule.tolerance, rule.pairs, rule.settle, rule.max_pairs, labels=labels, command=order.command)
+    judging = Judging(
+        *(rule.tolerance, rule.pairs, rule.settle, rule.max_pairs),
+        labels=labels,
+        command=order.command,
+        trial_budget=rule.trial_budget,
+        precision=rule.precision,
+    )
     settings = Gate(rule, {}, check=order.check).settings()
     runs: list[ComparisonRun] = []
     cause: BaseException | None = None

@@ -65,6 +65,8 @@ class GateFile:
     pairs: int = 5
     settle: bool = False
     max_pairs: int | None = None
+    trial_budget: float | None = None
+    precision: float | None = None
     budget: float | None = None
     timeout: float = 120.0
     inconclusive: str = "fail"

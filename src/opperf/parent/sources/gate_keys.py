@@ -203,6 +203,8 @@ KEYS: Mapping[str, tuple[str, Reader]] = {
     "pairs": ("pairs", _whole(LEAST)),
     "settle": ("settle", _yes_or_no),
     "max_pairs": ("max_pairs", _whole(LEAST)),
+    "trial_budget": ("trial_budget", _duration),
+    "precision": ("precision", _percent),
     "budget": ("budget", _duration),
     "timeout": ("timeout", _duration),
     "inconclusive": ("inconclusive", _one_of(POLICIES)),
