@@ -26,13 +26,13 @@ from two_modes import LASTING as LASTING_VARIABLE
 
 import opperf
 from opperf.domain.case import Case
-from opperf.domain.comparison import Comparison, PairValue
 from opperf.domain.measurement import Measurement
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.stats.significance import wilson
 from opperf.parent.analysis.verdict import Rule
-from opperf.parent.contest import Contest, outcome
-from opperf.parent.stages import Comparing
+from opperf.parent.documents.comparison import Comparison, PairValue
+from opperf.parent.measuring.comparing import Comparing
+from opperf.parent.measuring.contest import Contest, outcome
 
 FAST, SLOW = 680e-6, 1.9e-3
 FAULTS = {FAST: 120.0, SLOW: 715.0}

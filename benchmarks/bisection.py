@@ -30,18 +30,18 @@ from typing import Any
 
 from report import publish
 
-from opperf.domain.bisection import Answer
 from opperf.domain.case import Case
-from opperf.domain.comparison import PairValue
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.parent.analysis.verdict import Rule
-from opperf.parent.bisect import bench
-from opperf.parent.bisect.answers import Subject
-from opperf.parent.bisect.bisect import Order, Search
-from opperf.parent.contest import Contest
+from opperf.parent.commands.bisect import bench
+from opperf.parent.commands.bisect.answers import Subject
+from opperf.parent.commands.bisect.bisect import Order, Search
+from opperf.parent.documents.bisection import Answer
+from opperf.parent.documents.comparison import PairValue
+from opperf.parent.measuring.comparing import Comparing
+from opperf.parent.measuring.contest import Contest
+from opperf.parent.measuring.progress import Silent
 from opperf.parent.planning.selection import Selection
-from opperf.parent.progress import Silent
-from opperf.parent.stages import Comparing
 
 BUILDS, PAIRS = 50, 5
 #: The least and the most noise of one pair, as the standard deviation of its log-ratio.

@@ -15,7 +15,7 @@ from typing import Any
 from report import publish
 from rerun import BITS, NUMBERS
 
-from opperf.domain.environment import EnvironmentSpec
+from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 

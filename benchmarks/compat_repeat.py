@@ -27,7 +27,7 @@ from load import burners
 from report import publish
 
 from opperf.compat.mxnet_opperf.categories import members
-from opperf.domain.environment import EnvironmentSpec
+from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.workers.interpreters import choose_environment, interpreter
 
 WARMUP, RUNS = 10, 50

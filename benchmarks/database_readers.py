@@ -15,15 +15,15 @@ from urllib.parse import quote
 from readers import ADD, RUN, SIDE, TRIAL, WHOLE, Reader, command
 from starlette.testclient import TestClient
 
-from opperf.domain.comparison import Comparison, ComparisonRun, Verdict
 from opperf.domain.errors import InputError
 from opperf.domain.files.text_file import read_json
-from opperf.domain.floor import Floor, NoiseRun
-from opperf.parent.bisect.answers import Candidates, Judge, Subject
-from opperf.parent.bisect.bench import Journal
-from opperf.parent.bisect.questions import Questions
-from opperf.parent.exchange import EXPORTS, export_results, import_results
-from opperf.parent.history import imported_changes, named_changes
+from opperf.parent.commands.bisect.answers import Candidates, Judge, Subject
+from opperf.parent.commands.bisect.bench import Journal
+from opperf.parent.commands.bisect.questions import Questions
+from opperf.parent.commands.exchange import EXPORTS, export_results, import_results
+from opperf.parent.commands.history import imported_changes, named_changes
+from opperf.parent.documents.comparison import Comparison, ComparisonRun, Verdict
+from opperf.parent.documents.floor import Floor, NoiseRun
 from opperf.parent.pages.server.app import PAGES, application
 from opperf.parent.reports import render
 from opperf.parent.reports.history import changes, runs, series

@@ -27,13 +27,13 @@ from typing import Any
 from report import publish
 
 from opperf.domain.case import Case
-from opperf.domain.comparison import PairValue
 from opperf.domain.measurement import Measurement
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.stats.significance import wilson
 from opperf.parent.analysis.verdict import MOST_PAIRS, Rule
-from opperf.parent.contest import Contest, outcome
-from opperf.parent.stages import Comparing
+from opperf.parent.documents.comparison import PairValue
+from opperf.parent.measuring.comparing import Comparing
+from opperf.parent.measuring.contest import Contest, outcome
 
 RAW = Path(__file__).with_name("results") / "false_alarms.jsonl.gz"
 EFFECTS = {"A/A": 1.0, "+2 %": 1.02, "+5 %": 1.05, "+10 %": 1.10, "twice": 2.0}

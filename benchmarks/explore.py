@@ -23,12 +23,12 @@ from report import publish
 import opperf
 from opperf.child.backends.null.scripts import is_cliff
 from opperf.domain.case import Case
-from opperf.domain.exploration import Territory
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.tensor import TensorSpec
-from opperf.parent.explore.explore import Expedition, Order
+from opperf.parent.commands.explore.explore import Expedition, Order
+from opperf.parent.documents.exploration import Territory
+from opperf.parent.measuring.progress import Silent
 from opperf.parent.planning.selection import Selection
-from opperf.parent.progress import Silent
 
 NOISE = "0.02"
 LOOKS = 500

@@ -41,7 +41,6 @@ from scipy import stats
 from warm_worker import torch_side
 from workloads import BLOCK_CALLS, WORKLOADS
 
-from opperf.domain.comparison import PairValue
 from opperf.domain.errors import InputError
 from opperf.domain.measurement import Samples
 from opperf.domain.message.requests import Prepare, Release, Turn
@@ -49,8 +48,9 @@ from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.stats.significance import PairedTest, wilson
 from opperf.domain.units import parse_percent
 from opperf.parent.analysis.verdict import CONFIDENCE, MOST_PAIRS, Rule
-from opperf.parent.contest import Contest, outcome
-from opperf.parent.stages import Comparing
+from opperf.parent.documents.comparison import PairValue
+from opperf.parent.measuring.comparing import Comparing
+from opperf.parent.measuring.contest import Contest, outcome
 from opperf.parent.workers.duel import Duel
 from opperf.parent.workers.process import start
 from opperf.parent.workers.rounds import Patience

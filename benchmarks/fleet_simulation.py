@@ -26,8 +26,8 @@ from typing import Any
 from report import publish
 
 from opperf.domain.node import Node
-from opperf.parent.fleet.engine import Done, Event, Joined, Left
-from opperf.parent.fleet.scheduler import Scheduler, Task
+from opperf.parent.measuring.fleet.engine import Done, Event, Joined, Left
+from opperf.parent.measuring.fleet.scheduler import Scheduler, Task
 
 TRIAL, SPREAD, CHILD_START, MESSAGE, BACK_AFTER = 0.4, 0.6, 4.0, 0.005, 60.0
 SIDES = ("numpy", "torch", "jax")

@@ -28,12 +28,12 @@ from report import publish
 from sqlalchemy import Connection, Float, Index, func, insert, literal, literal_column, select, text
 
 from opperf.domain.case import Case
-from opperf.domain.comparison import Comparison, ComparisonRun, Verdict
 from opperf.domain.measurement import Quantity
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Warning
 from opperf.domain.record import Record, Run, Statistics, Value
 from opperf.domain.tensor import TensorSpec
+from opperf.parent.documents.comparison import Comparison, ComparisonRun, Verdict
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import Address, writing

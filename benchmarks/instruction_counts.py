@@ -34,13 +34,13 @@ import opperf
 from opperf.catalog import operator
 from opperf.domain.case import Case
 from opperf.domain.code import Code
-from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.plan import INSTRUCTIONS, Settings, Side, Trial
 from opperf.domain.stats.order import median
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.analysis.verdict import Rule
-from opperf.parent.contest import Contest
-from opperf.parent.stages import Comparing
+from opperf.parent.documents.environment import EnvironmentSpec
+from opperf.parent.measuring.comparing import Comparing
+from opperf.parent.measuring.contest import Contest
 from opperf.parent.workers.interpreters import choose_environment
 
 OPERATORS = {

@@ -27,15 +27,15 @@ from report import publish
 import opperf
 from opperf.domain.case import Case
 from opperf.domain.code import Code
-from opperf.domain.comparison import PairValue
 from opperf.domain.dataclass import dataclass
-from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.registry import FRAMEWORKS
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.analysis.verdict import paired_test
-from opperf.parent.judge.bench import FEW_SLOTS, Bench
-from opperf.parent.judge.match import Log, Match
+from opperf.parent.documents.comparison import PairValue
+from opperf.parent.documents.environment import EnvironmentSpec
+from opperf.parent.measuring.judge.bench import FEW_SLOTS, Bench
+from opperf.parent.measuring.judge.match import Log, Match
 from opperf.parent.workers.interpreters import choose_environment
 from opperf.parent.workers.pair_cpus import shared_cpus
 

@@ -21,7 +21,7 @@ from statistics import median
 
 from report import publish
 
-from opperf.domain.environment import EnvironmentSpec
+from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.workers.interpreters import choose_environment, interpreter
 
 CATEGORY, TURNS = "rearrange", 3

@@ -21,8 +21,8 @@ from typing import Any
 import psutil
 from report import publish
 
-from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.record import Record, Run
+from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.store.documents import read_run
 from opperf.parent.workers.interpreters import choose_environment, interpreter
 

@@ -23,7 +23,7 @@ from report import publish
 
 import opperf
 from opperf.catalog import catalog
-from opperf.domain.environment import EnvironmentSpec
+from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.package import package_folder
 

@@ -36,8 +36,8 @@ from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.stats.significance import Estimate
 from opperf.parent.analysis.change_points import Point, absolute, changes
 from opperf.parent.analysis.verdict import Rule
-from opperf.parent.contest import Contest, outcome
-from opperf.parent.stages import Comparing
+from opperf.parent.measuring.comparing import Comparing
+from opperf.parent.measuring.contest import Contest, outcome
 
 BUILDS = 200
 EFFECTS = {"+5 %": math.log(1.05), "+10 %": math.log(1.10)}

@@ -18,9 +18,9 @@ from typing import Any
 from report import publish
 
 from opperf.domain.case import Case
-from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.registry import FRAMEWORKS, split_implementation
+from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 from opperf.parent.workers.pool import Pool

@@ -25,14 +25,14 @@ from typing import Any
 from report import publish
 from warm_worker import start_worker, torch_side
 
-from opperf.catalog.param.document import read_config
 from opperf.domain.measurement import Outcome
 from opperf.domain.message.requests import Measure, Prepare, Release
 from opperf.domain.plan import Settings, Trial
 from opperf.domain.stats.order import median
+from opperf.param.document import read_config
+from opperf.parent.measuring.progress import Silent
+from opperf.parent.measuring.session import Options, Session
 from opperf.parent.planning.selection import Selection
-from opperf.parent.progress import Silent
-from opperf.parent.session import Options, Session
 from opperf.parent.workers.process import Worker
 
 #: Cases of each operator; the first ones import what the profiler needs, and are left out.

@@ -33,13 +33,13 @@ from typing import Any
 from report import publish
 
 from opperf.catalog import operator
-from opperf.child.backends.threads import VARIABLES
+from opperf.child.backends.common.threads import VARIABLES
 from opperf.domain.case import Case
-from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.profile.event import parents
 from opperf.domain.profile.watching import ONE_BY_ONE
 from opperf.domain.stats.order import median
 from opperf.domain.suite import Suite, SuiteCase
+from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.reports.text import case_text
 from opperf.parent.store.documents import read_profile, read_run
 from opperf.parent.workers.interpreters import choose_environment, interpreter

@@ -14,8 +14,8 @@ from typing import Any
 
 from report import publish
 
-from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.stats.order import median
+from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 

@@ -16,15 +16,11 @@ from typing import Any
 
 from typer.main import get_command
 
-from opperf.catalog.param.cases import cases
-from opperf.catalog.param.document import read_config
 from opperf.compat.mxnet_opperf.command.plan import read_rows
 from opperf.compat.param.command.kernels import from_ncu
 from opperf.domain.case import Case, ListOf
 from opperf.domain.errors import OpperfError
 from opperf.domain.files.text_file import read_text
-from opperf.domain.floor import Floor
-from opperf.domain.judgement import Expectation, document
 from opperf.domain.measurement import Measurement, Memory, Outcome, Sample, Samples, compile_time
 from opperf.domain.message.requests import Prepare
 from opperf.domain.message.wire import answer_line, read_answer, read_request, request_line
@@ -36,7 +32,11 @@ from opperf.domain.reason import Reason, Warning
 from opperf.domain.record import Run
 from opperf.domain.suite import Program, Suite, SuiteCase
 from opperf.domain.tensor import TensorSpec
+from opperf.param.cases import cases
+from opperf.param.document import read_config
 from opperf.parent.cli.main import app
+from opperf.parent.documents.floor import Floor
+from opperf.parent.documents.judgement import Expectation, document
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.suites import check_suite
 from opperf.parent.reports import profile_page

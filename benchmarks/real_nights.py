@@ -18,10 +18,10 @@ from typing import Any
 
 from report import publish
 
-from opperf.parent.compare import Judging, compare
-from opperf.parent.history import archive, named_changes
-from opperf.parent.nightly.nightly import Order, nightly
-from opperf.parent.progress import Silent, Stderr
+from opperf.parent.commands.compare import Judging, compare
+from opperf.parent.commands.history import archive, named_changes
+from opperf.parent.commands.nightly.nightly import Order, nightly
+from opperf.parent.measuring.progress import Silent, Stderr
 from opperf.parent.reports.history import NamedChange
 from opperf.parent.sources.gate_file import nightly_file
 from opperf.parent.store.database.history import ratios

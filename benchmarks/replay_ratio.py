@@ -18,7 +18,7 @@ from typing import Any
 
 from report import publish
 
-from opperf.domain.environment import EnvironmentSpec
+from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.workers.interpreters import choose_environment, interpreter
 
 HERE = Path(__file__).resolve().parent

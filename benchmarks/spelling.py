@@ -9,9 +9,9 @@ import argparse
 
 from opperf.catalog import catalog
 from opperf.catalog.valid_values import restrict
-from opperf.domain.argument_text import argument_words
 from opperf.domain.errors import InputError
 from opperf.parent.reports.text import case_text, usual_arguments
+from opperf.parent.sources.argument_text import argument_words
 from opperf.parent.sources.random_cases import random_cases
 from opperf.parent.sources.user_inputs import case_with
 

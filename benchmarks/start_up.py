@@ -22,8 +22,8 @@ from typing import Any
 
 from report import publish
 
-from opperf.domain.environment import preset
 from opperf.domain.stats.order import median
+from opperf.parent.documents.environment import preset
 from opperf.parent.workers.interpreters import interpreter
 
 TURNS = 5

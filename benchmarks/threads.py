@@ -19,8 +19,8 @@ from report import publish
 from warm_worker import torch_side
 
 from opperf.catalog import operator
-from opperf.domain.comparison import PairValue
 from opperf.domain.plan import Settings, Trial
+from opperf.parent.documents.comparison import PairValue
 from opperf.parent.workers.duel import Duel
 
 OPERATORS = ("add", "exp", "sum", "softmax", "layer_norm", "gelu", "matmul", "conv2d")

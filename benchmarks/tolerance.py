@@ -25,11 +25,11 @@ from opperf.child.judging.reference import Problem, problem
 from opperf.child.judging.tolerance import SINGLE, Moves, difference, measure, settle
 from opperf.domain.backend import Unsupported
 from opperf.domain.case import Case
-from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import OperatorFailure
 from opperf.domain.message.requests import Evaluate
 from opperf.domain.plan import REFERENCE, Side, Trial
 from opperf.domain.registry import FRAMEWORKS
+from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.workers.interpreters import choose_environment
 from opperf.parent.workers.process import Worker
 

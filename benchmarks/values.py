@@ -13,12 +13,12 @@ from report import publish
 from warm_worker import start_worker, torch_side
 
 from opperf.catalog import operator
-from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import OperatorFailure
 from opperf.domain.message.requests import Prepare, Release, Turn
 from opperf.domain.plan import Side, Trial
 from opperf.domain.registry import FRAMEWORKS
 from opperf.domain.stats.order import median
+from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.workers.interpreters import choose_environment
 from opperf.parent.workers.process import Worker
 

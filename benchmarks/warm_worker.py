@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from opperf.catalog import operator
-from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.measurement import Measurement
 from opperf.domain.message.requests import Measure, Prepare, Release
 from opperf.domain.plan import Settings, Side, Trial
+from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 from opperf.parent.workers.process import Worker

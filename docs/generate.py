@@ -59,8 +59,8 @@ RULES = {
     "child.measure.disturbance": ("MOST_WAITING", "MOST_SWITCHES"),
     "child.measure.doubts": ("DRIFT", "ENOUGH", "GAP", "FAULTS", "MOST_OVER"),
     "child.measure.host": ("MOST_STOLEN", "MMAP_THRESHOLD", "TRIM_THRESHOLD"),
-    "domain.comparison": ("WIDEST", "MOVED_SHARE", "MOVED_BYTES"),
-    "domain.load": ("CROWDED",),
+    "parent.documents.comparison": ("WIDEST", "MOVED_SHARE", "MOVED_BYTES"),
+    "parent.documents.load": ("CROWDED",),
     "domain.measurement": (
         "ENOUGH_CLEAN",
         "LONG_CALL",
@@ -100,10 +100,10 @@ RULES = {
     ),
     "parent.analysis.two_runs": ("FLOOR",),
     "parent.analysis.change_points": ("MOST_PAST", "LEAST_PAST", "FENCE"),
-    "parent.pairs": ("SHARE_OF_BAND",),
+    "parent.measuring.pairs": ("SHARE_OF_BAND",),
     "child.worker.directions": ("CHECKED_CALLS", "LONG_CALLS", "MOST_COMPARED", "MOST_COTANGENT"),
     "child.worker.inputs": ("MOST_DRAWN", "PIECE_ELEMENTS", "PIECE_NUMBERS", "BLOCK_OFFSET"),
-    "child.backends.threads": ("WATCHED_NS",),
+    "child.backends.common.threads": ("WATCHED_NS",),
     "parent.workers.duel": ("HELD_BYTES",),
     "parent.workers.rounds": (
         "ROUNDS",
@@ -277,7 +277,7 @@ def signature(path: str) -> str:
 
 def methods(path: str) -> str:
     """Return the public methods of a class that the library returns, with what each returns."""
-    entry = getattr(import_module("opperf.parent.results"), path)
+    entry = getattr(import_module("opperf.parent.library.results"), path)
     rows = [
         (f"`{name}`", first_line(value))
         for name, value in vars(entry).items()
@@ -427,7 +427,7 @@ def unmeasured(framework: str) -> str:
 
 def grammar(rest: str) -> str:
     """Return the keys of one level of PARAM's configs, or the types of their arguments, from the grammar itself."""
-    from opperf.catalog.param import grammar, names
+    from opperf.param import grammar, names
 
     if rest == "types":
         rows = [

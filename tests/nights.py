@@ -20,13 +20,13 @@ import uvicorn
 from tests.unit.parent.reports.conftest import statistics
 
 from opperf.domain.case import Case
-from opperf.domain.comparison import Comparison, ComparisonRun, Verdict
-from opperf.domain.floor import Floor, NoiseRun
 from opperf.domain.measurement import Quantity
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Warning
 from opperf.domain.record import Record, Run
 from opperf.domain.tensor import TensorSpec
+from opperf.parent.documents.comparison import Comparison, ComparisonRun, Verdict
+from opperf.parent.documents.floor import Floor, NoiseRun
 from opperf.parent.pages.server.app import application
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import Address

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from opperf.child.backends.call import Binding, call, composition
-from opperf.child.backends.threads import set_variables
+from opperf.child.backends.binding import Binding, call, composition
+from opperf.child.backends.common.threads import set_variables
 from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import Backend, HostValue, Unsupported
 from opperf.domain.call import Bound, Work

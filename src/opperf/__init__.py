@@ -70,22 +70,12 @@ if TYPE_CHECKING:
     from opperf.domain.plan import Settings
     from opperf.domain.tensor import TensorSpec
     from opperf.own_process import time
-    from opperf.parent import strategies
-    from opperf.parent.library import (
-        bisect,
-        capture,
-        compare,
-        explore,
-        gate,
-        judge,
-        load,
-        noise,
-        operators,
-        profile,
-        replay,
-        run,
-    )
-    from opperf.parent.results import (
+    from opperf.parent.library import strategies
+    from opperf.parent.library.judging import judge
+    from opperf.parent.library.lookup import load, operators
+    from opperf.parent.library.measurements import compare, gate, noise, run
+    from opperf.parent.library.programs import capture, profile, replay
+    from opperf.parent.library.results import (
         Bisection,
         Comparisons,
         Exploration,
@@ -100,6 +90,7 @@ if TYPE_CHECKING:
         Results,
         Suite,
     )
+    from opperf.parent.library.searches import bisect, explore
 
 #: The public names, by the module that they live in.
 _NAMES = {
@@ -117,21 +108,12 @@ _NAMES = {
     "domain.plan": ("Settings",),
     "domain.tensor": ("TensorSpec",),
     "own_process": ("time",),
-    "parent.library": (
-        "bisect",
-        "capture",
-        "compare",
-        "explore",
-        "gate",
-        "judge",
-        "load",
-        "noise",
-        "operators",
-        "profile",
-        "replay",
-        "run",
-    ),
-    "parent.results": (
+    "parent.library.judging": ("judge",),
+    "parent.library.lookup": ("load", "operators"),
+    "parent.library.measurements": ("compare", "gate", "noise", "run"),
+    "parent.library.programs": ("capture", "profile", "replay"),
+    "parent.library.searches": ("bisect", "explore"),
+    "parent.library.results": (
         "Bisection",
         "Comparisons",
         "Exploration",
@@ -148,7 +130,7 @@ _NAMES = {
     ),
 }
 _HOMES = {name: f"opperf.{home}" for home, names in _NAMES.items() for name in names}
-_MODULES = {"profiler": "opperf.profiler", "strategies": "opperf.parent.strategies"}
+_MODULES = {"profiler": "opperf.profiler", "strategies": "opperf.parent.library.strategies"}
 
 
 def __getattr__(name: str) -> object:

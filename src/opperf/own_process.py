@@ -11,9 +11,9 @@ from opperf.child.worker.caller import measure_call
 from opperf.domain.errors import InputError
 from opperf.domain.plan import Settings
 from opperf.parent.analysis.summary import record
-from opperf.parent.contest import header, start
-from opperf.parent.passwords import own_command
-from opperf.parent.results import Results
+from opperf.parent.library.results import Results
+from opperf.parent.measuring.contest import header, start
+from opperf.parent.workers.passwords import own_command
 
 
 def time(call: Callable[..., object], /, *arguments: Any, settings: Settings | None = None, **keywords: Any) -> Results:

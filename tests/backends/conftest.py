@@ -12,11 +12,11 @@ from tests.conformance.conftest import UNOPTIMIZED
 
 from opperf.catalog.valid_values import restrict
 from opperf.domain.case import Case
-from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import OperatorFailure, WorkerFailure
 from opperf.domain.message.requests import Discover, Prepare, R, Release, Request
 from opperf.domain.plan import Side, Trial
 from opperf.domain.registry import FRAMEWORKS
+from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 from opperf.parent.workers.process import Worker

@@ -10,8 +10,8 @@ import pytest
 from tests.each import check_each
 
 from opperf.catalog import operator
-from opperf.child.backends.array_updates import MADE_OF, Updates
-from opperf.child.backends.call import Call, Parameter
+from opperf.child.backends.arrays.updates import MADE_OF, Updates
+from opperf.child.backends.binding import Call, Parameter
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Work
 from opperf.domain.plan import Side

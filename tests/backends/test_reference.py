@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from opperf.catalog import catalog
-from opperf.child.backends.call import Call
+from opperf.child.backends.binding import Call
 from opperf.domain.backend import Unsupported
 from opperf.domain.plan import REFERENCE, Side
 

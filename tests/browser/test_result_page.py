@@ -10,12 +10,12 @@ from playwright.sync_api import Browser
 from tests.browser.conftest import new_page
 from tests.nights import archive
 
-from opperf.domain.comparison import ComparisonRun
 from opperf.domain.record import Run
-from opperf.parent.load import read_value
+from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.pages.figures import charts
 from opperf.parent.pages.result_page import page
 from opperf.parent.reports import report_of
+from opperf.parent.store.load import read_value
 
 
 @pytest.fixture(scope="module")

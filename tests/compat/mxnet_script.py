@@ -169,7 +169,7 @@ result["imported"] = sorted({name.partition(".")[0] for name in sys.modules})
 result["parents"] = [
     name
     for name in sys.modules
-    if name.startswith(("opperf.parent.cli", "opperf.parent.workers", "opperf.parent.session"))
+    if name.startswith(("opperf.parent.cli", "opperf.parent.workers", "opperf.parent.measuring.session"))
 ]
 
 with open(sys.argv[1], "w", encoding="utf-8") as answer:

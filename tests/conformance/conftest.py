@@ -15,13 +15,13 @@ import pytest
 from opperf.catalog import catalog
 from opperf.child.worker.names import NOT_BOUND
 from opperf.domain.case import Case
-from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import OperatorFailure
 from opperf.domain.measurement import Measurement
 from opperf.domain.message.requests import Evaluate, Measure, Prepare, R, Release, Request
 from opperf.domain.plan import REFERENCE, Settings, Side, Trial
 from opperf.domain.registry import FRAMEWORKS, PRESETS
 from opperf.domain.tensor import STRING
+from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.sources.plugin_file import declared_framework
 from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder

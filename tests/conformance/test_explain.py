@@ -9,13 +9,13 @@ from tests.conformance.conftest import Bench
 
 from opperf.catalog import catalog, operator
 from opperf.domain.case import Case
-from opperf.domain.comparison import Verdict
 from opperf.domain.explanation import KINDS, Explanation
 from opperf.domain.message.requests import Explain
 from opperf.domain.plan import Settings, Trial
 from opperf.domain.tensor import TensorSpec
-from opperf.parent.contest import Contest
-from opperf.parent.explain import explain
+from opperf.parent.documents.comparison import Verdict
+from opperf.parent.measuring.contest import Contest
+from opperf.parent.measuring.explain import explain
 
 #: A word of an event that must be there; NumPy tells no events of a function that is no ufunc.
 WORDS: dict[str, dict[str, str]] = {

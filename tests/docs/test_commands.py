@@ -19,11 +19,11 @@ from opperf.compat.dl_operator_benchmark import benchmark_driver
 from opperf.compat.mxnet_opperf import __main__ as mxnet_opperf
 from opperf.compat.param.command import tools as param
 from opperf.domain.code import is_code
-from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.registry import FRAMEWORKS, PRESETS, framework, split_implementation
 from opperf.domain.units import parse_duration, parse_percent
 from opperf.parent.cli.main import app
 from opperf.parent.cli.options import with_values
+from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.planning.side_text import parse_side
 from opperf.parent.reports.formats import FORMATS
 from opperf.parent.sources.plugin_file import register_frameworks

@@ -18,7 +18,7 @@ from opperf.domain.plan import Side
 from opperf.domain.reason import Reason, Warning
 from opperf.domain.record import Record, Run, Statistics
 from opperf.domain.registry import FRAMEWORKS
-from opperf.parent.judge.failing import CHEATING, DEATHS
+from opperf.parent.measuring.judge.failing import CHEATING, DEATHS
 
 SLUG = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 #: Calls whose positional argument at this place is a slug.
@@ -88,7 +88,10 @@ def test_the_slugs_in_the_code_are_those_that_are_documented(
 
 
 def test_every_cause_of_a_judgement_is_documented(root: Path, messages: set[str], causes: set[str]) -> None:
-    judging = [*(root / "src/opperf/parent/judge").glob("*.py"), *(root / "src/opperf/child/judging").glob("*.py")]
+    judging = [
+        *(root / "src/opperf/parent/measuring/judge").glob("*.py"),
+        *(root / "src/opperf/child/judging").glob("*.py"),
+    ]
     slugs_of_judging = {slug for path in judging for slug in slugs(path)}
     assert (slugs_of_judging | CHEATING | set(DEATHS.values()) | set(_STATUSES)) - causes - messages == set()
 

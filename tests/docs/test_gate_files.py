@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.docs.conftest import Page, of_each_page
 
-from opperf.domain.judgement import Expectation
+from opperf.parent.documents.judgement import Expectation
 from opperf.parent.planning.side_text import read_side
 from opperf.parent.sources.gate_file import GateFile, gate_file, nightly_file, read_gate_file, read_nightly_file
 from opperf.parent.sources.gate_keys import EXPECTED_KEYS, KEYS, NIGHTLY_KEYS

@@ -18,10 +18,10 @@ from tests.docs.conftest import ROOT, Page
 from tests.docs.test_commands import commands
 from tests.functional.conftest import invoke
 
-from opperf.domain.comparison import Verdict
 from opperf.domain.plan import Side
-from opperf.parent.contest import Contest
-from opperf.parent.stages import Comparing
+from opperf.parent.documents.comparison import Verdict
+from opperf.parent.measuring.comparing import Comparing
+from opperf.parent.measuring.contest import Contest
 from opperf.parent.workers.pool import Pool
 from opperf.parent.workers.process import Worker
 

@@ -17,9 +17,9 @@ from tests.functional.nodes import Lie, Lying, machine
 
 from opperf.domain.node import Node
 from opperf.parent.cli.main import main
-from opperf.parent.fleet import dispatch
-from opperf.parent.fleet.engine import Engine, InProcess, Joined
-from opperf.parent.fleet.node import Hands
+from opperf.parent.measuring.fleet import dispatch
+from opperf.parent.measuring.fleet.engine import Engine, InProcess, Joined
+from opperf.parent.measuring.fleet.node import Hands
 
 #: The fewest pairs, of the null framework, whose times do not vary.
 FEW = ("--pairs", "3")

@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, TypeGuard
 
-from opperf.parent.fleet.engine import Done, Event, InProcess, Joined
-from opperf.parent.fleet.node import Hands
+from opperf.parent.measuring.fleet.engine import Done, Event, InProcess, Joined
+from opperf.parent.measuring.fleet.node import Hands
 
 
 def machine(cpu: str) -> dict[str, Any]:

@@ -11,19 +11,19 @@ from pathlib import Path
 import pytest
 from tests.functional.conftest import invoke
 
-from opperf.domain.bisection import Answer, Bisection
-from opperf.domain.comparison import PairValue
 from opperf.domain.errors import EnvironmentFailure, InputError
 from opperf.domain.plan import Settings
 from opperf.parent.analysis.verdict import Rule
-from opperf.parent.bisect import releases
-from opperf.parent.bisect.bisect import Order, Search
-from opperf.parent.contest import Contest
-from opperf.parent.load import read_value
+from opperf.parent.commands.bisect import releases
+from opperf.parent.commands.bisect.bisect import Order, Search
+from opperf.parent.documents.bisection import Answer, Bisection
+from opperf.parent.documents.comparison import PairValue
+from opperf.parent.measuring.comparing import Comparing
+from opperf.parent.measuring.contest import Contest
+from opperf.parent.measuring.progress import Progress, Silent
 from opperf.parent.planning.selection import Selection
-from opperf.parent.progress import Progress, Silent
 from opperf.parent.reports import render
-from opperf.parent.stages import Comparing
+from opperf.parent.store.load import read_value
 
 
 @dataclass
@@ -106,7 +106,7 @@ class Exact(Comparing):
 @pytest.fixture
 def exact(monkeypatch: pytest.MonkeyPatch) -> None:
     """Measure nothing: what is tested is the search."""
-    monkeypatch.setattr("opperf.parent.bisect.bench.Comparing", Exact)
+    monkeypatch.setattr("opperf.parent.commands.bisect.bench.Comparing", Exact)
 
 
 def steps(*changes: tuple[int, float], count: int = 16) -> list[float]:
@@ -389,6 +389,6 @@ def test_code_is_of_the_framework_that_it_imports_or_of_the_only_one_here(
     module: str, frameworks: tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("mine.py").write_text(f"import {module}\n\ndef f(x):\n    return x\n")
-    monkeypatch.setattr("opperf.parent.bisect.bisect.importable", lambda: frameworks)
+    monkeypatch.setattr("opperf.parent.commands.bisect.bisect.importable", lambda: frameworks)
     done = invoke("bisect", "mine.py:f", "--repo", ".", "--good", "a", "--bad", "b")
     assert (done.code, done.err.partition(": ")[2].startswith(message)) == (2, True), done.err

@@ -13,11 +13,11 @@ from collections.abc import Callable, Sequence
 import pytest
 from tests.functional.test_bisect import Exact, Slowdowns, only, search, steps
 
-from opperf.domain.bisection import Answer
-from opperf.domain.comparison import PairValue
-from opperf.parent.bisect.bisect import Search
-from opperf.parent.contest import Contest
-from opperf.parent.progress import Silent
+from opperf.parent.commands.bisect.bisect import Search
+from opperf.parent.documents.bisection import Answer
+from opperf.parent.documents.comparison import PairValue
+from opperf.parent.measuring.contest import Contest
+from opperf.parent.measuring.progress import Silent
 
 SEEDS = range(6)
 NOISE, MODE, SLOW = 0.02, 1 / 8, 0.03
@@ -45,13 +45,13 @@ class Scattered(Exact):
 @pytest.fixture(name="exact")
 def measure_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Measure nothing, and without noise."""
-    monkeypatch.setattr("opperf.parent.bisect.bench.Comparing", Exact)
+    monkeypatch.setattr("opperf.parent.commands.bisect.bench.Comparing", Exact)
 
 
 @pytest.fixture
 def scattered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Measure nothing: what is tested is the search."""
-    monkeypatch.setattr("opperf.parent.bisect.bench.Comparing", Scattered)
+    monkeypatch.setattr("opperf.parent.commands.bisect.bench.Comparing", Scattered)
 
 
 def answers(factors: Sequence[float], parts: int = 8) -> list[Answer]:

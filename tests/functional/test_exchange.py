@@ -14,7 +14,7 @@ from sqlalchemy import select, update
 from starlette.testclient import TestClient
 from tests.functional.conftest import FEW, current, invoke
 
-from opperf.parent.exchange import EXPORTS
+from opperf.parent.commands.exchange import EXPORTS
 from opperf.parent.pages.server.app import PAGES, application
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive

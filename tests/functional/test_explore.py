@@ -12,9 +12,9 @@ import pytest
 from tests.functional.conftest import Done, current, invoke
 
 import opperf
-from opperf.domain.exploration import Exploration, Territory
 from opperf.domain.plan import Settings, Side
 from opperf.domain.record import Run
+from opperf.parent.documents.exploration import Exploration, Territory
 from opperf.parent.reports import render
 
 EXPLORE = ("explore", "null:cliff", "--framework", "null")
@@ -103,7 +103,7 @@ def test_a_saved_exploration_is_shown_as_it_was(found: tuple[Done, Path]) -> Non
 def test_a_stopped_search_goes_on_from_its_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "found.json"
     with monkeypatch.context() as patch:
-        patch.setattr("opperf.parent.explore.search.Search._smallest", _stop)
+        patch.setattr("opperf.parent.commands.explore.search.Search._smallest", _stop)
         assert invoke(*EXPLORE, *NARROW, "--output", file).code == 130
     journal = file.with_name("found.json.journal")
     looks = len(journal.read_text().splitlines())
@@ -111,7 +111,7 @@ def test_a_stopped_search_goes_on_from_its_journal(tmp_path: Path, monkeypatch: 
     with journal.open("a") as torn:
         torn.write('["cost cliff')
     asked: list[object] = []
-    monkeypatch.setattr("opperf.parent.explore.meter.Bench._look", lambda *words, **more: asked.append(words))
+    monkeypatch.setattr("opperf.parent.commands.explore.meter.Bench._look", lambda *words, **more: asked.append(words))
     done = invoke(*EXPLORE, *NARROW, "--resume", journal, "--output", file, "--force")
     assert done.code == 0, done.err
     assert asked == []  # every look is known

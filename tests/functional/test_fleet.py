@@ -15,7 +15,7 @@ import pytest
 from tests.each import check_each
 from tests.functional.nodes import changing
 
-from opperf.parent.fleet.engine import InProcess
+from opperf.parent.measuring.fleet.engine import InProcess
 
 Opperf = Callable[..., Any]
 RUN = ("run", "null:steady", "null:noisy", "add", "exp", "--framework", "null", "--size", "small", "--runs", "5")
@@ -125,7 +125,7 @@ def test_replicas_are_records_of_their_own(opperf: Opperf, fleet: Callable[..., 
 def test_a_run_whose_nodes_all_died_goes_on_with_others(
     opperf: Opperf, fleet: Callable[..., InProcess], here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("opperf.parent.fleet.scheduler.NODE_WAIT", 0.0)
+    monkeypatch.setattr("opperf.parent.measuring.fleet.scheduler.NODE_WAIT", 0.0)
     fleet("old", deaths={"n0": 2})
     done = opperf(*RUN, *ON, "--output", "run.json")
     assert done.code == 3

@@ -12,11 +12,11 @@ import pytest
 from sqlalchemy import update
 
 from opperf.domain.case import Case
-from opperf.domain.comparison import Comparison, ComparisonRun, Verdict
 from opperf.domain.plan import Settings, Side
 from opperf.domain.record import Run
 from opperf.domain.tensor import TensorSpec
-from opperf.parent.history import archive
+from opperf.parent.commands.history import archive
+from opperf.parent.documents.comparison import Comparison, ComparisonRun, Verdict
 from opperf.parent.pages.server.operator_charts import ratio_charts
 from opperf.parent.store.database import documents, schema
 from opperf.parent.store.database.archive import Archive

@@ -15,7 +15,7 @@ from opperf.domain.judging import RIGHT, Judged
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.analysis.verdict import Rule
-from opperf.parent.judge.judge import Terms, judge
+from opperf.parent.measuring.judge.judge import Terms, judge
 
 SOFTMAX = """
 import numpy as np

@@ -19,9 +19,9 @@ from opperf.domain.code import Code
 from opperf.domain.errors import InputError
 from opperf.domain.judging import Judged as Verdict
 from opperf.domain.plan import Settings, Side, Trial
-from opperf.parent.fleet.dispatch import _read
-from opperf.parent.fleet.engine import Answer, InProcess, Judged, JudgedSource, Judging, Order
-from opperf.parent.fleet.node import Hands
+from opperf.parent.measuring.fleet.dispatch import _read
+from opperf.parent.measuring.fleet.engine import Answer, InProcess, Judged, JudgedSource, Judging, Order
+from opperf.parent.measuring.fleet.node import Hands
 from opperf.parent.workers.room import Room, probe
 
 Opperf = Callable[..., Done]
@@ -187,7 +187,7 @@ def lack_rooms(monkeypatch: pytest.MonkeyPatch, times: int) -> None:
             raise InputError(message, hint="with `--room none` there is none", slug="no_room")
         return probe(room)
 
-    monkeypatch.setattr("opperf.parent.judge.bench.probe", lacking)
+    monkeypatch.setattr("opperf.parent.measuring.judge.bench.probe", lacking)
 
 
 def test_work_of_a_node_without_a_room_goes_to_another(
@@ -203,7 +203,7 @@ def test_work_of_a_node_without_a_room_goes_to_another(
 def test_where_no_node_has_a_room_the_command_says_so(
     opperf: Opperf, fleet: Fleet, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("opperf.parent.fleet.scheduler.NODE_WAIT", 0.0)
+    monkeypatch.setattr("opperf.parent.measuring.fleet.scheduler.NODE_WAIT", 0.0)
     lack_rooms(monkeypatch, 9)
     fleet("old")
     (here / "a.py").write_text(ZEROS)

@@ -18,8 +18,8 @@ from tests.functional.conftest import Done
 
 from opperf.domain.errors import HarnessError
 from opperf.domain.judging import Judged
-from opperf.parent.judge.batch import _Job
-from opperf.parent.judge.judge import Judge
+from opperf.parent.measuring.judge.batch import _Job
+from opperf.parent.measuring.judge.judge import Judge
 
 Opperf = Callable[..., Done]
 

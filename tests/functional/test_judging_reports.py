@@ -16,7 +16,7 @@ from opperf.domain.case import Case
 from opperf.domain.judging import Evidence, Judged, JudgedRun, Speed
 from opperf.domain.plan import Settings
 from opperf.domain.record import Run
-from opperf.parent.judge import session
+from opperf.parent.measuring.judge import session
 from opperf.parent.pages.server.app import application
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import Address

@@ -20,11 +20,11 @@ from typer.main import get_command
 import opperf
 from opperf.domain.profile.event import Event
 from opperf.domain.profile.event import Profile as ProfileOfCalls
-from opperf.domain.trace import Replay as ReplayDocument
-from opperf.domain.trace import Trace, TracedCase
 from opperf.parent.cli.main import app
-from opperf.parent.history import archive
-from opperf.parent.profile import ProfileResult
+from opperf.parent.commands.history import archive
+from opperf.parent.commands.profile import ProfileResult
+from opperf.parent.documents.trace import Replay as ReplayDocument
+from opperf.parent.documents.trace import Trace, TracedCase
 from opperf.parent.store.database.history import entries
 
 SLOWER = "null;slowdown=1.5"
@@ -363,8 +363,8 @@ def test_a_suite_of_a_profile_is_refused_where_nobody_records_arguments(here: Pa
 def test_a_profile_that_has_no_arguments_says_where_it_lies(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (here / "train.py").write_text("import torch\n")
     left = ProfileResult(0, profile(add=1).profile, (Path("p.json"),), ("operators_1.json: not JSON",))
-    monkeypatch.setattr("opperf.parent.profile.python_for", lambda *words: Path(sys.executable))
-    monkeypatch.setattr("opperf.parent.profile.run", lambda *words, **named: left)
+    monkeypatch.setattr("opperf.parent.commands.profile.python_for", lambda *words: Path(sys.executable))
+    monkeypatch.setattr("opperf.parent.commands.profile.run", lambda *words, **named: left)
     with pytest.raises(
         opperf.HarnessError, match=r"no suite: s\.json is not written; operators_1\.json: not JSON"
     ) as told:

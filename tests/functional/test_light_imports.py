@@ -47,7 +47,9 @@ def test_the_catalog_imports_no_framework() -> None:
     assert imported_by("from opperf.catalog import catalog; assert catalog()") & HEAVY == set()
 
 
-@pytest.mark.parametrize("module", ["opperf.parent.session", "opperf.parent.results", "opperf.parent.cli.main"])
+@pytest.mark.parametrize(
+    "module", ["opperf.parent.measuring.session", "opperf.parent.library.results", "opperf.parent.cli.main"]
+)
 def test_the_parent_imports_no_framework(module: str) -> None:
     assert imported_by(f"import {module}") & FRAMEWORKS == set()
 
@@ -73,7 +75,7 @@ def test_the_command_line_answers_before_anything_heavy_is_imported() -> None:
 
 
 @pytest.mark.parametrize(
-    "modules", ["opperf.parent.session, opperf.parent.cli.main", "opperf.compat.param.command.running"]
+    "modules", ["opperf.parent.measuring.session, opperf.parent.cli.main", "opperf.compat.param.command.running"]
 )
 def test_the_parent_does_not_import_what_runs_in_a_child(modules: str) -> None:
     script = f"import {modules}, sys\nprint([n for n in sys.modules if '.child' in n])"

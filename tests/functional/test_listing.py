@@ -14,8 +14,8 @@ from tests.each import check_each
 
 from opperf.catalog import catalog, categories
 from opperf.domain.registry import PRESETS
-from opperf.parent import peaks
-from opperf.parent.peaks import rates_of
+from opperf.parent.commands import peaks
+from opperf.parent.commands.peaks import rates_of
 from opperf.parent.workers import machine_noise
 
 Opperf: TypeAlias = Callable[..., Any]

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from tests.each import check_each
 
-from opperf.domain.comparison import ComparisonRun
 from opperf.domain.record import Run
-from opperf.parent.load import read_value
+from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.reports import render
+from opperf.parent.store.load import read_value
 from opperf.parent.workers import machine
 
 Opperf = Callable[..., Any]

@@ -11,12 +11,12 @@ from typing import Any, TypeAlias
 import pytest
 from tests import nights as made_up_nights
 
-from opperf.domain.floor import series_key, series_side
 from opperf.domain.plan import Side
-from opperf.parent.compare import live
-from opperf.parent.history import archive
-from opperf.parent.nightly import nightly
-from opperf.parent.nightly.nightly import pin
+from opperf.parent.commands.compare import live
+from opperf.parent.commands.history import archive
+from opperf.parent.commands.nightly import nightly
+from opperf.parent.commands.nightly.nightly import pin
+from opperf.parent.documents.floor import series_key, series_side
 from opperf.parent.store.database.builds import build_orders
 from opperf.parent.workers import machine
 

@@ -12,7 +12,7 @@ import pytest
 
 import opperf as library
 from opperf.domain import registry
-from opperf.parent import peaks
+from opperf.parent.commands import peaks
 
 Opperf: TypeAlias = Callable[..., Any]
 OPERATORS = '''

@@ -207,7 +207,7 @@ def test_a_file_that_is_no_result_is_refused_and_left_alone(
 
 
 def test_no_framework_that_imports_is_told_with_a_way_out(opperf: Opperf, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("opperf.parent.session.importable", lambda: ())
+    monkeypatch.setattr("opperf.parent.measuring.session.importable", lambda: ())
     done = opperf("run", "add")
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("error: no framework can be imported here")

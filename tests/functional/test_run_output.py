@@ -174,7 +174,7 @@ def test_the_installed_command_and_the_module_are_the_same() -> None:
 def test_shares_of_peak_are_offered_once_a_day_until_the_machines_limits_are_measured(
     opperf: Opperf, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("opperf.parent.calibration.cache_folder", lambda: tmp_path)
+    monkeypatch.setattr("opperf.parent.measuring.calibration.cache_folder", lambda: tmp_path)
     words = ("run", "exp", "--framework", "numpy", "--input", "data=64", "--direction", "forward", "--runs", "3")
     offer = "note: to see shares of peak, run `opperf doctor --peaks --framework numpy` once\n"
     assert offer in opperf(*words).err
@@ -185,7 +185,7 @@ def test_shares_of_peak_are_offered_once_a_day_until_the_machines_limits_are_mea
     assert offer in opperf(*words).err
     os.utime(reminder, (yesterday, yesterday))
     rate = Rate("move", "copy", "float32", 1000, 1e9, "numpy", "cpu", 1, "today")
-    monkeypatch.setattr("opperf.parent.run.stored_rates", lambda: (rate,))
+    monkeypatch.setattr("opperf.parent.commands.run.stored_rates", lambda: (rate,))
     assert offer not in opperf(*words).err
 
 

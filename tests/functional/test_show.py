@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 import pytest
 
 from opperf.domain.plan import Settings
+from opperf.parent.measuring.session import Options, Session
 from opperf.parent.planning.selection import Selection
-from opperf.parent.session import Options, Session
 
 Opperf: TypeAlias = Callable[..., Any]
 

@@ -21,13 +21,13 @@ from tests.functional.test_explore import EXPLORE, NARROW
 
 from opperf.catalog import operator
 from opperf.domain.case import Case
-from opperf.domain.comparison import Comparison, ComparisonRun, Verdict
 from opperf.domain.errors import InputError
-from opperf.domain.judgement import Finding, Judgement
 from opperf.domain.plan import ReadSide, Settings, Side
 from opperf.domain.record import Run
 from opperf.domain.stats.significance import Estimate
 from opperf.parent.analysis.change_points import Change
+from opperf.parent.documents.comparison import Comparison, ComparisonRun, Verdict
+from opperf.parent.documents.judgement import Finding, Judgement
 from opperf.parent.reports import gate
 from opperf.parent.reports.history import NamedChange, next_command
 from opperf.parent.reports.rerun import compare_command, run_command

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from tests.judge.corpus import CAUSES, EXAMPLES, FOOLS, HERE, HONEST, WAYS, Way
 
-from opperf.domain.environment import EnvironmentSpec
+from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.workers.interpreters import choose_environment, interpreter
 
 NAIVE = HERE / "naive.py"

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch.profiler import ProfilerActivity
 
-from opperf.child.backends.launches import read_kineto
+from opperf.child.backends.common.launches import read_kineto
 from opperf.child.backends.torch import kernels
 from opperf.child.backends.torch.runtime import TorchBackend
 from opperf.domain.backend import Unsupported

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.profile.chrome import from_trace
 from opperf.domain.profile.event import Profile
+from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from opperf.catalog import operator
 from opperf.domain.case import Case
-from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.message.own_code import telling_trial
 from opperf.domain.plan import Side, Trial
+from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 from opperf.parent.workers.variables import child_variables

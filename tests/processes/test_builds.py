@@ -14,8 +14,8 @@ import psutil
 import pytest
 
 from opperf.domain.errors import EnvironmentFailure
-from opperf.parent.bisect import builds
-from opperf.parent.bisect.builds import Commits
+from opperf.parent.commands.bisect import builds
+from opperf.parent.commands.bisect.builds import Commits
 
 Start: TypeAlias = Callable[..., "subprocess.Popen[str]"]
 Until: TypeAlias = Callable[[Callable[[], Any]], Any]
@@ -33,7 +33,7 @@ cp value "$VIRTUAL_ENV/value"
 PARENT = """
 import sys
 from pathlib import Path
-from opperf.parent.bisect import builds
+from opperf.parent.commands.bisect import builds
 builds.uv = lambda *words: ""
 commits = builds.Commits(Path(sys.argv[1]), "HEAD~1", "HEAD", sys.argv[2], None, print)
 commits.side(commits.names[-1])

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from opperf.domain.environment import EnvironmentSpec
+from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from opperf.domain.environment import EnvironmentSpec
+from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.workers.interpreters import choose_environment, interpreter
 
 HERE = Path(__file__).parent

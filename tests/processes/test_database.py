@@ -20,12 +20,11 @@ from sqlalchemy import Table, func, select
 from tests.nights import archive, serving
 
 from opperf.domain.case import Case
-from opperf.domain.comparison import Comparison, ComparisonRun, Verdict
 from opperf.domain.measurement import Quantity
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.record import Record, Run, Statistics, Value
 from opperf.domain.tensor import TensorSpec
-from opperf.parent.load import read_value
+from opperf.parent.documents.comparison import Comparison, ComparisonRun, Verdict
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import Address, connect
@@ -34,6 +33,7 @@ from opperf.parent.store.database.listing import machines, operators, search
 from opperf.parent.store.database.operator_history import operator_ratios, operator_times
 from opperf.parent.store.database.overview import overview
 from opperf.parent.store.database.series import Filters
+from opperf.parent.store.load import read_value
 
 WRITER = Path(__file__).with_name("database_writer.py")
 #: Names a server that tests may make a database on, as `.ci/run` starts one; left out, SQLite alone is tested.

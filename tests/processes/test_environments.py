@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import EnvironmentFailure, InputError
 from opperf.parent.cli.env import app
+from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.workers import environments, interpreters
 from opperf.parent.workers.package import package_folder
 
@@ -27,7 +27,7 @@ DEADLINE = 120.0
 
 _CREATE = """
 import sys
-from opperf.domain.environment import EnvironmentSpec
+from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.workers import environments
 built = environments.create(EnvironmentSpec.parse(sys.argv[1]), progress=lambda text: print(text, flush=True))
 print(built.executable)

@@ -135,7 +135,7 @@ main()
 
 
 def _broken(words: tuple[str, ...], cwd: Path, main: str = "__main__", **variables: str) -> Any:
-    program = _BROKEN.format(module="parent.session", target="Session", name="plan", main=main)
+    program = _BROKEN.format(module="parent.measuring.session", target="Session", name="plan", main=main)
     command = [sys.executable, "-c", program, *words]
     return subprocess.run(
         command, capture_output=True, text=True, timeout=100, cwd=cwd, env={**os.environ, **variables}
@@ -202,9 +202,8 @@ def test_an_interrupt_while_modules_are_imported_is_quiet(module: str, place: st
 
 
 def test_ctrl_c_while_a_comparison_is_planned_says_nothing_and_leaves_with_130(tmp_path: Path) -> None:
-    program = _BROKEN.format(module="parent.session", target="Session", name="sides", main="__main__").replace(
-        'ZeroDivisionError("nobody foresaw it")', "KeyboardInterrupt"
-    )
+    foreseen = _BROKEN.format(module="parent.measuring.session", target="Session", name="sides", main="__main__")
+    program = foreseen.replace('ZeroDivisionError("nobody foresaw it")', "KeyboardInterrupt")
     done = subprocess.run(
         [sys.executable, "-c", program, *QUICK], capture_output=True, text=True, timeout=100, cwd=tmp_path
     )

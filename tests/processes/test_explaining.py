@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from opperf.domain.case import Case
-from opperf.domain.comparison import Verdict
 from opperf.domain.plan import Settings, Side, Trial
-from opperf.parent.contest import Contest
-from opperf.parent.explain import explain
+from opperf.parent.documents.comparison import Verdict
+from opperf.parent.measuring.contest import Contest
+from opperf.parent.measuring.explain import explain
 
 
 def contest(script: str) -> Contest:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import psutil
 import pytest
 
-from opperf.parent.fleet.bootstrap import requirements
+from opperf.parent.measuring.fleet.bootstrap import requirements
 from opperf.parent.workers.package import autostart_folder
 
 T = TypeVar("T")
@@ -215,9 +215,9 @@ def test_a_node_needs_python_only(tmp_path: Path, one_cache: Path) -> None:
     python = tmp_path / "bare" / "bin" / "python"
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "bare"], check=True)
     code = (
-        "from opperf.parent.fleet.bootstrap import prepare\n"
+        "from opperf.parent.measuring.fleet.bootstrap import prepare\n"
         f"prepare({requirements()})\n"
-        "from opperf.parent.fleet.node import Hands\n"
+        "from opperf.parent.measuring.fleet.node import Hands\n"
         "print(Hands().introduce())"
     )
     variables = {"PYTHONPATH": str(autostart_folder()), "OPPERF_CACHE_DIR": str(tmp_path / "cache")}

@@ -15,8 +15,8 @@ import pytest
 import opperf
 from opperf.domain.measurement import Outcome
 from opperf.domain.plan import Settings
+from opperf.parent.measuring.session import Options, Session
 from opperf.parent.planning.selection import Selection
-from opperf.parent.session import Options, Session
 from opperf.parent.store.journal import JournalWriter, read_journal
 
 Run: TypeAlias = Callable[..., "subprocess.CompletedProcess[str]"]

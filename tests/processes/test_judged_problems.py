@@ -8,7 +8,7 @@ import pytest
 
 import opperf
 from opperf.domain.judging import Judged
-from opperf.parent.judge import problems
+from opperf.parent.measuring.judge import problems
 
 ROWS = """
 import torch

@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 import opperf
-from opperf.domain.environment import EnvironmentSpec
+from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.workers.interpreters import choose_environment, interpreter
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "record_trace.py"

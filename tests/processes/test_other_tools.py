@@ -20,7 +20,7 @@ import uv
 
 import opperf
 from opperf.domain.record import Run
-from opperf.parent.exchange import export_results, import_results
+from opperf.parent.commands.exchange import export_results, import_results
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import Address
 from opperf.parent.store.database.history import entries

@@ -54,10 +54,10 @@ def autostart():
 COMMAND = """
 import sys
 from pathlib import Path
-import opperf.parent.profile
+import opperf.parent.commands.profile
 from opperf.parent.cli.main import main
 folder = Path(sys.argv.pop(1))
-opperf.parent.profile.autostart_folder = lambda: folder
+opperf.parent.commands.profile.autostart_folder = lambda: folder
 main()
 """
 #: How long PyTorch may take to be installed, imported and watched. Seconds.

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from tests.domain_examples import FBGEMM
 
-from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.suite import Suite, SuiteCase
+from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.sources.execution_trace.reading import read_traces
 from opperf.parent.workers.interpreters import choose_environment, interpreter
 

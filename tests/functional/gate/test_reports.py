@@ -11,10 +11,10 @@ from xml.etree import ElementTree
 import pytest
 from tests.functional.gate.conftest import SAME, SLOWER, Opperf
 
-from opperf.domain.comparison import ComparisonRun
-from opperf.parent import gate
-from opperf.parent.compare import live
-from opperf.parent.contest import header, start
+from opperf.parent.commands import gate
+from opperf.parent.commands.compare import live
+from opperf.parent.documents.comparison import ComparisonRun
+from opperf.parent.measuring.contest import header, start
 
 COMPARED: dict[str, tuple[ComparisonRun, BaseException | None]] = {}
 

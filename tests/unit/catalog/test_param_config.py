@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from tests.each import each
 
-from opperf.catalog.param.cases import MOST_CASES, ConfigCase, cases
-from opperf.catalog.param.document import read_config
-from opperf.catalog.param.grammar import ARGUMENTS, DEFAULT_GENERATOR, EMBEDDING_ITERATOR, RANGE_ITERATOR
-from opperf.catalog.param.names import EMBEDDINGS, meaning, read_schema
-from opperf.catalog.param.problems import MOST
-from opperf.catalog.param.schema import schema
 from opperf.domain.case import DType, ListOf
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import TensorSpec
+from opperf.param.cases import MOST_CASES, ConfigCase, cases
+from opperf.param.document import read_config
+from opperf.param.grammar import ARGUMENTS, DEFAULT_GENERATOR, EMBEDDING_ITERATOR, RANGE_ITERATOR
+from opperf.param.names import EMBEDDINGS, meaning, read_schema
+from opperf.param.problems import MOST
+from opperf.param.schema import schema
 
 SHARED = Path(__file__).parents[4] / "shared" / "data" / "param_configs"
 TENSOR = {"type": "tensor", "dtype": "float", "shape": [2, 3]}

@@ -10,11 +10,11 @@ import pytest
 from tests.each import each
 from tests.unit.catalog.test_param_config import SHARED, TABLES, TENSOR, bags, operator
 
-from opperf.catalog.param.cases import cases
-from opperf.catalog.param.document import read_config
-from opperf.catalog.param.grammar import DEFAULT_GENERATOR, EMBEDDING_ITERATOR
-from opperf.catalog.param.names import EMBEDDINGS
 from opperf.domain.errors import InputError
+from opperf.param.cases import cases
+from opperf.param.document import read_config
+from opperf.param.grammar import DEFAULT_GENERATOR, EMBEDDING_ITERATOR
+from opperf.param.names import EMBEDDINGS
 
 ALEX_NET = {"pytorch.model.alex_net": operator(TENSOR, build=[])}
 

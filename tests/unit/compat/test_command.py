@@ -23,9 +23,9 @@ from opperf.domain.plan import Plan, Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.record import Record, Run, Statistics
 from opperf.domain.tensor import TensorSpec
+from opperf.parent.measuring.session import Session
 from opperf.parent.planning.expand import DEFAULT_DIRECTIONS
 from opperf.parent.planning.selection import Selection
-from opperf.parent.session import Session
 
 SIDE = Side("mxnet")
 ROW = {"lhs": [2, 2], "rhs": [2, 2]}

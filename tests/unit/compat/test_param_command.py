@@ -12,8 +12,6 @@ from typing import Any
 import pytest
 from tests.each import each
 
-from opperf.catalog.param.cases import ConfigCase
-from opperf.catalog.param.names import Meaning
 from opperf.compat.param.command.lines import Lines, LineStyle, cases_between, output_path
 from opperf.compat.param.command.running import mode_of, write_trace
 from opperf.compat.param.command.tools import MODES, parser, quiet, warnings
@@ -22,6 +20,8 @@ from opperf.domain.errors import InputError
 from opperf.domain.measurement import Measurement, Outcome, Quantity, Sample, Samples
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
+from opperf.param.cases import ConfigCase
+from opperf.param.names import Meaning
 
 #: What PARAM's help lists, and its values.
 FLAGS = (

@@ -52,25 +52,25 @@ def test_code_is_made_of_what_a_user_names_of_plugins_and_of_the_parents_word_al
     assert makers("Code") == {
         "domain/code.py",
         "domain/message/own_code.py",
-        "parent/judge/candidates.py",
-        "parent/judge/submissions.py",
+        "parent/measuring/judge/candidates.py",
+        "parent/measuring/judge/submissions.py",
         "parent/sources/plugin_file.py",
     }
     assert makers("read_operator") == {
         "domain/code.py",
-        "parent/capture.py",
-        "parent/judge/candidates.py",
+        "parent/commands/capture.py",
+        "parent/measuring/judge/candidates.py",
         "parent/library/programs.py",
         "parent/planning/side_text.py",
-        "parent/request.py",
+        "parent/planning/request.py",
     }
 
 
 def test_sources_to_judge_are_read_of_orders_alone() -> None:
     texts = {str(path.relative_to(SOURCES)): path.read_text() for path in SOURCES.rglob("*.py")}
-    fleet = {f"parent/fleet/{name}.py" for name in ("dispatch", "engine", "judging")}
+    fleet = {f"parent/measuring/fleet/{name}.py" for name in ("dispatch", "engine", "judging")}
     assert {place for place, text in texts.items() if "JudgedSource" in text} == fleet
-    assert {place for place, text in texts.items() if "Order.from_json" in text} == {"parent/fleet/node.py"}
+    assert {place for place, text in texts.items() if "Order.from_json" in text} == {"parent/measuring/fleet/node.py"}
 
 
 @pytest.mark.parametrize("value", [{"name": "mine.py:f"}, {"code": "mine.py:f"}, ["code:mine.py:f"]])

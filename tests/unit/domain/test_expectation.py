@@ -12,9 +12,9 @@ from tests.each import each
 
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
-from opperf.domain.judgement import Expectation, document, from_document
 from opperf.domain.plan import Side, Trial
 from opperf.domain.tensor import TensorSpec
+from opperf.parent.documents.judgement import Expectation, document, from_document
 
 TRIAL = Trial(Case("abs", {"data": TensorSpec((2,))}), Side("torch", threads=2), "forward")
 ONE = Expectation(TRIAL, (1e-6, 3e-6, 2e-6), 8, "scripted", "2.13", {"cpu": "A"}, "2026-11-21T00:00:00+00:00")

@@ -14,7 +14,7 @@ from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.record import Record
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.analysis.summary import doubts, limit_of, record
-from opperf.parent.peaks import cases, rates_of
+from opperf.parent.commands.peaks import cases, rates_of
 from opperf.parent.reports import render
 from opperf.parent.reports.machine import document
 

@@ -6,10 +6,10 @@ import pytest
 from tests.each import each
 
 from opperf.domain import code, registry
-from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError
 from opperf.domain.plan import MODES
 from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS, framework, parse_device, split_implementation
+from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.sources.plugin_file import register_frameworks
 
 

@@ -10,12 +10,9 @@ from tests.each import each
 
 from opperf.catalog.domain import Below, Lengths, Parts
 from opperf.catalog.extent import At, Elements, Extent, Size
-from opperf.domain.bisection import Probe
 from opperf.domain.case import Case
-from opperf.domain.comparison import Verdict
 from opperf.domain.errors import InputError
 from opperf.domain.files.text_file import read_text
-from opperf.domain.floor import Floor
 from opperf.domain.measurement import Outcome, Samples, sample_columns
 from opperf.domain.message.own_code import told_trial
 from opperf.domain.plan import Side, Trial
@@ -23,6 +20,9 @@ from opperf.domain.stats.significance import clopper_pearson, wilson
 from opperf.domain.tensor import TensorSpec
 from opperf.domain.units import parse_bytes
 from opperf.domain.workload import Registry
+from opperf.parent.documents.bisection import Probe
+from opperf.parent.documents.comparison import Verdict
+from opperf.parent.documents.floor import Floor
 
 TRIAL = Trial(Case("add"), Side("null"), "forward")
 FLOOR = Floor(TRIAL, 1e-6, 5, 0.01, 0.02, 0.1, 0, 5, "2026-11-21").to_json()

@@ -8,12 +8,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import EnvironmentFailure, InputError
-from opperf.parent.bisect import builds as builds_module
-from opperf.parent.bisect import releases as module
-from opperf.parent.bisect.builds import Beside, Packages
-from opperf.parent.bisect.releases import Releases, releases
+from opperf.parent.commands.bisect import builds as builds_module
+from opperf.parent.commands.bisect import releases as module
+from opperf.parent.commands.bisect.builds import Beside, Packages
+from opperf.parent.commands.bisect.releases import Releases, releases
+from opperf.parent.documents.environment import EnvironmentSpec
 
 #: What an index has of some packages.
 INDEX = {
@@ -185,7 +185,7 @@ def test_a_release_that_no_python_takes_is_an_error_that_names_them(pythons: lis
 
 def test_packages_of_one_framework_are_exchanged_together(monkeypatch: pytest.MonkeyPatch) -> None:
     sets = {"python=a": {"mxnet-mkl": "1.6.0", "numpy": "1.23.5"}, "python=b": {"mxnet": "1.9.1", "numpy": "1.23.4"}}
-    monkeypatch.setattr("opperf.parent.bisect.builds._packages", sets.__getitem__)
+    monkeypatch.setattr("opperf.parent.commands.bisect.builds._packages", sets.__getitem__)
     builds = Packages("python=a", "python=b", None, print)
     assert [*builds.names] == ["good", "mxnet-mkl 1.6.0 -> mxnet 1.9.1", "numpy 1.23.5 -> numpy 1.23.4"]
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from opperf.child.backends.threads import set_variables
+from opperf.child.backends.common.threads import set_variables
 from opperf.domain.backend import Unsupported
 
 if TYPE_CHECKING:

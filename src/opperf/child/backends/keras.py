@@ -20,9 +20,9 @@ from math import prod, sqrt
 from types import ModuleType
 from typing import Any
 
-from opperf.child.backends import notation
-from opperf.child.backends.notation import Rule
-from opperf.child.backends.paths import Refusal
+from opperf.child.backends.naming import notation
+from opperf.child.backends.naming.notation import Rule
+from opperf.child.backends.naming.paths import Refusal
 from opperf.domain.backend import Backend, Unsupported
 from opperf.domain.call import FirstCall, Layer
 from opperf.domain.case import Case

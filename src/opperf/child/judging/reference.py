@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from opperf.catalog import catalog
-from opperf.child.backends.call import Call
+from opperf.child.backends.binding import Call
 from opperf.child.backends.numpy.reference.runtime import ReferenceBackend
 from opperf.child.judging.elements import Array, decode, roundoff
 from opperf.child.judging.tolerance import SINGLE, Moves, allow, difference, measure

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from opperf.catalog import catalog
-from opperf.child.backends.call import Call
+from opperf.child.backends.binding import Call
 from opperf.child.worker import arguments
 from opperf.domain.backend import Backend
 from opperf.domain.call import Bound, Work

@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import Any
 
 from opperf.catalog import Operator
-from opperf.child.backends.call import Call, Parameter
+from opperf.child.backends.binding import Call, Parameter
 from opperf.child.worker import inputs
 from opperf.domain.backend import Backend
 from opperf.domain.call import Bound, FirstCall, Layer

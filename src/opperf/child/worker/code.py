@@ -13,7 +13,7 @@ from types import ModuleType
 
 from opperf.catalog import Operator, catalog
 from opperf.child import backends
-from opperf.child.backends.call import Call, Parameter
+from opperf.child.backends.binding import Call, Parameter
 from opperf.child.worker import signature
 from opperf.domain.backend import Backend, Unsupported
 from opperf.domain.case import Argument, Case

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
-from opperf.child.backends.call import Call
+from opperf.child.backends.binding import Call
 from opperf.child.measure.calibrate import LONG_NS
 from opperf.child.worker.code import flop_count
 from opperf.child.worker.directions import Ready

@@ -22,7 +22,7 @@ from time import perf_counter
 from typing import Any
 
 from opperf.catalog import catalog
-from opperf.child.backends.call import Call
+from opperf.child.backends.binding import Call
 from opperf.child.measure.block import Block
 from opperf.child.measure.calibrate import SETTLE_CALLS, settle
 from opperf.child.worker import arguments, spot_check

@@ -11,8 +11,8 @@ from typing import Any
 
 from opperf.catalog import catalog
 from opperf.child.backends import native_clock
-from opperf.child.backends.call import Call
-from opperf.child.backends.paths import Refusal
+from opperf.child.backends.binding import Call
+from opperf.child.backends.naming.paths import Refusal
 from opperf.child.measure.block import Block
 from opperf.child.measure.calibrate import LONG_NS
 from opperf.child.measure.disturbance import Counters

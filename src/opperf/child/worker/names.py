@@ -9,8 +9,8 @@ from itertools import takewhile
 from pathlib import Path
 
 from opperf.catalog import Operator, catalog
-from opperf.child.backends.call import Call, Missing, Parameter
-from opperf.child.backends.paths import Refusal
+from opperf.child.backends.binding import Call, Missing, Parameter
+from opperf.child.backends.naming.paths import Refusal
 from opperf.child.worker import arguments, code, promises
 from opperf.child.worker.seal import Seal
 from opperf.child.worker.signature import defaults_of, names_of, parameters_of, unlike

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from opperf.catalog import catalog
-from opperf.child.backends.call import Call
+from opperf.child.backends.binding import Call
 from opperf.domain.backend import Backend
 from opperf.domain.case import Case
 from opperf.domain.plan import Trial

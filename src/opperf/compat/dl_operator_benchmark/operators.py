@@ -12,7 +12,7 @@ from typing import Any
 import mxnet as mx
 
 from opperf.catalog import catalog
-from opperf.child.backends.call import Call, bindings
+from opperf.child.backends.binding import Call, bindings
 from opperf.child.backends.mxnet.custom_add_one import NAME
 from opperf.compat.dl_operator_benchmark.benchmark import BenchmarkSpec
 from opperf.compat.dl_operator_benchmark.layers import fill_parameter

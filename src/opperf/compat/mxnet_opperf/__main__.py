@@ -192,8 +192,8 @@ def _measure(
     """Return the rows, the run, and what stopped it before its end."""
     from opperf.compat.mxnet_opperf.command.plan import plan_rows, whole
     from opperf.parent.cli.progress import Bar
-    from opperf.parent.passwords import own_command
-    from opperf.parent.session import Interrupted, Options, Session
+    from opperf.parent.measuring.session import Interrupted, Options, Session
+    from opperf.parent.workers.passwords import own_command
 
     bar = Bar()
     with Session(selection, settings, bar) as session:

@@ -21,11 +21,11 @@ def main() -> None:
 
 def benchmark() -> None:
     """Measure a config; raises `InputError` before anything runs for what cannot be understood."""
-    from opperf.catalog.param.document import read_config
     from opperf.compat.param.command.lines import output_path
     from opperf.compat.param.command.running import Running
     from opperf.compat.param.command.tools import choose_tools, parser, quiet, warnings
     from opperf.domain.errors import InputError, way_out
+    from opperf.param.document import read_config
     from opperf.parent.cli.output import tell
     from opperf.parent.cli.places import take_output
     from opperf.parent.cli.run import leave

@@ -7,11 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from opperf.catalog.param.arguments import Checker
-from opperf.catalog.param.config import Spec
-from opperf.catalog.param.grammar import DEFAULT_GENERATOR, DEFAULT_ITERATOR, OLD_NAMES, RANGE_ITERATOR
-from opperf.catalog.param.problems import Problems, refuse
-from opperf.catalog.param.sweeps import as_swept, combinations
 from opperf.compat.param.operators import OperatorInterface, device_engine, operator
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
@@ -25,6 +20,11 @@ from opperf.domain.workload import (
     register_config_iterator,
     register_data_generator,
 )
+from opperf.param.arguments import Checker
+from opperf.param.config import Spec
+from opperf.param.grammar import DEFAULT_GENERATOR, DEFAULT_ITERATOR, OLD_NAMES, RANGE_ITERATOR
+from opperf.param.problems import Problems, refuse
+from opperf.param.sweeps import as_swept, combinations
 
 
 class DefaultConfigIterator(ConfigIterator):

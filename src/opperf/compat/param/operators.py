@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from opperf.catalog.param.cases import argument
-from opperf.catalog.param.names import meaning
 from opperf.child.measure.disturbance import ProcessCounters
 from opperf.child.measure.engine import Engine
 from opperf.child.measure.host import fix_allocator
@@ -18,6 +16,8 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.registry import parse_device
 from opperf.domain.workload import Registry
+from opperf.param.cases import argument
+from opperf.param.names import meaning
 
 if TYPE_CHECKING:
     from opperf.domain.backend import Backend

@@ -7,7 +7,7 @@ import enum
 from collections.abc import Sequence
 from typing import Any
 
-from opperf.catalog.param.grammar import ARGUMENTS, DEFAULT_GENERATOR
+from opperf.param.grammar import ARGUMENTS, DEFAULT_GENERATOR
 
 
 @enum.unique

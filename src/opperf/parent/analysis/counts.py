@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from opperf.catalog import catalog
-from opperf.domain.comparison import Verdict
 from opperf.domain.errors import InputError
 from opperf.domain.plan import Trial
 from opperf.domain.reason import Warning
 from opperf.domain.stats.order import median
 from opperf.parent.analysis.verdict import Rule, settle
+from opperf.parent.documents.comparison import Verdict
 
 #: Pairs of processes that are counted at each look, each with another layout of memory.
 LAYOUTS = (3, 7)

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opperf.catalog import catalog
-from opperf.domain.comparison import Comparison
 from opperf.domain.errors import InputError
-from opperf.domain.load import Load
 from opperf.domain.peaks import Peaks, Rate
 from opperf.domain.reason import Warning
+from opperf.parent.documents.comparison import Comparison
+from opperf.parent.documents.load import Load
 
 #: So many times as far from 1 did ratios of such code come out at most, beside three streams on two CPUs.
 FACTOR = 2

@@ -14,18 +14,18 @@ import math
 from collections.abc import Mapping, Sequence
 from statistics import fmean, geometric_mean
 
-from opperf.domain.comparison import Comparison, PeakMemory, Verdict, moved
 from opperf.domain.dataclass import dataclass
-from opperf.domain.floor import Floor, floor_key
-from opperf.domain.judgement import Expectation, Finding, Judgement
 from opperf.domain.measurement import Quantity
 from opperf.domain.plan import INSTRUCTIONS, Trial
 from opperf.domain.reason import Warning
 from opperf.domain.record import Record, Run
-from opperf.domain.tolerances import Tolerances
 from opperf.domain.units import format_bound, format_bytes, format_ratios, plural
 from opperf.parent.analysis.counts import VECTORISED
 from opperf.parent.analysis.two_runs import MACHINE, PROCESSES, Welch, machine_differences, process_logs
+from opperf.parent.documents.comparison import Comparison, PeakMemory, Verdict, moved
+from opperf.parent.documents.floor import Floor, floor_key
+from opperf.parent.documents.judgement import Expectation, Finding, Judgement
+from opperf.parent.documents.tolerances import Tolerances
 
 
 def judgement_of(

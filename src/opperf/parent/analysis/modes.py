@@ -13,13 +13,13 @@ from dataclasses import replace
 from itertools import pairwise
 from statistics import fmean
 
-from opperf.domain.comparison import LATER, PairValue, Verdict
 from opperf.domain.dataclass import dataclass
 from opperf.domain.plan import Trial
 from opperf.domain.reason import Warning
 from opperf.domain.stats.order import median
 from opperf.domain.units import format_seconds
 from opperf.parent.analysis.verdict import LEAST_PAIRS
+from opperf.parent.documents.comparison import LATER, PairValue, Verdict
 
 #: Groups lie this far apart at least, as a log-ratio: less is what identical code moves by from place to place.
 GAP = math.log(1.1)

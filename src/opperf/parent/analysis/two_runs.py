@@ -14,9 +14,7 @@ from dataclasses import replace
 from itertools import pairwise
 from statistics import fmean, variance
 
-from opperf.domain.comparison import Comparison, Verdict
 from opperf.domain.dataclass import dataclass
-from opperf.domain.floor import Floor, floor_key
 from opperf.domain.measurement import Samples
 from opperf.domain.plan import Side
 from opperf.domain.reason import Warning
@@ -25,6 +23,8 @@ from opperf.domain.stats.significance import t_quantile
 from opperf.domain.units import format_seconds, plural
 from opperf.parent.analysis.modes import Doubt, groups, hold
 from opperf.parent.analysis.verdict import CONFIDENCE, Rule
+from opperf.parent.documents.comparison import Comparison, Verdict
+from opperf.parent.documents.floor import Floor, floor_key
 
 #: How far identical code may move between two runs on a shared host, where `opperf noise` has not measured it.
 #: Cache-sized operators keep 11-14 % however the machine is fixed.

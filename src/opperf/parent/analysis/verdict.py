@@ -15,11 +15,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from statistics import fmean, stdev
 
-from opperf.domain.comparison import WIDEST, Verdict
 from opperf.domain.dataclass import dataclass
-from opperf.domain.floor import Floor
 from opperf.domain.stats.significance import PairedTest, discoveries, t_quantile
-from opperf.domain.tolerances import Tolerances
+from opperf.parent.documents.comparison import WIDEST, Verdict
+from opperf.parent.documents.floor import Floor
+from opperf.parent.documents.tolerances import Tolerances
 
 #: Pairs at which stage 1 looks, relative to the first look, and the factor between later looks with `--settle`.
 LOOKS = (1.0, 1.6, 2.4)

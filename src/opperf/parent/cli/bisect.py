@@ -55,16 +55,16 @@ def bisect(
     is most likely so far, which is also what Ctrl-C and `--budget` leave.
     """
     from opperf.domain.errors import way_out
-    from opperf.parent.bisect.bisect import Order
-    from opperf.parent.bisect.bisect import bisect as search
     from opperf.parent.cli.options import command
     from opperf.parent.cli.options import request as requested
     from opperf.parent.cli.output import check_pages, deliver, write_pages
     from opperf.parent.cli.places import take_output
     from opperf.parent.cli.progress import Bar
+    from opperf.parent.commands.bisect.bisect import Order
+    from opperf.parent.commands.bisect.bisect import bisect as search
+    from opperf.parent.planning.request import comparing_clock
     from opperf.parent.reports.bisect import document
     from opperf.parent.reports.formats import check_format
-    from opperf.parent.request import comparing_clock
     from opperf.parent.sources.user_inputs import pairs
     from opperf.parent.store.journal import journal_of
 

@@ -50,10 +50,10 @@ def capture(
     and captures the last call. Several functions, such as prefill and decode, are parts of one suite. For a model file,
     it writes the nodes; use `--input` for inputs whose shapes are open.
     """
-    from opperf.parent.capture import capture as captured
     from opperf.parent.cli.output import suite_text, tell_left_out, write_suite
     from opperf.parent.cli.places import emit, take_output
     from opperf.parent.cli.progress import Bar
+    from opperf.parent.commands.capture import capture as captured
     from opperf.parent.sources.user_inputs import pairs
 
     files = [Path(place) for one in code for place in (one, one.rpartition(":")[0])]

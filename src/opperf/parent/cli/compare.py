@@ -66,14 +66,14 @@ def compare(
     """
     from opperf.domain.errors import way_out
     from opperf.domain.units import plural
-    from opperf.parent import compare as comparing
     from opperf.parent.cli.keeping import keep, publish, take_places
     from opperf.parent.cli.options import inputs, request, wishes
     from opperf.parent.cli.options import judging as judging_of
     from opperf.parent.cli.progress import Bar
+    from opperf.parent.commands import compare as comparing
+    from opperf.parent.planning.request import checking, comparing_clock
     from opperf.parent.reports.comparison import document
     from opperf.parent.reports.formats import check_format
-    from opperf.parent.request import checking, comparing_clock
 
     check_format(report.format, checks=True)
     read = [*inputs(operators, what), *(map(Path, operators or ()) if base is None and not new else ())]

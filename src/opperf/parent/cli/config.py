@@ -14,8 +14,8 @@ from opperf.parent.cli import options
 from opperf.parent.cli.output import show, tell
 
 if TYPE_CHECKING:
-    from opperf.catalog.param.config import ConfiguredOperator, Workloads
-    from opperf.catalog.param.problems import Problems
+    from opperf.param.config import ConfiguredOperator, Workloads
+    from opperf.param.problems import Problems
     from opperf.parent.workers.pool import Pool
 
 app = options.verb_application(help="Check PARAM's benchmark configs, or print their schema.", no_args_is_help=True)
@@ -52,10 +52,10 @@ def check(
 
 def _check(file: Path, pool: Pool, own: Workloads) -> str:
     """Return what to say of a sound config; raises `InputError` for another."""
-    from opperf.catalog.param.config import notes
-    from opperf.catalog.param.document import examine
-    from opperf.catalog.param.problems import refuse
     from opperf.domain.plan import Side
+    from opperf.param.config import notes
+    from opperf.param.document import examine
+    from opperf.param.problems import refuse
     from opperf.parent.planning.configs import unknown_operators
     from opperf.parent.workers.interpreters import settled_side
 
@@ -74,9 +74,9 @@ def _check(file: Path, pool: Pool, own: Workloads) -> str:
 
 def _count(operator: ConfiguredOperator, pool: Pool, problems: Problems) -> int:
     """Return how many cases an operator has; what the user's own code makes of it may be wrong."""
-    from opperf.catalog.param.cases import operator_cases
     from opperf.domain.message.replies import Meaning
     from opperf.domain.plan import Side
+    from opperf.param.cases import operator_cases
     from opperf.parent.planning.configs import USUAL, settle
     from opperf.parent.planning.implementations import as_implemented, own_meaning
     from opperf.parent.workers.interpreters import settled_side
@@ -95,6 +95,6 @@ def _count(operator: ConfiguredOperator, pool: Pool, problems: Problems) -> int:
 @app.command("schema")
 def schema() -> None:
     """Print the JSON schema of configs."""
-    from opperf.catalog.param.schema import schema as json_schema
+    from opperf.param.schema import schema as json_schema
 
     typer.echo(json.dumps(json_schema(), indent=2))

@@ -32,11 +32,11 @@ def doctor(
 
     `--peaks` measures how fast the machine can go.
     """
-    from opperf.parent.calibration import stored_rates
+    from opperf.parent.measuring.calibration import stored_rates
+    from opperf.parent.planning.request import plugin_files
     from opperf.parent.planning.selection import Selection
     from opperf.parent.planning.side_text import frameworks, sides
     from opperf.parent.reports.machine import document
-    from opperf.parent.request import plugin_files
     from opperf.parent.workers import machine, machine_noise
     from opperf.parent.workers.interpreters import importable, settled_side
 
@@ -84,7 +84,7 @@ def _measure(sides: Sequence[Side], plugins: Sequence[Path], doubt: str | None) 
     from opperf.domain.errors import InputError
     from opperf.domain.plan import Settings
     from opperf.parent.cli.progress import Bar
-    from opperf.parent.peaks import measure
+    from opperf.parent.commands.peaks import measure
 
     if not sides:
         raise InputError("no framework can be imported here", hint="name one: `--framework torch`")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from opperf.parent.cli import options
-from opperf.parent.passwords import environment_of
+from opperf.parent.workers.passwords import environment_of
 
 app = options.verb_application(help="Manage the environments that frameworks are measured in.", no_args_is_help=True)
 
@@ -17,9 +17,9 @@ _NAME = typer.Argument(metavar="NAME", help="A framework (`mxnet`) or a requirem
 @app.command("list")
 def list_environments(*, format: options.Format = None) -> None:
     """Show the environments: current, built, and not built yet."""
-    from opperf.domain.environment import preset
     from opperf.domain.registry import PRESETS
     from opperf.parent.cli.output import deliver
+    from opperf.parent.documents.environment import preset
     from opperf.parent.reports.environments import document
     from opperf.parent.reports.formats import check_format
     from opperf.parent.workers import environments, interpreters

@@ -70,8 +70,8 @@ def explore(
     from opperf.parent.cli.output import check_pages, deliver, write_pages, write_suite
     from opperf.parent.cli.places import take_output
     from opperf.parent.cli.progress import Bar
-    from opperf.parent.explore.explore import Order
-    from opperf.parent.explore.explore import explore as search
+    from opperf.parent.commands.explore.explore import Order
+    from opperf.parent.commands.explore.explore import explore as search
     from opperf.parent.reports.explore import document
     from opperf.parent.reports.formats import check_format
     from opperf.parent.sources.user_inputs import input_cases, pairs

@@ -21,9 +21,9 @@ from opperf.parent.cli.output import check_pages, write_pages
 from opperf.parent.cli.places import check_report, take_output
 
 if TYPE_CHECKING:
-    from opperf.domain.comparison import ComparisonRun
-    from opperf.domain.judgement import Judgement
-    from opperf.parent.gate import ExpectationUpdate
+    from opperf.parent.commands.gate import ExpectationUpdate
+    from opperf.parent.documents.comparison import ComparisonRun
+    from opperf.parent.documents.judgement import Judgement
     from opperf.parent.reports.document import Document
 
 
@@ -109,9 +109,9 @@ def gate(
     from opperf.parent.cli.keeping import check_database, keep
     from opperf.parent.cli.output import tell
     from opperf.parent.cli.progress import Bar
-    from opperf.parent.gate import ExpectationUpdate, Gate, gate_file, judge
+    from opperf.parent.commands.gate import ExpectationUpdate, Gate, gate_file, judge
+    from opperf.parent.planning.request import checking
     from opperf.parent.reports.gate import document
-    from opperf.parent.request import checking
 
     overrides = {
         "tolerance": tolerance,

@@ -39,7 +39,7 @@ def add_files(
     Runs that are already in the database are not added again.
     """
     from opperf.parent.cli.output import tell
-    from opperf.parent.history import add
+    from opperf.parent.commands.history import add
 
     words = {"added": "added", "there": "was there already", "replaced": "replaced what was there"}
     address, additions = add(files, database, samples=samples)
@@ -58,7 +58,7 @@ def list_runs(
 ) -> None:
     """List the runs in the database, latest first."""
     from opperf.parent.cli.output import deliver
-    from opperf.parent.history import archive, day
+    from opperf.parent.commands.history import archive, day
     from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.history import runs
     from opperf.parent.store.database.history import entries
@@ -80,7 +80,7 @@ def show_operator(
 ) -> None:
     """Show every measurement and comparison of an operator, oldest first."""
     from opperf.parent.cli.output import deliver
-    from opperf.parent.history import archive, day, missing
+    from opperf.parent.commands.history import archive, day, missing
     from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.history import series
     from opperf.parent.store.database.history import comparisons, histories
@@ -110,7 +110,7 @@ def list_operators(
 ) -> None:
     """List the operators in the database by the names that `show` and `changes` take, those of other tools too."""
     from opperf.parent.cli.output import deliver
-    from opperf.parent.history import archive, stored_operators
+    from opperf.parent.commands.history import archive, stored_operators
     from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.history import operators
 
@@ -139,7 +139,7 @@ def show_changes(
     """
     from opperf.domain.units import parse_percent
     from opperf.parent.cli.output import deliver
-    from opperf.parent.history import archive, check_name, day, imported_changes, named_changes
+    from opperf.parent.commands.history import archive, check_name, day, imported_changes, named_changes
     from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.history import changes
     from opperf.parent.store.database.series import Filters
@@ -166,7 +166,7 @@ def remove_runs(
     """Remove runs and everything that belongs to them."""
     from opperf.domain.errors import InputError
     from opperf.parent.cli.output import tell
-    from opperf.parent.history import archive
+    from opperf.parent.commands.history import archive
 
     with archive(database) as store:
         gone_keys = store.remove(keys)
@@ -195,7 +195,7 @@ def prune_runs(
     `--keep` alone removes all but the latest runs; `--samples` alone removes all samples.
     """
     from opperf.parent.cli.output import tell
-    from opperf.parent.history import archive, prune
+    from opperf.parent.commands.history import archive, prune
 
     with archive(database) as store:
         removals = prune(store, older=older, keep=keep, samples=samples, dry=dry_run)
@@ -226,8 +226,8 @@ def export_database(
     tools can read.
     """
     from opperf.parent.cli.output import tell
-    from opperf.parent.exchange import export_results
-    from opperf.parent.history import archive, day
+    from opperf.parent.commands.exchange import export_results
+    from opperf.parent.commands.history import archive, day
 
     begin = day(since)
     with archive(database) as store:
@@ -258,7 +258,7 @@ def import_files(
     """
     from opperf.parent.cli.output import tell
     from opperf.parent.cli.progress import Bar
-    from opperf.parent.exchange import import_results
+    from opperf.parent.commands.exchange import import_results
 
     bar = Bar()
     try:

@@ -16,9 +16,9 @@ from opperf.parent.cli.options import grouped
 if TYPE_CHECKING:
     from opperf.domain.judging import Judged
     from opperf.parent.cli.progress import Bar
-    from opperf.parent.fleet.dispatch import Fleet
-    from opperf.parent.judge.session import Order
-    from opperf.parent.request import Request
+    from opperf.parent.measuring.fleet.dispatch import Fleet
+    from opperf.parent.measuring.judge.session import Order
+    from opperf.parent.planning.request import Request
 
 Option = typer.Option
 #: So many candidates are explained for a page: each takes a process more.
@@ -102,10 +102,10 @@ def judge(
     impossible, 4 inconclusive.
     """
     from opperf.domain.errors import way_out
-    from opperf.parent import request as requests
     from opperf.parent.cli.keeping import keep, publish, take_places
     from opperf.parent.cli.progress import Bar
-    from opperf.parent.judge.session import Order, judged_run
+    from opperf.parent.measuring.judge.session import Order, judged_run
+    from opperf.parent.planning import request as requests
     from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.judge import document, tally
     from opperf.parent.sources.user_inputs import input_cases, pairs
@@ -149,8 +149,8 @@ def _fleet(wish: options.OnFleet, order: Order, request: Request, bar: Bar) -> A
     wishes = options.wishes(wish)
     if wishes is None:
         return nullcontext()
-    from opperf.parent.fleet.dispatch import judging_fleet
-    from opperf.parent.request import plugin_files
+    from opperf.parent.measuring.fleet.dispatch import judging_fleet
+    from opperf.parent.planning.request import plugin_files
 
     plugins = bool(plugin_files(request, note=bar.note))
     return judging_fleet(wishes, order.against, room=order.room, plugins=plugins, progress=bar)

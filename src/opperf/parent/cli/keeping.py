@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from opperf.parent.cli.options import Keeping, Report
-    from opperf.parent.history import Result
+    from opperf.parent.commands.history import Result
     from opperf.parent.pages import figures
     from opperf.parent.reports.document import Document
 
@@ -42,7 +42,7 @@ def publish(result: figures.Result, document: Document, report: Report, what: st
 def check_database(database: str | None) -> None:
     """Raise `InputError` for an address that cannot be read, before anything is measured."""
     if database is not None:
-        from opperf.parent.history import address
+        from opperf.parent.commands.history import address
 
         address(database)
 
@@ -55,7 +55,7 @@ def keep(result: Result, report: Report) -> None:
     if report.database is None:
         return
     from opperf.parent.cli.output import tell
-    from opperf.parent.history import archive, run_of
+    from opperf.parent.commands.history import archive, run_of
 
     try:
         with archive(report.database, create=True) as store:
@@ -70,7 +70,7 @@ def keep(result: Result, report: Report) -> None:
 
 def _write(result: Result) -> Path:
     from opperf.domain.files.destination import write_text
-    from opperf.parent.history import run_of
+    from opperf.parent.commands.history import run_of
 
     file = Path(f"opperf-{run_of(result).id}.json")
     write_text(file, json.dumps(result.to_json(), allow_nan=False) + "\n")

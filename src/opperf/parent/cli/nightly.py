@@ -50,11 +50,11 @@ def nightly(
     from opperf.parent.cli.options import command, labels
     from opperf.parent.cli.output import tell
     from opperf.parent.cli.progress import Bar
-    from opperf.parent.history import archive
-    from opperf.parent.nightly.nightly import Order
-    from opperf.parent.nightly.nightly import nightly as measure
+    from opperf.parent.commands.history import archive
+    from opperf.parent.commands.nightly.nightly import Order
+    from opperf.parent.commands.nightly.nightly import nightly as measure
+    from opperf.parent.planning.request import checking, comparing_clock
     from opperf.parent.reports.nightly import document
-    from opperf.parent.request import checking, comparing_clock
     from opperf.parent.sources.gate_file import read_nightly_file
 
     file = read_nightly_file(config)

@@ -57,10 +57,10 @@ def noise(
     Exit codes: 0 a floor was measured, 2 bad input, 3 none was.
     """
     from opperf.domain.errors import way_out
-    from opperf.parent import noise as studying
     from opperf.parent.cli.keeping import keep, publish, take_places
     from opperf.parent.cli.options import command, inputs, labels, request
     from opperf.parent.cli.progress import Bar
+    from opperf.parent.commands import noise as studying
     from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.noise import document
 

@@ -43,7 +43,7 @@ def operators(
     With `--framework`, show how it supports each; without it, no framework is imported. Operators of plugins come last.
     """
     from opperf.parent.cli.output import deliver, tell
-    from opperf.parent.listing import listing
+    from opperf.parent.commands.listing import listing
     from opperf.parent.reports.formats import check_format
 
     check_format(format)

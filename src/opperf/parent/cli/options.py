@@ -19,13 +19,13 @@ import typer
 from opperf.domain.dataclass import dataclass
 from opperf.domain.files.json_text import JsonDict
 from opperf.parent.cli import completion
-from opperf.parent.passwords import own_command
 from opperf.parent.reports.formats import join_words, names
+from opperf.parent.workers.passwords import own_command
 
 if TYPE_CHECKING:
-    from opperf.parent.compare import Judging as Rules
-    from opperf.parent.fleet.dispatch import Wishes
-    from opperf.parent.session import Options
+    from opperf.parent.commands.compare import Judging as Rules
+    from opperf.parent.measuring.fleet.dispatch import Wishes
+    from opperf.parent.measuring.session import Options
 
 
 Words: TypeAlias = Optional[list[str]]
@@ -350,7 +350,7 @@ def inputs(operators: Sequence[str] | None, what: What, config: Sequence[Path] =
 
 def judging(options: Judging, settling: Settling, report: Report, **more: Any) -> Rules:
     """Return when a comparison is decided; raises `InputError`."""
-    from opperf.parent.compare import Judging as Rules
+    from opperf.parent.commands.compare import Judging as Rules
 
     words = {**vars(options), **vars(settling), **more}
     return Rules(**words, labels=labels(report), command=command())
@@ -358,7 +358,7 @@ def judging(options: Judging, settling: Settling, report: Report, **more: Any) -
 
 def run_options(keeping: Keeping, report: Report) -> Options:
     """Return the options of a run; a resumed run continues in its own file unless another one is named."""
-    from opperf.parent.session import Options
+    from opperf.parent.measuring.session import Options
 
     return Options(
         output=report.output or keeping.resume,
@@ -373,7 +373,7 @@ def wishes(fleet: OnFleet) -> Wishes | None:
     """Return the options of a fleet, None without one; raises `InputError` for options that need one."""
     if fleet.fleet is None and fleet.where is None and fleet.replicate is None:
         return None
-    from opperf.parent.fleet.dispatch import wishes
+    from opperf.parent.measuring.fleet.dispatch import wishes
 
     return wishes(fleet.fleet, fleet.where, fleet.replicate)
 

@@ -11,7 +11,7 @@ import typer
 
 from opperf.domain.errors import HarnessError, InputError
 from opperf.domain.files.destination import explain_errors, is_regular
-from opperf.parent.passwords import own_command
+from opperf.parent.workers.passwords import own_command
 
 #: The mark of a report stands within this many bytes from the start.
 MARK_WITHIN = 100

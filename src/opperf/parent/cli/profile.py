@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from typer._click.core import Context, Parameter
 
     from opperf.domain.profile.event import Profile
-    from opperf.domain.trace import Trace
-    from opperf.parent.profile import Options
+    from opperf.parent.commands.profile import Options
+    from opperf.parent.documents.trace import Trace
 
 Option = typer.Option
 #: The page that `--html` writes.
@@ -125,10 +125,10 @@ def profile(
         return
     from opperf.domain.profile.watching import Watching
     from opperf.domain.units import parse_bytes
-    from opperf.parent.profile import Options, check_rows
-    from opperf.parent.profile import command as words_for_python
+    from opperf.parent.commands.profile import Options, check_rows
+    from opperf.parent.commands.profile import command as words_for_python
+    from opperf.parent.planning.request import plugin_files
     from opperf.parent.reports.formats import check_format
-    from opperf.parent.request import plugin_files
     from opperf.parent.store.output_lock import check_place
 
     check_format(format)
@@ -174,9 +174,9 @@ def _run(
 ) -> None:
     """Run the script, report its outcome, and exit with its exit code."""
     from opperf.domain.errors import InputError
-    from opperf.parent import profile as profiled
     from opperf.parent.cli.output import tell
     from opperf.parent.cli.progress import Bar
+    from opperf.parent.commands import profile as profiled
 
     profiled.check(command, options)
     python = profiled.python_for(command, environment, options, Bar().note)
@@ -213,7 +213,7 @@ def _run(
 def _save_suite(trace: Trace | None, path: Path) -> None:
     """Write the operators of a script as a suite, and say which of them no suite can hold."""
     from opperf.parent.cli.output import tell_left_out, write_suite
-    from opperf.parent.profile import NO_SUITE
+    from opperf.parent.commands.profile import NO_SUITE
 
     if trace is None:
         typer.echo(f"no suite: {path} is not written\n\nhint: {NO_SUITE}", err=True)
@@ -225,7 +225,7 @@ def _save_suite(trace: Trace | None, path: Path) -> None:
 def _read(files: Sequence[Path], report: Callable[[Profile], None]) -> None:
     """Print profiles that were written."""
     from opperf.domain.profile.event import merge
-    from opperf.parent.profile import read_place, with_peaks
+    from opperf.parent.commands.profile import read_place, with_peaks
 
     report(with_peaks(merge(map(read_place, files))))
 
@@ -234,7 +234,7 @@ def _diff(words: Sequence[str], format: str | None, by: str, sort: str | None, t
     """Print two profiles that were written, operator by operator; raises `InputError`."""
     from opperf.domain.errors import InputError
     from opperf.parent.cli.output import deliver
-    from opperf.parent.profile import read_place
+    from opperf.parent.commands.profile import read_place
     from opperf.parent.reports.profile_change import document
 
     if len(words) != 2:

@@ -60,17 +60,17 @@ def replay(
     `--strict`, anything failed.
     """
     from opperf.domain.errors import InputError
-    from opperf.domain.trace import Replay
-    from opperf.parent import replay as replaying
     from opperf.parent.cli.keeping import publish, take_places
     from opperf.parent.cli.options import run_options, wishes
     from opperf.parent.cli.output import tell, write_suite
     from opperf.parent.cli.places import take_output
     from opperf.parent.cli.progress import Bar
-    from opperf.parent.progress import Silent
+    from opperf.parent.commands import replay as replaying
+    from opperf.parent.commands.run import drop_journal
+    from opperf.parent.documents.trace import Replay
+    from opperf.parent.measuring.progress import Silent
     from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.replay import default_notes, device_text, document, left_out
-    from opperf.parent.run import drop_journal
 
     options_of_run = run_options(keeping, report)
     check_format(report.format, checks=not keeping.dry_run)

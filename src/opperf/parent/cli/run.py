@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from opperf.domain.plan import Plan, Settings
     from opperf.domain.record import Run
-    from opperf.parent.fleet.dispatch import Wishes
+    from opperf.parent.measuring.fleet.dispatch import Wishes
+    from opperf.parent.measuring.session import Options
     from opperf.parent.planning.selection import Selection
-    from opperf.parent.session import Options
 
 
 @grouped
@@ -55,9 +55,9 @@ def run(
     from opperf.parent.cli.keeping import publish, take_places
     from opperf.parent.cli.options import inputs, request, run_options, wishes
     from opperf.parent.cli.output import tell
+    from opperf.parent.planning.request import checking, selection, settings
     from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.run import document
-    from opperf.parent.request import checking, selection, settings
 
     options_of_run = run_options(keeping, report)
     check_format(report.format, checks=not keeping.dry_run)
@@ -67,7 +67,7 @@ def run(
     choice = selection(operators or (), order, note=tell)
     measuring = settings(order, clock=clock, loop=loop, check=checking(check, no_check=no_check))
     if choice.configs:
-        from opperf.catalog.param.config import notes
+        from opperf.param.config import notes
 
         for note in notes(choice.configs):
             tell(f"note: {note}")
@@ -91,9 +91,9 @@ def measure(
 
     A run that was stopped leaves with 130 on Ctrl-C, with the signal's own code otherwise, and keeps its journal.
     """
-    from opperf.parent import run as running
     from opperf.parent.cli.keeping import keep
     from opperf.parent.cli.progress import Bar
+    from opperf.parent.commands import run as running
 
     bar = Bar()
     if keeping.dry_run:
@@ -114,8 +114,8 @@ def measure(
 
 def _print_plan(plan: Plan, format: str | None) -> None:
     from opperf.parent.cli.output import deliver
+    from opperf.parent.commands.run import seconds
     from opperf.parent.reports.run import plan_document
-    from opperf.parent.run import seconds
 
     deliver(plan_document(plan), format)
     about = f"about {seconds(plan):.0f} s"
@@ -124,8 +124,8 @@ def _print_plan(plan: Plan, format: str | None) -> None:
 
 def offer_peaks(run: Run) -> None:
     """Say once a day how the limits of the machine are measured, where something was measured on a side without any."""
-    from opperf.parent.calibration import is_due
-    from opperf.parent.run import without_peaks
+    from opperf.parent.commands.run import without_peaks
+    from opperf.parent.measuring.calibration import is_due
 
     side = without_peaks(run)
     if side is not None and is_due("peaks"):

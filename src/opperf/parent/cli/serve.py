@@ -41,7 +41,7 @@ def serve(
     """
     from opperf.domain.errors import InputError
     from opperf.parent.cli.output import tell
-    from opperf.parent.history import archive
+    from opperf.parent.commands.history import archive
 
     check_address(host, token)
     try:

@@ -4,24 +4,3 @@ Your own function can be used wherever a name can. Durations are seconds and sha
 command line (`"5m"`, `"2%"`). Nothing is printed unless `progress=True`, which reports on stderr. Errors are those of
 `opperf.OpperfError`, an operator that fails is a record.
 """
-
-from opperf.parent.library.judging import judge
-from opperf.parent.library.lookup import load, operators
-from opperf.parent.library.measurements import compare, gate, noise, run
-from opperf.parent.library.programs import capture, profile, replay
-from opperf.parent.library.searches import bisect, explore
-
-__all__ = [
-    "bisect",
-    "capture",
-    "compare",
-    "explore",
-    "gate",
-    "judge",
-    "load",
-    "noise",
-    "operators",
-    "profile",
-    "replay",
-    "run",
-]

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from opperf.domain.errors import InputError
-from opperf.parent import run as running
+from opperf.parent.commands import run as running
 from opperf.parent.library.options import Operator
-from opperf.parent.passwords import own_command
-from opperf.parent.progress import Progress, Silent, Stderr
-from opperf.parent.results import Replay, Results, Suite
-from opperf.parent.session import Options
+from opperf.parent.library.results import Replay, Results, Suite
+from opperf.parent.measuring.progress import Progress, Silent, Stderr
+from opperf.parent.measuring.session import Options
 from opperf.parent.sources.live_array import given_inputs
 from opperf.parent.sources.live_function import operator_text
 from opperf.parent.store.output_lock import take
 from opperf.parent.workers.package import cache_folder
+from opperf.parent.workers.passwords import own_command
 from opperf.parent.workers.variables import arrays_folder
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from opperf.domain.errors import InputError
-from opperf.parent import request as requests
-from opperf.parent.fleet.dispatch import judging_fleet, wishes
-from opperf.parent.judge.session import Order, judged_run
 from opperf.parent.library.arguments import as_list, cases, names_of, progress_of, read, text_of
 from opperf.parent.library.options import JudgeOptions, Operator, with_options
-from opperf.parent.results import Judgements
+from opperf.parent.library.results import Judgements
+from opperf.parent.measuring.fleet.dispatch import judging_fleet, wishes
+from opperf.parent.measuring.judge.session import Order, judged_run
+from opperf.parent.planning import request as requests
 from opperf.parent.sources.live_array import has_arrays
 
 if TYPE_CHECKING:

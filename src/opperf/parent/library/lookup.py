@@ -6,21 +6,19 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from opperf.domain.bisection import Bisection as BisectionDocument
-from opperf.domain.comparison import ComparisonRun
-from opperf.domain.exploration import Exploration as ExplorationDocument
-from opperf.domain.floor import NoiseRun
 from opperf.domain.judging import JudgedRun
 from opperf.domain.profile.event import Profile as ProfileDocument
 from opperf.domain.record import Run
 from opperf.domain.suite import Suite as SuiteDocument
-from opperf.domain.trace import Replay as ReplayDocument
-from opperf.parent import load as loading
+from opperf.parent.commands.listing import listing
+from opperf.parent.documents.bisection import Bisection as BisectionDocument
+from opperf.parent.documents.comparison import ComparisonRun
+from opperf.parent.documents.exploration import Exploration as ExplorationDocument
+from opperf.parent.documents.floor import NoiseRun
+from opperf.parent.documents.trace import Replay as ReplayDocument
 from opperf.parent.library.arguments import as_list
 from opperf.parent.library.options import Names, Paths
-from opperf.parent.listing import listing
-from opperf.parent.progress import Silent
-from opperf.parent.results import (
+from opperf.parent.library.results import (
     Bisection,
     Comparisons,
     Exploration,
@@ -33,6 +31,8 @@ from opperf.parent.results import (
     Results,
     Suite,
 )
+from opperf.parent.measuring.progress import Silent
+from opperf.parent.store import load as loading
 
 #: What each document of a file becomes.
 OBJECTS: Mapping[type, Callable[[Any], Any]] = {

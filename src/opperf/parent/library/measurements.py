@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Literal, overload
 
 from opperf.domain.plan import Plan
 from opperf.domain.record import Record, Run
-from opperf.parent import compare as comparing
-from opperf.parent import gate as gating
-from opperf.parent import noise as studying
-from opperf.parent import request as requests
-from opperf.parent import run as running
-from opperf.parent.fleet.dispatch import wishes
+from opperf.parent.commands import compare as comparing
+from opperf.parent.commands import gate as gating
+from opperf.parent.commands import noise as studying
+from opperf.parent.commands import run as running
 from opperf.parent.library.arguments import as_list, as_text, hold, keep, names_of, progress_of, read, side_text, write
 from opperf.parent.library.options import (
     CompareOptions,
@@ -25,8 +23,10 @@ from opperf.parent.library.options import (
     RunOptions,
     with_options,
 )
-from opperf.parent.passwords import own_command
-from opperf.parent.results import Comparisons, Gate, Noise, Results
+from opperf.parent.library.results import Comparisons, Gate, Noise, Results
+from opperf.parent.measuring.fleet.dispatch import wishes
+from opperf.parent.planning import request as requests
+from opperf.parent.workers.passwords import own_command
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

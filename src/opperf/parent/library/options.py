@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TypeAlias, TypedDict, TypeVar, Union, cast
 
 from opperf.domain.errors import OpperfError
+from opperf.parent.library.results import Suite
 from opperf.parent.library.spelling import in_python
-from opperf.parent.results import Suite
 
 #: An operator by its name, or a function of your own.
 Operator: TypeAlias = Union[str, Callable[..., object]]

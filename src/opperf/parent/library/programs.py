@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 from opperf.domain.code import Code, read_operator
 from opperf.domain.errors import HarnessError
 from opperf.domain.profile.watching import Watching
-from opperf.domain.trace import Replay as ReplayDocument
 from opperf.domain.units import parse_bytes
-from opperf.parent import capture as capturing
-from opperf.parent import profile as profiling
-from opperf.parent import replay as replaying
-from opperf.parent import request as requests
-from opperf.parent import run as running
-from opperf.parent.fleet.dispatch import wishes
+from opperf.parent.commands import capture as capturing
+from opperf.parent.commands import profile as profiling
+from opperf.parent.commands import replay as replaying
+from opperf.parent.commands import run as running
+from opperf.parent.documents.trace import Replay as ReplayDocument
 from opperf.parent.library.arguments import as_list, hold, keep, progress_of, read, text_of, write
 from opperf.parent.library.options import Names, Operator, Paths, ReplayOptions, with_options
-from opperf.parent.progress import Silent
-from opperf.parent.results import Profile, Replay, Suite
+from opperf.parent.library.results import Profile, Replay, Suite
+from opperf.parent.measuring.fleet.dispatch import wishes
+from opperf.parent.measuring.progress import Silent
+from opperf.parent.planning import request as requests
 from opperf.parent.sources.live_function import write_source
 from opperf.parent.sources.plugin_file import framework_of
 from opperf.parent.store.output_lock import check_place

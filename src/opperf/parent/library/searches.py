@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from opperf.parent import request as requests
-from opperf.parent.bisect import bisect as bisecting
-from opperf.parent.explore import explore as exploring
+from opperf.parent.commands.bisect import bisect as bisecting
+from opperf.parent.commands.explore import explore as exploring
 from opperf.parent.library.arguments import names_of, progress_of, read
 from opperf.parent.library.options import BisectOptions, ExploreOptions, Operator, with_options
-from opperf.parent.passwords import own_command
-from opperf.parent.results import Bisection, Exploration
+from opperf.parent.library.results import Bisection, Exploration
+from opperf.parent.planning import request as requests
+from opperf.parent.workers.passwords import own_command
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

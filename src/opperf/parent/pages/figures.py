@@ -6,15 +6,10 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from opperf.domain.bisection import Bisection
-from opperf.domain.comparison import Comparison, ComparisonRun
-from opperf.domain.exploration import Exploration
-from opperf.domain.floor import NoiseRun
 from opperf.domain.judging import Judged, JudgedRun, in_order
 from opperf.domain.plan import Side
 from opperf.domain.record import Run
 from opperf.domain.stats.significance import clopper_pearson
-from opperf.domain.trace import Replay
 from opperf.domain.units import (
     format_percent,
     format_ratios,
@@ -22,6 +17,11 @@ from opperf.domain.units import (
     plural,
 )
 from opperf.parent.analysis.summary import with_shares
+from opperf.parent.documents.bisection import Bisection
+from opperf.parent.documents.comparison import Comparison, ComparisonRun
+from opperf.parent.documents.exploration import Exploration
+from opperf.parent.documents.floor import NoiseRun
+from opperf.parent.documents.trace import Replay
 from opperf.parent.pages.charts import Chart
 from opperf.parent.pages.charts.intervals import Intervals, Row
 from opperf.parent.pages.record_figures import MOST_ROWS, details, limit_note, record_charts

@@ -11,7 +11,6 @@ from typing import Protocol
 
 from opperf.catalog import INT64, Operator
 from opperf.catalog.valid_values import restrict
-from opperf.domain.argument_text import argument_text
 from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.dataclass import dataclass
@@ -23,6 +22,7 @@ from opperf.domain.registry import BUILD_PREFIX, SPREAD
 from opperf.domain.tensor import parse_dtype
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.values import choices
+from opperf.parent.sources.argument_text import argument_text
 from opperf.parent.sources.random_cases import large_case, random_cases
 from opperf.parent.sources.shapes_file import Row
 from opperf.parent.sources.user_inputs import EVERY, case_with, foreign_case, in_one_shape, split_row

@@ -11,19 +11,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from opperf.catalog.param.cases import ConfigCase, cases, check, named_specs
-from opperf.catalog.param.config import ConfiguredOperator, Entry, GeneratedArguments, ParamConfig, Spec, Way
-from opperf.catalog.param.document import read_spec
-from opperf.catalog.param.grammar import CONFIG_KEYS
-from opperf.catalog.param.names import Meaning
-from opperf.catalog.param.problems import Problems, key, refuse
-from opperf.catalog.param.sweeps import entry_of
 from opperf.domain.case import Argument, argument_from_json
 from opperf.domain.dataclass import dataclass
 from opperf.domain.files.json_text import show
 from opperf.domain.message import replies
 from opperf.domain.message.replies import Arguments, Descriptions, Entries
 from opperf.domain.message.requests import Generate, Iterate, R, Request
+from opperf.param.cases import ConfigCase, cases, check, named_specs
+from opperf.param.config import ConfiguredOperator, Entry, GeneratedArguments, ParamConfig, Spec, Way
+from opperf.param.document import read_spec
+from opperf.param.grammar import CONFIG_KEYS
+from opperf.param.names import Meaning
+from opperf.param.problems import Problems, key, refuse
+from opperf.param.sweeps import entry_of
 
 
 class Ask(Protocol):

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 
 from opperf.domain.code import Code, check_name, own_name
 from opperf.domain.dataclass import dataclass
-from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError
 from opperf.domain.plan import Trial
 from opperf.domain.registry import LAYER_LIBRARIES, split_implementation
 from opperf.domain.suite import Suite, SuiteCase
-from opperf.parent.passwords import environment_of
+from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.sources.shapes_file import Row
 from opperf.parent.sources.suite_file import read_suite
+from opperf.parent.workers.passwords import environment_of
 
 if TYPE_CHECKING:
-    from opperf.catalog.param.config import ParamConfig
+    from opperf.param.config import ParamConfig
 
 
 @dataclass(frozen=True)

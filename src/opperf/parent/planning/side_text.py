@@ -19,7 +19,6 @@ from dataclasses import replace
 from opperf.catalog.groups import GROUPS
 from opperf.domain.code import Code, check_name, read_operator
 from opperf.domain.dataclass import dataclass
-from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError, check_known, unknown
 from opperf.domain.plan import (
     ALLOCATORS,
@@ -35,8 +34,9 @@ from opperf.domain.plan import (
 )
 from opperf.domain.registry import FRAMEWORKS, LAYER_LIBRARIES, framework, parse_device, split_implementation
 from opperf.domain.tensor import parse_dtype
-from opperf.parent.passwords import environment_of, hide_passwords
+from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.planning.selection import Selection
+from opperf.parent.workers.passwords import environment_of, hide_passwords
 
 KEYS = (*HOW, "dtype", "framework")
 #: What makes a side one with a known difference.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import UNIFORM
-from opperf.domain.value_choice import ValueChoice
+from opperf.parent.sources.value_choice import ValueChoice
 
 #: The most operators whose inputs a note names.
 MOST_NAMED = 3

@@ -12,15 +12,15 @@ from opperf.parent.reports.document import Document, Screen
 from opperf.parent.reports.formats import renderer
 
 if TYPE_CHECKING:
-    from opperf.domain.bisection import Bisection
-    from opperf.domain.comparison import ComparisonRun
-    from opperf.domain.exploration import Exploration
-    from opperf.domain.floor import NoiseRun
     from opperf.domain.judging import JudgedRun
     from opperf.domain.profile.event import Profile
     from opperf.domain.record import Run
     from opperf.domain.suite import Suite
-    from opperf.domain.trace import Replay
+    from opperf.parent.documents.bisection import Bisection
+    from opperf.parent.documents.comparison import ComparisonRun
+    from opperf.parent.documents.exploration import Exploration
+    from opperf.parent.documents.floor import NoiseRun
+    from opperf.parent.documents.trace import Replay
 
     Reported = (
         Document | Run | ComparisonRun | NoiseRun | JudgedRun | Replay | Profile | Suite | Exploration | Bisection

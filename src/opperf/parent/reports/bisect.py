@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from opperf.domain.bisection import Answer, Bisection, Step
 from opperf.domain.units import format_percent, format_ratios
+from opperf.parent.documents.bisection import Answer, Bisection, Step
 from opperf.parent.reports.comparison import differences
 from opperf.parent.reports.document import Block, Check, Column, Document, Legend, Note, Section, table
 from opperf.parent.reports.machine import crowds

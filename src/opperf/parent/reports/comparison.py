@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from opperf.domain.comparison import VERDICTS, Comparison, ComparisonRun, Explanations
-from opperf.domain.load import load_of
-from opperf.domain.machines import Across, across
 from opperf.domain.plan import INSTRUCTIONS, Side
 from opperf.domain.units import (
     format_percent,
     format_ratios,
     format_seconds,
 )
-from opperf.domain.wholes import Part, is_suite, moved_costs, parts, totals, wholes
+from opperf.parent.documents.comparison import VERDICTS, Comparison, ComparisonRun, Explanations
+from opperf.parent.documents.load import load_of
+from opperf.parent.documents.machines import Across, across
+from opperf.parent.documents.wholes import Part, is_suite, moved_costs, parts, totals, wholes
 from opperf.parent.reports.comparison_rows import columns, end_of, ratio_text, reasons, side_text, sides_of
 from opperf.parent.reports.document import (
     Annotation,

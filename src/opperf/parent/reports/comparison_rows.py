@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from opperf.domain.comparison import Comparison, moved
 from opperf.domain.kernels import KERNELS
 from opperf.domain.plan import HOW, INSTRUCTIONS, Side
 from opperf.domain.stats.order import median
 from opperf.domain.units import format_bound, format_bytes, format_count, format_ratios, format_seconds
+from opperf.parent.documents.comparison import Comparison, moved
 from opperf.parent.reports.columns import of_jobs
 from opperf.parent.reports.document import Column, plain
 from opperf.parent.reports.text import attributes_text, case_text, common_subject, own_function, short_text

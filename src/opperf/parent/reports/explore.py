@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
-from opperf.domain.exploration import Anomaly, Exploration, Territory
 from opperf.domain.plan import ReadSide
 from opperf.domain.units import format_bytes, format_seconds, plural
+from opperf.parent.documents.exploration import Anomaly, Exploration, Territory
 from opperf.parent.reports.document import Block, Check, Column, Document, Note, Section, table
 from opperf.parent.reports.machine import crowds
 from opperf.parent.reports.rerun import is_plain

@@ -9,10 +9,10 @@ import shlex
 from collections.abc import Sequence
 from functools import partial
 
-from opperf.domain.comparison import ComparisonRun
-from opperf.domain.judgement import FAILURE, INCONCLUSIVE, KINDS, REGRESSION, Finding, Judgement
 from opperf.domain.plan import ReadSide
 from opperf.domain.units import format_percent, format_ratios, format_seconds
+from opperf.parent.documents.comparison import ComparisonRun
+from opperf.parent.documents.judgement import FAILURE, INCONCLUSIVE, KINDS, REGRESSION, Finding, Judgement
 from opperf.parent.reports import comparison
 from opperf.parent.reports.comparison import legend
 from opperf.parent.reports.comparison_rows import bound_text, reasons, sides_of

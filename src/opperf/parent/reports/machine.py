@@ -7,12 +7,12 @@ from dataclasses import field
 from typing import Any
 
 from opperf.domain.dataclass import dataclass
-from opperf.domain.load import load_of
 from opperf.domain.peaks import MOVE, Rate, best_rates, fallbacks
 from opperf.domain.plan import Side
 from opperf.domain.reason import Warning
 from opperf.domain.record import Run
 from opperf.domain.units import format_byte_rate, format_bytes, format_flop_rate, format_seconds, plural
+from opperf.parent.documents.load import load_of
 from opperf.parent.reports.document import Document, Note, Section
 
 #: What people call the facts of an environment that are shown; the whole of them is in every result file.

@@ -12,7 +12,7 @@ from opperf.parent.reports import gate
 from opperf.parent.reports.document import Note, Section
 
 if TYPE_CHECKING:
-    from opperf.parent.nightly.nightly import Nights
+    from opperf.parent.commands.nightly.nightly import Nights
     from opperf.parent.reports.document import Document
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
-from opperf.domain.floor import Detection, Displacement, Floor, NoiseRun, Suites
 from opperf.domain.plan import Trial
 from opperf.domain.stats.significance import clopper_pearson
 from opperf.domain.units import format_seconds
+from opperf.parent.documents.floor import Detection, Displacement, Floor, NoiseRun, Suites
 from opperf.parent.reports.columns import of_jobs
 from opperf.parent.reports.document import Block, Check, Column, Document, Legend, Note, table
 from opperf.parent.reports.machine import crowds

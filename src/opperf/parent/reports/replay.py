@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from opperf.domain.suite import LeftOut
-from opperf.domain.trace import Replay, ReplayedCase, Trace
 from opperf.domain.units import format_seconds, plural
+from opperf.parent.documents.trace import Replay, ReplayedCase, Trace
 from opperf.parent.reports.columns import spelling, spread
 from opperf.parent.reports.document import Block, Column, Document, Legend, Note, table
 from opperf.parent.reports.layout import MOST_NAMES

@@ -14,14 +14,14 @@ from contextlib import suppress
 
 from opperf.catalog import SIZES, catalog, operator
 from opperf.catalog.valid_values import restrict
-from opperf.domain.argument_text import argument_words
 from opperf.domain.case import Case
 from opperf.domain.code import refusal
-from opperf.domain.comparison import Comparison
-from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError
 from opperf.domain.plan import HOW, ReadSide, Side
 from opperf.domain.registry import BUILT_IN, FRAMEWORKS, full_name, split_implementation
+from opperf.parent.documents.comparison import Comparison
+from opperf.parent.documents.environment import EnvironmentSpec
+from opperf.parent.sources.argument_text import argument_words
 from opperf.parent.sources.user_inputs import case_with, foreign_case
 
 

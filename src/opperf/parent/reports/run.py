@@ -11,10 +11,10 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from opperf.domain.load import load_of
 from opperf.domain.plan import Plan, Trial
 from opperf.domain.record import Record, Run
 from opperf.domain.registry import DIRECTIONS
+from opperf.parent.documents.load import load_of
 from opperf.parent.reports import remarks
 from opperf.parent.reports.columns import columns
 from opperf.parent.reports.document import Block, Check, Column, Document, Level, Note, Outcome, Section, Table, table

@@ -12,14 +12,14 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from opperf.catalog import catalog
-from opperf.domain.argument_text import argument_text, argument_words
 from opperf.domain.case import Argument, Case
 from opperf.domain.code import own_name
 from opperf.domain.plan import Side, Trial
 from opperf.domain.registry import MADE_OF
+from opperf.parent.sources.argument_text import argument_text, argument_words
 
 if TYPE_CHECKING:
-    from opperf.domain.comparison import Comparison
+    from opperf.parent.documents.comparison import Comparison
 
 #: What starts a workflow command of GitHub Actions: two colons at the beginning of a line, which any word may come to
 #: stand at, and `##[` anywhere in it. Three colons and more may be broken into such a beginning.

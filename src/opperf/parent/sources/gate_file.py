@@ -19,7 +19,7 @@ from opperf.domain.files.json_text import JsonDict, JsonObject
 from opperf.domain.files.text_file import read_text
 from opperf.domain.plan import SHARED_CODE
 from opperf.domain.registry import split_implementation
-from opperf.domain.tolerances import Tolerances
+from opperf.parent.documents.tolerances import Tolerances
 from opperf.parent.sources.gate_keys import (
     DATABASE_KEYS,
     EXPECTED_KEYS,

@@ -9,15 +9,15 @@ from typing import TypeAlias
 
 from opperf.catalog import DIRECTIONS, INT64, SIZES, categories
 from opperf.domain.code import check_name
-from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError, at_place, check_known
-from opperf.domain.judgement import POLICIES
 from opperf.domain.plan import COMPILE_CACHES, INSTRUCTIONS, MODES
 from opperf.domain.registry import framework, parse_device, split_implementation
 from opperf.domain.tensor import parse_dtype
-from opperf.domain.tolerances import Tolerances
 from opperf.domain.units import parse_duration, parse_jobs, parse_percent
-from opperf.domain.value_choice import ValueChoice
+from opperf.parent.documents.environment import EnvironmentSpec
+from opperf.parent.documents.judgement import POLICIES
+from opperf.parent.documents.tolerances import Tolerances
+from opperf.parent.sources.value_choice import ValueChoice
 
 #: The fewest pairs and processes that a gate may judge by.
 LEAST = 3

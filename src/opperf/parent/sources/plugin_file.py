@@ -14,9 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from opperf.catalog import is_known
-from opperf.catalog.param.config import Workloads
-from opperf.catalog.param.grammar import GENERATORS, ITERATORS
-from opperf.catalog.param.names import Meaning
 from opperf.domain.code import Code
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
@@ -32,6 +29,9 @@ from opperf.domain.registry import (
     array_library,
     register,
 )
+from opperf.param.config import Workloads
+from opperf.param.grammar import GENERATORS, ITERATORS
+from opperf.param.names import Meaning
 from opperf.parent.sources.installed_plugins import installed_plugins, module_file
 
 #: The functions that register something for PARAM's configs.

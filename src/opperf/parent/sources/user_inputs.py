@@ -11,12 +11,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from opperf.catalog import Operator, catalog
-from opperf.domain.argument_text import LITERAL_PREFIX, PLAIN, argument_text, group_in, literal_value, read_plain
 from opperf.domain.case import Argument, Case, Device, DType, ListOf
 from opperf.domain.code import refusal
 from opperf.domain.errors import InputError, at_place, unknown
 from opperf.domain.tensor import STRING, TensorSpec, shape_and_elements
 from opperf.domain.tensor_text import SHAPE_HINT, is_tensor_text, read_tensor, shape_in
+from opperf.parent.sources.argument_text import (
+    LITERAL_PREFIX,
+    PLAIN,
+    argument_text,
+    group_in,
+    literal_value,
+    read_plain,
+)
 from opperf.parent.sources.random_cases import Template, fits
 
 #: The name of a shape that every input has: `--input 64x64`.

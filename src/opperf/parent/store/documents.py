@@ -12,10 +12,10 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.destination import write_text
 from opperf.domain.files.text_file import read_json
-from opperf.domain.judgement import Expectation, document, from_document
 from opperf.domain.measurement import Outcome
 from opperf.domain.plan import Settings
 from opperf.domain.record import Record, Run
+from opperf.parent.documents.judgement import Expectation, document, from_document
 from opperf.parent.store.journal import journal_of, read_journal
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
-from opperf.domain.company import Effect
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.destination import ensure_private, explain_errors, prove, write_text
 from opperf.domain.files.text_file import read_json
-from opperf.domain.floor import Floor
 from opperf.domain.peaks import Rate
+from opperf.parent.documents.floor import Floor
+from opperf.parent.workers.company import Effect
 
 #: The facts that make a machine another one, as far as its speed and noise go.
 FACTS = ("cpu", "cores_usable", "hypervisor", "governor", "memory_total")

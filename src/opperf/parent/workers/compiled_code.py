@@ -29,10 +29,10 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import EnvironmentFailure
 from opperf.domain.files.destination import ScratchFolder
 from opperf.domain.plan import EXTRA_CALLS, LAYOUT, SHARED_CODE, Side
+from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.workers.package import DIGEST, KEEP_FOR, cache_folder, ensure_folder
 
 #: The variable by which each compiler of PyTorch finds its folder, and the name of that.

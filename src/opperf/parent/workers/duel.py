@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from opperf.domain.comparison import PairValue
 from opperf.domain.errors import OperatorFailure
 from opperf.domain.kernels import KERNELS
 from opperf.domain.measurement import Measurement, Samples
@@ -23,6 +22,7 @@ from opperf.domain.message.replies import Preparation
 from opperf.domain.message.requests import Measure, Prepare, R, Release, Request, Turn
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Warning
+from opperf.parent.documents.comparison import PairValue
 from opperf.parent.workers import placement
 from opperf.parent.workers.instructions import variables
 from opperf.parent.workers.other_work import other_work

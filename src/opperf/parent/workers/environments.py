@@ -29,14 +29,14 @@ from typing import TypeAlias
 
 from opperf.domain.codec import decode
 from opperf.domain.dataclass import dataclass
-from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import EnvironmentFailure, InputError, unknown
 from opperf.domain.files.destination import write_text
 from opperf.domain.files.json_text import value_of
 from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS
-from opperf.parent.passwords import environment_of, hide_passwords
+from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.workers.installer import BUILD_LIMIT, find_links, listen, uv
 from opperf.parent.workers.package import cache_folder, ensure_folder
+from opperf.parent.workers.passwords import environment_of, hide_passwords
 
 #: Told what is going on, a line at a time.
 Progress: TypeAlias = Callable[[str], None]

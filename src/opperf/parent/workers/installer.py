@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from opperf.domain.environment import EnvironmentSpec, requirement_name
 from opperf.domain.errors import EnvironmentFailure, near
 from opperf.domain.registry import FRAMEWORKS
+from opperf.parent.documents.environment import EnvironmentSpec, requirement_name
 from opperf.parent.workers.build_failures import UNREACHED, build_failure
 from opperf.parent.workers.supervision import carry_out
 

@@ -12,12 +12,12 @@ import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from opperf.domain.comparison import PairValue
 from opperf.domain.errors import InputError
 from opperf.domain.files.destination import ScratchFolder
 from opperf.domain.message.replies import Instructions, Preparation
 from opperf.domain.message.requests import CountInstructions, Prepare, Release
 from opperf.domain.plan import COUNTING, EXTRA_CALLS, INSTRUCTIONS, LAYOUT_BYTES, UNCHECKED, Settings, Side, Trial
+from opperf.parent.documents.comparison import PairValue
 from opperf.parent.workers.other_work import other_work
 from opperf.parent.workers.package import cache_folder, ensure_folder
 from opperf.parent.workers.process import NO_VARIABLES, START_TIMEOUT, start

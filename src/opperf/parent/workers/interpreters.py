@@ -13,12 +13,12 @@ from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
-from opperf.domain.environment import CURRENT, EnvironmentSpec, preset
 from opperf.domain.errors import EnvironmentFailure, InputError
 from opperf.domain.plan import Side
 from opperf.domain.registry import FRAMEWORKS, LAYER_LIBRARIES, MODULE_LIBRARIES, REAL_FRAMEWORKS
-from opperf.parent.passwords import environment_of
+from opperf.parent.documents.environment import CURRENT, EnvironmentSpec, preset
 from opperf.parent.workers.environments import PYTHON, Progress, create, probe, quiet, version_text
+from opperf.parent.workers.passwords import environment_of
 
 #: The oldest Python that a worker runs in.
 OLDEST_PYTHON = (3, 10)

@@ -16,8 +16,8 @@ from opperf.domain.codec import read_as
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import JsonDict
-from opperf.domain.load import CROWDED
 from opperf.domain.reason import Warning
+from opperf.parent.documents.load import CROWDED
 from opperf.parent.workers.machine import ROOT, ask, memory_facts, processor_facts
 
 #: How long `noise` watches by default. Seconds: 25 ticks of the clock that steal time is counted in.

@@ -28,7 +28,6 @@ from opperf.domain.message.replies import Failure, Hello
 from opperf.domain.message.requests import Limits, Quit, R, Request, reply_type, verb
 from opperf.domain.message.wire import LONGEST, PROTOCOL, Answer, MessageError, read_answer, request_line
 from opperf.domain.plan import ReadSide, Side
-from opperf.parent.passwords import environment_of
 from opperf.parent.workers.compiled_code import compiler_variables
 from opperf.parent.workers.compilers import CompilerWatch, readable
 from opperf.parent.workers.confinement import groups
@@ -36,6 +35,7 @@ from opperf.parent.workers.confinement.variables import needed
 from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.machine import available_memory
 from opperf.parent.workers.package import package_folder
+from opperf.parent.workers.passwords import environment_of
 from opperf.parent.workers.supervision import GRACE, end, launch, own_ids
 from opperf.parent.workers.variables import child_variables, layout_variables, with_defaults
 

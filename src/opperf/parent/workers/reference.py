@@ -20,7 +20,6 @@ from opperf.catalog import Operator, catalog
 from opperf.domain import plan
 from opperf.domain.case import Case, map_tensors
 from opperf.domain.code import Code
-from opperf.domain.environment import CURRENT, EnvironmentSpec, preset
 from opperf.domain.errors import OperatorFailure, OpperfError, WorkerFailure
 from opperf.domain.files.destination import ScratchFolder
 from opperf.domain.message.replies import Output
@@ -28,6 +27,7 @@ from opperf.domain.message.requests import Compare, Evaluate, R, Request
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.registry import LAYER_LIBRARIES, LayerLibrary, split_implementation
 from opperf.domain.tensor import FLOAT8, TensorSpec
+from opperf.parent.documents.environment import CURRENT, EnvironmentSpec, preset
 from opperf.parent.workers.environments import is_built
 from opperf.parent.workers.interpreters import imports_here
 from opperf.parent.workers.process import Worker, start

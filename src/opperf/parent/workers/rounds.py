@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from opperf.domain.comparison import PairValue
 from opperf.domain.dataclass import dataclass
 from opperf.domain.measurement import LONG_CALL, Samples
 from opperf.domain.stats.order import centre, median, median_interval, quantile
+from opperf.parent.documents.comparison import PairValue
 
 #: Rounds of a pair, each with tensors elsewhere in memory, where identical code takes another time (streaming
 #: operators of the size of a cache: by 5-15 %).

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from opperf.child.backends.call import call
+from opperf.child.backends.binding import call
 from opperf.child.measure.block import ProcessClock
 from opperf.child.measure.disturbance import NoCounters
 from opperf.child.worker.code import Plugins

@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from opperf.child.backends.common.threads import ThreadNames
 from opperf.child.backends.jax.planes import Instruction, Reader
-from opperf.child.backends.threads import ThreadNames
 from opperf.domain.profile.event import Event
 
 BEGINNING = 1_795_269_806_013_318_123

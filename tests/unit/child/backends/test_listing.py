@@ -12,7 +12,7 @@ from tests.each import check_each, each
 
 import opperf
 from opperf.catalog import FAMILIES
-from opperf.child.backends.array_activations import activations
+from opperf.child.backends.arrays.activations import activations
 from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS
 
 PACKAGE = Path(opperf.__file__).parent

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from opperf.child.backends.verbose import OutputCapture
+from opperf.child.backends.common.verbose import OutputCapture
 
 
 def test_what_c_code_prints_is_caught_stretch_by_stretch(capfd: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from opperf.catalog import Operator, operator
-from opperf.child.backends.call import Call, Parameter, parameters
+from opperf.child.backends.binding import Call, Parameter, parameters
 from opperf.child.worker.arguments import bind, call_of
 from opperf.domain.case import Case, Device, DType, ListOf
 from opperf.domain.tensor import TensorSpec

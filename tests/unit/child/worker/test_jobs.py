@@ -10,7 +10,7 @@ import pytest
 from tests.each import each
 
 from opperf.catalog import operator
-from opperf.child.backends.call import Call, Missing, parameters
+from opperf.child.backends.binding import Call, Missing, parameters
 from opperf.child.backends.null.runtime import NullBackend
 from opperf.child.backends.null.scripts import Scripts
 from opperf.child.measure.disturbance import NoCounters

@@ -10,7 +10,7 @@ import pytest
 from tests.unit.child.worker.conftest import Arrays
 
 from opperf.catalog import operator
-from opperf.child.backends.call import Call, call, composition
+from opperf.child.backends.binding import Call, call, composition
 from opperf.child.worker.promises import order_of_equals, results
 from opperf.domain.call import Layout
 from opperf.domain.case import Case

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from opperf.child.backends.call import Call, Parameter
+from opperf.child.backends.binding import Call, Parameter
 from opperf.child.worker import arguments, workload
 from opperf.child.worker.code import Plugins
 from opperf.child.worker.workload import Workload

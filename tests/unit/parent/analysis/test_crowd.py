@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from opperf.domain.case import Case
-from opperf.domain.comparison import Comparison, Verdict
-from opperf.domain.load import Load
 from opperf.domain.peaks import MOVE, Rate
 from opperf.domain.plan import Side
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.analysis.crowd import crowd_warnings
+from opperf.parent.documents.comparison import Comparison, Verdict
+from opperf.parent.documents.load import Load
 
 CROWD, IDLE = Load(4.0, 3.0, 2), Load(1.1, 0.1, 2)
 CACHE = 1 << 20

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opperf.domain.explanation import Event, Explanation
-from opperf.parent.explain import Difference, difference
+from opperf.parent.measuring.explain import Difference, difference
 
 
 def ran(*events: Event, notes: tuple[str, ...] = ()) -> Explanation:

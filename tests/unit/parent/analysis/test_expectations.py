@@ -12,17 +12,17 @@ from scipy import stats
 from tests.each import each
 
 from opperf.domain.case import Case
-from opperf.domain.comparison import Comparison
-from opperf.domain.floor import Floor
-from opperf.domain.judgement import Expectation
 from opperf.domain.measurement import Measurement, Memory, Outcome, Sample, Samples
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.record import Record, Run
 from opperf.domain.tensor import TensorSpec
-from opperf.domain.tolerances import Tolerances
 from opperf.parent.analysis.gate import compare_expected, expectations_of, merge_expectations
 from opperf.parent.analysis.summary import record
+from opperf.parent.documents.comparison import Comparison
+from opperf.parent.documents.floor import Floor
+from opperf.parent.documents.judgement import Expectation
+from opperf.parent.documents.tolerances import Tolerances
 
 TRIAL = Trial(Case("add", {"lhs": TensorSpec((4,)), "rhs": TensorSpec((4,))}), Side("torch"), "forward")
 OTHER = replace(TRIAL, direction="backward")

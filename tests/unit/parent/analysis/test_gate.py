@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from opperf.domain.case import Case
-from opperf.domain.comparison import Comparison, PeakMemory, Verdict
-from opperf.domain.judgement import Finding
 from opperf.domain.plan import Side
-from opperf.domain.tolerances import Tolerances
 from opperf.parent.analysis.gate import judgement_of
+from opperf.parent.documents.comparison import Comparison, PeakMemory, Verdict
+from opperf.parent.documents.judgement import Finding
+from opperf.parent.documents.tolerances import Tolerances
 
 
 def result(word: str, *, tolerance: float = 0.02, against: str = "base", **parts: Any) -> Finding:

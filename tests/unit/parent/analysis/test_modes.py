@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 
 from opperf.domain.case import Case
-from opperf.domain.comparison import PairValue, Verdict
 from opperf.domain.plan import Side, Trial
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.analysis.modes import Doubt, doubt, fault_warnings, groups, hold
+from opperf.parent.documents.comparison import PairValue, Verdict
 
 FAST, SLOW = 680e-6, 1.9e-3
 CHANGE = math.log(1.02)

@@ -7,12 +7,12 @@ import math
 import pytest
 
 from opperf.domain.case import Case
-from opperf.domain.comparison import PairValue
-from opperf.domain.floor import Floor, floor_key
 from opperf.domain.plan import Side, Trial
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.analysis.verdict import Rule, confirm
-from opperf.parent.floors import floor_of
+from opperf.parent.documents.comparison import PairValue
+from opperf.parent.documents.floor import Floor, floor_key
+from opperf.parent.measuring.floors import floor_of
 
 TRIAL = Trial(Case("exp", {"data": TensorSpec((4,))}), Side("torch"), "forward")
 

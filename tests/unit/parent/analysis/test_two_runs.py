@@ -10,7 +10,6 @@ import pytest
 from scipy import stats
 
 from opperf.domain.case import Case
-from opperf.domain.comparison import Comparison
 from opperf.domain.measurement import Measurement, Outcome, Sample, Samples
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason, Warning
@@ -19,6 +18,7 @@ from opperf.domain.tensor import TensorSpec
 from opperf.parent.analysis.summary import record
 from opperf.parent.analysis.two_runs import Welch, compare_runs
 from opperf.parent.analysis.verdict import Rule
+from opperf.parent.documents.comparison import Comparison
 
 TRIAL = Trial(Case("add", {"lhs": TensorSpec((4,)), "rhs": TensorSpec((4,))}), Side("torch"), "forward")
 RULE = Rule(tolerance=0.02)

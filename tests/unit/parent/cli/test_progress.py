@@ -11,7 +11,7 @@ from opperf.domain.measurement import Outcome
 from opperf.domain.plan import Side, Trial
 from opperf.parent.cli import progress
 from opperf.parent.cli.progress import Bar
-from opperf.parent.progress import planning
+from opperf.parent.measuring.progress import planning
 
 
 class Clock:

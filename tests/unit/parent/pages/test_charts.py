@@ -16,11 +16,11 @@ from tests.each import each
 from tests.unit.parent.reports.conftest import ADD, NUMPY, TORCH, records, run_of, statistics
 
 from opperf.domain.case import Case
-from opperf.domain.comparison import Comparison, ComparisonRun, Verdict
 from opperf.domain.measurement import Quantity
 from opperf.domain.plan import Side, Trial
 from opperf.domain.record import Record, Run
 from opperf.domain.tensor import TensorSpec
+from opperf.parent.documents.comparison import Comparison, ComparisonRun, Verdict
 from opperf.parent.pages.charts import NARROW, WIDE, Chart, picture
 from opperf.parent.pages.charts.drawing import Axis
 from opperf.parent.pages.figures import charts

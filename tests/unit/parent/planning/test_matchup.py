@@ -11,7 +11,7 @@ from opperf.domain.code import Code
 from opperf.domain.errors import InputError
 from opperf.domain.message.replies import Meaning
 from opperf.domain.plan import Side
-from opperf.parent.compare import base_of, parse_sides
+from opperf.parent.commands.compare import base_of, parse_sides
 from opperf.parent.planning.implementations import comparison_selection
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import parse_side, read_side
@@ -106,7 +106,7 @@ def test_code_is_of_the_framework_that_is_said_declared_imported_or_on_the_other
 
 
 def test_code_that_nothing_tells_the_framework_of_is_asked_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("opperf.parent.compare.importable", lambda: ("numpy", "torch"))
+    monkeypatch.setattr("opperf.parent.commands.compare.importable", lambda: ("numpy", "torch"))
     with pytest.raises(InputError, match="does not name its framework") as caught:
         parse_sides(["bare.py:f", "bare.py:f"])
     assert caught.value.hint == "add `;framework=torch`"

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from opperf.catalog.param.cases import ConfigCase, operator_cases
-from opperf.catalog.param.config import ConfiguredOperator, Workloads
-from opperf.catalog.param.document import read_config
-from opperf.catalog.param.grammar import DEFAULT_GENERATOR, RANGE_ITERATOR
-from opperf.catalog.param.problems import Problems
 from opperf.domain.case import argument_to_json
 from opperf.domain.message.replies import Arguments, Descriptions, Entries
 from opperf.domain.message.requests import Iterate
 from opperf.domain.tensor import TensorSpec
+from opperf.param.cases import ConfigCase, operator_cases
+from opperf.param.config import ConfiguredOperator, Workloads
+from opperf.param.document import read_config
+from opperf.param.grammar import DEFAULT_GENERATOR, RANGE_ITERATOR
+from opperf.param.problems import Problems
 from opperf.parent.planning.configs import settle
 
 OWN = Workloads(("Mine",), ("Data",), (Path("mine.py"),))

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from opperf.domain.case import Case
-from opperf.domain.comparison import LATER, Comparison, ComparisonRun, Verdict
 from opperf.domain.plan import INSTRUCTIONS, Settings, Side
 from opperf.domain.record import Run
 from opperf.domain.tensor import TensorSpec
+from opperf.parent.documents.comparison import LATER, Comparison, ComparisonRun, Verdict
 from opperf.parent.reports import render
 from opperf.parent.reports.comparison_rows import bound_text, memory_text, reasons, sides_of
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from opperf.domain.case import Case
-from opperf.domain.comparison import Comparison, Verdict
 from opperf.domain.plan import Side
+from opperf.parent.documents.comparison import Comparison, Verdict
 from opperf.parent.reports import render
 from opperf.parent.reports.comparison import MOST_DIFFERENCES, explanations
 from opperf.parent.reports.comparison_rows import reasons

@@ -12,11 +12,11 @@ from tests.each import each
 
 from opperf.catalog import operator
 from opperf.domain.case import Case, ListOf
-from opperf.domain.comparison import Comparison, ComparisonRun, Verdict
-from opperf.domain.judgement import Finding, Judgement
 from opperf.domain.plan import Settings, Side
 from opperf.domain.record import Run
 from opperf.domain.tensor import TensorSpec
+from opperf.parent.documents.comparison import Comparison, ComparisonRun, Verdict
+from opperf.parent.documents.judgement import Finding, Judgement
 from opperf.parent.reports import gate, render, rerun
 from opperf.parent.reports.gate import headline
 

@@ -15,10 +15,7 @@ from tests.each import check_each, each
 from tests.unit.parent.reports.conftest import statistics
 
 from opperf.domain.case import Case
-from opperf.domain.comparison import Comparison, ComparisonRun, Explanations, Verdict
 from opperf.domain.errors import InputError
-from opperf.domain.floor import Floor, NoiseRun
-from opperf.domain.judgement import Finding, Judgement
 from opperf.domain.judging import Evidence, Judged, JudgedRun, Speed
 from opperf.domain.measurement import Quantity
 from opperf.domain.plan import Settings, Side, Trial
@@ -27,8 +24,11 @@ from opperf.domain.reason import Reason, Warning
 from opperf.domain.record import Record, Run, Value
 from opperf.domain.suite import LeftOut
 from opperf.domain.tensor import TensorSpec
-from opperf.domain.trace import Replay, Trace, TracedCase
 from opperf.parent.cli.output import tell
+from opperf.parent.documents.comparison import Comparison, ComparisonRun, Explanations, Verdict
+from opperf.parent.documents.floor import Floor, NoiseRun
+from opperf.parent.documents.judgement import Finding, Judgement
+from opperf.parent.documents.trace import Replay, Trace, TracedCase
 from opperf.parent.pages import result_page
 from opperf.parent.pages.charts import picture
 from opperf.parent.pages.figures import Result, charts

@@ -12,7 +12,7 @@ from opperf.domain.case import Case
 from opperf.domain.plan import Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.record import Record
-from opperf.domain.trace import Replay, Trace, TracedCase
+from opperf.parent.documents.trace import Replay, Trace, TracedCase
 from opperf.parent.reports import render
 from opperf.parent.reports.replay import REASONS
 

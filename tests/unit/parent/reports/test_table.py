@@ -9,21 +9,21 @@ from typing import Any
 import pytest
 from tests.each import each
 
-from opperf.domain.argument_text import argument_text
 from opperf.domain.case import Argument, Case, Device, DType, Graph, ListOf
 from opperf.domain.code import Code
-from opperf.domain.comparison import Comparison, Verdict
 from opperf.domain.measurement import Quantity
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason, Warning
 from opperf.domain.record import Record, Run
 from opperf.domain.tensor import TensorSpec
+from opperf.parent.documents.comparison import Comparison, Verdict
 from opperf.parent.reports import remarks
 from opperf.parent.reports.columns import columns
 from opperf.parent.reports.comparison_rows import side_text
 from opperf.parent.reports.document import Note, Section, Table
 from opperf.parent.reports.run import in_order, merge, table_of
 from opperf.parent.reports.text import case_text, common_subject, first_line, one_line, trial_text
+from opperf.parent.sources.argument_text import argument_text
 
 ADD = Case("add", {"lhs": TensorSpec((2,))})
 MUL = Case("mul", {"lhs": TensorSpec((2,))})

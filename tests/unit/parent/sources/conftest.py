@@ -10,11 +10,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from opperf.catalog.param.cases import cases
-from opperf.catalog.param.document import read_config
-from opperf.catalog.param.grammar import ARGUMENTS, DEFAULT_GENERATOR, DTYPES, ITERATORS, RANGE_ITERATOR, SHARED
 from opperf.domain.errors import InputError
 from opperf.domain.suite import Suite
+from opperf.param.cases import cases
+from opperf.param.document import read_config
+from opperf.param.grammar import ARGUMENTS, DEFAULT_GENERATOR, DTYPES, ITERATORS, RANGE_ITERATOR, SHARED
 from opperf.parent.reports.text import case_text, one_line
 from opperf.parent.sources.execution_trace.kineto import read_kineto
 from opperf.parent.sources.execution_trace.reading import read_traces

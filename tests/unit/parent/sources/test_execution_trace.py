@@ -16,7 +16,7 @@ import pytest
 from opperf.domain.case import Device, DType, ListOf
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import MOST_LITERAL, TensorSpec
-from opperf.domain.trace import Trace, TracedCase
+from opperf.parent.documents.trace import Trace, TracedCase
 from opperf.parent.sources.execution_trace.argument import signature
 from opperf.parent.sources.execution_trace.reading import read_traces
 

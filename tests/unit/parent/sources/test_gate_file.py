@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.each import each
 
 from opperf.domain.errors import InputError
-from opperf.domain.tolerances import Tolerances
+from opperf.parent.documents.tolerances import Tolerances
 from opperf.parent.sources.gate_file import GateFile, find_gate_file, gate_file, nightly_file, overridden
 from opperf.parent.sources.gate_keys import EXPECTED_KEYS, KEYS
 

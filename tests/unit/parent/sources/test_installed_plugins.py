@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from opperf.catalog.param.config import Workloads
 from opperf.domain.code import Code
+from opperf.param.config import Workloads
 from opperf.parent.sources.installed_plugins import installed_plugins
 from opperf.parent.sources.plugin_file import installed_operators, with_plugins, workloads
 

@@ -16,7 +16,7 @@ from opperf.domain.case import Device, DType, ListOf
 from opperf.domain.errors import InputError
 from opperf.domain.suite import Suite
 from opperf.domain.tensor import TensorSpec
-from opperf.domain.trace import Trace
+from opperf.parent.documents.trace import Trace
 from opperf.parent.reports.replay import default_notes
 from opperf.parent.sources.execution_trace.overload import Recorded, choose_overload
 from opperf.parent.sources.execution_trace.reading import read_traces

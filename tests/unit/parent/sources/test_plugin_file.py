@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opperf.catalog.param.config import Workloads
-from opperf.catalog.param.names import Meaning
 from opperf.domain.code import Code
 from opperf.domain.errors import InputError
+from opperf.param.config import Workloads
+from opperf.param.names import Meaning
 from opperf.parent.sources.plugin_file import declared_operators, named_side, plugin_file, with_plugins, workloads
 
 PLUGIN = """

@@ -14,7 +14,7 @@ from opperf.catalog import FAMILIES, Operator, operator
 from opperf.catalog.formulas import wholes
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
-from opperf.parent import strategies
+from opperf.parent.library import strategies
 from opperf.parent.sources.random_cases import MOST_ELEMENTS, Template, cases, random_cases
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
-from opperf.domain.judgement import Expectation
 from opperf.domain.plan import Side, Trial
+from opperf.parent.documents.judgement import Expectation
 from opperf.parent.store.documents import read_expected, write_expected
 
 ONE = Expectation(Trial(Case("null:steady"), Side("null"), "forward"), (1e-6,))

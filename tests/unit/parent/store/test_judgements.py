@@ -15,11 +15,11 @@ from opperf.domain.errors import InputError
 from opperf.domain.judging import VERDICTS, Evidence, Judged, JudgedRun, Speed
 from opperf.domain.plan import Settings
 from opperf.domain.record import Run
-from opperf.parent.load import read_value
 from opperf.parent.reports import render
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import Address
 from opperf.parent.store.judgements import Lines
+from opperf.parent.store.load import read_value
 
 TERMS = {"against": "softmax", "pairs": 5}
 CASE = Case("softmax")

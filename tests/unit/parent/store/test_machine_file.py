@@ -9,9 +9,9 @@ import pytest
 
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
-from opperf.domain.floor import Floor
 from opperf.domain.plan import Side, Trial
 from opperf.domain.tensor import TensorSpec
+from opperf.parent.documents.floor import Floor
 from opperf.parent.store.machine_file import FLOORS
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from opperf.domain.environment import EnvironmentSpec, preset
 from opperf.domain.errors import EnvironmentFailure, InputError
 from opperf.domain.plan import Settings, Side
+from opperf.parent.documents.environment import EnvironmentSpec, preset
 from opperf.parent.workers import compiled_code
 from opperf.parent.workers.compiled_code import FOLDERS, NUMBA, WITHOUT, compiler_variables, key
 

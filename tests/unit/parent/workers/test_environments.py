@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError
+from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.workers import environments, installer
 
 _MARK = {

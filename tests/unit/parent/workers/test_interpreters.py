@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from opperf.domain.environment import CURRENT, EnvironmentSpec
 from opperf.domain.errors import InputError
+from opperf.parent.documents.environment import CURRENT, EnvironmentSpec
 from opperf.parent.workers import interpreters
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from opperf.catalog import catalog
 from opperf.child.backends.array_api.libraries import Library
-from opperf.child.backends.array_operators import (
+from opperf.child.backends.arrays.operators import (
     ADDCDIV,
     ADDCMUL,
     CHANGES,
@@ -21,8 +21,8 @@ from opperf.child.backends.array_operators import (
     change,
     compositions,
 )
-from opperf.child.backends.array_updates import MADE_OF, Updates
-from opperf.child.backends.call import Binding, Call, Missing, call, composition
+from opperf.child.backends.arrays.updates import MADE_OF, Updates
+from opperf.child.backends.binding import Binding, Call, Missing, call, composition
 from opperf.domain.backend import Unsupported
 
 AXIS_KEYWORDS = "axis=axis, keepdims=keepdims"

@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from opperf.child.backends import array_rules, threads
 from opperf.child.backends.array_api import operators
 from opperf.child.backends.array_api.libraries import COMPAT, load
-from opperf.child.backends.call import Binding
-from opperf.child.backends.paths import Refusal, function_at
-from opperf.child.backends.signatures import Functions, Rules
+from opperf.child.backends.arrays import rules as array_rules
+from opperf.child.backends.binding import Binding
+from opperf.child.backends.common import threads
+from opperf.child.backends.naming.paths import Refusal, function_at
+from opperf.child.backends.naming.signatures import Functions, Rules
 from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import Backend, HostValue, Unsupported, checksum
 from opperf.domain.call import Bound, Work

@@ -16,11 +16,11 @@ from typing import Any
 import jax
 import numpy as np
 
+from opperf.child.backends.common.values import bounds
 from opperf.child.backends.jax import calls
 from opperf.child.backends.jax.equations import Equation, equations, equations_of, is_own
 from opperf.child.backends.jax.functions import KEYS, PREFIX, encode_parameter
 from opperf.child.backends.jax.places import limits
-from opperf.child.backends.values import bounds
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import CapturedCall
 from opperf.domain.case import Argument, Case

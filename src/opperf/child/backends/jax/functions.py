@@ -31,8 +31,8 @@ from jax.extend.core import Jaxpr, Primitive
 
 from opperf.child.backends.jax.equations import is_own, primitives, words
 from opperf.child.backends.jax.rules import AREAS, LEFT_OUT
-from opperf.child.backends.paths import canonical, function_at, listing
-from opperf.child.backends.signatures import Functions
+from opperf.child.backends.naming.paths import canonical, function_at, listing
+from opperf.child.backends.naming.signatures import Functions
 from opperf.domain.backend import Unsupported
 from opperf.domain.case import Argument, DType, ListOf
 from opperf.domain.dataclass import dataclass

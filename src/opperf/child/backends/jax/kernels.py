@@ -9,9 +9,9 @@ from typing import Any
 
 import jax
 
+from opperf.child.backends.common.launches import MARK
+from opperf.child.backends.common.verbose import repeat
 from opperf.child.backends.jax.planes import calls_of
-from opperf.child.backends.launches import MARK
-from opperf.child.backends.verbose import repeat
 from opperf.domain.call import Work
 from opperf.domain.kernels import CallActivity
 

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import Any
 
-from opperf.child.backends.launches import MARK, join, unseen
-from opperf.child.backends.threads import ThreadNames
+from opperf.child.backends.common.launches import MARK, join, unseen
+from opperf.child.backends.common.threads import ThreadNames
 from opperf.domain.dataclass import dataclass
 from opperf.domain.kernels import Activity, CallActivity
 from opperf.domain.profile.event import Event

@@ -29,8 +29,8 @@ from weakref import WeakKeyDictionary
 
 import jax
 
+from opperf.child.backends.common.values import constant
 from opperf.child.backends.jax import hlo
-from opperf.child.backends.values import constant
 from opperf.domain.call import Work
 from opperf.domain.dataclass import dataclass
 from opperf.domain.explanation import Explanation

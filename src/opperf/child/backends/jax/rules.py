@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from opperf.child.backends import array_rules
-from opperf.child.backends.notation import Rule, alike
-from opperf.child.backends.signatures import Rules
+from opperf.child.backends.arrays import rules as array_rules
+from opperf.child.backends.naming.notation import Rule, alike
+from opperf.child.backends.naming.signatures import Rules
 from opperf.domain.case import DType
 
 #: Arguments of the functions of distributions: all of them have a density for these.

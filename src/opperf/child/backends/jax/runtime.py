@@ -25,10 +25,11 @@ import jax.numpy as jnp
 import jaxlib
 import numpy as np
 
-from opperf.child.backends import keras, threads
-from opperf.child.backends.call import Binding, bindings
+from opperf.child.backends import keras
+from opperf.child.backends.binding import Binding, bindings
+from opperf.child.backends.common import threads
+from opperf.child.backends.common.values import ATOL, RTOL, agree
 from opperf.child.backends.jax import capture, functions, gradients, kernels, outstanding, programs
-from opperf.child.backends.values import ATOL, RTOL, agree
 from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import Backend, HostValue, KernelWatch, Unsupported
 from opperf.domain.call import Bound, CapturedCall, FirstCall, Layer, Work

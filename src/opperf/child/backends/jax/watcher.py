@@ -21,10 +21,10 @@ import jax
 import jax.monitoring
 from jax._src import xla_bridge
 
+from opperf.child.backends.common.threads import ThreadNames
 from opperf.child.backends.jax import hlo, outstanding
 from opperf.child.backends.jax.modules import NnxScopes
 from opperf.child.backends.jax.planes import Instruction, Reader
-from opperf.child.backends.threads import ThreadNames
 from opperf.domain.errors import ProfilerError
 from opperf.domain.profile.event import Event, Profile, merge
 from opperf.domain.profile.watching import Steps, Watching

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from opperf.child.backends.notation import Rule, alike
+from opperf.child.backends.naming.notation import Rule, alike
 
 RULES: Mapping[str, Rule] = {
     # Shapes -----------------------------------------------------------------------------------------------------------

@@ -12,8 +12,8 @@ from typing import Any
 
 import mxnet as mx
 
-from opperf.child.backends import notation
-from opperf.child.backends.notation import Rule, alike
+from opperf.child.backends.naming import notation
+from opperf.child.backends.naming.notation import Rule, alike
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Layer
 from opperf.domain.case import Case

@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from opperf.child.backends import notation
 from opperf.child.backends.mxnet import array_rules, layer_rules, registry, special_rules
 from opperf.child.backends.mxnet.gradient_rules import GRADIENTS
-from opperf.child.backends.notation import Rule
+from opperf.child.backends.naming import notation
+from opperf.child.backends.naming.notation import Rule
 from opperf.domain.case import Case, map_tensors
 from opperf.domain.tensor import TensorSpec
 

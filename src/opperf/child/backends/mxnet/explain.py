@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from opperf.child.backends import verbose
+from opperf.child.backends.common import verbose
+from opperf.child.backends.common.verbose import OutputCapture, repeat
 from opperf.child.backends.mxnet.profile import window
-from opperf.child.backends.verbose import OutputCapture, repeat
 from opperf.domain.call import Work
 from opperf.domain.explanation import Event, Explanation
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from opperf.child.backends.notation import Rule
+from opperf.child.backends.naming.notation import Rule
 
 #: What the norms over batches take.
 CHANNELS = "data: 4,8,n,n | gamma: 8 | beta: 8 | moving_mean: 8 fixed | moving_var: 8 0..1 fixed"

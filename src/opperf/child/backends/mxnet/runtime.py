@@ -12,8 +12,9 @@ from typing import Any
 import mxnet as mx
 import numpy
 
-from opperf.child.backends import threads
-from opperf.child.backends.call import Binding, bindings
+from opperf.child.backends.binding import Binding, bindings
+from opperf.child.backends.common import threads
+from opperf.child.backends.common.values import ATOL, RTOL, agree
 from opperf.child.backends.mxnet import (
     blocks,
     capture,
@@ -27,7 +28,6 @@ from opperf.child.backends.mxnet import (
 )
 from opperf.child.backends.mxnet.compilation import compiled
 from opperf.child.backends.mxnet.target import Target, target_of
-from opperf.child.backends.values import ATOL, RTOL, agree
 from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import Backend, HostValue, NativeLoop, Unsupported
 from opperf.domain.call import Bound, CapturedCall, FirstCall, Layer, Work

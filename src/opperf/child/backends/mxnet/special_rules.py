@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from opperf.child.backends.notation import Rule, alike
+from opperf.child.backends.naming.notation import Rule, alike
 
 IMAGE = "data: n,n,3 0..1"
 #: The ranges of 8-bit integers of the data, the weight and the bias.

@@ -12,9 +12,9 @@ import mxnet as mx
 import numpy
 from mxnet.base import _LIB, NDArrayHandle, check_call
 
+from opperf.child.backends.common.values import bounds
 from opperf.child.backends.mxnet import registry
 from opperf.child.backends.mxnet.paths import function_at
-from opperf.child.backends.values import bounds
 from opperf.domain.backend import Unsupported
 from opperf.domain.case import Argument, Case, ListOf
 from opperf.domain.tensor import ITEM_SIZES, TensorSpec

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import mxnet as mx
 
-from opperf.child.backends.call import Call, parameters
+from opperf.child.backends.binding import Call, parameters
 from opperf.child.backends.mxnet.registry import RegisteredOperator
 from opperf.domain.dataclass import dataclass
 

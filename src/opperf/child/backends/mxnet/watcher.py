@@ -21,6 +21,7 @@ from typing import Any
 
 import mxnet as mx
 
+from opperf.child.backends.common.threads import ThreadNames
 from opperf.child.backends.mxnet.allocations import Change, changes
 from opperf.child.backends.mxnet.calls import of_blocks, of_operators
 from opperf.child.backends.mxnet.handover import Handover
@@ -29,7 +30,6 @@ from opperf.child.backends.mxnet.profile import SWITCHES, configure, own, scratc
 from opperf.child.backends.mxnet.spans import readings, spans, with_memory, with_modules, with_shapes
 from opperf.child.backends.mxnet.thread_hash import of_thread
 from opperf.child.backends.mxnet.threads import ENGINES
-from opperf.child.backends.threads import ThreadNames
 from opperf.domain.dataclass import dataclass
 from opperf.domain.profile.event import Event, Profile, Reading, merge
 from opperf.domain.profile.mxnet_names import FUSION_PREFIXES

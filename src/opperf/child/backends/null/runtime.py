@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from opperf.catalog import catalog
-from opperf.child.backends.call import Binding, Call, parameters
-from opperf.child.backends.launches import unseen
+from opperf.child.backends.binding import Binding, Call, parameters
+from opperf.child.backends.common.launches import unseen
 from opperf.child.backends.null.scripts import Scripts, VirtualClock, VirtualInstructions, cache_last
 from opperf.domain.backend import Backend, HostValue, KernelWatch, NativeLoop, Unsupported
 from opperf.domain.call import Bound, CapturedCall, Work

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from opperf.child.backends import array_rules
-from opperf.child.backends.notation import Rule, alike
-from opperf.child.backends.paths import Refusal, canonical, function_at, listing
-from opperf.child.backends.signatures import Functions, Rules, required_arguments
+from opperf.child.backends.arrays import rules as array_rules
+from opperf.child.backends.naming.notation import Rule, alike
+from opperf.child.backends.naming.paths import Refusal, canonical, function_at, listing
+from opperf.child.backends.naming.signatures import Functions, Rules, required_arguments
 
 #: The parameters of each distribution that have no default.
 PARAMETERS: Mapping[str, Mapping[str, Any]] = {

@@ -19,10 +19,10 @@ from zlib import crc32
 
 import numpy as np
 
-from opperf.child.backends import threads
-from opperf.child.backends.call import Binding, bindings
+from opperf.child.backends.binding import Binding, bindings
+from opperf.child.backends.common import threads
+from opperf.child.backends.common.values import ATOL, RTOL, agree
 from opperf.child.backends.numpy import build, functions, native_loop
-from opperf.child.backends.values import ATOL, RTOL, agree
 from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import Backend, HostValue, NativeLoop, Unsupported
 from opperf.domain.call import Bound, Work

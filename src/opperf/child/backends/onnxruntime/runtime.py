@@ -16,8 +16,8 @@ import onnx
 import onnxruntime as ort
 
 from opperf.catalog import catalog
-from opperf.child.backends import threads
-from opperf.child.backends.call import Binding, Missing
+from opperf.child.backends.binding import Binding, Missing
+from opperf.child.backends.common import threads
 from opperf.child.backends.numpy.runtime import NumpyBackend
 from opperf.child.backends.onnxruntime import node, program
 from opperf.child.backends.onnxruntime.node import Node

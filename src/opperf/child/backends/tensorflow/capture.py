@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from opperf.child.backends.common.values import bounds
 from opperf.child.backends.tensorflow import raw_operators
 from opperf.child.backends.tensorflow.graph_values import GATHERS, PLACES, Frame, Unknown
 from opperf.child.backends.tensorflow.programs import REFUSALS
-from opperf.child.backends.values import bounds
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import CapturedCall
 from opperf.domain.case import Argument, Case, DType, ListOf

@@ -12,8 +12,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from opperf.child.backends.paths import Refusal, function_at, listing
-from opperf.child.backends.signatures import Functions
+from opperf.child.backends.naming.paths import Refusal, function_at, listing
+from opperf.child.backends.naming.signatures import Functions
 from opperf.child.backends.tensorflow import raw_operators
 from opperf.child.backends.tensorflow.rules import AREAS, LEFT_OUT
 from opperf.domain.case import Case

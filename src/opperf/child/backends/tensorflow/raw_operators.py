@@ -14,8 +14,8 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.python.framework import kernels, op_def_registry
 
-from opperf.child.backends.notation import SIDES, attributes, inputs, tensor
-from opperf.child.backends.paths import Refusal
+from opperf.child.backends.naming.notation import SIDES, attributes, inputs, tensor
+from opperf.child.backends.naming.paths import Refusal
 from opperf.child.backends.tensorflow.raw_rules import ATTRIBUTES, INPUTS, OPERATORS
 from opperf.domain.case import Argument, Case, DType, ListOf
 from opperf.domain.tensor import ITEM_SIZES, TensorSpec

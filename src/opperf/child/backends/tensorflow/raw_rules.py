@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from opperf.child.backends.notation import Rule, alike
+from opperf.child.backends.naming.notation import Rule, alike
 from opperf.child.backends.tensorflow.raw_network_rules import NETWORKS
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from opperf.child.backends.verbose import repeat
+from opperf.child.backends.common.verbose import repeat
 from opperf.domain.call import Work
 from opperf.domain.dataclass import dataclass
 from opperf.domain.explanation import Event, Explanation

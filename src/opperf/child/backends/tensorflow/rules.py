@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from opperf.child.backends import array_rules
-from opperf.child.backends.notation import Rule, alike
-from opperf.child.backends.signatures import Rules
+from opperf.child.backends.arrays import rules as array_rules
+from opperf.child.backends.naming.notation import Rule, alike
+from opperf.child.backends.naming.signatures import Rules
 from opperf.child.backends.tensorflow.raw_network_rules import maps
 from opperf.child.backends.tensorflow.raw_rules import square
 from opperf.domain.case import DType

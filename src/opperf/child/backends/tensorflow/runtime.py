@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from opperf.child.backends import keras, threads
-from opperf.child.backends.call import Binding, bindings
+from opperf.child.backends import keras
+from opperf.child.backends.binding import Binding, bindings
+from opperf.child.backends.common import threads
+from opperf.child.backends.common.values import ATOL, RTOL, agree, element_types
 from opperf.child.backends.tensorflow import capture, functions, gradients, programs, recording
-from opperf.child.backends.values import ATOL, RTOL, agree, element_types
 from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import Backend, HostValue, Unsupported
 from opperf.domain.call import Bound, CapturedCall, FirstCall, Layer, Work

@@ -15,9 +15,9 @@ from tempfile import TemporaryDirectory
 
 import tensorflow as tf
 
+from opperf.child.backends.common.threads import ThreadNames
 from opperf.child.backends.tensorflow import recording
 from opperf.child.backends.tensorflow.recording import Span
-from opperf.child.backends.threads import ThreadNames
 from opperf.domain.errors import ProfilerError
 from opperf.domain.profile.event import Event, Profile, Reading, merge
 from opperf.domain.profile.watching import Steps, Watching

@@ -39,7 +39,7 @@ import torch._dynamo.exc
 import torch._functorch.config
 from torch._dynamo.utils import counters
 
-from opperf.child.backends.values import constant
+from opperf.child.backends.common.values import constant
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Bound, Work
 from opperf.domain.dataclass import dataclass

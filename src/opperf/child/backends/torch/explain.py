@@ -15,9 +15,9 @@ import torch
 from torch.autograd import DeviceType
 from torch.profiler import ProfilerActivity, profile, record_function
 
-from opperf.child.backends import verbose
+from opperf.child.backends.common import verbose
+from opperf.child.backends.common.verbose import OutputCapture, repeat
 from opperf.child.backends.torch.spans import NO_OPERATORS, plain
-from opperf.child.backends.verbose import OutputCapture, repeat
 from opperf.domain.call import Work
 from opperf.domain.explanation import Event, Explanation
 

@@ -23,7 +23,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from opperf.child.backends.paths import Refusal, function_at
+from opperf.child.backends.naming.paths import Refusal, function_at
 from opperf.child.backends.torch.specs import Parameter
 from opperf.domain.backend import Unsupported
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from torch.profiler import ProfilerActivity, profile, record_function
 
-from opperf.child.backends.launches import MARK, read_kineto
-from opperf.child.backends.verbose import repeat
+from opperf.child.backends.common.launches import MARK, read_kineto
+from opperf.child.backends.common.verbose import repeat
 from opperf.domain.call import Work
 from opperf.domain.kernels import CallActivity
 

@@ -12,8 +12,10 @@ from typing import Any
 import torch
 
 from opperf.catalog import catalog
-from opperf.child.backends import keras, threads
-from opperf.child.backends.call import Binding, Missing, Parameter, bindings
+from opperf.child.backends import keras
+from opperf.child.backends.binding import Binding, Missing, Parameter, bindings
+from opperf.child.backends.common import threads
+from opperf.child.backends.common.values import ATOL, RTOL, agree
 from opperf.child.backends.torch import (
     capture,
     contents,
@@ -29,7 +31,6 @@ from opperf.child.backends.torch import (
     quantization,
 )
 from opperf.child.backends.torch.specs import DTYPES, NAMES, tensors, to_compute_type
-from opperf.child.backends.values import ATOL, RTOL, agree
 from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import Backend, HostValue, KernelWatch, NativeLoop, Unsupported
 from opperf.domain.call import Bound, CapturedCall, FirstCall, Layer, Work

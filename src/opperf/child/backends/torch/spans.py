@@ -25,7 +25,7 @@ from typing import Any
 import torch
 from torch.autograd import DeviceType
 
-from opperf.child.backends.python_stacks import Stacks
+from opperf.child.backends.common.python_stacks import Stacks
 from opperf.child.backends.torch.modules import RANGE
 from opperf.child.backends.torch.recomputation import Again, recomputations
 from opperf.domain.profile.event import Event, Profile, Reading, parents

@@ -19,8 +19,8 @@ import torch
 from torch._C._profiler import _ExperimentalConfig
 from torch.profiler import ExecutionTraceObserver
 
-from opperf.child.backends.python_stacks import PROFILE_FUNCTION_SET, PythonCalls, Stacks
-from opperf.child.backends.threads import ThreadNames
+from opperf.child.backends.common.python_stacks import PROFILE_FUNCTION_SET, PythonCalls, Stacks
+from opperf.child.backends.common.threads import ThreadNames
 from opperf.child.backends.torch.memory_guard import MemoryGuard
 from opperf.child.backends.torch.modules import Ranges
 from opperf.child.backends.torch.spans import profile_of

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from opperf.child import backends
-from opperf.child.backends.call import Call, Parameter
+from opperf.child.backends.binding import Call, Parameter
 from opperf.child.judging.problems import functions, load_reference
 from opperf.child.judging.problems.functions import Function
 from opperf.child.judging.problems.problem import Problem

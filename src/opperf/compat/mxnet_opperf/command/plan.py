@@ -23,9 +23,9 @@ from opperf.domain.files.text_file import read_json
 from opperf.domain.plan import Plan, Settings, Side, Trial
 from opperf.domain.registry import split_implementation
 from opperf.domain.tensor import FLOATS, UNIFORM, TensorSpec, parse_dtype
+from opperf.parent.measuring.session import Session
 from opperf.parent.planning.expand import DEFAULT_DIRECTIONS
 from opperf.parent.planning.selection import Selection
-from opperf.parent.session import Session
 from opperf.parent.sources.suite_file import ORIGIN, is_mxnet_inputs, mxnet_suite
 
 CATEGORIES = tuple(RUNNERS.values())

@@ -17,7 +17,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from opperf.catalog.param.cases import ConfigCase
 from opperf.compat.param.command.kernels import FILTER, Launch, label, summarize
 from opperf.compat.param.command.tools import OBSERVER, Tool
 from opperf.domain.dataclass import dataclass
@@ -26,9 +25,10 @@ from opperf.domain.files.destination import write_text
 from opperf.domain.message.requests import Batch, LabeledTrial
 from opperf.domain.plan import Settings, Trial
 from opperf.domain.reason import Reason
-from opperf.parent.passwords import environment_of
+from opperf.param.cases import ConfigCase
 from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.package import package_folder
+from opperf.parent.workers.passwords import environment_of
 from opperf.parent.workers.supervision import carry_out
 from opperf.parent.workers.variables import child_variables
 

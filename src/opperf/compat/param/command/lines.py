@@ -13,7 +13,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from opperf.catalog.param.cases import ConfigCase
 from opperf.compat.param.metrics import MILLI, fields
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, near
@@ -21,6 +20,7 @@ from opperf.domain.files.destination import explain_errors
 from opperf.domain.measurement import Outcome, Samples
 from opperf.domain.plan import Settings
 from opperf.domain.record import Statistics
+from opperf.param.cases import ConfigCase
 from opperf.parent.analysis.summary import record
 
 #: The statistics that have the unit of a time.

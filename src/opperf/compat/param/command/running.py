@@ -20,8 +20,6 @@ from pathlib import Path
 from typing import Any
 
 from opperf import __version__
-from opperf.catalog.param.cases import ConfigCase, cases
-from opperf.catalog.param.config import ParamConfig
 from opperf.compat.param.command.lines import Lines, LineStyle, cases_between
 from opperf.compat.param.command.tools import Tool, quiet
 from opperf.domain.errors import InputError
@@ -30,14 +28,16 @@ from opperf.domain.measurement import Outcome, Samples
 from opperf.domain.plan import Plan, Settings, Trial
 from opperf.domain.record import Run
 from opperf.domain.units import format_seconds, parse_jobs
+from opperf.param.cases import ConfigCase, cases
+from opperf.param.config import ParamConfig
 from opperf.parent.cli.places import emit
 from opperf.parent.cli.progress import Bar
-from opperf.parent.passwords import own_command
+from opperf.parent.measuring.progress import Silent
+from opperf.parent.measuring.session import Interrupted, Options, Session
 from opperf.parent.planning.selection import Selection
-from opperf.parent.progress import Silent
 from opperf.parent.reports.text import one_line
-from opperf.parent.session import Interrupted, Options, Session
 from opperf.parent.workers import machine
+from opperf.parent.workers.passwords import own_command
 
 #: The most seconds that an operator may take in all; PARAM has no limit, and a hung one would hang the run.
 TIMEOUT = 3600.0

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from opperf.domain.units import format_ratios
-from opperf.parent.history import imported_changes, named_changes
+from opperf.parent.commands.history import imported_changes, named_changes
 from opperf.parent.pages.charts.intervals import Intervals, Row
 from opperf.parent.pages.server.operator_charts import MARKS, step_text
 from opperf.parent.pages.server.overview import MOST, categories, filters_of

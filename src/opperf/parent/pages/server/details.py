@@ -8,19 +8,18 @@ from dataclasses import replace
 from typing import Any
 
 from opperf.domain.case import Case
-from opperf.domain.comparison import ComparisonRun
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import JsonDict, JsonObject
-from opperf.domain.floor import NoiseRun
 from opperf.domain.judging import JudgedRun
 from opperf.domain.moment import shown_moment
 from opperf.domain.record import Run
 from opperf.domain.units import format_bytes, format_percent, format_ratios, format_seconds
 from opperf.parent.analysis.verdict import Rule
-from opperf.parent.compare import of_runs
-from opperf.parent.history import imported_changes, named_changes
-from opperf.parent.load import read_value
+from opperf.parent.commands.compare import of_runs
+from opperf.parent.commands.history import imported_changes, named_changes
+from opperf.parent.documents.comparison import ComparisonRun
+from opperf.parent.documents.floor import NoiseRun
 from opperf.parent.pages.charts import Chart
 from opperf.parent.pages.charts.drawing import COLORS
 from opperf.parent.pages.charts.history import History, Line, Moment
@@ -48,6 +47,7 @@ from opperf.parent.store.database.listing import Floor, floors, machines
 from opperf.parent.store.database.listing import operators as listed_operators
 from opperf.parent.store.database.operator_history import Times, operator_ratios, operator_times
 from opperf.parent.store.database.series import Filters
+from opperf.parent.store.load import read_value
 from opperf.parent.workers.machine_noise import Signs, judge
 
 #: The most rows of a table, and the most runs of a suite to draw.

@@ -11,7 +11,7 @@ from opperf.catalog import catalog
 from opperf.domain.case import Case
 from opperf.domain.dataclass import dataclass
 from opperf.domain.units import format_ratios, format_seconds, plural
-from opperf.parent.history import day
+from opperf.parent.commands.history import day
 from opperf.parent.pages.charts.intervals import Intervals, Row
 from opperf.parent.pages.server.view import Choice, Query, View, path
 from opperf.parent.reports.document import Block, Column, Document, Note, Section, table

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from opperf.domain.case import Case
-from opperf.domain.comparison import ComparisonRun
 from opperf.domain.plan import Side
 from opperf.domain.record import Run
+from opperf.parent.documents.comparison import ComparisonRun
 
 NANO = 1e9
 

@@ -7,9 +7,9 @@ import io
 from collections.abc import Iterator
 
 from opperf.domain.case import Case
-from opperf.domain.comparison import ComparisonRun
 from opperf.domain.plan import Side
 from opperf.domain.record import Run
+from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.reports.text import case_text, for_csv
 
 COLUMNS = (

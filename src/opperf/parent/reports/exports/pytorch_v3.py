@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from opperf.domain.case import Argument, Case
-from opperf.domain.comparison import Comparison, ComparisonRun
 from opperf.domain.metric import METRICS
 from opperf.domain.moment import parse_moment
 from opperf.domain.plan import Side
 from opperf.domain.record import Record, Run, Statistics
 from opperf.domain.tensor import TensorSpec
+from opperf.parent.documents.comparison import Comparison, ComparisonRun
 
 #: The fields that an upload must have, with their defaults.
 UPLOAD: Mapping[str, str | int] = {

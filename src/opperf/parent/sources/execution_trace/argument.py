@@ -16,13 +16,13 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from opperf.catalog.param.names import split_at_commas
 from opperf.domain.case import Argument, Device, DType, ListOf
 from opperf.domain.codec import read_as
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import value_of
 from opperf.domain.tensor import FLOAT8, MOST_LITERAL, TensorSpec, row_major
+from opperf.param.names import split_at_commas
 from opperf.parent.sources.execution_trace.node import Node
 
 #: Elements that are kept of one trace, since each stands in a case; of tensors beyond that, the bounds are kept.

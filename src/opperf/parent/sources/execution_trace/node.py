@@ -16,10 +16,10 @@ from typing import IO, Any
 
 import ijson
 
-from opperf.catalog.param.problems import MOST_NAMES, quote
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, near
 from opperf.domain.files.json_text import LONGEST_STRING, Bounds, JsonObject, NotJSON, show
+from opperf.param.problems import MOST_NAMES, quote
 
 GZIP = b"\x1f\x8b"
 #: What a packed file may unpack to: bytes in all, and bytes for each packed one. Traces are packed 10 to 40 times

@@ -13,8 +13,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from opperf.catalog.param.names import split_at_commas
 from opperf.domain.tensor import TensorSpec
+from opperf.param.names import split_at_commas
 from opperf.parent.sources.execution_trace.argument import DTYPES, Parameter, Signature, Unknown, signature
 
 #: The types of parameters that a number is given to, and what it is as text.

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 
-from opperf.catalog.param.problems import MOST_NAMES, quote
 from opperf.catalog.valid_values import restrict
 from opperf.domain.case import Argument, Case, tensors_of
 from opperf.domain.code import check_name
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, near
 from opperf.domain.suite import LeftOut
-from opperf.domain.trace import Between, Device, Trace, TracedCase
+from opperf.param.problems import MOST_NAMES, quote
+from opperf.parent.documents.trace import Between, Device, Trace, TracedCase
 from opperf.parent.sources.execution_trace.argument import Elements, Parameter, Unknown, arguments, signature
 from opperf.parent.sources.execution_trace.durations import Durations, join
 from opperf.parent.sources.execution_trace.kineto import Recording, read_kineto

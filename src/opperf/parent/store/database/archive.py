@@ -14,17 +14,17 @@ from typing import Literal, TypeAlias, Union
 
 from sqlalchemy import Connection, delete, select
 
-from opperf.domain.comparison import ComparisonRun
-from opperf.domain.floor import NoiseRun
 from opperf.domain.judging import JudgedRun
 from opperf.domain.record import SCHEMA_VERSION, Run
-from opperf.parent.passwords import hide_passwords
+from opperf.parent.documents.comparison import ComparisonRun
+from opperf.parent.documents.floor import NoiseRun
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.connection import Address, connect, reading, writing
 from opperf.parent.store.database.documents import fingerprint, pack, unpack
 from opperf.parent.store.database.intake import Intake, expand
 from opperf.parent.store.database.rows import Addition, Rows
 from opperf.parent.store.database.series import pieces
+from opperf.parent.workers.passwords import hide_passwords
 
 #: What a database keeps.
 Stored: TypeAlias = Union[Run, ComparisonRun, NoiseRun, JudgedRun]

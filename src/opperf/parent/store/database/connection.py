@@ -21,8 +21,8 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, DataError, NoSuchModule
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import HarnessError, InputError, at_place
-from opperf.parent.passwords import HIDDEN, hide_passwords, secrets
 from opperf.parent.store.database import schema
+from opperf.parent.workers.passwords import HIDDEN, hide_passwords, secrets
 
 if TYPE_CHECKING:
     from sqlalchemy.engine.interfaces import DBAPIConnection

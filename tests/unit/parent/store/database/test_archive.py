@@ -16,14 +16,12 @@ import pytest
 from sqlalchemy import create_engine, event, func, insert, inspect, select, text
 
 from opperf.domain.case import Case
-from opperf.domain.comparison import ComparisonRun
 from opperf.domain.errors import HarnessError, InputError
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason, Warning
 from opperf.domain.record import Record, Run, Statistics
 from opperf.domain.tensor import TensorSpec
-from opperf.parent.load import read_document, read_value
-from opperf.parent.passwords import hide_passwords
+from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import VARIABLE, Address, choose, connect, reading
@@ -33,6 +31,8 @@ from opperf.parent.store.database.listing import machines
 from opperf.parent.store.database.operator_history import operator_times
 from opperf.parent.store.database.overview import overview
 from opperf.parent.store.database.pruning import prune
+from opperf.parent.store.load import read_document, read_value
+from opperf.parent.workers.passwords import hide_passwords
 
 GOLD = Path(__file__).parents[4] / "gold" / "version_1"
 MACHINE: dict[str, Any] = {

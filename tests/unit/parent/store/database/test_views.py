@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from opperf.domain.case import Case
-from opperf.domain.comparison import Comparison, ComparisonRun, Verdict
 from opperf.domain.errors import InputError
-from opperf.domain.floor import Floor, NoiseRun
 from opperf.domain.measurement import Quantity
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.record import Record, Run, Statistics, Value
 from opperf.domain.tensor import TensorSpec
+from opperf.parent.documents.comparison import Comparison, ComparisonRun, Verdict
+from opperf.parent.documents.floor import Floor, NoiseRun
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.builds import builds
 from opperf.parent.store.database.connection import Address

@@ -14,7 +14,7 @@ from tests.each import each
 from opperf.domain.errors import InputError
 from opperf.domain.plan import Side
 from opperf.domain.record import Run
-from opperf.parent.exchange import Imported, import_results
+from opperf.parent.commands.exchange import Imported, import_results
 from opperf.parent.store.database import intake
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import Address

@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax, nn
 
-from opperf.child.backends.call import Binding, call, composition, compositions
+from opperf.child.backends.binding import Binding, call, composition, compositions
 from opperf.child.backends.jax.operators.convolution import both_ends, spread
 from opperf.child.backends.jax.operators.normalization import batch_norm, layer_norm, rms_norm
 

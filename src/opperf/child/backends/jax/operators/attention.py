@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax, nn
 
-from opperf.child.backends.call import Binding, composition, compositions
+from opperf.child.backends.binding import Binding, composition, compositions
 
 NOTE = "jax.nn.dot_product_attention between transposes of heads and length"
 

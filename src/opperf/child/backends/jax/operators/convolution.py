@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from opperf.child.backends.call import Binding, Call, Missing, call, composition
+from opperf.child.backends.binding import Binding, Call, Missing, call, composition
 
 #: One number, or one for each space dimension.
 Widths: TypeAlias = int | tuple[int, ...] | None

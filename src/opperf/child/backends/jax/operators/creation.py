@@ -14,7 +14,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from opperf.child.backends.call import Binding, Call, Parameter, call, parameters
+from opperf.child.backends.binding import Binding, Call, Parameter, call, parameters
 
 NOTE = "the same key at every call"
 #: Made when the first binding that draws is asked for, when platform and device are settled.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from opperf.child.backends.array_operators import ADDCDIV, ADDCMUL, LERP
-from opperf.child.backends.call import Binding, Missing, call, compositions
+from opperf.child.backends.arrays.operators import ADDCDIV, ADDCMUL, LERP
+from opperf.child.backends.binding import Binding, Missing, call, compositions
 
 #: The names in `jax.lax`, where it has the function. Its `round` rounds halves away from zero.
 LAX = {

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 from jax import lax
 from jax.scipy.ndimage import map_coordinates
 
-from opperf.child.backends.array_operators import CHANGES, change, depth_to_space, space_to_depth
-from opperf.child.backends.call import Binding, Call, call, composition, compositions
+from opperf.child.backends.arrays.operators import CHANGES, change, depth_to_space, space_to_depth
+from opperf.child.backends.binding import Binding, Call, call, composition, compositions
 from opperf.child.backends.jax.operators.convolution import both_ends, spread
 
 

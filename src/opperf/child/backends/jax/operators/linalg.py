@@ -6,7 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from opperf.child.backends.call import Binding, call, compositions
+from opperf.child.backends.binding import Binding, call, compositions
 
 
 def linear(data: Any, weight: Any, bias: Any) -> Any:

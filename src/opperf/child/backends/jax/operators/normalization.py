@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax, nn
 
-from opperf.child.backends.call import Binding, Call, call, composition, parameters
+from opperf.child.backends.binding import Binding, Call, call, composition, parameters
 from opperf.child.backends.jax.operators.creation import KEY, NOTE
 
 # Normalization in JAX: composed around `jax.nn.standardize`, as layers of JAX libraries are.

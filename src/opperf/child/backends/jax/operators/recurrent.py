@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax, nn
 
-from opperf.child.backends.call import Binding, call, composition, compositions
+from opperf.child.backends.binding import Binding, call, composition, compositions
 
 
 def rnn_tanh_cell(data: Any, hidden: Any, *weights: Any) -> Any:

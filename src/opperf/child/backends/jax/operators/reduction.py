@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from opperf.child.backends.call import Binding, call, composition
+from opperf.child.backends.binding import Binding, call, composition
 
 
 def top_k(data: Any, k: int, axis: int | None, largest: bool | None) -> tuple[Any, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax
 
-from opperf.child.backends.call import Binding, Missing, call, composition, compositions
+from opperf.child.backends.binding import Binding, Missing, call, composition, compositions
 
 
 def device(name: str) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax.experimental.sparse import BCOO, BCSR, sparsify
 
-from opperf.child.backends.call import Binding, Missing, call, composition, compositions
+from opperf.child.backends.binding import Binding, Missing, call, composition, compositions
 
 PAIRS = Missing("for a product of two sparse arrays, JAX allocates room for every pair of stored elements")
 

@@ -8,9 +8,9 @@ import jax.numpy as jnp
 from jax import nn
 from jax.scipy.special import xlogy
 
-from opperf.child.backends.array_updates import MADE_OF, Updates
-from opperf.child.backends.call import Binding, Call, Missing, composition
-from opperf.child.backends.losses import Means, losses
+from opperf.child.backends.arrays.losses import Means, losses
+from opperf.child.backends.arrays.updates import MADE_OF, Updates
+from opperf.child.backends.binding import Binding, Call, Missing, composition
 
 MEANS: Means = {None: jnp.mean, "mean": jnp.mean, "sum": jnp.sum, "none": lambda same: same}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from opperf.child.backends.call import Binding, call
+from opperf.child.backends.binding import Binding, call
 from opperf.child.backends.mxnet.operators.normalization import rms_norm
 from opperf.child.backends.mxnet.spelling import CallSpec, Composition, adjust, composition
 

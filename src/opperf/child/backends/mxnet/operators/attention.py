@@ -7,7 +7,7 @@ from typing import Any
 import mxnet as mx
 import numpy
 
-from opperf.child.backends.call import Binding
+from opperf.child.backends.binding import Binding
 from opperf.child.backends.mxnet.spelling import CallSpec, Composition, composition
 
 # Attention, composed: MXNet's fused ones take interleaved projections, not queries, keys and values.

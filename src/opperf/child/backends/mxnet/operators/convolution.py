@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from opperf.child.backends.call import Binding, Call, Missing, call
+from opperf.child.backends.binding import Binding, Call, Missing, call
 from opperf.child.backends.mxnet.spelling import CallSpec, adjust
 
 # MXNet's convolutions. Further settings that they need follow from the shape of the weight.

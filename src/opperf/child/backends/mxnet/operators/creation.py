@@ -6,7 +6,7 @@ from typing import Any
 
 import mxnet as mx
 
-from opperf.child.backends.call import Binding, Call, Missing, call
+from opperf.child.backends.binding import Binding, Call, Missing, call
 from opperf.child.backends.mxnet.spelling import composition
 from opperf.domain.backend import Unsupported
 

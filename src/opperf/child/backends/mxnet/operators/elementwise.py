@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from opperf.child.backends.call import Binding, Call, Missing, call, parameters
+from opperf.child.backends.binding import Binding, Call, Missing, call, parameters
 from opperf.child.backends.mxnet.spelling import composition
 
 # MXNet's functions of one tensor, element by element.

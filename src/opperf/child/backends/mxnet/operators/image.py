@@ -7,8 +7,8 @@ from typing import Any
 
 import mxnet as mx
 
-from opperf.child.backends.array_operators import derivations
-from opperf.child.backends.call import Binding, Call, Missing, call
+from opperf.child.backends.arrays.operators import derivations
+from opperf.child.backends.binding import Binding, Call, Missing, call
 from opperf.child.backends.mxnet.spelling import composition
 
 # Images in MXNet.

@@ -8,7 +8,7 @@ from typing import Any
 import mxnet as mx
 import numpy
 
-from opperf.child.backends.call import Binding, call
+from opperf.child.backends.binding import Binding, call
 from opperf.child.backends.mxnet.spelling import CallSpec, Composition, adjust, composition
 
 # MXNet's operators that pick or place elements.

@@ -7,7 +7,7 @@ from typing import Any
 
 import mxnet as mx
 
-from opperf.child.backends.call import Binding, Missing, call
+from opperf.child.backends.binding import Binding, Missing, call
 from opperf.child.backends.mxnet.spelling import CallSpec, adjust, composition
 
 # MXNet's products of matrices and vectors.

@@ -6,7 +6,7 @@ from typing import Any
 
 import mxnet as mx
 
-from opperf.child.backends.call import Binding, Call, Missing, call, parameters
+from opperf.child.backends.binding import Binding, Call, Missing, call, parameters
 
 # MXNet's operators that lay out elements anew; all of them copy.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import mxnet as mx
 
-from opperf.child.backends.call import Adapt, Binding, Missing, call
+from opperf.child.backends.binding import Adapt, Binding, Missing, call
 from opperf.child.backends.mxnet.spelling import composition
 
 # Sparse matrices in MXNet: `CSRNDArray` and `RowSparseNDArray`.

@@ -6,7 +6,7 @@ from typing import Any
 
 import mxnet as mx
 
-from opperf.child.backends.call import Binding, call
+from opperf.child.backends.binding import Binding, call
 from opperf.child.backends.mxnet.spelling import CallSpec, adjust, composition
 
 # Losses, composed as Gluon's are: `nd.softmax_cross_entropy` and its like return a sum, or only gradients.

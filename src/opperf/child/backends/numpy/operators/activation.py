@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from opperf.child.backends.array_activations import activations, bindings
-from opperf.child.backends.call import Binding, Missing, call, compositions
+from opperf.child.backends.arrays.activations import activations, bindings
+from opperf.child.backends.binding import Binding, Missing, call, compositions
 from opperf.child.backends.numpy.operators.normalization import layer_norm, rms_norm
 
 SHARED = activations(np)

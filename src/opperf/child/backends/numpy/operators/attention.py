@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from opperf.child.backends.call import Binding, composition, compositions
+from opperf.child.backends.binding import Binding, composition, compositions
 from opperf.child.backends.numpy.operators.normalization import softmax
 
 NOTE = "numpy.matmul twice and a softmax of four functions; numpy.tri and numpy.where when causal"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opperf.child.backends.call import Binding, Missing, call
+from opperf.child.backends.binding import Binding, Missing, call
 
 IMAGES = Missing("NumPy has no convolution over images")
 

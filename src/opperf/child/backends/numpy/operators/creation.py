@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from opperf.child.backends.call import Adapt, Binding, Missing, call, composition
+from opperf.child.backends.binding import Adapt, Binding, Missing, call, composition
 from opperf.child.backends.numpy.functions import generator
 from opperf.domain.backend import Unsupported
 

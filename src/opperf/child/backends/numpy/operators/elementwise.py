@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from opperf.child.backends.array_operators import ADDCDIV, ADDCMUL, LERP
-from opperf.child.backends.call import Binding, Missing, call, composition
+from opperf.child.backends.arrays.operators import ADDCDIV, ADDCMUL, LERP
+from opperf.child.backends.binding import Binding, Missing, call, composition
 
 # NumPy's functions of one array, element by element.
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from opperf.child.backends.array_operators import CHANGES, change, depth_to_space, space_to_depth
-from opperf.child.backends.call import Binding, Missing, call, composition, compositions
+from opperf.child.backends.arrays.operators import CHANGES, change, depth_to_space, space_to_depth
+from opperf.child.backends.binding import Binding, Missing, call, composition, compositions
 
 NO_RESAMPLING = Missing("NumPy has no resampling of images; its `interp` is for points on one line")
 

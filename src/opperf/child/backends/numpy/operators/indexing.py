@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from opperf.child.backends.call import Binding, call, composition, compositions
+from opperf.child.backends.binding import Binding, call, composition, compositions
 
 
 def scatter_add(data: Any, indices: Any, updates: Any, axis: int) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from opperf.child.backends.call import Binding, Missing, call, compositions
+from opperf.child.backends.binding import Binding, Missing, call, compositions
 
 
 def linear(data: Any, weight: Any, bias: Any) -> Any:

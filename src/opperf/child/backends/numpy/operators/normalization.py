@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from opperf.child.backends.call import Binding, composition
+from opperf.child.backends.binding import Binding, composition
 from opperf.child.backends.numpy.functions import generator
 
 # Normalizations, which NumPy users write with `numpy.mean`, `numpy.var` and arithmetic.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from opperf.child.backends.call import Binding, Missing, call, composition, compositions
+from opperf.child.backends.binding import Binding, Missing, call, composition, compositions
 
 
 def rnn_tanh_cell(data: Any, hidden: Any, *weights: Any) -> Any:

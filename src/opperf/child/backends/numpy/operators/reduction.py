@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from opperf.child.backends.call import Binding, call, composition, compositions
+from opperf.child.backends.binding import Binding, call, composition, compositions
 from opperf.domain.backend import Unsupported
 
 AXIS_KEYWORDS = "axis=axis, keepdims=keepdims"

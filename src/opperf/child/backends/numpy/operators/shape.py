@@ -6,7 +6,7 @@ import operator
 
 import numpy as np
 
-from opperf.child.backends.call import Binding, Missing, call, composition, compositions
+from opperf.child.backends.binding import Binding, Missing, call, composition, compositions
 
 BINDINGS: dict[str, Binding] = {
     # Elements laid out anew in NumPy.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from opperf.child.backends.call import Binding, Missing, call, compositions
+from opperf.child.backends.binding import Binding, Missing, call, compositions
 
 DENSE = Missing("NumPy has no sparse arrays; SciPy has them")
 

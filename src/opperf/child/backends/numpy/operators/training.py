@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from opperf.child.backends.array_updates import MADE_OF, Updates
-from opperf.child.backends.call import Binding, Missing, composition
-from opperf.child.backends.losses import Means, losses
+from opperf.child.backends.arrays.losses import Means, losses
+from opperf.child.backends.arrays.updates import MADE_OF, Updates
+from opperf.child.backends.binding import Binding, Missing, composition
 from opperf.child.backends.numpy.operators.normalization import log_softmax
 
 MEANS: Means = {None: np.mean, "mean": np.mean, "sum": np.sum, "none": np.asarray}

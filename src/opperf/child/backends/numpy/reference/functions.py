@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg, special
 
-from opperf.child.backends.call import Binding, Call, bindings, composition
+from opperf.child.backends.binding import Binding, Call, bindings, composition
 from opperf.child.backends.numpy.operators import activation, recurrent
 from opperf.child.backends.numpy.operators.linalg import near_identity
 from opperf.child.backends.numpy.reference import windows

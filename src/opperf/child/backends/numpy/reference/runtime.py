@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from opperf.child.backends.call import Binding, bindings
+from opperf.child.backends.binding import Binding, bindings
 from opperf.child.backends.numpy.reference.functions import BINDINGS
 from opperf.child.backends.numpy.runtime import NumpyBackend
 from opperf.child.measure.block import ProcessClock

@@ -7,8 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from opperf.child.backends.array_activations import bindings
-from opperf.child.backends.call import Binding, call, composition, compositions
+from opperf.child.backends.arrays.activations import bindings
+from opperf.child.backends.binding import Binding, call, composition, compositions
 from opperf.child.backends.tensorflow.operators.convolution import (
     CHANNELS_LAST,
     OWN_LAYOUT,

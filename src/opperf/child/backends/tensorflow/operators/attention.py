@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from opperf.child.backends.call import Binding, compositions
+from opperf.child.backends.binding import Binding, compositions
 
 NOTE = "two tf.matmul around tf.nn.softmax"
 

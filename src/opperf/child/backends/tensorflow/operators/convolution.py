@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import tensorflow as tf
 
-from opperf.child.backends.call import Binding, Call, Missing, call, composition
+from opperf.child.backends.binding import Binding, Call, Missing, call, composition
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Layout
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from opperf.child.backends.call import Binding, call, compositions
+from opperf.child.backends.binding import Binding, call, compositions
 
 KNOWN = "without inputs; a program may hold numbers that Grappler or XLA worked out beforehand"
 #: The deviation of a normal distribution that is cut off at two deviations, and has itself one.

@@ -7,8 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from opperf.child.backends.array_operators import ADDCDIV, ADDCMUL, LERP
-from opperf.child.backends.call import Binding, Missing, call, compositions
+from opperf.child.backends.arrays.operators import ADDCDIV, ADDCMUL, LERP
+from opperf.child.backends.binding import Binding, Missing, call, compositions
 
 UNARY = {
     "abs": "abs", "negative": "negative", "exp": "exp", "expm1": "math.expm1", "log": "math.log",

@@ -12,7 +12,7 @@ from typing import Any
 import tensorflow as tf
 
 from opperf.catalog.image import GRAY, hue_rotation
-from opperf.child.backends.call import Binding, Missing, call, composition, compositions
+from opperf.child.backends.binding import Binding, Missing, call, composition, compositions
 from opperf.child.backends.tensorflow.operators.convolution import OF_IMAGES, OWN_DATA, channels_last, pad, spread
 
 FIRST = (0, 3, 1, 2)

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from opperf.child.backends.call import Binding, call, composition, compositions
+from opperf.child.backends.binding import Binding, call, composition, compositions
 from opperf.child.backends.tensorflow.operators.recurrent import places_along
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from opperf.child.backends.call import Binding, call, composition, compositions
+from opperf.child.backends.binding import Binding, call, composition, compositions
 
 
 def rnn_tanh_cell(data: Any, hidden: Any, *weights: Any) -> Any:

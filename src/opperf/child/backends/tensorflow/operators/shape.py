@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from opperf.child.backends.call import Binding, Missing, call, composition, compositions
+from opperf.child.backends.binding import Binding, Missing, call, composition, compositions
 
 
 def _exchange(arguments: Mapping[str, Any]) -> list[int]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from opperf.child.backends.call import Binding, Missing, call, composition, compositions
+from opperf.child.backends.binding import Binding, Missing, call, composition, compositions
 
 COORDINATES = "places and values (tf.SparseTensor)"
 SPARSE_ONLY = Missing("TensorFlow multiplies a sparse tensor by a dense one only")

@@ -8,8 +8,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from opperf.child.backends.array_updates import MADE_OF, Updates
-from opperf.child.backends.call import Binding, compositions
+from opperf.child.backends.arrays.updates import MADE_OF, Updates
+from opperf.child.backends.binding import Binding, compositions
 
 MEANS = {"mean": tf.reduce_mean, "sum": tf.reduce_sum, "none": lambda same: same}
 

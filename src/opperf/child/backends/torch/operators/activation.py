@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
-from opperf.child.backends.call import Binding, call, composition, compositions
+from opperf.child.backends.binding import Binding, call, composition, compositions
 from opperf.child.backends.torch.functions import other_paths
 
 #: What PyTorch calls as the catalog does.

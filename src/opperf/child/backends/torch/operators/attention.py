@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
-from opperf.child.backends.call import Binding, call, compositions
+from opperf.child.backends.binding import Binding, call, compositions
 
 PATH = "torch.nn.functional.scaled_dot_product_attention"
 ROLES = "query=query, key=key, value=value"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from opperf.child.backends.call import Binding, call
+from opperf.child.backends.binding import Binding, call
 
 WINDOW = "stride=stride, padding=padding, dilation=dilation, groups=groups"
 

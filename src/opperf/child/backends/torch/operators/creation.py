@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from opperf.child.backends.call import Binding, Call, call, composition, compositions
+from opperf.child.backends.binding import Binding, Call, call, composition, compositions
 
 
 def uniform(shape: Sequence[int], low: float, high: float, **keywords: Any) -> Any:

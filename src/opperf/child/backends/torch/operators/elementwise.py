@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from opperf.child.backends.call import Binding, call, composition, compositions
+from opperf.child.backends.binding import Binding, call, composition, compositions
 from opperf.child.backends.torch.functions import other_paths
 
 

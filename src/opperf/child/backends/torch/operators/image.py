@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from opperf.child.backends.array_operators import CHANGES, change
-from opperf.child.backends.call import Binding, Call, call, composition, compositions, parameters
+from opperf.child.backends.arrays.operators import CHANGES, change
+from opperf.child.backends.binding import Binding, Call, call, composition, compositions, parameters
 
 
 def image_normalize(data: Any, mean: Any, deviation: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from opperf.child.backends.call import Binding, Call, call, composition, compositions, parameters
+from opperf.child.backends.binding import Binding, Call, call, composition, compositions, parameters
 
 
 def take(data: Any, indices: Any, axis: int | None) -> Any:

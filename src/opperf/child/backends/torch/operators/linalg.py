@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from opperf.child.backends.call import Binding, call, compositions
+from opperf.child.backends.binding import Binding, call, compositions
 from opperf.child.backends.torch.functions import other_paths
 
 NEAR = "of the identity plus the data over n, precomputed"

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from opperf.child.backends.call import Binding, Call, call, compositions
+from opperf.child.backends.binding import Binding, Call, call, compositions
 from opperf.child.backends.torch.functions import other_paths
 
 NAMES = ("weight_input", "weight_hidden", "bias_input", "bias_hidden")

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from opperf.child.backends.call import Binding, Call, call, compositions, parameters
+from opperf.child.backends.binding import Binding, Call, call, compositions, parameters
 
 
 def as_tuple(value: Any) -> tuple[Any, ...]:

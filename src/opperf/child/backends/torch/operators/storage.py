@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from opperf.child.backends.call import Adapt, Binding, Missing, call, composition, compositions
+from opperf.child.backends.binding import Adapt, Binding, Missing, call, composition, compositions
 
 
 def csr(data: Any) -> Any:

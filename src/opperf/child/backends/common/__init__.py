@@ -1,0 +1,1 @@
+"""What several frameworks have in common beside arrays: threads, values, logs, launches, stacks."""

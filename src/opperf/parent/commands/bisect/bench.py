@@ -1,0 +1,286 @@
+"""Measure builds: make their environments, compare two of them, and keep in a journal what was said."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import fmean
+from typing import Annotated, TypeAlias
+
+from opperf.domain.codec import read_as
+from opperf.domain.errors import InputError, OpperfError
+from opperf.domain.files.destination import explain_errors
+from opperf.domain.files.json_text import NotJSON, value_of
+from opperf.domain.files.text_file import read_bytes
+from opperf.domain.plan import INSTRUCTIONS, Settings
+from opperf.domain.type_hint import Amount, AtLeast
+from opperf.parent.analysis.verdict import Rule, paired_test
+from opperf.parent.commands.bisect.answers import Candidates, Subject
+from opperf.parent.commands.bisect.builds import Builds
+from opperf.parent.commands.compare import parse_sides
+from opperf.parent.documents.bisection import LeftOut
+from opperf.parent.measuring.calibration import stored_floors
+from opperf.parent.measuring.comparing import Comparing
+from opperf.parent.measuring.contest import Contest, outcome
+from opperf.parent.planning.implementations import trial_on
+from opperf.parent.planning.selection import Selection
+
+#: The largest log-ratio of two builds, and error of one, that a journal may state: a factor of 22,000.
+LARGEST = 10.0
+#: The most pairs of processes behind one comparison.
+MOST_PAIRS = 1_000_000
+#: The fewest pairs that a comparison can be read from: how they scatter is known from the others, too.
+LEAST_PAIRS = 2
+#: The error of a comparison of builds that are the same to the byte.
+SAME_ERROR = 1e-4
+#: What a pair of processes costs at least, in seconds, and what one is taken to cost before any was measured.
+LEAST_SECONDS, SECONDS = 0.5, 5.0
+#: A line of a journal: what was compared, the log-ratio, its standard error, and the number of pairs.
+_Entry: TypeAlias = tuple[str, float, Amount, Annotated[float, AtLeast(1)]]
+
+
+class Journal:
+    """Comparisons of a search in a file beside its results, line by line, where there is one."""
+
+    def __init__(self, path: Path | None = None, resume: Path | None = None) -> None:
+        """Write to `path`; begin with what `resume` holds. Raises `InputError` for a file that is no journal."""
+        self._path, self._resume = path, resume
+        self._answers = {} if resume is None else _read(resume)
+        if path is not None:
+            with explain_errors(path):
+                path.write_text("".join(map(_line, self._answers.items())), encoding="utf-8")
+
+    def check(self, subjects: Sequence[Subject]) -> None:
+        """Raise `InputError` for the journal of a search that shares nothing with this one."""
+        keys = tuple(f"{one.trial.case.id} {one.trial.direction} " for one in subjects)
+        if self._answers and not any(key.startswith(keys) for key in self._answers):
+            raise InputError(
+                f"`--resume {self._resume}`: the journal of another search",
+                hint="name the same operators and inputs, or leave it out",
+                slug="bad_journal",
+            )
+
+    def take(self, subject: Subject, base: str, new: str) -> bool:
+        """Give a subject a comparison of the search that was stopped, each once; return False where there is none."""
+        answer = self._answers.get(_key(subject, base, new))
+        if not answer:
+            return False
+        log_ratio, error, pairs = answer.pop(0)
+        if pairs >= LEAST_PAIRS and error > SAME_ERROR:
+            subject.scatter.append(_scatter_behind(error, int(pairs), subject.spread))
+        subject.observations.append((base, new, log_ratio, error, int(pairs)))
+        return True
+
+    def write(self, subject: Subject, base: str, new: str) -> None:
+        """Add the latest observation of a subject."""
+        if self._path is not None:
+            *_, log_ratio, error, pairs = subject.observations[-1]
+            line = _line((_key(subject, base, new), [(log_ratio, error, float(pairs))]))
+            with explain_errors(self._path), self._path.open("a", encoding="utf-8") as file:
+                file.write(line)
+
+
+class Bench:
+    """Compares builds of some candidates by a metric; those that cannot be built or measured are left out."""
+
+    def __init__(
+        self,
+        selection: Selection,
+        builds: Builds,
+        candidates: Candidates,
+        suffix: str,
+        metric: str,
+        rule: Rule,
+        settings: Settings,
+        journal: Journal,
+        note: Callable[[str], None],
+        left: Callable[[], float | None],
+    ) -> None:
+        """Start nothing yet. `suffix` is what all sides share, and `left` tells the seconds of the budget."""
+        self._selection, self._builds, self._candidates, self._suffix = selection, builds, candidates, suffix
+        self._metric, self._rule, self._settings, self._journal = metric, rule, settings, journal
+        self._note, self._left = note, left
+        self.environments: dict[str, str | None] = {}
+        self.left_out: list[LeftOut] = []
+        self.facts: dict[str, object] = {}
+        self._building: list[float] = []
+        self._measuring: list[tuple[float, int]] = []
+        self._comparing: Comparing | None = None
+
+    def environment(self, name: str) -> str | None:
+        """Return a build's environment; None where it cannot be built, after which it is no build any more."""
+        if name not in self.environments:
+            began = time.monotonic()
+            try:
+                self.environments[name] = self._builds.side(name)
+            except OpperfError as error:
+                self._drop(name, error.message.partition("\n")[0])
+            self._building.append(time.monotonic() - began)
+        return self.environments.get(name)
+
+    def _drop(self, name: str, reason: str) -> None:
+        self.environments[name] = None
+        self._candidates.drop(name)
+        self._leave_out(name, reason)
+
+    def _leave_out(self, name: str, reason: str) -> None:
+        self.left_out.append(LeftOut(name, reason))
+        self._note(f"left out {name}: {reason}")
+
+    def seconds(self, build: str, pairs: int) -> float:
+        """Return what pairs of a build with another are likely to cost, with the build where it is not there yet."""
+        whole = math.fsum(seconds for seconds, _ in self._measuring)
+        each = whole / sum(pairs for _, pairs in self._measuring) if self._measuring else SECONDS
+        makes = build not in self.environments and self._building
+        return pairs * max(LEAST_SECONDS, each) + (fmean(self._building) if makes else 0.0)
+
+    def compare(self, subjects: Sequence[Subject], base: str, new: str, pairs: int) -> None:
+        """Compare two builds for some subjects by so many pairs, and keep what they said; skip builds left out."""
+        if None in (self.environment(base), self.environment(new)):
+            return
+        open_subjects = [one for one in subjects if not self._journal.take(one, base, new)]
+        if not open_subjects or self._are_the_same(open_subjects, base, new):
+            return
+        self._note(f"comparing {base} with {new}{self._pace()}")
+        if self._comparing is None:  # one for all: what it checked once, it need not check again
+            self._comparing = Comparing(
+                replace(self._settings, budget=self._left()),
+                self._rule,
+                self._note,
+                floors=stored_floors(),
+                plugins=self._selection.plugins,
+                timed=self._settings.clock != INSTRUCTIONS,
+            )
+        comparing, began = self._comparing, time.monotonic()
+        contests = [self._contest(one, base, new) for one in open_subjects]
+        comparing.run(contests, pairs)
+        self._measuring.append((time.monotonic() - began, pairs))
+        if (base, new) == self._candidates.ends:
+            sides = {"good": comparing.facts.get("base"), "bad": comparing.facts.get("new")}
+            self.facts = {name: facts for name, facts in sides.items() if facts is not None}  # others did not start
+        for subject, contest in zip(open_subjects, contests):
+            self._keep(subject, contest, base, new)
+
+    def _pace(self) -> str:
+        """Say which comparison comes now, and how long those before it took: nobody knows how many are needed."""
+        if not self._measuring:
+            return ""
+        each = fmean(seconds for seconds, _ in self._measuring)
+        return f": comparison {len(self._measuring) + 1}; those before took {each:.0f} s each"
+
+    def _contest(self, subject: Subject, base: str, new: str) -> Contest:
+        sides = [parse_sides([str(self.environment(name)) + self._suffix])[0] for name in (base, new)]
+        return Contest(trial_on(subject.trial, sides[0]), trial_on(subject.trial, sides[1]), subject.trial)
+
+    def _are_the_same(self, subjects: Sequence[Subject], base: str, new: str) -> bool:
+        """Whether two builds are the same to the byte: then nothing has to be measured."""
+        digests = {self._builds.digest(name) for name in (base, new)}
+        if len(digests) > 1 or None in digests:
+            return False
+        for subject in subjects:
+            subject.observations.append((base, new, 0.0, SAME_ERROR, 2))
+            self._journal.write(subject, base, new)
+        return True
+
+    def _keep(self, subject: Subject, contest: Contest, base: str, new: str) -> None:
+        if contest.failure is not None:
+            if subject.answer is None:
+                self._fail(subject, contest.failure, base, new)
+            return
+        subject.steps[(base, new)] = contest
+        if self._metric == "memory":
+            peaks = outcome(contest).memory.get("peak")
+            if not peaks or min(peaks) <= 0:
+                return
+            subject.observations.append((base, new, math.log(peaks[1] / peaks[0]), 1e-3, 1))  # counted: one says all
+        elif (estimate := observation(contest, self._rule.change, subject.spread)) is not None:
+            subject.observations.append((base, new, *estimate))
+            if contest.stage1:
+                subject.scatter.append(_scatter(contest.ratios1))
+        else:
+            return
+        self._journal.write(subject, base, new)
+
+    def _fail(self, subject: Subject, failure: str, base: str, new: str) -> None:
+        """Leave a build out for the subject that fails with it; without an end, or a neighbour, it has no answer."""
+        ends = self._candidates.ends
+        if new in ends or base not in ends:
+            subject.answer = replace(subject.plain(*ends), kind="failed", reason=failure)
+        else:
+            subject.unmeasurable.add(new)
+            self._leave_out(new, f"{subject.name}: {failure}")
+
+
+def observation(
+    contest: Contest, change: float, spread: tuple[float, int] | None = None
+) -> tuple[float, float, int] | None:
+    """Return a contest's log-ratio, its standard error and its pairs; None with too few of them.
+
+    `spread` is how other pairs scatter, and of how many degrees of freedom that is: two pairs of their own may agree by
+    chance.
+    """
+    ratios = contest.count_ratios or contest.ratios1
+    if len(ratios) < LEAST_PAIRS:
+        return None
+    test, freedom = paired_test(ratios), len(ratios) - 1
+    error = test.error
+    if spread is not None and not contest.count_ratios:
+        squares, freedom = _scatter(ratios)
+        error = math.sqrt((squares + spread[0] ** 2 * spread[1]) / (freedom + spread[1]) / len(ratios))
+        freedom += spread[1]
+    wider = _wider(freedom)
+    # And what modes of a build may account for is known no better than that.
+    doubt = None if contest.count_ratios else contest.doubt(change)
+    return test.mean, max(error * wider, 0.0 if doubt is None else doubt.apart), len(ratios)
+
+
+def _wider(freedom: int) -> float:
+    """Return by what the error is wider because few pairs know their own spread badly: the variance of Student's t."""
+    return math.sqrt(freedom / (freedom - 2)) if freedom > 2 else 2.0
+
+
+def _scatter_behind(error: float, pairs: int, spread: tuple[float, int]) -> tuple[float, int]:
+    """Return the squares that pairs were off their mean by, from their error: the inverse of `observation`."""
+    freedom = pairs - 1 + spread[1]
+    squares = (error / _wider(freedom)) ** 2 * pairs * freedom - spread[0] ** 2 * spread[1]
+    return max(0.0, squares), pairs - 1
+
+
+def _scatter(ratios: Sequence[float]) -> tuple[float, int]:
+    """Return the squares of what pairs are off their mean, as their test has it, and their degrees of freedom."""
+    freedom = len(ratios) - 1
+    return paired_test(ratios).error ** 2 * len(ratios) * freedom, freedom
+
+
+def _key(subject: Subject, base: str, new: str) -> str:
+    return f"{subject.trial.case.id} {subject.trial.direction} {base} {new}"
+
+
+def _line(entry: tuple[str, Sequence[tuple[float, float, float]]]) -> str:
+    return "".join(json.dumps([entry[0], *values]) + "\n" for values in entry[1])
+
+
+def _read(path: Path) -> dict[str, list[tuple[float, float, float]]]:
+    """Read a journal, whose last line may be torn; raises `InputError` for anything else."""
+    answers: dict[str, list[tuple[float, float, float]]] = {}
+    lines = read_bytes(path).split(b"\n")
+    for number, line in enumerate(lines, 1):
+        if not line:
+            continue
+        where = f"{path}: line {number}"
+        try:
+            key, log_ratio, error, pairs = read_as(_Entry, value_of(line), where)
+        except (NotJSON, InputError) as problem:
+            if number == len(lines):
+                break
+            text = f"{where}: not a journal of `opperf bisect`" if isinstance(problem, NotJSON) else problem
+            raise InputError(str(text), slug="bad_journal") from problem
+        if not (abs(log_ratio) <= LARGEST and error <= LARGEST and pairs <= MOST_PAIRS):
+            expected = f"a log-ratio and an error of at most {LARGEST:g}, and at most {MOST_PAIRS:,} pairs"
+            raise InputError(f"{where}: expected {expected}", slug="bad_journal")
+        answers.setdefault(key, []).append((log_ratio, error, pairs))
+    return answers

@@ -1,0 +1,273 @@
+"""Bisect builds: compare the two ends, then whatever tells most, until a story of steps is certain and confirmed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, replace
+from pathlib import Path
+
+from opperf.domain.code import Code
+from opperf.domain.dataclass import dataclass
+from opperf.domain.errors import InputError
+from opperf.domain.plan import INSTRUCTIONS, Settings, Side
+from opperf.parent.analysis.counts import counting
+from opperf.parent.analysis.verdict import Rule
+from opperf.parent.commands.bisect.answers import Candidates, Judge, Subject
+from opperf.parent.commands.bisect.bench import Bench, Journal
+from opperf.parent.commands.bisect.builds import Beside, Builds, Commits, Packages
+from opperf.parent.commands.bisect.questions import FIRST_PAIRS, Questions
+from opperf.parent.commands.bisect.releases import releases
+from opperf.parent.commands.compare import parse_sides
+from opperf.parent.documents.bisection import Answer, Bisection, Step
+from opperf.parent.documents.comparison import Verdict
+from opperf.parent.measuring.comparing import Comparing
+from opperf.parent.measuring.contest import Contest, header, start
+from opperf.parent.measuring.explain import explain
+from opperf.parent.measuring.progress import Progress, planning
+from opperf.parent.planning import request as requests
+from opperf.parent.planning.request import Request
+from opperf.parent.planning.selection import Selection
+from opperf.parent.planning.side_text import frameworks
+from opperf.parent.sources.plugin_file import framework_of
+from opperf.parent.workers.interpreters import importable
+
+
+@dataclass(frozen=True)
+class Order:
+    """Between which builds, and how they are made."""
+
+    good: str
+    bad: str
+    repository: Path | None = None
+    build: str | None = None
+    pre: bool = False
+    package: str | None = None
+    metric: str = "time"
+    tolerance: float | str = 0.02
+    pairs: int = 5
+    explain: bool = False
+    journal: Path | None = None
+    resume: Path | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    command: Sequence[str] = ()
+
+
+def bisect(
+    operators: Sequence[str], request: Request, order: Order, progress: Progress
+) -> tuple[Bisection, BaseException | None]:
+    """Return what is said of each operator, and what stopped the search, None when nothing did.
+
+    Raises `InputError` for what cannot be understood.
+    """
+    if order.metric not in ("time", "memory"):
+        raise InputError(f"`--metric` is `{order.metric}`, expected time or memory")
+    rule = requests.rule(order.tolerance, order.pairs)
+    requests.plugin_files(request, note=progress.note)
+    selection = requests.selection(operators, request, note=progress.note)
+    framework = _framework(selection)
+    builds = _builds(order, framework, progress.note)
+    settings = requests.settings(request)
+    if settings.clock == INSTRUCTIONS and order.metric == "memory":
+        raise InputError("`--metric memory` compares no instructions", hint="leave out `--clock instructions`")
+    suffix = f";framework={framework};threads={selection.threads}"
+    search = Search(selection, builds, suffix, order, rule, settings, progress)
+    with planning(progress):
+        search.plan()
+    cause: BaseException | None = None
+    try:
+        search.run()
+    except InputError:
+        raise
+    except BaseException as stop:  # what was measured until then is kept
+        cause = stop
+        search.stop()
+    return search.document(), cause
+
+
+def _builds(order: Order, framework: str, note: Callable[[str], None]) -> Builds:
+    """Return what lies between good and bad; raises `InputError`."""
+    good, bad = order.good, order.bad
+    pythons = [end.startswith("python=") for end in (good, bad)]
+    if any(pythons) and not all(pythons):
+        raise InputError(
+            f"`--good {good}` and `--bad {bad}` are an interpreter and a release", hint="name two of the same kind"
+        )
+    if order.package is not None and order.repository is not None:
+        raise InputError("`--package` searches releases, and `--repo` commits", hint="leave out one of them")
+    if order.build is not None and order.repository is None:
+        raise InputError("`--build` needs `--repo DIR`")
+    if order.repository is not None:
+        if not (order.build or "").strip():
+            raise InputError("`--repo` needs `--build COMMAND`", hint='such as `--build "pip install ."`')
+        requirement = None if framework == "null" else framework
+        return Commits(order.repository, good, bad, order.build or "", requirement, note)
+    if all(pythons):
+        return Packages(good, bad, order.package, note)
+    if order.package is not None:
+        return Beside(framework, order.package, good, bad, pre=order.pre, note=note)
+    return releases(framework, good, bad, pre=order.pre, note=note)
+
+
+def _framework(selection: Selection) -> str:
+    operators = tuple(_with_framework(one) if isinstance(one, Code) else one for one in selection.operators)
+    names = selection.frameworks or frameworks(replace(selection, operators=operators), importable())
+    if len(names) != 1:
+        raise InputError("name one framework whose builds are searched: `--framework numpy`")
+    return names[0]
+
+
+def _with_framework(code: Code) -> Code:
+    """Return code with the framework that its file says, where that is here: a module may be what builds bring."""
+    if code.framework is not None:
+        return code
+    try:
+        return replace(code, framework=framework_of(code))
+    except InputError:
+        if ".py:" in code.name:
+            raise
+        return code
+
+
+class Search:
+    """One search over builds that all operators share: `plan`, `run`, then read the `document`."""
+
+    def __init__(
+        self,
+        selection: Selection,
+        builds: Builds,
+        suffix: str,
+        order: Order,
+        rule: Rule,
+        settings: Settings,
+        progress: Progress,
+    ) -> None:
+        self._selection, self._builds, self._suffix, self._order = selection, builds, suffix, order
+        self._rule, self._settings, self._progress = rule, settings, progress
+        counts = settings.clock == INSTRUCTIONS
+        exact = counts or order.metric == "memory"
+        self._band = counting(rule).band if counts else rule.band
+        self._candidates = Candidates(builds.names, builds.parts)
+        self._journal = Journal(order.journal, order.resume)
+        self._bench = Bench(
+            selection,
+            builds,
+            self._candidates,
+            suffix,
+            order.metric,
+            rule,
+            settings,
+            self._journal,
+            progress.note,
+            self._left,
+        )
+        self._judge = Judge(self._candidates, self._band, rule.pairs, self._spent, counts=counts, exact=exact)
+        self._subjects: list[Subject] = []
+        self._side: Side | None = None
+        self._questions = Questions(self._candidates, self._judge, rule.pairs, self._bench.seconds)
+        self._began = time.monotonic()
+        self._start = start()
+
+    def plan(self) -> None:
+        """Find the cases, in the good build; raises `InputError` for what cannot be understood."""
+        good = self._builds.side(self._candidates.ends[0])
+        (side,) = parse_sides([good + self._suffix])
+        self._side = side.side
+        comparing = Comparing(self._settings, self._rule, self._progress.note, plugins=self._selection.plugins)
+        selection = replace(self._selection, frameworks=(), environments=())
+        self._subjects = [Subject(one.key) for one in comparing.contests(selection, side, [side])]
+        self._bench.environments[self._candidates.ends[0]] = good
+        self._journal.check(self._subjects)
+
+    def run(self) -> None:
+        """Measure until each subject has an answer, or the budget is spent."""
+        good, bad = self._candidates.ends
+        if self._bench.environment(bad) is None:
+            raise InputError(f"the bad build is not available: {self._bench.left_out[-1].reason}")
+        self._compare_ends(good, bad)
+        self._answer()  # of two neighbours, all is known now
+        while (open_subjects := [one for one in self._subjects if one.answer is None]) and not self._spent():
+            question = self._questions.choose(open_subjects)
+            if question is None:
+                break
+            self._bench.compare(question.subjects, question.base, question.new, question.pairs)
+            self._answer()
+        for one in self._subjects:
+            one.answer = one.answer or self._judge.answer(one, last=True)
+        if self._order.explain:
+            contests = [
+                _called(contest, step)
+                for one in self._subjects
+                for step in (one.answer.steps if one.answer else ())
+                if (contest := one.steps.get((step.before, step.after))) is not None
+            ]
+            explain(contests, self._settings, self._progress.note, spent=self._spent, plugins=self._selection.plugins)
+
+    def stop(self) -> None:
+        """Have the answers that are still open say that the search was stopped."""
+        self._judge.stopped = True
+
+    def _compare_ends(self, good: str, bad: str) -> None:
+        """Compare good and bad, and once more where it is not clear whether they differ."""
+        for pairs in (FIRST_PAIRS, self._rule.pairs):
+            unclear = [
+                one
+                for one in self._subjects
+                if one.answer is None and not self._judge.differs(one) and not self._judge.same(one)
+            ]
+            if not unclear or self._spent():
+                break
+            self._bench.compare(unclear, good, bad, pairs)
+        for one in self._subjects:
+            if one.answer is None and one.pooled_test(good, bad) is None:
+                one.answer = self._judge.answer(one, last=True)
+
+    def _answer(self) -> None:
+        """Answer what the builds that were compared decide, and tell how far each other search is."""
+        for one in self._subjects:
+            if one.answer is None:
+                one.answer = self._judge.answer(one)
+                text = f"most likely so far: {self._judge.tell(one)}" if one.answer is None else one.answer.reason
+                self._progress.note(f"{one.name}: {text}")
+
+    def _left(self) -> float | None:
+        """Return the seconds that are left of the budget, at least one; None without a budget."""
+        return None if self._settings.budget is None else max(1.0, self._settings.budget - self._elapsed())
+
+    def _elapsed(self) -> float:
+        return time.monotonic() - self._began
+
+    def _spent(self) -> bool:
+        return self._settings.budget is not None and self._elapsed() > self._settings.budget
+
+    def document(self) -> Bisection:
+        """Return what is said of all subjects."""
+        order = self._order
+        answers = [self._explain(one, self._last_answer(one)) for one in self._subjects]
+        run = header(self._settings, self._start, self._bench.facts, labels=order.labels, command=order.command)
+        names = tuple(name for name in self._builds.names if self._bench.environments.get(name))
+        side = self._side
+        assert side is not None
+        return Bisection(run, side, tuple(self._builds.names), names, tuple(self._bench.left_out), tuple(answers))
+
+    def _last_answer(self, subject: Subject) -> Answer:
+        answer = subject.answer or self._judge.answer(subject, last=True)
+        assert answer is not None
+        return answer
+
+    def _explain(self, subject: Subject, answer: Answer) -> Answer:
+        """Return an answer with all that was measured, and what ran before and after its steps."""
+        steps = tuple(
+            replace(one, explanation=contest.explanation)
+            if (contest := subject.steps.get((one.before, one.after))) is not None
+            else one
+            for one in answer.steps
+        )
+        return replace(answer, steps=steps, probes=subject.probes)
+
+
+def _called(contest: Contest, step: Step) -> Contest:
+    """Return the comparison of two neighbours with what the search calls it."""
+    word = "slower" if step.ratio > 1 else "faster"
+    contest.verdict = Verdict(word, step.ratio, step.interval, "named by the search", step.pairs)
+    return contest

@@ -1,0 +1,297 @@
+"""The builds between a good and a bad one: packages of two environments, or commits that a command builds."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+from packaging.version import Version
+
+from opperf.domain.errors import EnvironmentFailure, InputError
+from opperf.domain.registry import FRAMEWORKS
+from opperf.parent.commands.bisect.releases import CURRENT, INSTALLED_PARTS, PATIENCE, index_versions, versions_between
+from opperf.parent.documents.environment import requirement_name
+from opperf.parent.workers.environments import PYTHON, build_once
+from opperf.parent.workers.installer import find_links, listen, surroundings, uv
+from opperf.parent.workers.package import cache_folder
+from opperf.parent.workers.supervision import carry_out
+
+#: How long a command that builds a commit may take.
+BUILD_PATIENCE = 3600.0
+#: Into how many parts commits are divided by those that are looked at although good and bad are close: each is built.
+BUILT_PARTS = 4
+#: Letters of a commit that name it.
+SHORT = 10
+#: The mark of a commit that cannot be built, and the lowest exit code by which a shell says that a command was killed.
+FAILED, KILLED = "opperf-failed", 128
+#: Which way of building a folder is of: those of the first may hold what a killed build had left.
+LAYOUT = 2
+
+
+class Builds(Protocol):
+    """Builds in their order, the good one first and the bad one last."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The builds."""
+
+    @property
+    def parts(self) -> int:
+        """Into how many parts those builds divide them that are looked at although good and bad are close."""
+
+    def side(self, name: str) -> str:
+        """Return a build as a side names its environment; builds it. Raises `OpperfError` where that fails."""
+
+    def digest(self, name: str) -> str | None:
+        """Return what two builds share that are the same to the byte; None where that is not known."""
+
+
+class Packages:
+    """The packages of two environments: from the good one to the bad one, one package after the other.
+
+    The framework's version may be the same on both sides and its environment not, as of JAX with jaxlib. Each build has
+    one more package as the bad environment has it, so a step names a package. With `package` its releases are the
+    builds, and the others stay as in the good environment, but for what a release needs to be another one.
+    """
+
+    parts = INSTALLED_PARTS
+
+    def __init__(self, good: str, bad: str, package: str | None, note: Callable[[str], None]) -> None:
+        """Take two interpreters; raises `InputError` where their packages do not differ."""
+        self._good, self._package, self._note = good, package, note
+        before, after = (_packages(python) for python in (good, bad))
+        self._sets = _exchanges(before, after) if package is None else _releases_of(package, before, after)
+        if len(self._sets) < 2:
+            raise InputError(f"`{good}` and `{bad}` have the same packages", hint="bisect their commits with `--repo`")
+        self.names: Sequence[str] = list(self._sets)
+
+    def side(self, name: str) -> str:
+        """Return the environment with the packages of a build; builds it where it is not there."""
+        if name == "good":
+            return self._good
+        packages = [f"{package}=={version}" for package, version in sorted(self._sets[name].items())]
+
+        def install(folder: Path) -> None:
+            self._note(f"building {name}")
+            uv(CURRENT, "venv", "--python", _python_of(self._good), str(folder))
+            target = str(folder / PYTHON)
+            uv(CURRENT, "pip", "install", "--no-deps", "--python", target, *find_links(), *packages)
+            if self._package is not None:  # what does not suit it, such as numba's llvmlite, is exchanged with it
+                own = f"{self._package}=={self._sets[name][self._package]}"
+                uv(CURRENT, "pip", "install", "--python", target, *find_links(), own)
+
+        return f"python={build_once(_home('mixtures', self._good, *packages), name, self._note, install)}"
+
+    def digest(self, name: str) -> str | None:
+        """Return None: builds differ in a package."""
+        return None
+
+
+class Beside:
+    """Releases of a package beside a framework, in the environment of the good one, each with what it needs."""
+
+    parts = INSTALLED_PARTS
+
+    def __init__(
+        self, framework: str, package: str, good: str, bad: str, *, pre: bool, note: Callable[[str], None]
+    ) -> None:
+        """Take a package by name, and two versions of it; raises `InputError` for what the index does not have."""
+        self._package, self._note = package, note
+        versions = versions_between(package, good, bad, pre=pre)
+        self.names: Sequence[str] = [f"{package}=={version}" for version in versions]
+        preset = FRAMEWORKS[framework].preset
+        self._base = [
+            requirement_name(one) if "==" in one else one for one in preset if requirement_name(one) != package
+        ]
+
+    def side(self, name: str) -> str:
+        """Return the environment with a release; builds it where it is not there."""
+        first = self.names[0]
+
+        def install(folder: Path) -> None:
+            self._note(f"building {name}")
+            uv(CURRENT, "venv", "--python", sys.executable, str(folder))
+            words = ("pip", "install", "--python", str(folder / PYTHON), *find_links())
+            uv(CURRENT, *words, *self._base, first)
+            if name != first:  # with the framework, which may need another release of its own: jax with jaxlib
+                uv(CURRENT, *words, *self._base, name)
+
+        home = _home("together", sys.executable, *self._base, first, name)
+        return f"python={build_once(home, name, self._note, install) / PYTHON}"
+
+    def digest(self, name: str) -> str | None:
+        """Return None: builds differ in a package."""
+        return None
+
+
+def _home(kind: str, *key: object) -> Path:
+    """Return the folder for a build, by all that makes it another one."""
+    digest = hashlib.sha256("\n".join(map(str, (LAYOUT, *key))).encode()).hexdigest()
+    return cache_folder() / kind / digest[:16]
+
+
+def _python_of(side: str) -> str:
+    """Return the executable that `python=PATH` means."""
+    path = Path(side.partition("=")[2]).expanduser()
+    python = path / PYTHON if path.is_dir() else path
+    if not python.is_file():
+        raise InputError(f"`{side}`: there is no interpreter", hint="name a Python, or the folder of its environment")
+    return str(python)
+
+
+def _packages(side: str) -> dict[str, str]:
+    """Return the version of each package of an environment, without what installs packages."""
+    rows = json.loads(uv(CURRENT, "pip", "list", "--format", "json", "--python", _python_of(side)))
+    return {row["name"]: row["version"] for row in rows if row["name"] not in ("pip", "setuptools", "wheel", "uv")}
+
+
+def _releases_of(package: str, before: dict[str, str], after: dict[str, str]) -> dict[str, dict[str, str]]:
+    """Return the packages of the good environment with each release of one of them; raises `InputError`."""
+    if package not in before or package not in after:
+        raise InputError(f"`--package {package}` is not installed on both sides", slug="unknown_release")
+    ends = sorted(Version(packages[package]) for packages in (before, after))
+    versions = sorted({Version(text) for text in index_versions(package, pre=ends[1].is_prerelease)})
+    between = [str(version) for version in versions if ends[0] <= version <= ends[1]]
+    order = between if Version(before[package]) == ends[0] else between[::-1]
+    return {f"{package} {version}": {**before, package: version} for version in order}
+
+
+def _exchanges(before: dict[str, str], after: dict[str, str]) -> dict[str, dict[str, str]]:
+    """Return the packages of the good environment, then with one more after the other as the bad one has it.
+
+    Packages that bring one framework (MXNet's `mxnet` and `mxnet-mkl`) are exchanged together: they are the same files.
+    """
+    groups: dict[str, list[str]] = {}
+    for name in sorted(name for name in {*before, *after} if before.get(name) != after.get(name)):
+        owner = next((own.name for own in FRAMEWORKS.values() if own.owns(name)), name)
+        both = name in before and name in after
+        groups.setdefault(name if both else owner, []).append(name)
+    builds, mixture = {"good": before}, dict(before)
+    for names in groups.values():
+        others = {name: version for name, version in mixture.items() if name not in names}
+        mixture = {**others, **{name: after[name] for name in names if name in after}}
+        builds[f"{_versions(names, before)} -> {_versions(names, after)}"] = mixture
+    return builds
+
+
+def _versions(names: Sequence[str], packages: dict[str, str]) -> str:
+    return " ".join(f"{name} {packages[name]}" for name in names if name in packages) or f"no {' '.join(names)}"
+
+
+class Commits:
+    """Commits of a repository, each built in an environment of its own by a command, and kept."""
+
+    parts = BUILT_PARTS
+
+    def __init__(
+        self, repository: Path, good: str, bad: str, command: str, requirement: str | None, note: Callable[[str], None]
+    ) -> None:
+        """Take the first-parent history; raises `InputError` for revisions that do not lie on it."""
+        self._repository, self._command, self._note = repository.resolve(), command, note
+        self._requirement = requirement
+        if not self._repository.is_dir():
+            raise InputError(f"`--repo {repository}`: there is no such folder", slug="repository")
+        _git(self._repository, "rev-parse", "--git-dir")
+        first, last = (_revision(self._repository, end) for end in (good, bad))
+        if first == last:
+            raise InputError(f"`--good {good}` and `--bad {bad}` are the same commit", slug="unknown_release")
+        lines = _git(self._repository, "rev-list", "--first-parent", "--reverse", f"{first}..{last}").split()
+        ancestors = _git(self._repository, "rev-list", "--first-parent", last).split()
+        if first not in ancestors or not lines:
+            raise InputError(
+                f"`--good {good}` is not a first-parent ancestor of `--bad {bad}`",
+                hint="name a commit of the branch that came before",
+                slug="unknown_release",
+            )
+        self._commits = {commit[:SHORT]: commit for commit in [first, *lines]}
+        self.names: Sequence[str] = list(self._commits)
+        self._folders: dict[str, Path] = {}
+        self._digests: dict[str, str] = {}
+
+    def say(self, name: str) -> str:
+        """Return a commit with its subject."""
+        return _git(self._repository, "log", "-1", "--format=%h %s", self._commits[name])
+
+    def side(self, name: str) -> str:
+        """Return the environment of a commit; builds it where it is not there."""
+        if name not in self._folders:
+            home = _home("commits", self._repository, self._commits[name], self._command, self._requirement)
+            self._folders[name] = build_once(home, name, self._note, partial(self._build, name))
+        return f"python={self._folders[name] / PYTHON}"
+
+    def _build(self, name: str, folder: Path) -> None:
+        """Build a commit into an empty folder, from a worktree of its own."""
+        if (folder.parent / FAILED).exists():
+            raise EnvironmentFailure(f"{name} cannot be built: it failed before", slug="environment_build")
+        self._note(f"building {self.say(name)}")
+        uv(CURRENT, "venv", "--seed", str(folder))
+        if self._requirement is not None:
+            uv(CURRENT, "pip", "install", "--python", str(folder / PYTHON), *find_links(), self._requirement)
+        _git(self._repository, "worktree", "prune")  # of builds that were killed
+        tree = folder / "tree"
+        _git(self._repository, "worktree", "add", "--detach", "--force", str(tree), self._commits[name])
+        try:
+            self._run(name, folder, tree)
+        finally:
+            _git(self._repository, "worktree", "remove", "--force", str(tree))
+
+    def _run(self, name: str, folder: Path, tree: Path) -> None:
+        path = f"{folder / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}"
+        environment = {**surroundings(), "PATH": path, "VIRTUAL_ENV": str(folder)}
+        try:
+            # The user's own command, as they would type it.
+            process = carry_out(["/bin/sh", "-c", self._command], BUILD_PATIENCE, environment, tree)
+        except subprocess.TimeoutExpired as late:
+            raise EnvironmentFailure(
+                f"{name} was not built in {BUILD_PATIENCE:.0f} s", slug="environment_build"
+            ) from late
+        if process.returncode != 0:
+            if 0 < process.returncode < KILLED:  # one that was killed says nothing of the commit
+                (folder.parent / FAILED).touch()
+            last = (process.stderr.strip() or process.stdout.strip() or "no output").splitlines()[-1]
+            raise EnvironmentFailure(
+                f"{name} cannot be built: `{self._command}` exits with {process.returncode}: {last[:200]}",
+                slug="environment_build",
+            )
+
+    def digest(self, name: str) -> str | None:
+        """Return the hash of all that was installed: its files but for caches and records of when and whence."""
+        if name not in self._digests:
+            self._digests[name] = self._hash(name)
+        return self._digests[name]
+
+    def _hash(self, name: str) -> str:
+        total = hashlib.sha256()
+        for packages in sorted(self._folders[name].glob("lib/python*/site-packages")):
+            for file in sorted(path for path in packages.rglob("*") if path.is_file()):
+                if file.suffix == ".pyc" or file.name in ("RECORD", "direct_url.json", "INSTALLER", "REQUESTED"):
+                    continue
+                total.update(str(file.relative_to(packages)).encode())
+                total.update(file.read_bytes())
+        return total.hexdigest()
+
+
+def _revision(repository: Path, name: str) -> str:
+    """Return the commit that a revision names; raises `InputError` where it names none."""
+    try:
+        return _git(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    except InputError as error:
+        raise InputError(
+            f"`{repository}` has no commit `{name}`", hint="`git log` shows its commits", slug="unknown_release"
+        ) from error
+
+
+def _git(repository: Path, *words: str) -> str:
+    process = listen(["git", "-C", str(repository), *words], PATIENCE)
+    if process.returncode != 0:
+        last = (process.stderr.strip().splitlines() or ["git gave no reason"])[-1]
+        raise InputError(f"`git {shlex.join(words[:2])}` in {repository}: {last[:200]}", slug="repository")
+    return process.stdout.strip()

@@ -1,0 +1,185 @@
+"""Capture the operators that one call of a function, or a model in a file, runs in a child."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from opperf.domain import registry
+from opperf.domain.case import Argument, argument_to_json
+from opperf.domain.code import MARK, Code, read_operator
+from opperf.domain.dataclass import dataclass
+from opperf.domain.errors import InputError, OperatorFailure
+from opperf.domain.files.json_text import JsonObject
+from opperf.domain.message import requests
+from opperf.domain.message.replies import Recording
+from opperf.domain.plan import PROGRAM, Settings, Side
+from opperf.domain.suite import LeftOut, Suite, join
+from opperf.domain.units import parse_duration
+from opperf.parent.planning.request import number, plugin_files
+from opperf.parent.sources.script_text import frameworks_of, libraries_of
+from opperf.parent.sources.user_inputs import foreign_case
+from opperf.parent.workers.interpreters import program_environment, settled_side
+from opperf.parent.workers.pool import Pool
+
+#: How the name of a model's file ends.
+MODEL = ".onnx"
+
+
+@dataclass(frozen=True)
+class Capture:
+    """The operators of a program as a suite, and those that no suite can hold."""
+
+    suite: Suite
+    notes: tuple[str, ...] = ()
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """What the suite does not hold."""
+        return self.suite.left_out
+
+
+def capture(
+    codes: str | Sequence[str],
+    note: Callable[[str], None],
+    *,
+    framework: str | None = None,
+    inputs: JsonObject | None = None,
+    environment: str | None = None,
+    timeout: float | str = 300.0,
+    plugin: Sequence[str | Path] = (),
+) -> Capture:
+    """Return the operators of functions `module:name`, or of a model in a file, as a user names them.
+
+    `inputs` are those of a model whose shapes are open; each `plugin` may bring a framework of the user's
+    own. Raises what `capture_functions` and `capture_model` raise.
+    """
+    codes = [codes] if isinstance(codes, str) else list(codes)
+    plugins = plugin_files({"framework": framework, "plugin": plugin}, note=note)
+    model = next((code for code in codes if code.endswith(MODEL)), None)
+    if model is not None and len(codes) > 1:
+        raise InputError(f"`{model}` is captured by itself", hint="only functions share a suite")
+    name = framework or ("onnxruntime" if model is not None else _imported_by(codes)) or "torch"
+    owner = registry.framework(name).name
+    place = environment or ("current" if model is not None else _environment(codes, owner))
+    side = Side(owner, environment=place)
+    seconds = number(timeout, parse_duration, "timeout")
+    explicit = environment is not None
+    if model is not None:
+        specs = foreign_case(model, inputs or {}, {}).inputs
+        return capture_model(Path(model), side, specs, seconds, note, explicit=explicit, plugins=plugins)
+    if inputs:
+        raise InputError("`--input` applies to model files only", hint="a function takes no arguments")
+    functions = list(map(_function, codes))
+    return capture_functions(functions, side, seconds, note, explicit=explicit, plugins=plugins)
+
+
+def _function(code: str) -> Code:
+    """Return the function that a user names; raises `InputError`."""
+    function = read_operator(code)
+    if not isinstance(function, Code):
+        raise InputError(
+            f"`{code}` is not a function", hint="write `module:function`, `file.py:function` or `model.onnx`"
+        )
+    return function
+
+
+def _imported_by(codes: Sequence[str]) -> str | None:
+    """Return the first framework that files or modules of functions import by themselves; None without one."""
+    return next((framework for code in codes for framework in frameworks_of(_words(code))), None)
+
+
+def _environment(codes: Sequence[str], framework: str) -> str:
+    """Return the environment for files or modules of functions: one that has the libraries of modules they import."""
+    libraries = dict.fromkeys(library for code in codes for library in libraries_of(_words(code), framework))
+    return program_environment(framework, libraries).text
+
+
+def _words(code: str) -> list[str]:
+    """Return what Python would be given to run the file or module of a function."""
+    place = code.removeprefix(MARK).rpartition(":")[0]
+    return [place] if place.endswith(".py") else ["-m", place]
+
+
+def capture_functions(
+    functions: Sequence[Code],
+    side: Side,
+    timeout: float,
+    note: Callable[[str], None],
+    *,
+    explicit: bool = False,
+    plugins: Sequence[Path] = (),
+) -> Capture:
+    """Return the operators of functions `module:name`, called in one process; all calls of each end within `timeout`.
+
+    `explicit` says that the user named the side's environment. Raises `InputError` for code that cannot be loaded, a
+    function that raises or calls no operator, and a framework that cannot be watched; `HarnessError` for a child that
+    does not start or is lost.
+    """
+    side = replace(settled_side(side, explicit=explicit), settings=PROGRAM)
+    with Pool(Settings(timeout=timeout), note, plugins) as pool:
+        captures = [_capture_in(pool, side, code) for code in functions]
+    return Capture(join([one.suite for one in captures]), tuple(text for one in captures for text in one.notes))
+
+
+def _capture_in(pool: Pool, side: Side, code: Code) -> Capture:
+    """Return the operators of one function."""
+    try:
+        recording = pool.capture(side, requests.Capture(code))
+    except OperatorFailure as failure:
+        raise _refuse(code.name, failure) from failure
+    result = _take(recording, code.name, "user_code")
+    if not result.suite.cases and not result.left_out:
+        raise InputError(
+            f"`{code.name}` calls no operator of {side.framework}",
+            hint="name a function that does the work itself, such as one training step",
+            slug="empty_capture",
+        )
+    return result
+
+
+def capture_model(
+    path: Path,
+    side: Side,
+    inputs: Mapping[str, Argument],
+    timeout: float,
+    note: Callable[[str], None],
+    *,
+    explicit: bool = False,
+    plugins: Sequence[Path] = (),
+) -> Capture:
+    """Return the nodes of a model in a file, which is run once; `inputs` are those that are not as the file has them.
+
+    Raises `InputError` for an invalid or failing model, `HarnessError` for a child that does not start or dies.
+    """
+    if not path.is_file():
+        raise InputError(f"no file `{path}`", hint="name an existing model, such as `model.onnx`", slug="bad_model")
+    specs = {name: argument_to_json(value) for name, value in inputs.items()}
+    with Pool(Settings(timeout=timeout), note, plugins) as pool:
+        try:
+            recording = pool.capture(
+                settled_side(side, explicit=explicit), requests.CaptureModel(str(path.absolute()), specs)
+            )
+        except OperatorFailure as failure:
+            raise InputError(f"`{path}`: {failure.message}", hint=failure.reason.hint, slug="bad_model") from failure
+    return _take(recording, str(path), "bad_model")
+
+
+def _take(recording: Recording, where: str, slug: str) -> Capture:
+    """Read a child's answer; raises `InputError` with the slug for a reported problem."""
+    if recording.suite is None:
+        raise InputError(f"`{where}`: {recording.wrong}", hint=recording.hint, slug=slug)
+    return Capture(recording.suite, recording.notes)
+
+
+def _refuse(code: str, failure: OperatorFailure) -> InputError:
+    """Say what a child did not do: a framework that it cannot watch, or what the function raised."""
+    reason = failure.reason
+    if failure.skipped:
+        return InputError(f"`{code}`: {reason.message}", hint=reason.hint, slug="no_capture")
+    return InputError(
+        f"`{code}` raised {reason.exception}: {reason.message}",
+        hint="opperf calls it without arguments, so it must run by itself",
+        slug="user_code",
+    )

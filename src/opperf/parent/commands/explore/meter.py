@@ -1,0 +1,266 @@
+"""What points of a space cost: single looks in one process, and turns of two points in a pair of processes.
+
+Every answer is in the ledger, under the case and the question, so that a search that was stopped goes on from there:
+with the same seed it asks the same questions again.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from opperf.catalog import Operator
+from opperf.domain.case import Case
+from opperf.domain.dataclass import dataclass
+from opperf.domain.errors import InputError, OpperfError
+from opperf.domain.files.destination import explain_errors
+from opperf.domain.files.text_file import read_bytes
+from opperf.domain.message.requests import Measure, Prepare, Release, Turn
+from opperf.domain.peaks import Peaks
+from opperf.domain.plan import TIMED, UNCHECKED, Settings, Trial
+from opperf.parent.commands.explore.space import Point, Space
+from opperf.parent.workers.duel import Duel
+from opperf.parent.workers.pool import Pool
+
+#: What is looked for, and what a point costs then.
+OBJECTIVES: Mapping[str, str] = {
+    "cliff": "time, compared with neighbours",
+    "memory": "peak memory, compared with neighbours",
+    "slower-than": "time, compared with another side",
+    "peak-share": "time, compared with the machine's limit",
+}
+#: Samples of one look.
+SAMPLES = 5
+#: Looks that tell how far the cost of one point moves, and how far each may lie from it.
+LOOKS = 3
+
+
+class Ledger:
+    """Answers by their questions, kept in a file beside the results, line by line, where there is one."""
+
+    def __init__(self, path: Path | None, earlier: Path | None, topics: Sequence[str]) -> None:
+        """Write to `path`; begin with what `earlier` holds.
+
+        Raises `InputError` for a file that is no ledger, and for one that has an answer to none of these topics.
+        """
+        self.answers = {} if earlier is None else read_ledger(earlier)
+        if self.answers and not any(question.endswith(tuple(topics)) for question in self.answers):
+            raise InputError(
+                f"`--resume {earlier}`: the journal of another search",
+                hint="name the same operators and inputs, or leave it out",
+                slug="bad_journal",
+            )
+        self._path = path
+        if path is not None:
+            self._write("w", self.answers)
+
+    def ask(self, question: str, measure: Callable[[], list[float] | None]) -> list[float] | None:
+        """Return the answer to a question, measured where it is not known."""
+        if question not in self.answers:
+            self.answers[question] = measure()
+            self._write("a", {question: self.answers[question]})
+        return self.answers[question]
+
+    def _write(self, mode: str, answers: Mapping[str, list[float] | None]) -> None:
+        if self._path is not None:
+            with explain_errors(self._path), self._path.open(mode, encoding="utf-8") as file:
+                file.writelines(json.dumps([question, answer]) + "\n" for question, answer in answers.items())
+
+
+def read_ledger(path: Path) -> dict[str, list[float] | None]:
+    """Read a ledger, whose last line may be torn; raises `InputError` for anything else."""
+    answers: dict[str, list[float] | None] = {}
+    lines = read_bytes(path).decode(errors="replace").split("\n")
+    for number, line in enumerate(lines, 1):
+        try:
+            question, answer = json.loads(line) if line else ("", None)
+            numbers = None if answer is None else [float(value) for value in answer]
+        except (ValueError, TypeError) as error:
+            if number == len(lines):
+                break
+            raise InputError(f"{path}: line {number}: not a journal of `opperf explore`", slug="bad_journal") from error
+        if line:
+            answers[str(question)] = numbers
+    return answers
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of each case: an objective on a side, beside another side or the machine's limits."""
+
+    trial: Trial
+    objective: str = "cliff"
+    against: Trial | None = None
+    peaks: Peaks | None = None
+    definition: Operator | None = None
+
+    @property
+    def trials(self) -> list[Trial]:
+        """The trial of the side, and of the one beside it."""
+        return [self.trial, *([] if self.against is None else [self.against])]
+
+    @property
+    def topic(self) -> str:
+        """What the questions of a search end with in the ledger."""
+        sides = [trial.side.key for trial in self.trials]
+        return f" {self.objective} {self.trial.case.operator} {self.trial.direction} {sides}"
+
+
+class Bench:
+    """Measures points for a search. Use it as a context: its children end with it."""
+
+    def __init__(
+        self,
+        space: Space,
+        question: Question,
+        settings: Settings,
+        note: Callable[[str], None],
+        ledger: Ledger,
+        *,
+        plugins: Sequence[Path] = (),
+        until: float = math.inf,
+    ) -> None:
+        """Start nothing yet; after `until`, on the monotonic clock, all is spent."""
+        self._space, self._question = space, question
+        self._settings, self._note, self._plugins = settings, note, plugins
+        self._ledger, self._began, self._until = ledger, time.monotonic(), until
+        self.failure: str | None = None
+        self._random = random.Random(settings.seed)
+        self._pools = {trial.side.process: Pool(settings, note, plugins) for trial in question.trials}
+        self._duel: Duel | None = None
+
+    def __enter__(self) -> Bench:
+        return self
+
+    def __exit__(self, *trouble: object) -> None:
+        for pool in self._pools.values():
+            pool.__exit__(None, None, None)
+        self._end_duel()
+
+    def _end_duel(self) -> None:
+        if self._duel is not None:
+            self._duel.close()
+            self._duel = None
+
+    def spent(self, share: float = 1.0) -> bool:
+        """Whether this share of the time is over."""
+        return math.isfinite(self._until) and time.monotonic() > self._began + share * (self._until - self._began)
+
+    def accepts(self, case: Case) -> bool:
+        """Whether the side measures a case."""
+        return self._ask("cost", case, lambda: self._cost(case)) is not None
+
+    def cost(self, point: Point) -> float | None:
+        """Return what a point costs in one look; None where it cannot be measured."""
+        case = self._space.case(point)
+        answer = None if case is None else self._ask("cost", case, lambda: self._cost(case))
+        return None if answer is None else answer[0]
+
+    def excess(self, point: Point, other: Point) -> tuple[float, float] | None:
+        """Return the interval of the log-ratio of two points' costs, by turns; memory is counted, so it is a number."""
+        case, neighbour = self._space.case(point), self._space.case(other)
+        if case is None or neighbour is None:
+            return None
+        if self._question.objective == "memory":
+            costs = self.cost(point), self.cost(other)
+            return None if None in costs else (math.log((costs[0] or 1) / (costs[1] or 1)),) * 2
+        trial = self._question.trial
+        base, new = replace(trial, case=neighbour), replace(trial, case=case)
+        return _pair(self._ask(f"turns {neighbour.id}", case, lambda: self._turns(base, new)))
+
+    def level(self, point: Point) -> tuple[float, float] | None:
+        """Return the interval of the log of a point's cost: by turns with the other side, or of several looks."""
+        case = self._space.case(point)
+        if case is None:
+            return None
+        against = self._question.against
+        if against is not None:
+            base, new = replace(against, case=case), replace(self._question.trial, case=case)
+            return _pair(self._ask("turns", case, lambda: self._turns(base, new)))
+        return _pair(self._ask("looks", case, lambda: self._several(case)))
+
+    def _ask(self, what: str, case: Case, measure: Callable[[], list[float] | None]) -> list[float] | None:
+        return self._ledger.ask(f"{what} {case.id}{self._question.topic}", measure)
+
+    def _several(self, case: Case) -> list[float] | None:
+        costs = [cost[0] for _ in range(LOOKS) if (cost := self._cost(case)) is not None]
+        return [math.log(min(costs)), math.log(max(costs))] if len(costs) == LOOKS else None
+
+    def _cost(self, case: Case) -> list[float] | None:
+        question = self._question
+        if question.objective == "memory":
+            return self._look(replace(question.trial, case=case), memory=True)
+        mine = self._look(replace(question.trial, case=case))
+        if mine is None:
+            return None
+        if question.against is not None:
+            theirs = self._look(replace(question.against, case=case))
+            return None if theirs is None else [mine[0] / theirs[0]]
+        if question.peaks is not None and question.definition is not None:
+            least = self.least_time(case)
+            return None if least is None else [mine[0] / least]
+        return mine
+
+    def least_time(self, case: Case) -> float | None:
+        """Return the least time that a case takes at the machine's limits, in seconds."""
+        question = self._question
+        tensor = next(case.tensors(), None)
+        if question.peaks is None or question.definition is None or tensor is None:
+            return None
+        flops = question.definition.flop_count(case, question.trial.direction) or 0
+        nbytes = question.definition.byte_count(case, question.trial.direction)
+        limit = None if nbytes is None else question.peaks.limit(flops=flops, nbytes=nbytes, dtype=tensor.dtype)
+        return None if limit is None else limit.seconds
+
+    def fresh(self, case: Case, processes: int) -> list[float]:
+        """Return what a case costs in each of some fresh processes; fewer where one cannot say."""
+        costs = []
+        for _ in range(processes):
+            for pool in self._pools.values():
+                pool.close()
+            costs += self._cost(case) or []
+        return costs
+
+    def _look(self, trial: Trial, *, memory: bool = False) -> list[float] | None:
+        """Measure a case once: the least of some samples, or the peak of memory; None where it cannot be measured."""
+        settings = self._settings
+        try:
+            worker = self._pools[trial.side.process].worker(trial.side)
+            # Of operators that are not the user's own, a search measures thousands of cases and checks none.
+            check = TIMED if settings.check_of(trial.side) == TIMED and not memory else UNCHECKED
+            prepare = Prepare(trial, settings.seed, check=check, memory_limit=settings.memory_limit)
+            handle = worker.ask(prepare, settings.timeout).handle
+            try:
+                if memory:
+                    few = Settings(warmup=1, runs=1, latency=False, memory=True)
+                    peak = worker.ask(Measure(handle, few), settings.timeout).quantity("memory_peak")
+                    return None if peak is None else [peak.value]
+                samples = worker.ask(Turn(handle, SAMPLES), settings.timeout).samples
+            finally:
+                if worker.alive:
+                    worker.ask(Release(handle), settings.timeout)
+        except OpperfError as error:  # a case that fails or crashes is no point of the search
+            self.failure = error.message.partition("\n")[0]
+            return None
+        times = samples.seconds() or samples.seconds(clean_only=False)
+        return [min(times)] if times and min(times) > 0 else None
+
+    def _turns(self, base: Trial, new: Trial) -> list[float] | None:
+        """Measure two trials by turns in one pair of processes."""
+        try:
+            if self._duel is None or not self._duel.alive:
+                self._end_duel()
+                self._duel = Duel(base.side, new.side, self._settings, self._note, self._random, plugins=self._plugins)
+            interval = self._duel.interval(base, new)
+        except OpperfError:
+            return None
+        return None if interval is None else [*interval]
+
+
+def _pair(answer: Sequence[float] | None) -> tuple[float, float] | None:
+    return None if answer is None else (answer[0], answer[1])

@@ -1,0 +1,228 @@
+"""Keep results in a database, and query how operators changed from build to build."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta, timezone
+from fnmatch import fnmatchcase
+from pathlib import Path
+from statistics import median
+from typing import TypeAlias
+
+from opperf.domain.case import Case
+from opperf.domain.dataclass import dataclass
+from opperf.domain.errors import InputError, near
+from opperf.domain.judging import JudgedRun
+from opperf.domain.moment import FIRST, parse_moment
+from opperf.domain.record import Run
+from opperf.parent.analysis.change_points import LEAST_BUILDS, absolute, changes, points
+from opperf.parent.analysis.ratio_graph import Edge
+from opperf.parent.documents.comparison import ComparisonRun
+from opperf.parent.documents.floor import NoiseRun
+from opperf.parent.documents.trace import Replay
+from opperf.parent.reports.history import NamedChange
+from opperf.parent.sources.gate_file import find_database
+from opperf.parent.store.database.archive import Archive
+from opperf.parent.store.database.builds import build_orders
+from opperf.parent.store.database.connection import Address, choose
+from opperf.parent.store.database.history import History, Ratios, operator_names, ratios
+from opperf.parent.store.database.listing import OperatorEntry, operators
+from opperf.parent.store.database.operator_history import imported_times
+from opperf.parent.store.database.pruning import Removal
+from opperf.parent.store.database.pruning import prune as prune_archive
+from opperf.parent.store.database.rows import Addition
+from opperf.parent.store.database.series import EVERYTHING, Filters
+from opperf.parent.store.load import GateDocument, read_document
+
+#: What a database keeps.
+Result: TypeAlias = Run | ComparisonRun | NoiseRun | JudgedRun
+#: Names that a message shows, at most.
+MOST_NAMES = 5
+
+
+def archive(database: str | None = None, *, create: bool = False) -> Archive:
+    """Return the database that is meant: by name, `OPPERF_DATABASE`, opperf.toml, or the user's own.
+
+    Raises `InputError` for one that is not there and is not to be made, `HarnessError` if it cannot be reached.
+    """
+    return Archive(address(database), create=create)
+
+
+def address(database: str | None = None) -> Address:
+    """Return the address of the database that is meant; raises `InputError`."""
+    return choose(database, file=None if database else find_database(Path()))
+
+
+def results(path: Path) -> Result:
+    """Return what a file holds that a database keeps; raises `InputError` for anything else."""
+    document = read_document(path)
+    if isinstance(document, (GateDocument, Replay)):
+        return document.run
+    if isinstance(document, (Run, ComparisonRun, NoiseRun, JudgedRun)):
+        return document
+    hint = "`opperf run`, `compare`, `gate`, `judge`, `noise` and `replay` write them"
+    raise InputError(f"{path}: neither results nor comparisons", hint=hint, slug="input")
+
+
+def run_of(result: Result) -> Run:
+    """Return the run that a result stands under."""
+    return result if isinstance(result, Run) else result.run
+
+
+def add(files: Sequence[Path], database: str | None = None, *, samples: bool = False) -> tuple[str, list[Addition]]:
+    """Add files of results and comparisons to a database, which is made where it is missing; return its address.
+
+    Where one of the files cannot be read, nothing is added.
+    """
+    documents = [results(path) for path in files]
+    with archive(database, create=True) as store:
+        return str(store.address), [store.add(document, samples=samples) for document in documents]
+
+
+@dataclass(frozen=True)
+class Search:
+    """The changes of several series, the largest first; `whole` is False where it ended before the last series.
+
+    `open` are the series without a change whose last comparison says slower or faster: `least_builds` would confirm it.
+    """
+
+    changes: Sequence[NamedChange]
+    series: int
+    whole: bool = True
+    open: Sequence[Ratios] = ()
+    least_builds: int = LEAST_BUILDS
+
+
+def named_changes(
+    archive: Archive,
+    filters: Filters = EVERYTHING,
+    *,
+    since: datetime | None = None,
+    tolerance: float = 0.02,
+    most: int | None = None,
+) -> Search:
+    """Return the changes between builds in series of ratios.
+
+    All comparisons count for where a series stands; `since` leaves out changes to builds that are older. The search
+    ends with the series in which it has read as many comparisons as `most`.
+    """
+    result: list[NamedChange] = []
+    open_series: list[Ratios] = []
+    count = ratio_count = 0
+    whole = True
+    orders = build_orders(archive)
+    for series in ratios(archive, filters):
+        whole = most is None or ratio_count < most
+        if not whole:
+            break
+        count, ratio_count = count + 1, ratio_count + len(series.ratios)
+        edges = [Edge(one.base, one.new, one.estimate) for one in series.ratios]
+        anchor, builds = points(edges, orders.get(series.framework, ()))
+        starts: dict[str, datetime] = {}
+        for one in series.ratios:
+            starts.setdefault(one.new, one.started)
+        steps = changes(builds, tolerance=tolerance)
+        if not steps and series.ratios[-1].verdict in ("slower", "faster"):
+            open_series.append(series)
+        result += [
+            NamedChange(series, anchor, change)
+            for change in steps
+            if since is None or starts.get(change.after, since) >= since
+        ]
+    open_series.sort(key=lambda series: -abs(series.ratios[-1].estimate.log_ratio))
+    return Search(sorted(result, key=_size), count, whole, open_series)
+
+
+def stored_operators(
+    archive: Archive, patterns: Sequence[str] = (), framework: str | None = None
+) -> list[OperatorEntry]:
+    """Return what is stored of operators whose names match a pattern; raises `InputError` where none does."""
+    every = operators(archive, Filters(framework=framework))
+    rows = [one for one in every if not patterns or any(fnmatchcase(one.operator, pattern) for pattern in patterns)]
+    if patterns and not rows:
+        raise missing(archive, patterns[0])
+    return rows
+
+
+def check_name(archive: Archive, operator: str) -> None:
+    """Raise `InputError` for an operator of which nothing is stored."""
+    if operator not in operator_names(archive):
+        raise missing(archive, operator)
+
+
+def missing(archive: Archive, operator: str) -> InputError:
+    """Return the error for an operator of which the database has nothing, with names like it.
+
+    Other tools have long names, of which people remember a part.
+    """
+    names, word = operator_names(archive), operator.strip("*").casefold()
+    parts = sorted((name for name in names if word and word in name.casefold()), key=len)
+    close = list(dict.fromkeys([*near(operator, names), *parts]))[:MOST_NAMES]
+    hint = "`opperf history operators` lists what it has"
+    if close:
+        hint = f"did you mean {', '.join(f'`{name}`' for name in close)}?"
+    return InputError(f"the database has no measurement of `{operator}`", hint=hint)
+
+
+def imported_changes(
+    archive: Archive, filters: Filters = EVERYTHING, *, since: datetime | None = None, tolerance: float = 0.02
+) -> Search:
+    """Return the changes in the absolute times that other tools measured."""
+    result: list[NamedChange] = []
+    orders, count = build_orders(archive), 0
+    for series, times in imported_times(archive, filters):
+        count += 1
+        several: dict[str, list[float]] = {}
+        starts: dict[str, int] = {}
+        for one in times:
+            if one.build is not None and one.time:
+                several.setdefault(one.build, []).append(one.time)
+                starts.setdefault(one.build, one.started)
+        where = (series.direction, series.framework, series.side, series.machine_name)
+        history = History(Case.from_json(series.case, "case"), *where, ())
+        order = orders.get(series.framework, ())
+        names = [*dict.fromkeys((*filter(several.__contains__, order), *several))]
+        builds = absolute(names, [median(several[name]) for name in names])
+        result += [
+            NamedChange(history, None, change)
+            for change in changes(builds, tolerance=tolerance)
+            if since is None or starts[change.after] >= since.timestamp()
+        ]
+    return Search(sorted(result, key=_size), count)
+
+
+def _size(one: NamedChange) -> float:
+    return -abs(one.change.size.log_ratio)
+
+
+def prune(archive: Archive, *, older: int | None, keep: int | None, samples: bool, dry: bool) -> list[Removal]:
+    """Remove runs older than a number of days, or their samples; the latest `keep` stay.
+
+    Raises `InputError` where nothing says which, since that would be all of them.
+    """
+    if older is None and keep is None and not samples:
+        hint = "add `--older-than DAYS` or `--keep N`, or `--samples`"
+        raise InputError("no rule says which runs to remove", hint=hint, slug="input")
+    before = None if older is None else _days_ago(older)
+    return prune_archive(archive, before=before, keep=keep or 0, samples=samples, dry=dry)
+
+
+def _days_ago(days: int) -> datetime:
+    """Return a moment that lies so many days back, or the first that a run may have."""
+    now = datetime.now(timezone.utc)
+    return FIRST if days > (now - FIRST).days else now - timedelta(days=days)
+
+
+def day(text: str | None) -> datetime | None:
+    """Read a day, or a moment, in UTC where it does not say; None stays None. Raises `InputError`.
+
+    >>> str(day("2026-11-23"))
+    '2026-11-23 00:00:00+00:00'
+    """
+    if text is None:
+        return None
+    try:
+        return parse_moment(text)
+    except (ValueError, OverflowError):
+        hint = "write for example `2026-11-23`"
+        raise InputError(f"`{text}` is not a date of the years 1900 to 2999", hint=hint, slug="input") from None

@@ -1,0 +1,94 @@
+"""Replay a recorded program operator by operator: read its traces, and plan the measurement."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from opperf.domain.errors import InputError
+from opperf.domain.plan import Plan, Settings
+from opperf.domain.suite import Suite
+from opperf.parent.documents.trace import Replay, Trace
+from opperf.parent.measuring.progress import Progress
+from opperf.parent.measuring.session import Options, Session
+from opperf.parent.planning import request as requests
+from opperf.parent.planning.request import Request
+from opperf.parent.planning.selection import Selection
+from opperf.parent.sources.execution_trace.kineto import read_kineto
+from opperf.parent.sources.execution_trace.kineto_nodes import Schemas
+from opperf.parent.sources.execution_trace.reading import read_traces
+
+#: A case of a trace may need this fraction (one over) of the machine's memory, and this many bytes in any case.
+MEMORY_SHARE, LEAST_LIMIT = 12, 1 << 30
+
+
+def read_trace(
+    traces: Sequence[Path],
+    kineto: Path | None = None,
+    subgraph: str | None = None,
+    iterations: str | int | None = None,
+    schemas: Schemas | None = None,
+) -> Trace:
+    """Read the traces of a program; raises `InputError`. `schemas` are asked for where a Kineto trace is alone."""
+    if kineto is not None and len(traces) > 1:
+        raise InputError("`--kineto` works with a single trace only", hint="replay one trace at a time")
+    return read_traces(
+        traces,
+        subgraph=subgraph,
+        steps=None if iterations is None else _steps(str(iterations)),
+        kineto=None if kineto is None else read_kineto(kineto),
+        schemas=schemas,
+    )
+
+
+def schemas_of(request: Request, settings: Settings, progress: Progress) -> Schemas:
+    """Return what asks the PyTorch that a request is for for the schemas of its operators."""
+
+    def ask(names: Collection[str]) -> Mapping[str, Sequence[str] | str]:
+        with Session(_selection(request, None), settings, progress) as session:
+            side = session.sides()[0]
+            meanings = {name: session.answers.describe(side, name) for name in names}
+        none = "the PyTorch that runs it again has no such operator"
+        return {name: meaning.schemas or meaning.reason or none for name, meaning in meanings.items()}
+
+    return ask
+
+
+def settings(request: Mapping[str, object]) -> Settings:
+    """Return how a trace is measured; raises `InputError`."""
+    limit = request.get("memory_limit") or default_limit()
+    return requests.settings({**request, "memory_limit": limit}, latency=False, by_share=True)
+
+
+def workload(trace: Trace, request: Request) -> Selection:
+    """Return the cases of a trace, those that probably take most first."""
+    return _selection(request, trace.suite(costly_first=True))
+
+
+def _selection(request: Request, suite: Suite | None) -> Selection:
+    options = {name: request.get(name) for name in ("environment", "device", "threads", "plugin")}
+    return requests.selection((), {**options, "suite": suite, "framework": "torch", "direction": "forward"})
+
+
+def unmeasured(trace: Trace, request: Request, settings: Settings, options: Options, progress: Progress) -> Replay:
+    """Return the replay of a trace that has no case, whose report gives the reasons."""
+    with Session(workload(trace, request), settings, progress) as session:
+        return Replay(trace, session.run(Plan((), settings), options))
+
+
+def default_limit() -> int:
+    """Return the bytes that a case may need: a share of the machine's memory, so that the machine stays usable."""
+    import psutil
+
+    return max(LEAST_LIMIT, psutil.virtual_memory().total // MEMORY_SHARE)
+
+
+def _steps(text: str) -> tuple[int, int]:
+    """Read `--iterations`: the first step, and the first that is left out."""
+    match = re.fullmatch(r"(\d+)(?:-(\d+))?", text.strip())
+    first = int(match[1]) if match else 0
+    last = int(match[2] or match[1]) if match else -1
+    if last < first:
+        raise InputError(f"`--iterations` is `{text}`, expected one step or a range", hint="write, for example, `1-3`")
+    return first, last + 1

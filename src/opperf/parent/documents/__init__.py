@@ -1,0 +1,1 @@
+"""The nouns of results, which only the parent has: comparisons, floors, judgements, bisections, traces."""

@@ -1,0 +1,338 @@
+"""Results of the library: values of the domain that can be rendered in every format."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, TypeVar, overload
+
+from opperf.domain.errors import InputError
+from opperf.domain.files.destination import write_text
+from opperf.domain.files.json_text import JsonDict
+from opperf.domain.judging import Judged, JudgedRun
+from opperf.domain.profile import event
+from opperf.domain.profile.chrome import save
+from opperf.domain.profile.rows import Change, Row, changes, rows
+from opperf.domain.record import Record, Run
+from opperf.domain.suite import LeftOut, SuiteCase
+from opperf.domain.suite import Suite as SuiteDocument
+from opperf.domain.units import plural
+from opperf.parent.documents.bisection import Answer
+from opperf.parent.documents.bisection import Bisection as BisectionDocument
+from opperf.parent.documents.comparison import Comparison, ComparisonRun
+from opperf.parent.documents.exploration import Anomaly
+from opperf.parent.documents.exploration import Exploration as ExplorationDocument
+from opperf.parent.documents.floor import Floor, NoiseRun
+from opperf.parent.documents.judgement import Finding, Judgement
+from opperf.parent.documents.trace import Replay as ReplayDocument
+from opperf.parent.documents.trace import ReplayedCase
+from opperf.parent.reports import gate as gates
+from opperf.parent.reports import profile_change, render, report_of
+from opperf.parent.reports import suite as suites
+from opperf.parent.reports.document import Document
+
+if TYPE_CHECKING:
+    import pandas
+
+    from opperf.parent.pages import figures
+
+Item = TypeVar("Item", covariant=True)
+
+
+class Report(Sequence[Item], Generic[Item]):
+    """A sequence of results and their report: a table in a terminal, a notebook, pandas or a file."""
+
+    def __init__(self, items: Sequence[Item], document: Document) -> None:
+        self._items = tuple(items)
+        self._document = document
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[Item]:
+        return iter(self._items)
+
+    @overload
+    def __getitem__(self, place: int) -> Item: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Item]: ...
+    def __getitem__(self, place: int | slice) -> Item | Sequence[Item]:
+        return self._items[place]
+
+    def to_dict(self) -> JsonDict:
+        """Return the document of a file; times are seconds, memory is bytes."""
+        import json
+
+        document: JsonDict = json.loads(self.to_json())
+        return document
+
+    def to_json(self) -> str:
+        """Return the document as text."""
+        return render(self._document, "json")
+
+    def to_csv(self) -> str:
+        """Return one row for each item, in full precision."""
+        return render(self._document, "csv")
+
+    def to_markdown(self) -> str:
+        """Return the report as Markdown."""
+        return render(self._document, "md")
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return the rows of `to_csv` as a data frame; raises `InputError` where pandas is not installed."""
+        try:
+            import pandas
+        except ModuleNotFoundError as error:
+            raise InputError("pandas is not installed", hint="`pip install pandas`", slug="no_package") from error
+
+        return pandas.read_csv(io.StringIO(self.to_csv()))
+
+    def save(self, path: str | Path) -> None:
+        """Write the document to a file, which `opperf.load` reads."""
+        write_text(Path(path), self.to_json())
+
+    def __str__(self) -> str:
+        return render(self._document)
+
+    def __repr__(self) -> str:
+        return f"<opperf.{type(self).__name__}: {self._summary()}>"
+
+    def _summary(self) -> str:
+        return self._document.summary or plural(len(self), "item")
+
+    def _repr_html_(self) -> str:
+        return render(self._document, "html")
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+class Pictured:
+    """What is measured also becomes a page and a picture."""
+
+    _result: figures.Result
+    _document: Document
+
+    def to_html(self) -> str:
+        """Return a page with the charts and the tables, in one file that loads nothing."""
+        from opperf.parent.pages.figures import charts
+        from opperf.parent.pages.result_page import page
+
+        return page(self._result, self._document, charts(self._result))
+
+    def to_svg(self) -> str:
+        """Return the charts as one picture; raises `InputError` where nothing was measured."""
+        from opperf.parent.pages.charts import picture
+        from opperf.parent.pages.figures import charts
+
+        several = charts(self._result)
+        if not several:
+            raise InputError("no measurement to draw", hint="the records say why", slug="input")
+        return picture(several)
+
+
+class Measured(Pictured):
+    """Measurements, which a database keeps, too."""
+
+    _result: Run | ComparisonRun | NoiseRun | JudgedRun | ReplayDocument
+
+    def add_to(self, database: str | None = None, *, samples: bool = False) -> str:
+        """Add the run to a database, once however often, and return its id.
+
+        Left out, the database is the one that `opperf history` uses. Raises `HarnessError` if it cannot be reached.
+        """
+        from opperf.parent.commands.history import archive
+
+        result = self._result.run if isinstance(self._result, ReplayDocument) else self._result
+        with archive(database, create=True) as store:
+            return store.add(result, samples=samples).key
+
+
+class Results(Measured, Report[Record]):
+    """The records of a run; `run` is the whole of it."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run.records, report_of(run))
+        self.run = self._result = run
+
+    def _summary(self) -> str:
+        words = ("ok", "failed", "skipped")
+        counts = {word: sum(record.status == word for record in self) for word in words}
+        tally = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+        return f"{_count(len(self), 'record')}: {tally or 'none'}"
+
+
+class Comparisons(Measured, Report[Comparison]):
+    """The comparisons of a base with other sides; `run` is the header that they stand under."""
+
+    def __init__(self, document: ComparisonRun) -> None:
+        super().__init__(document.comparisons, report_of(document))
+        self.run, self._result = document.run, document
+
+    def _summary(self) -> str:
+        from opperf.parent.reports.comparison import tally
+
+        return tally(self)
+
+
+class Gate(Measured, Report[Finding]):
+    """What a gate says of a change: a finding on each comparison, and whether the change may pass."""
+
+    def __init__(self, run: ComparisonRun, judgement: Judgement) -> None:
+        super().__init__(judgement.findings, gates.document(run, judgement))
+        self.run, self.comparisons, self._result = run.run, run.comparisons, run
+        self.judgement = judgement
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of the command: 0 fine, 1 a regression, 3 not measured, 4 inconclusive."""
+        return self.judgement.exit_code
+
+    @property
+    def passed(self) -> bool:
+        """Whether the change may pass."""
+        return self.exit_code == 0
+
+
+class Noise(Measured, Report[Floor]):
+    """The noise floors of a machine; `unknown` are trials without one, each with why, where that is known.
+
+    `suites` has how often the whole suite was called changed, where error rates were measured.
+    """
+
+    def __init__(self, document: NoiseRun) -> None:
+        super().__init__(document.floors, report_of(document))
+        self.run, self.unknown, self._result = document.run, document.unknown, document
+        self.suites = document.suites
+
+    def _summary(self) -> str:
+        return _count(len(self), "floor")
+
+
+class Judgements(Measured, Report[Judged]):
+    """The judgements of candidates, in the order in which they were made; each has its `score`."""
+
+    def __init__(self, document: JudgedRun) -> None:
+        super().__init__(document.judgements, report_of(document))
+        self.run, self._result = document.run, document
+
+
+class Bisection(Pictured, Report[Answer]):
+    """What is said of each operator: the builds between which it changed, or that it did not."""
+
+    def __init__(self, document: BisectionDocument) -> None:
+        super().__init__(document.answers, report_of(document))
+        self.run, self.builds, self.built, self._result = document.run, document.builds, document.built, document
+
+    def _summary(self) -> str:
+        return "; ".join(f"{answer.case.operator}: {answer.reason}" for answer in self)
+
+
+class Exploration(Pictured, Report[Anomaly]):
+    """The cases that cost too much, each with its region and what to do instead."""
+
+    def __init__(self, document: ExplorationDocument) -> None:
+        super().__init__(document.anomalies, report_of(document))
+        self.run, self.territories, self._result = document.run, document.territories, document
+        self._suite = document.suite
+
+    def _summary(self) -> str:
+        return _count(len(self), "finding")
+
+    def suite(self) -> Suite:
+        """Return the cases, and the neighbours that they are held against, as a suite."""
+        return Suite(self._suite())
+
+
+class Replay(Measured, Report[ReplayedCase]):
+    """The operators of a recorded program with their standalone costs, the most expensive first."""
+
+    def __init__(self, document: ReplayDocument) -> None:
+        super().__init__(document.calls, report_of(document))
+        self.run, self.trace, self._result = document.run, document.trace, document
+
+    def _summary(self) -> str:
+        return _count(len(self), "case")
+
+    def suite(self) -> Suite:
+        """Return the cases as a suite."""
+        return Suite(self.trace.suite())
+
+
+class Profile(Report[Row]):
+    """The operators that a program spent its time in.
+
+    `files` are those that the profiler left, `notes` what to know of how the program ran, and `exit_code` is its own.
+    """
+
+    def __init__(
+        self,
+        profile: event.Profile,
+        *,
+        by: str = "name",
+        sort: str = "self",
+        exit_code: int = 0,
+        files: Sequence[Path] = (),
+        notes: Sequence[str] = (),
+    ) -> None:
+        super().__init__(rows(profile, by), report_of(profile, by=by, sort=sort))
+        self.profile, self.exit_code = profile, exit_code
+        self.files, self.notes = tuple(files), tuple(notes)
+
+    def grouped(self, by: str = "name", sort: str = "self") -> Profile:
+        """Return the same profile with other rows: by name, shape, module, stack or kernel."""
+        again = {"exit_code": self.exit_code, "files": self.files, "notes": self.notes}
+        return Profile(self.profile, by=by, sort=sort, **again)  # type: ignore[arg-type]
+
+    def diff(self, after: Profile, by: str = "name", sort: str | None = None) -> ProfileDiff:
+        """Return what differs between this profile and a later one, by name, shape, module, stack or kernel.
+
+        Rows are sorted by the change of the typical call, or by that of `self`, `total`, `calls` or `mean`.
+        """
+        return ProfileDiff(self.profile, after.profile, by, sort)
+
+    def save(self, path: str | Path) -> None:
+        """Write the events to a file, which `opperf.load` and Perfetto read."""
+        save(self.profile, Path(path))
+
+    def _summary(self) -> str:
+        return _count(len(self), "row")
+
+
+class ProfileDiff(Report[Change]):
+    """Two profiles operator by operator, what differs most first."""
+
+    def __init__(self, before: event.Profile, after: event.Profile, by: str = "name", sort: str | None = None) -> None:
+        rows = changes(before, after, by, profile_change.field_of(sort))
+        super().__init__(rows, profile_change.document(before, after, by, sort))
+
+    def _summary(self) -> str:
+        return _count(len(self), "row")
+
+
+class Suite(Report[SuiteCase]):
+    """Cases with how often each occurs; `left_out` are calls that no case holds, `notes` what was seen of the rest."""
+
+    def __init__(self, suite: SuiteDocument, notes: Sequence[str] = ()) -> None:
+        super().__init__(suite.cases, suites.document(suite))
+        self.suite, self.notes = suite, tuple(notes)
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """Calls that no case holds, each with the reason."""
+        return self.suite.left_out
+
+    def _summary(self) -> str:
+        return f"{_count(len(self), 'case')} of {_count(self.suite.calls, 'call')}"
+
+
+class Operators(Report[str]):
+    """The names of operators; the report says what each means, or what frameworks make of it."""
+
+    def __init__(self, names: Sequence[str], document: Document) -> None:
+        super().__init__(names, document)
+
+    def _summary(self) -> str:
+        return _count(len(self), "operator")

@@ -1,0 +1,163 @@
+"""Why a candidate fails: what is seen of its process and of its results becomes evidence, and that a verdict."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import cycle, pairwise
+
+from opperf.domain.case import Case
+from opperf.domain.errors import OperatorFailure, OpperfError, WorkerFailure
+from opperf.domain.judging import PAGE, Evidence, bytes_of, extent
+from opperf.domain.message.replies import Inspection
+from opperf.domain.problem import WrongWeights
+from opperf.domain.tensor import ITEM_SIZES
+from opperf.domain.units import plural
+from opperf.parent.measuring.judge.bench import Bench
+from opperf.parent.measuring.judge.seat import Seat, Turned
+
+#: What no honest function does, whatever it computes.
+CHEATING = frozenset({"works_after_return", "extra_cpu", "exits", "forged_messages", "forbidden", "disturbs"})
+#: How long a stand may go on whose result was wrong, in seconds: is it right then? Where threads of it stood ready to
+#: run for more than a share of that, without a CPU, it may go on once more, some times.
+LATER, READY, LOOKS = 0.05, 0.1, 20
+#: What a failure of the child itself means.
+DEATHS: Mapping[str, str] = {"exit": "exits", "protocol": "forged_messages", "timeout": "timeout", "crash": "fails"}
+#: How far apart the elements of a result may lie, for what it holds: views of something larger do.
+MOST_SPREAD = 64
+#: How a call is told of by its stage and number.
+CALLS = {"tiny": "call {} at a small size", "size": "call {} at the size that is timed"}
+CALLS |= {"other": "call {} at a size beside it", "timed": "timed call {}"}
+#: Of inspections: what is wrong with a result that looks like nothing in particular.
+PLAIN = "wrong_values"
+#: And of those what a result may look like that is no result: there the process says more.
+UNTOLD = (PLAIN, "copies_an_input")
+#: Characters of a name that is a candidate's own.
+LONGEST = 80
+
+
+class Failing(OpperfError):
+    """A candidate fails, for this reason."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        super().__init__(evidence.message, slug=evidence.slug)
+        self.evidence = evidence
+
+
+def verdict_of(evidence: Evidence) -> str:
+    """Return the verdict that evidence against a candidate makes."""
+    return "cheats" if evidence.slug in CHEATING else "wrong"
+
+
+def failure_of(error: OpperfError, stage: str, case: Case | None) -> Failing:
+    """Return what an error says of a candidate in whose process it came up."""
+    if isinstance(error, Failing):
+        return error
+    message, _, _ = error.message.partition("\n")
+    if isinstance(error, OperatorFailure):
+        slug = "changes_inputs" if "read-only" in message else "load" if stage == "load" else "fails"
+        slug = "other_problem" if error.reason.exception == WrongWeights.__name__ else slug
+        if slug == "changes_inputs":
+            message = f"it writes to its inputs, which are read-only: {message}"
+        return Failing(Evidence(slug, message, stage, case))
+    if isinstance(error, WorkerFailure):
+        slug = "forbidden" if error.signal == "SIGSYS" else DEATHS.get(error.slug, "fails")
+        if slug == "forbidden":
+            message = "it asked the kernel for what the room forbids, and was ended (SIGSYS)"
+        details: dict[str, object] = {"stderr": error.stderr} if error.stderr else {}
+        return Failing(Evidence(slug, message, stage, case, details))
+    raise error
+
+
+def check_outlines(bench: Bench, seat: Seat, stage: str) -> None:
+    """Raise `Failing` where results do not lie as those of the reference do, but for their strides."""
+
+    def failing(slug: str, text: str) -> Failing:
+        return Failing(Evidence(slug, text, stage, bench.case))
+
+    mine, others = seat.outlines, bench.outlines
+    if len(mine) != len(others):
+        raise failing("other_shape", f"it returns {plural(len(mine), 'tensor')}, and the reference {len(others)}")
+    for place, (own, other) in enumerate(zip(mine, others)):
+        if own.shape != other.shape:
+            shapes = f"{list(own.shape)}, and {list(other.shape)} in the reference"
+            raise failing("other_shape", f"tensor {place} has the shape {shapes}")
+        if own.dtype != other.dtype:
+            raise failing("other_type", f"tensor {place} is of {own.dtype}, and of {other.dtype} in the reference")
+        _, size = extent(own.shape, own.strides, ITEM_SIZES[own.dtype])
+        if len(own.strides) != len(own.shape) or size > MOST_SPREAD * (PAGE + bytes_of(other)):
+            raise failing("forged_messages", f"tensor {place} lies with strides of {list(own.strides)} bytes")
+
+
+def inspect(bench: Bench, seat: Seat, turned: Turned, place: int, slot: int, stage: str, call: int) -> None:
+    """Raise `Failing` where the result of one call of a turn is not that of the reference.
+
+    `call` counts the calls of this process, for who reads the message.
+    """
+    if len(turned.addresses) < (place + 1) * len(seat.outlines):
+        text = f"it says that it has made {len(turned.addresses)} calls, of more"
+        raise Failing(Evidence("forged_messages", text, stage, bench.case))
+    try:
+        inspection = bench.inspect(seat, turned, place, slot)
+    except WorkerFailure as error:
+        if error.slug != "unreadable":
+            raise
+        raise Failing(
+            Evidence("forged_messages", f"its results lie nowhere: {error.message}", stage, bench.case)
+        ) from error
+    if not inspection.wrong:
+        return
+    slug, text = inspection.slug, inspection.wrong
+    if _share_memory(turned.addresses, [bytes_of(one) for one in seat.outlines]):
+        slug, text = "outputs_share_memory", f"{text}: calls return the same memory"
+    elif (later := _right_later(bench, seat, turned, place, slot)) is not None:
+        slug, text = "works_after_return", f"{text}. {later * 1000:.0f} ms after it had returned, it was right"
+    elif slug in UNTOLD and (kind := next((one.kind for one in seat.outlines if one.kind.isidentifier()), "")):
+        slug, text = "other_type", f"{text}. It is of the class `{kind[:LONGEST]}`, which is not the framework's own"
+    elif slug in UNTOLD and seat.lies_in_inputs(turned, place):
+        slug, text = "outputs_share_memory", f"{text}. It lies in the memory of an input"
+    elif slug == PLAIN and _changes(seat, slot):  # it lets go of the result
+        slug, text = "unwritten", f"{text}. Called again with the same values, it returns others"
+    where = CALLS[stage].format(call)
+    raise Failing(Evidence(slug, f"wrong result in {where}: {text}", stage, bench.case, inspection.details))
+
+
+def _share_memory(addresses: Sequence[int], sizes: Sequence[int]) -> bool:
+    """Whether results of several calls overlap; each call has as many tensors as there are sizes."""
+    spans = sorted((start, size) for start, size in zip(addresses, cycle(sizes)) if size)
+    return any(start + size > after for (start, size), (after, _) in pairwise(spans))
+
+
+def _changes(seat: Seat, slot: int) -> bool:
+    """Whether two calls with the same values return different bytes: what nobody has written is what was there."""
+    seat.line_up((slot, slot))
+    turned = seat.go()
+    copies = [bytearray(sum(map(bytes_of, seat.outlines)) + PAGE) for _ in range(2)]
+    for place, copy in enumerate(copies):
+        seat.copy(turned, place, memoryview(copy))
+    return copies[0] != copies[1]
+
+
+def _right_later(bench: Bench, seat: Seat, turned: Turned, place: int, slot: int) -> float | None:
+    """Return after how many seconds a result that was wrong is right; None where it stays wrong."""
+    freezer = seat.freezer
+    for looks in range(LOOKS):
+        waiting = freezer.waiting_ns()
+        freezer.thaw()
+        time.sleep(LATER)
+        freezer.freeze()
+        later: Inspection = bench.inspect(seat, turned, place, slot)
+        if not later.wrong:
+            return (looks + 1) * LATER
+        if freezer.waiting_ns() - waiting < READY * LATER * 1e9:
+            break
+    return None
+
+
+def with_slug(failing: Failing, slug: str, text: str = "") -> Failing:
+    """Return a failure that is known better by now, where its result looked like nothing in particular."""
+    evidence = failing.evidence
+    if evidence.slug != PLAIN:
+        return failing
+    return Failing(replace(evidence, slug=slug, message=f"{evidence.message}{text}"))

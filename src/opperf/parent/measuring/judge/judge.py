@@ -1,0 +1,270 @@
+"""Judge candidates against a reference: whether they are right, and really faster.
+
+A candidate is checked in a process of its own, on cases small and large. One that is right is timed beside the
+reference in pairs of fresh processes, by the rules of `compare`; what is timed is inspected as well.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+
+from opperf.catalog import catalog
+from opperf.domain.code import Code
+from opperf.domain.dataclass import dataclass
+from opperf.domain.errors import InputError, OperatorFailure, OpperfError
+from opperf.domain.explanation import Explanation
+from opperf.domain.judging import Evidence, Judged, Speed, bytes_of
+from opperf.domain.peaks import Peaks
+from opperf.domain.plan import UNCHECKED, Settings, Trial
+from opperf.domain.problem import OpenedProblem
+from opperf.domain.units import format_seconds
+from opperf.parent.analysis.verdict import LEAST_PAIRS, Rule, paired_test
+from opperf.parent.documents.comparison import PairValue, Verdict
+from opperf.parent.measuring.calibration import stored_rates
+from opperf.parent.measuring.comparing import Comparing
+from opperf.parent.measuring.contest import Contest, log_ratios
+from opperf.parent.measuring.judge.bench import FEW_SLOTS, Bench
+from opperf.parent.measuring.judge.checks import Checks
+from opperf.parent.measuring.judge.failing import Failing, failure_of, verdict_of
+from opperf.parent.measuring.judge.match import Log, starter
+from opperf.parent.measuring.judge.quiet import Quiet
+from opperf.parent.measuring.judge.what_ran import what_ran
+from opperf.parent.workers.pair_cpus import shared_cpus
+
+#: A time below this share of what the machine's measured peaks allow is not believed.
+IMPOSSIBLE = 0.5
+#: By how many times calls of the reference may take more CPU time beside a candidate: their caches are shared.
+MOST_SLOWED = 1.5
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How candidates are judged: by which rule, in which room.
+
+    Inputs that are `constant` have the same values in all calls of a process. What ran is looked at where it is to
+    `explain`. `problem` is that of the reference, where it has one. `meet` gets what examiners say of their framework.
+    """
+
+    settings: Settings
+    rule: Rule
+    confined: bool = True
+    plugins: Sequence[Path] = ()
+    meet: Callable[[Mapping[str, object]], None] = lambda _: None
+    constant: tuple[str, ...] = ()
+    explain: bool = False
+    problem: OpenedProblem | None = None
+
+
+def judge(
+    against: str, trial: Trial, candidates: Sequence[Code], terms: Terms, note: Callable[[str], None]
+) -> Iterator[Judged]:
+    """Yield the verdict on each candidate; raises `InputError` where the reference cannot be had."""
+    with closing(Judge(against, trial, terms, note)) as one:
+        for place, candidate in enumerate(candidates):
+            yield one.judge(candidate, upcoming=next(iter(candidates[place + 1 :]), None))
+
+
+class Judge:
+    """Judges one candidate after the other, on a bench of its own."""
+
+    def __init__(
+        self, against: str, trial: Trial, terms: Terms, note: Callable[[str], None], quiet: Quiet | None = None
+    ) -> None:
+        """Set up the bench; `quiet` is shared with other judges. Raises `InputError` where the reference fails."""
+        self._against, self._terms, self._note, self._quiet = against, terms, note, quiet or Quiet()
+        cpus = terms.settings.cpus or shared_cpus(trial.side, trial.side)
+        try:
+            with self._quiet.shared():
+                self._bench = Bench(
+                    trial,
+                    terms.settings,
+                    note,
+                    plugins=terms.plugins,
+                    confined=terms.confined,
+                    constant=terms.constant,
+                    cpus=cpus,
+                    problem=terms.problem,
+                )
+                try:
+                    terms.meet(self._bench.facts)
+                    self._checks = Checks(self._bench)
+                    self._fault = self._find_fault()
+                except BaseException:
+                    self._bench.close()
+                    raise
+        except OperatorFailure as failure:
+            raise InputError(f"the reference `{against}` fails: {failure.message}", hint=failure.hint) from failure
+        self._quiet.join(self._bench.stands)
+        self._reference_ran: Explanation | None = None
+
+    def _find_fault(self) -> str:
+        """Return why the problem tells nothing of a candidate; empty where it does."""
+        self._bench.lay(self._bench.trial.case, FEW_SLOTS)
+        return self._bench.fault()
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can judge another candidate."""
+        return self._bench.alive
+
+    def interrupt(self) -> None:
+        """End its children from another thread."""
+        self._bench.interrupt()
+
+    def close(self) -> None:
+        """End its children."""
+        self._quiet.leave(self._bench.stands)
+        self._bench.close()
+
+    def judge(self, candidate: Code, name: str | None = None, *, upcoming: Code | None = None) -> Judged:
+        """Return the verdict on what is called by this name; a stand begins to wait for the `upcoming` candidate.
+
+        Raises `HarnessError` where the judge itself fails.
+        """
+        began = time.monotonic()
+        base, name = self._bench.trial, name or candidate.name
+        trial, after = (
+            replace(base, side=replace(base.side, implementation=code)) for code in (candidate, upcoming or candidate)
+        )
+        self._note(f"{name}: is it right?")
+        stages: dict[str, float] = {}
+        judged = self._explained(self._judge(name, trial, after, stages), trial)
+        since = {stage: moment - began for stage, moment in stages.items()}
+        return replace(judged, seconds=time.monotonic() - began, stages=since)
+
+    def _judge(self, candidate: str, trial: Trial, after: Trial, stages: dict[str, float]) -> Judged:
+        base = self._bench.trial
+        if self._fault:
+            evidence = Evidence("void", self._fault, "size", base.case)
+            return self._judged(candidate, "void", f"the problem is at fault: {self._fault}", (evidence,))
+        try:
+            with self._quiet.shared():
+                self._bench.stands.keep([base.side, trial.side, after.side])
+                self._bench.stands.prepare([trial.side, after.side])
+                remarks = self._check(trial, lambda stage: stages.setdefault(stage, time.monotonic()))
+        except Failing as failing:
+            return self._judged(candidate, verdict_of(failing.evidence), failing.message, (failing.evidence,))
+        stages["right"] = time.monotonic()
+        log = Log()
+        self._note(f"{candidate}: is it faster?")
+        with self._quiet.alone():
+            contest = self._time(base, trial, log)
+        if log.looked is not None:
+            stages["look"] = log.looked
+        if len(log.slowed) >= LEAST_PAIRS and median(log.slowed) > MOST_SLOWED:
+            text = f"calls of the reference took {median(log.slowed):.1f} times as much CPU time once it was loaded"
+            log.evidence.append(Evidence("disturbs", text, "timed", base.case, {"pairs": log.slowed}))
+        if log.evidence:
+            evidence = log.evidence[0]
+            return self._judged(candidate, verdict_of(evidence), evidence.message, (*log.evidence, *remarks))
+        if log.hopeless is not None:
+            judged = self._judged(candidate, "slower", f"a quick look was enough: {contest.failure}", remarks)
+            return replace(judged, ring=log.hopeless, judged_by="ring", pairs=1)
+        return self._timed(candidate, contest, log, remarks)
+
+    def _explained(self, judged: Judged, trial: Trial) -> Judged:
+        """Return a judgement with what ran, where that is asked for and something can."""
+        if not self._terms.explain or judged.cause in ("void", "load"):
+            return judged
+        self._note(f"{judged.candidate}: what ran?")
+        with self._quiet.shared():
+            if self._reference_ran is None:
+                self._reference_ran = what_ran(self._bench.stands, self._bench.trial, self._terms.settings.seed)
+            ran = what_ran(self._bench.stands, trial, self._terms.settings.seed)
+        return replace(judged, ran=ran, reference_ran=self._reference_ran)
+
+    def _check(self, trial: Trial, reach: Callable[[str], object]) -> list[Evidence]:
+        """Check a candidate; one that crashes is tried again with inputs that may be written."""
+        try:
+            return self._check_in(trial, reach)
+        except Failing as failing:
+            if failing.slug != "fails":
+                raise
+            try:
+                self._check_in(trial, reach, writable=True)
+            except Failing as again:  # what it has written stays: later calls may be wrong for that
+                if again.slug in (failing.slug, "fails"):
+                    raise failing from None
+            text = f"it writes to its inputs, which are read-only: {failing.message}"
+            raise Failing(replace(failing.evidence, slug="changes_inputs", message=text)) from failing
+
+    def _check_in(self, trial: Trial, reach: Callable[[str], object], *, writable: bool = False) -> list[Evidence]:
+        remarks: list[Evidence] = []
+        for several in self._checks.sittings:
+            seat = self._bench.stands.take(trial.side)
+            seat.writable = writable
+            try:
+                remarks += self._checks.check(seat, trial, several, reach)
+            except OpperfError as error:
+                raise failure_of(error, "load", None) from error
+            finally:
+                self._bench.stands.end(seat)
+        return remarks
+
+    def _time(self, base: Trial, new: Trial, log: Log) -> Contest:
+        settings = replace(self._terms.settings, check=UNCHECKED)
+        comparing = Comparing(settings, self._terms.rule, self._note, duel=starter(self._bench, log))
+        contest = comparing.contest(base, new, base)
+        comparing.run([contest])
+        return contest
+
+    def _timed(self, candidate: str, contest: Contest, log: Log, remarks: Sequence[Evidence]) -> Judged:
+        verdict = contest.verdict or Verdict("inconclusive", None, None, "nothing was timed", 0)
+        if contest.failure is not None:
+            verdict = replace(verdict, verdict="inconclusive", reason=contest.failure)
+        ring = _speed(contest.decisive, verdict)
+        judged = self._judged(candidate, verdict.verdict, verdict.reason, remarks)
+        judged = replace(judged, ring=ring, hot=_speed(log.hot), judged_by="ring", pairs=contest.pairs)
+        floor = self._floor()
+        if ring is not None and floor is not None and ring.candidate < IMPOSSIBLE * floor:
+            text = f"{format_seconds(ring.candidate)} a call; at its peaks this machine needs {format_seconds(floor)}"
+            evidence = Evidence("too_fast", text, "timed", self._bench.trial.case)
+            return replace(judged, verdict="impossible", reason=text, evidence=(evidence, *judged.evidence))
+        return judged
+
+    def _floor(self) -> float | None:
+        """Return the least time that the work of a call takes on this machine; None where that is not known."""
+        trial = self._bench.trial
+        definition = catalog().get(trial.case.operator)
+        flops = 0 if definition is None else definition.flop_count(trial.case, "forward") or 0
+        moved = self._bench.input_bytes + sum(map(bytes_of, self._bench.outlines))
+        dtype = next((spec.dtype for spec in trial.case.tensors()), "float32")
+        limit = Peaks.of(stored_rates(), trial.side.device, trial.side.threads).limit(
+            flops=flops, nbytes=moved, dtype=dtype
+        )
+        return None if limit is None or limit.doubt is not None else limit.seconds
+
+    def _judged(self, candidate: str, verdict: str, reason: str, evidence: Sequence[Evidence]) -> Judged:
+        return Judged(
+            candidate=candidate,
+            against=self._against,
+            case=self._bench.trial.case,
+            verdict=verdict,
+            reason=reason,
+            evidence=tuple(evidence),
+            room=self._bench.room,
+            constant=self._bench.constant,
+            problem=self._bench.problem.notes if self._bench.problem else (),
+            workload=self._bench.problem.workload if self._bench.problem else {},
+        )
+
+
+def _speed(pairs: Sequence[PairValue], verdict: Verdict | None = None) -> Speed | None:
+    """Return how fast the candidate is by these pairs; the interval is that of the verdict, where there is one."""
+    ratios = log_ratios(pairs)
+    if len(ratios) < LEAST_PAIRS:
+        return None
+    test = paired_test(ratios)
+    low, high = test.interval(0.95)
+    ratio, bounds = math.exp(test.mean), (math.exp(low), math.exp(high))
+    if verdict is not None and verdict.ratio is not None and verdict.interval is not None:
+        ratio, bounds = verdict.ratio, verdict.interval
+    levels = [(pair.base["turn"] * pair.new["turn"]) ** 0.5 for pair in pairs if pair.base and pair.new]
+    level = math.exp(sum(map(math.log, levels)) / len(levels))
+    return Speed(level * ratio**0.5, level / ratio**0.5, 1 / ratio, (1 / bounds[1], 1 / bounds[0]))

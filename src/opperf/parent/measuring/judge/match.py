@@ -1,0 +1,380 @@
+"""A match: the reference and one candidate, in fresh processes, by turns; what is timed is inspected.
+
+In a ring turn each call has values of its own, drawn while both stands were asleep, and some call, chosen when it is
+over, is inspected. In a hot turn one call is made again and again, as `run` does it. The ring decides.
+
+Whoever wakes up finds the caches as others left them: of a ring turn that is part. `run` times none of that, so a hot
+time is what a long turn takes beyond a short one.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import field, replace
+from functools import partial
+from statistics import median
+
+from opperf.domain.dataclass import dataclass
+from opperf.domain.errors import OpperfError
+from opperf.domain.judging import Evidence, Speed
+from opperf.domain.measurement import Measurement, Sample, Samples
+from opperf.domain.plan import Settings, Side, Trial
+from opperf.parent.documents.comparison import PairValue
+from opperf.parent.measuring.judge.bench import Bench
+from opperf.parent.measuring.judge.failing import Failing, check_outlines, failure_of, inspect, with_slug
+from opperf.parent.measuring.judge.seat import Seat, Turned
+from opperf.parent.workers.reference import Reference
+from opperf.parent.workers.rounds import Patience, Round, pair_value
+
+#: What a turn should take, in seconds, so that the word that starts it and the one that ends it are little of it.
+TURN_SECONDS = 0.0015
+#: Calls of a turn at most: so many slots are drawn for each. Hot calls need one slot.
+MOST_CALLS, MOST_HOT = 1024, 8192
+#: The calls of a short hot turn as a share of those that a long one has more, and at least.
+LEAD_SHARE, LEAST_LEAD = 0.25, 1
+#: Rounds of a pair, at least and at most, and the seconds that they may take.
+LEAST_ROUNDS, MOST_ROUNDS, PAIR_SECONDS = 8, 24, 1.5
+#: Rounds of a pair that are timed hot too: nothing is decided by them, and each has twice the turns.
+HOT_ROUNDS = 12
+#: Rounds before them, which count for nothing.
+WARM_ROUNDS = 2
+#: A candidate that takes this many times as long as the reference in each of the first rounds is slower, whatever other
+#: pairs would show.
+HOPELESS = 3.0
+#: Turns of empty calls that show what the words cost, and turns of either stand alone that warm it up.
+EMPTY_TURNS, WARM_TURNS = 9, 5
+#: Calls that take longer are not timed hot too, in seconds: for them it is the same.
+LONG_CALL = 0.02
+#: Of the slots of a ring, one in so many has values of another kind than the case's own.
+ONE_IN = 8
+HARDER = ("magnitudes", "spike", "mixed", "positive", "vary")
+#: CPU time of a process tree over wall time, from where on it has used more CPUs than its side has threads.
+MOST_CPUS = 1.25
+#: How long a turn may be awake after its word, in times what is usual, for its CPU time to be that of its calls.
+MOST_REST = 2.0
+
+
+@dataclass(frozen=True)
+class Empty:
+    """What a turn takes that computes nothing, by the judge's clock and by the kernel's, in nanoseconds."""
+
+    wall_ns: int
+    cpu_ns: int
+
+
+@dataclass
+class Log:
+    """What the matches of one candidate have shown beside the ratios of the ring.
+
+    `slowed`: by how many times the reference took more CPU time beside it than before it was loaded, by pair. `looked`
+    is when the first of them had its first rounds, by `time.monotonic`; `hopeless` what they showed of a candidate that
+    no further pair can make any better.
+    """
+
+    hot: list[PairValue] = field(default_factory=list)
+    evidence: list[Evidence] = field(default_factory=list)
+    slowed: list[float] = field(default_factory=list)
+    looked: float | None = None
+    hopeless: Speed | None = None
+
+
+class Hopeless(OpperfError):
+    """A quick look is enough: the candidate is far slower in each of the first rounds."""
+
+
+class Match:
+    """A pair of stands, for `Comparing`; 0 is the reference and 1 the candidate."""
+
+    def __init__(self, bench: Bench, log: Log, base: Side, new: Side, generator: random.Random) -> None:
+        """Start both."""
+        self._bench, self._log = bench, log
+        self._random = random.SystemRandom()  # nobody may foresee an order, whatever the seed of the comparison
+        self.turn = 0
+        self._sides = base, new
+        self._seats: list[Seat] = []
+        try:
+            # Both import at the same time; neither side is always the one that starts first.
+            self._prepare()
+            bench.stands.settle()
+            for side in (base, new):
+                self._seats.append(bench.stands.take(side))
+        except BaseException:
+            self.close()
+            raise
+
+    def _prepare(self) -> None:
+        """Have stands of both sides import."""
+        self._bench.stands.prepare(self._random.sample(self._sides, 2))
+
+    @property
+    def alive(self) -> bool:
+        """Whether both can be asked."""
+        return all(seat.worker.alive for seat in self._seats)
+
+    @property
+    def facts(self) -> list[object]:
+        """What both children said of themselves."""
+        return [dict(seat.worker.facts) for seat in self._seats]
+
+    def gather(self) -> None:
+        """Do nothing: stands that were prepared are taken when a match starts."""
+
+    def check(self, reference: Reference, base: Trial, new: Trial) -> None:
+        """Do nothing: candidates are checked by an examiner."""
+
+    def memory(self, base: Trial, new: Trial) -> list[Measurement]:
+        """Measure none: what a candidate says of its memory is not believed."""
+        return []
+
+    def compare(self, base: Trial, new: Trial, patience: Patience | None = None) -> PairValue:
+        """Time one pair; raises `Failing` for what the candidate does wrong."""
+        try:
+            ring, hot = self._rounds(base, new)
+        except Hopeless:
+            raise
+        except OpperfError as error:
+            if self.turn == 0:
+                raise
+            failing = failure_of(error, "timed", self._bench.case)
+            failing = with_slug(failing, "first_calls_only", "; it was right when it was checked")
+            self._log.evidence.append(failing.evidence)
+            raise failing from error
+        # A turn is as long as a call that CPU time may stand in for: the kernel counts it for the whole process tree.
+        value = partial(pair_value, cpu_may_stand_in=base.side.is_one_cpu, least=0.0)
+        if hot:
+            self._log.hot.append(value(hot))
+        return value(ring)
+
+    def _rounds(self, base: Trial, new: Trial) -> tuple[list[Round], list[Round]]:
+        bench = self._bench
+        if self._log.looked is not None:
+            self._prepare()  # for the next pair: an import takes as long as all that this one still does
+        self._take(0, base, 2)
+        seconds = self._seconds_of_a_call(0)
+        calls = max(1, min(MOST_CALLS, math.ceil(TURN_SECONDS / seconds)))
+        self._take(0, base, max(2, calls))
+        calls = min(calls, bench.geometry.slots)
+        alone = self._warm_up(0, calls)
+        self._take(1, new)
+        # What the reference has done by now the candidate does too: a fresh heap gives memory that nobody has touched.
+        candidate = self._seconds_of_a_call(1)
+        if candidate > HOPELESS * seconds and self._log.looked is None:
+            self._look_early(max(1, min(calls, math.ceil(TURN_SECONDS / (candidate / HOPELESS)))))
+        self._warm_up(1, calls)
+        empty = self._empty(range(calls))
+        hot_calls = max(1, min(MOST_HOT, math.ceil(TURN_SECONDS / seconds)))
+        ring: list[Round] = []
+        hot: list[Round] = []
+        every: list[tuple[Turned, Turned]] = []
+        for number in range(WARM_ROUNDS):
+            slots = self._random.sample(range(bench.geometry.slots), calls)
+            self._ring(slots, number)
+            self._hot(slots[0], hot_calls)
+        began = time.monotonic()
+        while len(ring) < LEAST_ROUNDS or (len(ring) < MOST_ROUNDS and time.monotonic() - began < PAIR_SECONDS):
+            slots = self._random.sample(range(bench.geometry.slots), calls)
+            turns = self._ring(slots, WARM_ROUNDS + len(ring))
+            every.append(turns)
+            ring.append(_round(turns, empty))
+            if seconds < LONG_CALL and len(hot) < HOT_ROUNDS:
+                hot.append(self._hot(slots[0], hot_calls))
+            if self._log.looked is None and len(ring) == LEAST_ROUNDS:
+                self._look(ring)
+                self._prepare()
+        self._check_usage(every, new.side.threads)
+        self._log.slowed.append(median(turned.sample.cpu_ns for turned, _ in every) / alone)
+        return ring, hot
+
+    def _look_early(self, calls: int) -> None:
+        """Look by turns of few calls at a candidate that seems far slower; raises `Hopeless`.
+
+        As many calls as fill a turn of the reference would take it minutes. Should it turn out faster, nothing of this
+        counts: short turns make both look alike.
+        """
+        self._warm_up(1, calls)
+        empty, slots = self._empty(range(calls)), range(self._bench.geometry.slots)
+        turns = [self._ring(self._random.sample(slots, calls), n) for n in range(WARM_ROUNDS + LEAST_ROUNDS)]
+        self._look([_round(one, empty) for one in turns[WARM_ROUNDS:]])
+
+    def _look(self, rounds: Sequence[Round]) -> None:
+        """Take the quick look; raises `Hopeless`."""
+        self._log.looked = time.monotonic()
+        self._log.hopeless = hopeless(rounds)
+        if self._log.hopeless is not None:
+            raise Hopeless(f"it takes over {HOPELESS:g} times as long in each of {len(rounds)} rounds")
+
+    def _take(self, place: int, trial: Trial, slots: int | None = None) -> None:
+        """Let a stand load what it calls; with `slots` the case is laid out anew."""
+        if slots is not None:
+            self._bench.lay(self._bench.trial.case, slots)
+        self._on(place).take(trial, self._bench.geometry)
+        self._outline(place)
+
+    def _outline(self, place: int) -> None:
+        seat = self._on(place)
+        seat.line_up((0,))
+        seat.go()
+        seat.outline()
+        check_outlines(self._bench, seat, "timed")
+
+    def _warm_up(self, place: int, calls: int) -> float:
+        """Return the CPU time of a turn of one of them alone, in nanoseconds: the reference's is no other's affair."""
+        seat = self._on(place)
+        turns = []
+        for _ in range(WARM_TURNS):
+            slots = self._random.sample(range(self._bench.geometry.slots), calls)
+            seat.line_up(slots)
+            self._bench.draw(slots, ["plain"] * calls)
+            turns.append(self._go(place).sample.cpu_ns)
+        return max(1.0, median(turns))
+
+    def _on(self, place: int) -> Seat:
+        """Return a stand, as the one whose turn it is."""
+        self.turn = place
+        return self._seats[place]
+
+    def _go(self, place: int) -> Turned:
+        """Let one of them take its turn, beside nothing."""
+        with self._bench.stands.standstill():
+            return self._on(place).go()
+
+    def _seconds_of_a_call(self, place: int) -> float:
+        """Return what a call takes, in seconds."""
+        seat, calls = self._on(place), 1
+        while True:
+            seat.line_up((1,), calls)
+            sample = self._go(place).sample
+            # Beside other work the judge's clock says more of that than of the call.
+            seconds = min(sample.wall_ns, sample.cpu_ns or sample.wall_ns) / 1e9
+            if seconds > TURN_SECONDS or calls >= MOST_CALLS:
+                return seconds / calls
+            calls *= 4
+
+    def _empty(self, slots: Sequence[int]) -> Empty:
+        """Return what a turn of the reference takes whose calls do nothing."""
+        samples = []
+        seat = self._on(0)
+        for _ in range(EMPTY_TURNS):
+            seat.line_up(slots, empty=True)
+            samples.append(self._go(0).sample)
+        clean = [sample.wall_ns for sample in samples if sample.clean]
+        wall = median(clean) if clean else min(sample.wall_ns for sample in samples)
+        return Empty(int(wall), int(median(sample.cpu_ns for sample in samples)))
+
+    def _order(self) -> list[int]:
+        return self._random.sample((0, 1), 2)
+
+    def _ring(self, slots: Sequence[int], number: int) -> tuple[Turned, Turned]:
+        """Let both make a call on each slot, and inspect one of the candidate's."""
+        for place in self._order():  # who was awake last finds the caches as it left them
+            self._on(place).line_up(slots)
+        kinds = [self._random.choice(HARDER) if self._random.randrange(ONE_IN) == 0 else "plain" for _ in slots]
+        self._bench.draw(slots, kinds)
+        with self._bench.stands.standstill():
+            turns = {place: self._on(place).go() for place in self._order()}
+        place = self._random.randrange(len(slots))
+        candidate = self._on(1)
+        inspect(self._bench, candidate, turns[1], place, slots[place], "timed", number * len(slots) + place + 1)
+        return turns[0], turns[1]
+
+    def _hot(self, slot: int, calls: int) -> Round:
+        """Return what so many calls take of either, by what a long turn takes beyond a short one."""
+        lead = max(LEAST_LEAD, math.ceil(LEAD_SHARE * calls))
+        samples: dict[tuple[int, int], Sample] = {}
+        for count in self._random.sample((lead, lead + calls), 2):
+            for place in self._order():
+                self._on(place).line_up((slot,), count)
+            with self._bench.stands.standstill():
+                for place in self._order():
+                    samples[place, count] = self._on(place).go().sample
+        base, new = (Samples((beyond(samples[place, lead + calls], samples[place, lead]),)) for place in (0, 1))
+        return base, new
+
+    def _check_usage(self, turns: Sequence[tuple[Turned, Turned]], threads: int) -> None:
+        base, new = (cpus(one) for one in zip(*turns))
+        if new > threads * MOST_CPUS and new > base * MOST_CPUS:
+            self.turn = 1
+            text = f"it used {new:.1f} CPUs of {threads}"
+            raise Failing(Evidence("extra_cpu", text, "timed", self._bench.case, {"cpus": new, "reference": base}))
+
+    def close(self) -> None:
+        """End both."""
+        for seat in self._seats:
+            with suppress(OpperfError, OSError):
+                self._bench.stands.end(seat)
+
+
+def cpus(turns: Sequence[Turned]) -> float:
+    """Return how many CPUs a stand has used in some turns.
+
+    Those count in which it was frozen as soon after its word as usual. Where a hypervisor gives the CPU away in
+    between, the kernel may count that as CPU time, as much as of many calls.
+    """
+    rests = [turned.awake_ns - turned.sample.wall_ns for turned in turns]
+    usual = [turned.sample for turned, rest in zip(turns, rests) if rest <= MOST_REST * median(rests)]
+    return sum(sample.cpu_ns for sample in usual) / max(1, sum(sample.wall_ns for sample in usual))
+
+
+def hopeless(rounds: Sequence[Round]) -> Speed | None:
+    """Return how fast a candidate is that is far slower in each of some rounds; None for any other.
+
+    On a busy machine no round may be undisturbed: then it is far slower in each by its CPU time, which neighbours
+    hardly change, and in the typical one by the clock. The interval spans the rounds: there is no other pair yet.
+    """
+    walls = [(min(base.seconds(clean_only=False)), min(new.seconds(clean_only=False))) for base, new in rounds]
+    cpus = [(min(base.cpu_seconds(clean_only=False)), min(new.cpu_seconds(clean_only=False))) for base, new in rounds]
+    typical = median([base / new for base, new in walls])
+    for times in (walls, cpus):
+        speedups = [base / new for base, new in times]
+        if max(*speedups, typical) * HOPELESS < 1:
+            candidate, reference = (median([one[place] for one in times]) for place in (1, 0))
+            return Speed(candidate, reference, median(speedups), (min(speedups), max(speedups)))
+    return None
+
+
+def beyond(long: Sample, short: Sample) -> Sample:
+    """Return what the calls took that a long turn has more than a short one; clean where both are.
+
+    Where the short one was disturbed, that may seem to be less than its CPU time: what it really is nobody knows.
+
+    >>> one = beyond(Sample(12, 900, 800, faults=3), Sample(2, 300, 350, faults=2))
+    >>> one.calls, one.wall_ns, one.cpu_ns, one.faults, one.clean
+    (10, 600, 450, 1, True)
+    >>> one = beyond(Sample(12, 900, 800), Sample(2, 700, 300, clean=False))
+    >>> one.wall_ns, one.cpu_ns, one.clean
+    (500, 500, False)
+    """
+    clean, cpu = long.clean and short.clean, max(1, long.cpu_ns - short.cpu_ns)
+    return replace(
+        long,
+        calls=long.calls - short.calls,
+        wall_ns=max(1 if clean else cpu, long.wall_ns - short.wall_ns),
+        cpu_ns=cpu,
+        faults=max(0, long.faults - short.faults),
+        waiting_ns=max(0, (long.waiting_ns or 0) - (short.waiting_ns or 0)),
+        clean=clean,
+    )
+
+
+def _round(turns: tuple[Turned, Turned], empty: Empty) -> Round:
+    """Return a round without what the words cost that start and end a turn, by either clock."""
+    base, new = (Samples((_less(turned.sample, empty),)) for turned in turns)
+    return base, new
+
+
+def _less(sample: Sample, empty: Empty) -> Sample:
+    wall, cpu = max(1, sample.wall_ns - empty.wall_ns), max(1, sample.cpu_ns - empty.cpu_ns)
+    return replace(sample, wall_ns=wall, cpu_ns=cpu)
+
+
+def starter(bench: Bench, log: Log) -> Callable[..., Match]:
+    """Return what starts the pairs of one candidate, as `Comparing` asks for it."""
+
+    def begin(base: Side, new: Side, settings: Settings, note: object, generator: random.Random) -> Match:
+        return Match(bench, log, base, new, generator)
+
+    return begin

@@ -1,0 +1,209 @@
+"""What a user wants judged, from the command line or from the library, until its last verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from operator import itemgetter
+from pathlib import Path
+from types import MappingProxyType
+from typing import Protocol
+
+from opperf.domain.dataclass import dataclass
+from opperf.domain.errors import InputError
+from opperf.domain.files.destination import ScratchFolder
+from opperf.domain.judging import Judged, JudgedRun, tensors
+from opperf.domain.plan import Trial
+from opperf.parent.analysis.verdict import Rule
+from opperf.parent.measuring.contest import header, start
+from opperf.parent.measuring.judge.batch import judge_batch
+from opperf.parent.measuring.judge.candidates import reference_trials
+from opperf.parent.measuring.judge.judge import Terms
+from opperf.parent.measuring.judge.submissions import Submission, of_source, submission_of, submissions
+from opperf.parent.measuring.progress import Progress
+from opperf.parent.planning import request as requests
+from opperf.parent.planning.request import Request
+from opperf.parent.store.judgements import Lines
+from opperf.parent.store.output_lock import take
+from opperf.parent.workers.passwords import own_command
+
+#: What `--room` may be: what confines candidates as far as the machine offers it, or nothing.
+ROOMS = ("auto", "none")
+
+
+@dataclass(frozen=True)
+class Order:
+    """Which candidates are judged against what: those named, and those of a folder or file of `many`.
+
+    A candidate is a function, a file that has one, or a text of Python, which has several lines.
+    Verdicts are added to `output` as they come; with `resume` those that are there stay. Inputs that are `constant` are
+    the same in all calls of a process. What ran is looked at where it is to `explain`.
+    """
+
+    candidates: Sequence[str]
+    against: str
+    many: Path | None = None
+    jobs: int = 1
+    output: Path | None = None
+    resume: bool = False
+    force: bool = False
+    room: str = "auto"
+    constant: Sequence[str] = ()
+    explain: bool = False
+
+
+class Elsewhere(Protocol):
+    """Other machines, which judge instead of this one; `nodes` are what those that did say of themselves."""
+
+    @property
+    def nodes(self) -> Mapping[str, object]:
+        """Return the machines by their names."""
+
+    def judgements(
+        self, against: str, batches: Sequence[tuple[Trial, Sequence[Submission]]], terms: Terms, *, jobs: int
+    ) -> Generator[tuple[Submission, Judged], None, None]:
+        """Yield each candidate with its verdict."""
+
+
+def judge_all(
+    order: Order,
+    request: Request,
+    rule: Rule,
+    progress: Progress,
+    meet: Callable[[Mapping[str, object]], None] = lambda _: None,
+    elsewhere: Elsewhere | None = None,
+) -> Generator[tuple[int, Judged], None, None]:
+    """Yield the number of each candidate with its verdict, those of an earlier command first.
+
+    `meet` gets what examiners say of their framework. Raises `InputError` for bad input. Ending the iteration early
+    ends every child.
+    """
+    if order.resume and order.output is None:
+        raise InputError("`--resume` continues a file", hint="name it: `--output FILE.jsonl`")
+    if order.room not in ROOMS:
+        raise InputError(f"`--room` is `{order.room}`, expected {' or '.join(ROOMS)}")
+    with ExitStack() as stack:
+        scratch = stack.enter_context(closing(ScratchFolder("candidates")))
+        every = [
+            of_source(f"candidate {number}", text, scratch.path / f"{number}", order.against)
+            if "\n" in text
+            else submission_of(text, order.against)
+            for number, text in enumerate(order.candidates, 1)
+        ]
+        if order.many is not None:
+            every += submissions(order.many, order.against, scratch.path / "many")
+        if not every:
+            raise InputError(
+                "nothing to judge", hint="name candidates: `opperf judge my_kernel.py:f --against softmax`"
+            )
+        settings = requests.settings(request)
+        trials, problem = reference_trials(order.against, request, settings, progress)
+        constant = _constant(order.constant, trials)
+        family = replace(rule, family=len(every) * len(trials))
+        plugins = requests.plugin_files(request)
+        terms = Terms(settings, family, order.room == "auto", plugins, meet, constant, order.explain, problem)
+        numbers = {id(one): number for number, one in enumerate(every)}
+        lines = _lines(order, trials, rule, stack)
+        batches: list[tuple[Trial, Sequence[Submission]]] = []
+        for trial in trials:
+            left = []
+            for number, one in enumerate(every):
+                if lines is not None and lines.has(one.name, one.digest, trial.case.id):
+                    yield number, lines.earlier[one.name, trial.case.id]
+                else:
+                    left.append(one)
+            batches.append((trial, left))
+        if elsewhere is None:
+            note = progress.note if order.many is None else _silent  # of thousands their verdicts are enough
+            batch = _judged_here(order.against, batches, terms, note, order.jobs)
+        else:
+            batch = elsewhere.judgements(order.against, batches, terms, jobs=order.jobs)
+        for submission, judged in stack.enter_context(closing(batch)):
+            if lines is not None:
+                lines.add(judged, submission.digest)
+            yield numbers[id(submission)], judged
+
+
+def _judged_here(
+    against: str,
+    batches: Sequence[tuple[Trial, Sequence[Submission]]],
+    terms: Terms,
+    note: Callable[[str], None],
+    jobs: int,
+) -> Generator[tuple[Submission, Judged], None, None]:
+    for trial, left in batches:
+        with closing(judge_batch(against, trial, left, terms, note, jobs=jobs)) as batch:
+            yield from batch
+
+
+def judged_run(
+    order: Order,
+    request: Request,
+    rule: Rule,
+    progress: Progress,
+    each: Callable[[Judged], None] = lambda _: None,
+    *,
+    elsewhere: Elsewhere | None = None,
+    labels: Mapping[str, str] = MappingProxyType({}),
+    command: Sequence[str] = (),
+) -> tuple[JudgedRun, BaseException | None]:
+    """Return the verdicts as a document, by candidate, and what stopped the judge, None when nothing did.
+
+    `each` gets every verdict as it comes. Raises `InputError` for bad input.
+    """
+    began = start()
+    facts: dict[str, object] = {}
+    cause: BaseException | None = None
+    verdicts: list[tuple[int, Judged]] = []
+    try:
+        for number, judged in judge_all(order, request, rule, progress, facts.update, elsewhere):
+            verdicts.append((number, judged))
+            each(judged)
+    except InputError:
+        raise
+    except BaseException as stop:  # what was judged until then is reported
+        cause = stop
+    run = header(requests.settings(request), began, {"reference": facts}, labels=labels, command=command)
+    if elsewhere is not None:
+        run = replace(run, environment={**run.environment, "nodes": elsewhere.nodes})
+    return JudgedRun(run, tuple(judged for _, judged in sorted(verdicts, key=itemgetter(0)))), cause
+
+
+def _constant(names: Sequence[str], trials: Sequence[Trial]) -> tuple[str, ...]:
+    """Return the inputs that are constant, in order; raises `InputError` for what is no input, and where all are."""
+    for trial in trials:
+        inputs = list(dict.fromkeys(place.partition("[")[0] for place, _ in tensors(trial.case)))
+        listing = f"{trial.case.operator} has {', '.join(f'`{name}`' for name in inputs) or 'no inputs'}"
+        for name in names:
+            if name not in inputs:
+                raise InputError(f"`--constant {name}`: there is no such input", hint=listing, slug="constant")
+        if inputs and set(inputs) <= set(names):
+            raise InputError(
+                "`--constant`: where all inputs are constant nothing is left to compute", hint=listing, slug="constant"
+            )
+    return tuple(sorted(set(names)))
+
+
+def _lines(order: Order, trials: Sequence[Trial], rule: Rule, stack: ExitStack) -> Lines | None:
+    """Return the file that verdicts are added to; another command that has it is told of."""
+    if order.output is None:
+        return None
+    going_on = order.output if order.resume else None
+    lock = take(order.output, own_command(), force=order.force, inputs=[order.many], resume=going_on)
+    if lock is not None:
+        stack.callback(lock.close)
+    terms = {
+        "against": order.against,
+        "side": trials[0].side.to_json(),
+        "cases": [trial.case.id for trial in trials],
+        "tolerance": rule.tolerance,
+        "pairs": rule.pairs,
+        "room": order.room,
+        **({"constant": sorted(set(order.constant))} if order.constant else {}),
+    }
+    return stack.enter_context(closing(Lines(order.output, terms, resume=order.resume)))
+
+
+def _silent(_: str) -> None:
+    """Say nothing."""

@@ -1,0 +1,86 @@
+"""The next pair of a comparison, whose children import on other cores while this one is measured.
+
+To import a framework is most of the time that a pair takes. Where four cores or more may be used, that time costs
+nothing, provided that it moves nothing: as with `--jobs auto`, canaries say which classes of work bear any neighbour.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from opperf.domain.errors import OpperfError
+from opperf.domain.plan import Settings, Side, Trial
+from opperf.parent.measuring.calibration import effects, stored_effects
+from opperf.parent.measuring.crew import AUTO, Company
+from opperf.parent.workers.canaries import caches
+from opperf.parent.workers.company import peaceful_pairs
+from opperf.parent.workers.duel import Opponents
+from opperf.parent.workers.machine import available_memory, loads
+from opperf.parent.workers.pair_cpus import cpus_ahead
+
+#: Below this load the canaries are asked how far an import disturbs what is measured beside it.
+IDLE = 0.5
+#: The memory that is left must be so many times the inputs of the largest case: a child that starts ahead may take its
+#: share of what is left then, which must do for the same cases.
+LEAST_MEMORY = 64
+
+
+class NextPair:
+    """Starts the pairs of two sides one after the other: ahead of their turn, where there are CPUs for it."""
+
+    def __init__(self, start: Callable[..., Opponents], cpus: Sequence[tuple[int, ...]] = ()) -> None:
+        """Start none yet; `start` takes both sides, and the CPUs that their children import on `ahead`."""
+        self._start, self._cpus = start, cpus
+        self._ahead: tuple[tuple[object, ...], Opponents] | None = None
+
+    def take(self, base: Side, new: Side) -> Opponents:
+        """Return a pair that can be measured; raises what keeps it from starting."""
+        ahead = self._ahead
+        if ahead is None or ahead[0] != (base.process, new.process):
+            self.close()
+            return self._start(base, new)
+        self._ahead = None
+        ahead[1].gather()
+        return ahead[1]
+
+    def begin(self, base: Side, new: Side) -> None:
+        """Start the pair that follows the one which is about to be measured, where there are CPUs for it."""
+        if self._cpus:
+            with suppress(OpperfError):  # which `take` says, where that fails again
+                self._ahead = (base.process, new.process), self._start(base, new, ahead=self._cpus)
+
+    def close(self) -> None:
+        """End what nobody takes any more."""
+        if self._ahead is not None:
+            self._ahead[1].close()
+            self._ahead = None
+
+
+def importing_cpus(
+    pairs: Sequence[tuple[Trial, Trial]], settings: Settings, note: Callable[[str], None]
+) -> Sequence[tuple[int, ...]]:
+    """Return the CPUs that the children of a next pair import on; none where each pair waits for the one before.
+
+    `pairs` are base and new of all that is compared. Canaries run once for each machine, when it is idle.
+    """
+    trials = [trial for pair in pairs for trial in pair]
+    # A framework counts its CPUs when it is imported, and the null framework imports nothing.
+    uniform = len({max(base.side.threads, new.side.threads) for base, new in pairs}) == 1
+    elsewhere = settings.jobs != 1 or settings.cpus is not None or any(one.side.device != "cpu" for one in trials)
+    if not uniform or elsewhere or all(one.side.framework == "null" for one in trials):
+        return ()
+    cpus = cpus_ahead([one.side for one in trials])
+    if not cpus or LEAST_MEMORY * max(trial.case.input_bytes for trial in trials) > available_memory():
+        return ()
+    if not stored_effects(len(cpus)) and max(loads() or [math.inf]) >= IDLE:
+        return ()
+    peaceful = peaceful_pairs(effects(cpus, note), len(cpus), AUTO)
+    return cpus[1:] if bears_all(trials, Company(cpus, peaceful, caches())) else ()
+
+
+def bears_all(trials: Sequence[Trial], together: Company) -> bool:
+    """Whether none of the trials is slowed by a neighbour of any class: an import is a little of each."""
+    kinds = {together.class_of(trial) for trial in trials}
+    return not any(together.is_shy(kind) for kind in kinds)

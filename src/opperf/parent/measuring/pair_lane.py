@@ -1,0 +1,71 @@
+"""The lane of a job that compares: a pair of children, started for the first contest and again when it was lost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from opperf.domain.errors import OpperfError
+from opperf.parent.measuring.contest import Contest
+from opperf.parent.workers.duel import Opponents
+from opperf.parent.workers.process import Worker
+from opperf.parent.workers.reference import Reference
+
+
+class PairLane:
+    """The pair of children of one job. `fight` is told how long it took to start them, in seconds."""
+
+    def __init__(
+        self,
+        begin: Callable[[Contest, list[Worker]], Opponents],
+        fight: Callable[[Opponents, Contest, float], None],
+        reference: Reference,
+    ) -> None:
+        self._begin, self._fight, self._reference = begin, fight, reference
+        self._children: list[Worker] = []
+        self._duel: Opponents | None = None
+        self._broken: str | None = None
+        self._starting = 0.0
+        self._interrupted = False
+
+    def __enter__(self) -> PairLane:
+        return self
+
+    def __exit__(self, *trouble: object) -> None:
+        self._reference.close()
+        self.close()
+
+    def start(self, work: Contest) -> None:
+        """Start both children; what keeps them from starting is the failure of what they should measure."""
+        began, self._children = time.monotonic(), []
+        try:
+            self._duel = self._begin(work, self._children)
+        except OpperfError as error:
+            self._broken = str(error).partition("\n")[0]
+        self._starting = time.monotonic() - began
+
+    def measure(self, work: Contest) -> None:
+        """Let a contest be fought once, by children that are started again where they were lost."""
+        if self._duel is not None and not self._duel.alive:
+            self.close()
+        if self._duel is None and self._broken is None:
+            self.start(work)
+        if self._duel is not None:
+            self._fight(self._duel, work, self._starting)
+        else:
+            work.failure = self._broken
+        if self._interrupted:  # its children were ended from outside
+            work.failure, work.skipped = None, False
+
+    def close(self) -> None:
+        """End the children."""
+        if self._duel is not None:
+            self._duel.close()
+            self._duel = None
+
+    def interrupt(self) -> None:
+        """End the children from another thread; what they measure has not failed."""
+        self._interrupted = True
+        for worker in (*self._children, self._reference.worker):
+            if worker is not None:
+                worker.interrupt()

@@ -1,0 +1,241 @@
+"""The pairs of a comparison: children are started and contests fought in them, one pair after the other or several.
+
+All contests of the same two sides run in each pair of processes, so that imports are paid once.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from opperf.domain.errors import OpperfError
+from opperf.domain.plan import Settings, Side
+from opperf.parent.analysis.verdict import Rule
+from opperf.parent.documents.comparison import PairValue
+from opperf.parent.measuring.contest import Contest, sharing, version
+from opperf.parent.measuring.crew import Company, Crew, Lane, company, facts_together
+from opperf.parent.measuring.next_pair import NextPair, importing_cpus
+from opperf.parent.measuring.pace import Pace
+from opperf.parent.measuring.pair_lane import PairLane
+from opperf.parent.measuring.shares import FEW_ROUNDS, by_share, is_suite, small
+from opperf.parent.workers.duel import Duel, Opponents
+from opperf.parent.workers.instructions import CountingDuel
+from opperf.parent.workers.process import Worker
+from opperf.parent.workers.reference import Reference
+from opperf.parent.workers.rounds import Patience
+
+#: A pair whose ratio is known within this share of the tolerance gains little by more rounds.
+SHARE_OF_BAND = 0.5
+
+
+class Pairs(ABC):
+    """The pairs of one command; whoever derives from it says by which rule a contest is decided."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        note: Callable[[str], None],
+        plugins: Sequence[Path] = (),
+        duel: Callable[..., Opponents] = Duel,
+    ) -> None:
+        """Start nothing yet; `plugins` have the user's own operators."""
+        self.settings = settings
+        self.facts: dict[str, object] = {}
+        self._note, self._plugins = note, plugins
+        self._duel = partial(duel, plugins=plugins) if plugins else duel
+        self._begins_ahead = duel == Duel  # others start in their turn
+        self._reference = Reference(settings, note)
+        self._random = random.Random(settings.seed)
+        self._is_suite = self._by_whole = False
+        self._small: set[int] = set()
+        self._began = time.monotonic()
+        self._company: Company | None = None
+        self._next = NextPair(self._begin)
+        self._pace = Pace(note)
+
+    @abstractmethod
+    def _rule_of(self, contest: Contest) -> Rule:
+        """Return the rule by which a contest is decided."""
+
+    def _prepare(self, contests: Sequence[Contest]) -> None:
+        """Find out where pairs may run, and what kind of contests these are."""
+        if self.settings.jobs != 1:
+            threads = max((side.threads for one in contests for side in (one.base.side, one.new.side)), default=1)
+            self._company = company(self.settings, threads, self._note)
+            self._pace = Pace(self._note, jobs=len(self._company.leases))
+        self._is_suite = is_suite(contests)
+        pairs_of_trials = [(contest.base, contest.new) for contest in contests]
+        cpus = importing_cpus(pairs_of_trials, self.settings, self._note) if self._begins_ahead else ()
+        self._next = NextPair(self._begin, cpus)
+
+    def _close(self) -> None:
+        """End what was started ahead, and the reference."""
+        self._next.close()
+        self._reference.close()
+
+    def _pairs(
+        self,
+        looks: Sequence[tuple[Contest, int]],
+        stage: Callable[[Contest], list[PairValue]],
+        *,
+        counted: bool = False,
+    ) -> None:
+        """Measure until each contest has its number of pairs; contests of the same two sides share processes."""
+        groups: dict[tuple[object, ...], list[tuple[Contest, int]]] = {}
+        for contest, pairs in looks:
+            groups.setdefault((contest.base.side.process, contest.new.side.process), []).append((contest, pairs))
+        for group in groups.values():
+            while not self.spent():
+                behind = [one for one, pairs in group if one.failure is None and len(stage(one)) < pairs]
+                if not behind:
+                    break
+                most = max(pairs for _, pairs in group)
+                done = stage(behind[0])
+                self._pace.begin(behind, len(done) + 1, most, again=done is behind[0].stage2)
+                if counted:
+                    self._counted_pair(behind)
+                elif self._company is None:
+                    goes_on = any(one in behind and pairs - len(stage(one)) > 1 for one, pairs in group)
+                    for contests in sharing(behind):
+                        self._pair(contests, stage, goes_on=goes_on)
+                else:
+                    self._side_by_side(self._company, behind, stage)
+
+    def _side_by_side(
+        self, together: Company, contests: list[Contest], stage: Callable[[Contest], list[PairValue]]
+    ) -> None:
+        """Let every contest be fought once, several at a time; a pair stays on the CPUs of its job."""
+        jobs = len(together.leases)
+
+        def lane(cpus: tuple[int, ...]) -> Lane[Contest, None]:
+            settings = replace(self.settings, cpus=cpus, jobs=jobs)
+
+            def begin(contest: Contest, children: list[Worker]) -> Opponents:
+                sides = contest.base.side, contest.new.side
+                return self._duel(*sides, settings, self._note, self._random, children=children)
+
+            def fight(duel: Opponents, contest: Contest, starting: float) -> None:
+                self._know(duel, [contest])
+                if self.spent() and contest is not order[0]:
+                    return
+                began, share = time.monotonic(), starting * jobs / len(contests)
+                self._fight(duel, contest, stage, share, reference)
+                contest.seconds += time.monotonic() - began + share
+
+            reference = self._reference.for_job(settings)
+            return PairLane(begin, fight, reference)
+
+        order = self._in_turn(contests)
+        crew: Crew[Contest, None] = Crew(together, lane, lambda contest: (contest.base, contest.new))
+        with closing(crew.finished(order)) as several:
+            for one in several:
+                one.work.facts = facts_together([one.work.facts, {"jobs": one.jobs}])
+
+    def _begin(self, base: Side, new: Side, **more: Any) -> Opponents:
+        return self._duel(base, new, self.settings, self._note, self._random, **more)
+
+    def _pair(
+        self, contests: list[Contest], stage: Callable[[Contest], list[PairValue]], *, goes_on: bool = False
+    ) -> None:
+        """Start two children and let every contest be fought in them once, in random order; a suite by shares.
+
+        Where it `goes_on` with another pair of the same sides, that may start meanwhile.
+        """
+        base, new = contests[0].base.side, contests[0].new.side
+        began = time.monotonic()
+        self._reference.begin(*(trial for contest in contests for trial in (contest.base, contest.new)))
+        try:
+            duel = self._next.take(base, new)
+        except OpperfError as error:
+            for contest in contests:
+                contest.failure = str(error).partition("\n")[0]
+            return
+        starting = (time.monotonic() - began) / len(contests)
+        try:
+            self._know(duel, contests)
+            if goes_on:
+                self._next.begin(base, new)
+            for contest in self._in_turn(contests):
+                began = time.monotonic()
+                self._fight(duel, contest, stage, starting, self._reference)
+                contest.seconds += time.monotonic() - began + starting
+                if contest.failure is not None and not duel.alive:
+                    break  # the next pair has fresh children for the others
+                if self.spent():
+                    break
+        finally:
+            duel.close()
+
+    def _in_turn(self, contests: Sequence[Contest]) -> list[Contest]:
+        """Return contests in the order of a pair: by shares in a suite, else a random one."""
+        self._small = small(contests) if self._by_whole else set()
+        return by_share(contests) if self._is_suite else self._random.sample(contests, len(contests))
+
+    def _counted_pair(self, contests: list[Contest]) -> None:
+        """Start two children that count, and count every contest in them once."""
+        base, new, layout = contests[0].base.side, contests[0].new.side, len(contests[0].counts)
+        began = time.monotonic()
+        try:
+            duel = CountingDuel(base, new, self.settings, self._note, layout=layout, plugins=self._plugins)
+        except OpperfError as error:
+            for contest in contests:
+                contest.failure = str(error).partition("\n")[0]
+            return
+        starting = (time.monotonic() - began) / len(contests)
+        with closing(duel):
+            self._know(duel, contests)
+            for contest in contests:
+                began = time.monotonic()
+                try:
+                    contest.counts.append(duel.compare(contest.base, contest.new))
+                except OpperfError as error:
+                    contest.fail(error, duel.turn)
+                contest.seconds += time.monotonic() - began + starting
+                if not duel.alive or self.spent():
+                    break
+
+    def _know(self, duel: Opponents | CountingDuel, contests: Sequence[Contest]) -> None:
+        """Keep what the children of a pair say of themselves."""
+        self.facts = {"base": duel.facts[0], "new": duel.facts[1]}
+        for contest in contests:
+            contest.versions = (version(duel.facts[0]), version(duel.facts[1]))
+
+    def _fight(
+        self,
+        duel: Opponents,
+        contest: Contest,
+        stage: Callable[[Contest], list[PairValue]],
+        starting: float,
+        reference: Reference,
+    ) -> None:
+        """Measure a contest once; where rounds differ, for as long as its share of starting the children took."""
+        self._pace.next(contest)
+        rounds, rule = FEW_ROUNDS if id(contest) in self._small else None, self._rule_of(contest)
+        width = rule.band * SHARE_OF_BAND if rule.precision is None else math.log1p(rule.precision)
+        patience = Patience(max(0.0, min(starting, self._left())), width, rounds, rule.sampling)
+        try:
+            duel.check(reference, contest.base, contest.new)
+            stage(contest).append(duel.compare(contest.base, contest.new, patience))
+            base, new = contest.base.side, contest.new.side
+            # Memory is counted in another way in another framework or mode.
+            if not contest.memory and (base.framework, base.mode) == (new.framework, new.mode):
+                contest.memory = duel.memory(contest.base, contest.new)
+        except OpperfError as error:
+            contest.fail(error, duel.turn)
+
+    def spent(self) -> bool:
+        """Whether the command's budget is spent."""
+        return self._left() < 0
+
+    def _left(self) -> float:
+        """Return the seconds that are left of the command's budget."""
+        budget = math.inf if self.settings.budget is None else self.settings.budget
+        return budget - (time.monotonic() - self._began)

@@ -1,0 +1,50 @@
+"""The quick look, by which only what is far slower in each round is given up; and how many CPUs a stand used."""
+
+from __future__ import annotations
+
+from opperf.domain.measurement import Sample, Samples
+from opperf.parent.measuring.judge.match import MOST_CPUS, cpus, hopeless
+from opperf.parent.measuring.judge.seat import Turned
+from opperf.parent.workers.rounds import Round
+
+
+def turn(wall: float, cpu: float | None = None) -> Samples:
+    return Samples((Sample(1, int(wall * 1e9), int((wall if cpu is None else cpu) * 1e9)),))
+
+
+def rounds(*times: tuple[float, float]) -> list[Round]:
+    return [(turn(base), turn(new)) for base, new in times]
+
+
+def test_a_candidate_that_is_far_slower_in_each_round_is_hopeless() -> None:
+    speed = hopeless(rounds((1.0, 5.0), (1.0, 4.0), (1.1, 4.4), (1.0, 10.0)))
+    assert speed is not None
+    assert (speed.candidate, speed.reference) == (4.7, 1.0)
+    assert (round(speed.speedup, 4), speed.interval) == (0.225, (0.1, 0.25))
+
+
+def test_one_round_that_is_not_leaves_hope() -> None:
+    assert hopeless(rounds((1.0, 5.0), (1.0, 5.0), (1.0, 5.0), (2.0, 5.0))) is None
+
+
+def test_on_a_busy_machine_cpu_time_tells_unless_the_clock_says_otherwise() -> None:
+    disturbed = (turn(9.0, 1.0), turn(5.0, 5.0))
+    assert hopeless([*rounds((1.0, 5.0), (1.0, 5.0)), disturbed]) is not None
+    by_cpu_alone = [(turn(1.0, 0.1), turn(1.0, 0.5))] * 3
+    assert hopeless(by_cpu_alone) is None
+
+
+def test_a_candidate_that_sleeps_is_hopeless_by_the_clock() -> None:
+    assert hopeless([(turn(1.0), turn(5.0, 0.1))] * 3) is not None
+
+
+def turned(wall: float, cpu: float, awake: float) -> Turned:
+    return Turned(Sample(1, int(wall * 1e9), int(cpu * 1e9)), (), int(awake * 1e9), 1, 1)
+
+
+def test_the_cpus_of_a_stand_are_those_of_turns_that_end_as_usual() -> None:
+    assert cpus([turned(1.0, 2.0, 1.1), turned(1.0, 4.0, 1.1)]) == 3.0
+    usual = [turned(0.0015, 0.0015, 0.0016)] * 7
+    given_away = turned(0.0015, 0.0115, 0.0117)  # the hypervisor took the CPU after the last word
+    assert cpus([*usual, given_away]) == 1.0 < MOST_CPUS
+    assert cpus([turned(0.0015, 0.003, 0.0016)] * 3 + usual) > MOST_CPUS  # a second thread in some turns
