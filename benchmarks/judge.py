@@ -27,8 +27,8 @@ from typing import Any
 from report import publish
 
 import opperf
-from opperf.domain.judging import Judged
 from opperf.parent.analysis.verdict import FIRST_PAIRS
+from opperf.parent.documents.candidates import Judged
 
 REPEATS, COPIES = 5, 200
 SHAPE = (256, 256)

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from opperf.domain.backend import Backend
-from opperf.domain.judging import _STATUSES
 from opperf.domain.metric import METRICS
 from opperf.domain.plan import Side
 from opperf.domain.reason import Reason, Warning
 from opperf.domain.record import Record, Run, Statistics
 from opperf.domain.registry import FRAMEWORKS
+from opperf.parent.documents.candidates import STATUSES
 from opperf.parent.measuring.judge.failing import CHEATING, DEATHS
 
 SLUG = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
@@ -93,7 +93,7 @@ def test_every_cause_of_a_judgement_is_documented(root: Path, messages: set[str]
         *(root / "src/opperf/child/judging").glob("*.py"),
     ]
     slugs_of_judging = {slug for path in judging for slug in slugs(path)}
-    assert (slugs_of_judging | CHEATING | set(DEATHS.values()) | set(_STATUSES)) - causes - messages == set()
+    assert (slugs_of_judging | CHEATING | set(DEATHS.values()) | set(STATUSES)) - causes - messages == set()
 
 
 def test_every_way_of_a_candidate_is_in_the_table_of_ways(root: Path) -> None:

@@ -11,10 +11,10 @@ from tests.each import each
 from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.errors import InputError
-from opperf.domain.judging import RIGHT, Judged
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.analysis.verdict import Rule
+from opperf.parent.documents.candidates import RIGHT, Judged
 from opperf.parent.measuring.judge.judge import Terms, judge
 
 SOFTMAX = """

@@ -17,8 +17,8 @@ import opperf
 from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.errors import InputError
-from opperf.domain.judging import Judged as Verdict
 from opperf.domain.plan import Settings, Side, Trial
+from opperf.parent.documents.candidates import Judged as Verdict
 from opperf.parent.measuring.fleet.dispatch import _read
 from opperf.parent.measuring.fleet.engine import Answer, InProcess, Judged, JudgedSource, Judging, Order
 from opperf.parent.measuring.fleet.node import Hands

@@ -10,7 +10,7 @@ from tests.functional.test_judge_many import EXIT, ZEROS
 
 import opperf
 from opperf.domain.case import Case
-from opperf.domain.judging import Judged, Speed
+from opperf.parent.documents.candidates import Judged, Speed
 
 
 def test_the_library_returns_a_judgement_on_each_candidate_in_order(here: Path) -> None:

@@ -17,7 +17,7 @@ import pytest
 from tests.functional.conftest import Done
 
 from opperf.domain.errors import HarnessError
-from opperf.domain.judging import Judged
+from opperf.parent.documents.candidates import Judged
 from opperf.parent.measuring.judge.batch import _Job
 from opperf.parent.measuring.judge.judge import Judge
 

@@ -13,9 +13,9 @@ from tests.functional.conftest import Done
 
 import opperf as opperf_library
 from opperf.domain.case import Case
-from opperf.domain.judging import Evidence, Judged, JudgedRun, Speed
 from opperf.domain.plan import Settings
 from opperf.domain.record import Run
+from opperf.parent.documents.candidates import Evidence, Judged, JudgedRun, Speed
 from opperf.parent.measuring.judge import session
 from opperf.parent.pages.server.app import application
 from opperf.parent.store.database.archive import Archive

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import opperf
-from opperf.domain.judging import Judged
+from opperf.parent.documents.candidates import Judged
 from opperf.parent.measuring.judge import problems
 
 ROWS = """

@@ -279,6 +279,12 @@ class Run(Fields):
         return cls.from_header(data["run"], f"{where}: run", records)
 
     @classmethod
+    def above(cls, data: JsonObject, where: str) -> Run:
+        """Read the run whose header a document begins with; raises `InputError`, for another version as well."""
+        check_version(data.get("schema_version"), SCHEMA_VERSION, where)
+        return cls.from_header(data.get("run"), f"{where}: run")
+
+    @classmethod
     def from_header(cls, header: object, where: str, records: tuple[Record, ...] = ()) -> Run:
         """Read what `header` wrote; raises `InputError` that names the place."""
         run = replace(decode(cls, header, where), records=records)

@@ -14,8 +14,8 @@ from opperf.parent.cli import options
 from opperf.parent.cli.options import grouped
 
 if TYPE_CHECKING:
-    from opperf.domain.judging import Judged
     from opperf.parent.cli.progress import Bar
+    from opperf.parent.documents.candidates import Judged
     from opperf.parent.measuring.fleet.dispatch import Fleet
     from opperf.parent.measuring.judge.session import Order
     from opperf.parent.planning.request import Request

@@ -48,15 +48,16 @@ def show(
 
 def _read(files: Sequence[Path], top: int | None) -> tuple[Result, Document]:
     """Return the content of files and its report; raises `InputError` for files that cannot be shown together."""
-    from opperf.domain.judging import JudgedRun
     from opperf.parent.documents.bisection import Bisection
+    from opperf.parent.documents.candidates import JudgedRun
     from opperf.parent.documents.comparison import ComparisonRun
     from opperf.parent.documents.exploration import Exploration
     from opperf.parent.documents.floor import NoiseRun
+    from opperf.parent.documents.judgement import GateDocument
     from opperf.parent.documents.trace import Replay
     from opperf.parent.reports import gate, report_of
     from opperf.parent.reports.run import merge
-    from opperf.parent.store.load import GateDocument, read_document, read_results
+    from opperf.parent.store.load import read_document, read_results
 
     if len(files) == 1 and files[0].suffix != ".journal":
         whole = read_document(files[0])

@@ -18,10 +18,10 @@ from opperf.domain.errors import InputError, unknown
 from opperf.domain.files.destination import write_parts
 from opperf.domain.files.json_text import JsonDict, NotJSON, value_of
 from opperf.domain.files.text_file import distinct, read_bytes
-from opperf.domain.judging import JudgedRun
 from opperf.domain.moment import moment_of
 from opperf.domain.record import Run
 from opperf.parent.commands.history import archive as open_archive
+from opperf.parent.documents.candidates import JudgedRun
 from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.documents.floor import NoiseRun
 from opperf.parent.reports.exports import asv, bencher, csv, flashinfer, pytorch_v3

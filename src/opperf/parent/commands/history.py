@@ -12,13 +12,14 @@ from typing import TypeAlias
 from opperf.domain.case import Case
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, near
-from opperf.domain.judging import JudgedRun
 from opperf.domain.moment import FIRST, parse_moment
 from opperf.domain.record import Run
 from opperf.parent.analysis.change_points import LEAST_BUILDS, absolute, changes, points
 from opperf.parent.analysis.ratio_graph import Edge
+from opperf.parent.documents.candidates import JudgedRun
 from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.documents.floor import NoiseRun
+from opperf.parent.documents.judgement import GateDocument
 from opperf.parent.documents.trace import Replay
 from opperf.parent.reports.history import NamedChange
 from opperf.parent.sources.gate_file import find_database
@@ -32,7 +33,7 @@ from opperf.parent.store.database.pruning import Removal
 from opperf.parent.store.database.pruning import prune as prune_archive
 from opperf.parent.store.database.rows import Addition
 from opperf.parent.store.database.series import EVERYTHING, Filters
-from opperf.parent.store.load import GateDocument, read_document
+from opperf.parent.store.load import read_document
 
 #: What a database keeps.
 Result: TypeAlias = Run | ComparisonRun | NoiseRun | JudgedRun

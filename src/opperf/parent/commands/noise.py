@@ -16,7 +16,7 @@ from opperf.domain.errors import InputError
 from opperf.domain.plan import Settings, Trial, check_most
 from opperf.domain.units import parse_percent, plural
 from opperf.parent.analysis.verdict import Rule
-from opperf.parent.documents.floor import NoiseRun
+from opperf.parent.documents.floor import NoiseRun, Unknown
 from opperf.parent.measuring.calibration import stored_floors
 from opperf.parent.measuring.comparing import Comparing
 from opperf.parent.measuring.contest import header, start
@@ -183,7 +183,7 @@ class Noise:
             measured = floor(self._rounds, place, self._start.moment)
             if measured is None:
                 several = (one.contests[place].failure for one in self._rounds)
-                unknown.append((contest.key, next((failure for failure in several if failure), None)))
+                unknown.append(Unknown(contest.key, next((failure for failure in several if failure), None)))
             else:
                 floors.append(measured)
         run = header(self._settings, self._start, self._facts, labels=labels, command=command)

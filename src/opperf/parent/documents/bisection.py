@@ -6,8 +6,9 @@ from dataclasses import field
 from typing import Annotated
 
 from opperf.domain.case import Case
-from opperf.domain.codec import Fields, encode
+from opperf.domain.codec import Fields, decode, encode
 from opperf.domain.dataclass import dataclass
+from opperf.domain.files.json_text import JsonObject
 from opperf.domain.plan import Side
 from opperf.domain.record import SCHEMA_VERSION, Run
 from opperf.domain.registry import Direction
@@ -83,6 +84,11 @@ class Bisection:
     built: tuple[str, ...]
     left_out: tuple[LeftOut, ...]
     answers: tuple[Answer, ...]
+
+    @classmethod
+    def from_json(cls, data: JsonObject, where: str) -> Bisection:
+        """Read the document; raises `InputError` that names the place."""
+        return decode(cls, data.get("bisection"), f"{where}: bisection", run=Run.above(data, where))
 
     def to_json(self) -> dict[str, object]:
         """Return the document."""

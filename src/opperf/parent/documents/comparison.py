@@ -7,9 +7,10 @@ from dataclasses import field
 from typing import TypedDict
 
 from opperf.domain.case import Case
-from opperf.domain.codec import Fields, encode
+from opperf.domain.codec import Fields, encode, read_as
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
+from opperf.domain.files.json_text import JsonObject
 from opperf.domain.node import Node
 from opperf.domain.plan import Side
 from opperf.domain.reason import Warning
@@ -225,6 +226,12 @@ class ComparisonRun:
 
     run: Run
     comparisons: tuple[Comparison, ...]
+
+    @classmethod
+    def from_json(cls, data: JsonObject, where: str) -> ComparisonRun:
+        """Read the document; raises `InputError` that names the place."""
+        run = Run.above(data, where)
+        return cls(run, read_as(tuple[Comparison, ...], data.get("comparisons"), f"{where}: comparisons"))
 
     def to_json(self) -> dict[str, object]:
         """Return the document."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import field
 
 from opperf.domain.case import Case
-from opperf.domain.codec import Fields, encode
+from opperf.domain.codec import Fields, decode, encode
 from opperf.domain.dataclass import dataclass
+from opperf.domain.files.json_text import JsonObject
 from opperf.domain.plan import Side
 from opperf.domain.record import SCHEMA_VERSION, Run
 from opperf.domain.registry import Direction
@@ -84,6 +85,11 @@ class Exploration:
             if case is not None
         ]
         return Suite("cliffs", "opperf explore", tuple(dict.fromkeys(cases)))
+
+    @classmethod
+    def from_json(cls, data: JsonObject, where: str) -> Exploration:
+        """Read the document; raises `InputError` that names the place."""
+        return decode(cls, data.get("exploration"), f"{where}: exploration", run=Run.above(data, where))
 
     def to_json(self) -> dict[str, object]:
         """Return the document."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Optional
 
-from opperf.domain.codec import Fields, encode
+from opperf.domain.codec import Fields, decode, encode, read_as
 from opperf.domain.dataclass import dataclass
 from opperf.domain.files.json_text import JsonObject
 from opperf.domain.plan import Side, Trial
@@ -113,15 +113,23 @@ def series_key(case: str, direction: str, side: JsonObject) -> tuple[str, str, s
 
 
 @dataclass(frozen=True)
+class Unknown(Fields):
+    """A trial without a floor, and why, where that is known."""
+
+    trial: Trial
+    reason: str | None
+
+
+@dataclass(frozen=True)
 class NoiseRun:
-    """The floors of one command. `unknown` holds trials without one, each with why, where that is known.
+    """The floors of one command, and the trials without one.
 
     `suites` counts what was compared as a whole, where error rates were to be measured.
     """
 
     run: Run
     floors: tuple[Floor, ...]
-    unknown: tuple[tuple[Trial, str | None], ...]
+    unknown: tuple[Unknown, ...]
     tolerance: float
     suites: Suites | None = None
 
@@ -135,13 +143,23 @@ class NoiseRun:
         """How many comparisons there were."""
         return sum(floor.comparisons for floor in self.floors)
 
+    @classmethod
+    def from_json(cls, data: JsonObject, where: str) -> NoiseRun:
+        """Read the document; raises `InputError` that names the place."""
+        run = Run.above(data, where)
+        unknown = read_as(tuple[Unknown, ...], data.get("unknown"), f"{where}: unknown")
+        floors = read_as(tuple[Floor, ...], data.get("floors"), f"{where}: floors")
+        # What false alarms say of tolerance and suites stands among their counts.
+        alarms = data.get("false_alarms")
+        return decode(cls, alarms, f"{where}: false_alarms", run=run, floors=floors, unknown=unknown)
+
     def to_json(self) -> dict[str, object]:
         """Return the document."""
         return {
             "schema_version": SCHEMA_VERSION,
             "run": self.run.header(),
             "floors": encode(self.floors),
-            "unknown": [{"trial": encode(trial), "reason": reason} for trial, reason in self.unknown],
+            "unknown": encode(self.unknown),
             "false_alarms": {
                 "alarms": self.alarms,
                 "comparisons": self.comparisons,

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from statistics import median
 
 from opperf.domain.codec import Fields, check_version, decode, encode, read_as
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, at_place
+from opperf.domain.files.json_text import JsonObject
 from opperf.domain.plan import Trial
 from opperf.domain.registry import framework, parse_device
 from opperf.domain.type_hint import Natural, Positive, wrong
-from opperf.parent.documents.comparison import Comparison
+from opperf.parent.documents.comparison import Comparison, ComparisonRun
 from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.documents.tolerances import Tolerances
 
@@ -96,6 +97,14 @@ class Finding:
     comparison: Comparison
     message: str
 
+    @classmethod
+    def from_json(cls, data: Mapping[str, object], comparisons: Sequence[Comparison], where: str) -> Finding:
+        """Read the JSON form, which names its comparison by its place; raises `InputError` that names its own."""
+        place = read_as(Natural, data.get("comparison"), f"{where}.comparison")
+        if place >= len(comparisons):
+            raise InputError(f"{where}.comparison: there are {len(comparisons)} comparisons")
+        return decode(cls, data, where, comparison=comparisons[place])
+
 
 @dataclass(frozen=True)
 class Judgement:
@@ -137,6 +146,15 @@ class Judgement:
             return INCONCLUSIVE
         return FINE
 
+    @classmethod
+    def from_json(cls, data: object, comparisons: Sequence[Comparison], where: str) -> Judgement:
+        """Read the JSON form of a judgement of these comparisons; raises `InputError` that names the place."""
+        form = read_as(Mapping[str, object], data, where)
+        findings = read_as(tuple[Mapping[str, object], ...], form.get("findings"), f"{where}.findings")
+        own = read_as(Mapping[str, float], form.get("tolerances", {}), f"{where}.tolerances")
+        every = (Finding.from_json(one, comparisons, f"{where}.findings[{i}]") for i, one in enumerate(findings))
+        return decode(cls, form, where, findings=tuple(every), own=own)
+
     def to_json(self) -> dict[str, object]:
         """Return the JSON form; a finding names its comparison by its place in the document."""
         return {
@@ -151,6 +169,20 @@ class Judgement:
                 for place, finding in enumerate(self.findings)
             ],
         }
+
+
+@dataclass(frozen=True)
+class GateDocument:
+    """The document of a gate: comparisons and their judgement."""
+
+    run: ComparisonRun
+    judgement: Judgement
+
+    @classmethod
+    def from_json(cls, data: JsonObject, where: str) -> GateDocument:
+        """Read the document; raises `InputError` that names the place."""
+        run = ComparisonRun.from_json(data, where)
+        return cls(run, Judgement.from_json(data.get("gate"), run.comparisons, f"{where}: gate"))
 
 
 def _size(finding: Finding) -> float:

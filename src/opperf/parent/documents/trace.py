@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import TypedDict
+from typing import Optional, TypedDict
 
 from opperf.domain.case import Case
+from opperf.domain.codec import decode, read_as
 from opperf.domain.dataclass import dataclass
+from opperf.domain.files.json_text import JsonObject
 from opperf.domain.record import Record, Run
 from opperf.domain.suite import LeftOut, Suite, SuiteCase
+from opperf.domain.type_hint import Count
 
 
 @dataclass(frozen=True)
@@ -20,7 +23,7 @@ class TracedCase:
     """A case of a trace. `recorded` is what all `count` calls took when they were recorded, if that is known."""
 
     case: Case
-    count: int
+    count: Count
     recorded: float | None = None
 
 
@@ -170,6 +173,33 @@ class Replay:
             "standalone": self.total,
             "ratio": alone / again if alone is not None and again else None,
         }
+
+    @classmethod
+    def from_json(cls, data: JsonObject, where: str) -> Replay:
+        """Read the document: the run, and what it has of its trace; raises `InputError` that names the place."""
+        run = Run.from_json(data, where)
+        cases: Mapping[object, Case] = {record.trial.case.id: record.trial.case for record in run}
+        calls = read_as(tuple[Mapping[str, object], ...], data.get("calls"), f"{where}: calls")
+        coverage = read_as(Mapping[str, object], data.get("coverage"), f"{where}: coverage")
+        clock = read_as(Optional[str], coverage.get("clock"), f"{where}: coverage.clock")
+        between, span, device, of_calls = (
+            read_as(Optional[float], coverage.get(name), f"{where}: coverage.{name}")
+            for name in ("between", "span", "device", "device_of_calls")
+        )
+        trace = Trace(
+            read_as(str, data.get("source"), f"{where}: source"),
+            tuple(
+                decode(TracedCase, call, f"{where}: calls[{i}]", case=cases[call.get("case")])
+                for i, call in enumerate(calls)
+                if call.get("case") in cases
+            ),
+            read_as(tuple[LeftOut, ...], data.get("left_out"), f"{where}: left_out"),
+            clock or "host",
+            None,
+            None if between is None or span is None else Between(between, span),
+            None if device is None else Device(device, of_calls or 0.0),
+        )
+        return cls(trace, run)
 
     def to_json(self) -> dict[str, object]:
         """Return the document: that of the run, with what the trace adds."""

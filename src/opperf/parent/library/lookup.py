@@ -6,15 +6,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from opperf.domain.judging import JudgedRun
 from opperf.domain.profile.event import Profile as ProfileDocument
 from opperf.domain.record import Run
 from opperf.domain.suite import Suite as SuiteDocument
 from opperf.parent.commands.listing import listing
 from opperf.parent.documents.bisection import Bisection as BisectionDocument
+from opperf.parent.documents.candidates import JudgedRun
 from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.documents.exploration import Exploration as ExplorationDocument
 from opperf.parent.documents.floor import NoiseRun
+from opperf.parent.documents.judgement import GateDocument
 from opperf.parent.documents.trace import Replay as ReplayDocument
 from opperf.parent.library.arguments import as_list
 from opperf.parent.library.options import Names, Paths
@@ -58,7 +59,7 @@ def load(path: str | Path) -> Results | Comparisons | Gate | Judgements | Noise 
     <opperf.Results: 1 record: 1 ok>
     """
     document = loading.read_document(Path(path))
-    if isinstance(document, loading.GateDocument):
+    if isinstance(document, GateDocument):
         return Gate(document.run, document.judgement)
     result: Results | Comparisons | Judgements | Noise | Replay | Suite | Profile = OBJECTS[type(document)](document)
     return result

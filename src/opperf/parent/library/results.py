@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Generic, TypeVar, overload
 from opperf.domain.errors import InputError
 from opperf.domain.files.destination import write_text
 from opperf.domain.files.json_text import JsonDict
-from opperf.domain.judging import Judged, JudgedRun
 from opperf.domain.profile import event
 from opperf.domain.profile.chrome import save
 from opperf.domain.profile.rows import Change, Row, changes, rows
@@ -20,6 +19,7 @@ from opperf.domain.suite import Suite as SuiteDocument
 from opperf.domain.units import plural
 from opperf.parent.documents.bisection import Answer
 from opperf.parent.documents.bisection import Bisection as BisectionDocument
+from opperf.parent.documents.candidates import Judged, JudgedRun
 from opperf.parent.documents.comparison import Comparison, ComparisonRun
 from opperf.parent.documents.exploration import Anomaly
 from opperf.parent.documents.exploration import Exploration as ExplorationDocument

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from opperf.domain.judging import Judged, JudgedRun, in_order
 from opperf.domain.plan import Side
 from opperf.domain.record import Run
 from opperf.domain.stats.significance import clopper_pearson
@@ -18,6 +17,7 @@ from opperf.domain.units import (
 )
 from opperf.parent.analysis.summary import with_shares
 from opperf.parent.documents.bisection import Bisection
+from opperf.parent.documents.candidates import Judged, JudgedRun, in_order
 from opperf.parent.documents.comparison import Comparison, ComparisonRun
 from opperf.parent.documents.exploration import Exploration
 from opperf.parent.documents.floor import NoiseRun

@@ -12,11 +12,11 @@ from opperf.parent.reports.document import Document, Screen
 from opperf.parent.reports.formats import renderer
 
 if TYPE_CHECKING:
-    from opperf.domain.judging import JudgedRun
     from opperf.domain.profile.event import Profile
     from opperf.domain.record import Run
     from opperf.domain.suite import Suite
     from opperf.parent.documents.bisection import Bisection
+    from opperf.parent.documents.candidates import JudgedRun
     from opperf.parent.documents.comparison import ComparisonRun
     from opperf.parent.documents.exploration import Exploration
     from opperf.parent.documents.floor import NoiseRun

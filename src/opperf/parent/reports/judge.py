@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from opperf.domain.case import Case
 from opperf.domain.explanation import Event, Explanation
-from opperf.domain.judging import RIGHT, VERDICTS, Evidence, Judged, JudgedRun, Speed, in_order
 from opperf.domain.units import format_seconds
+from opperf.parent.documents.candidates import RIGHT, VERDICTS, Evidence, Judged, JudgedRun, Speed, in_order
 from opperf.parent.reports.comparison import RAN
 from opperf.parent.reports.document import (
     Annotation,

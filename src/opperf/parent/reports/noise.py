@@ -45,8 +45,8 @@ def _checks(noise: NoiseRun) -> Iterator[Check]:
         if floor.detection is not None:
             text += f"; {_effect(floor.detection)} detected in {_share(*_detections(floor.detection))}"
         yield Check(*_words(floor.trial), "passed", text, seconds=floor.time, numbers={"moved": floor.moved})
-    for trial, why in noise.unknown:
-        yield Check(*_words(trial), "failed", why or "too few pairs", "error", "warning")
+    for one in noise.unknown:
+        yield Check(*_words(one.trial), "failed", one.reason or "too few pairs", "error", "warning")
 
 
 def _words(trial: Trial) -> tuple[str, str, str]:
@@ -84,8 +84,9 @@ def _sentences(noise: NoiseRun) -> Iterator[str]:
             f"{noise.suites.cut} more did not come to their end, and are not counted, though they might have been "
             "inconclusive: give more `--budget`."
         )
-    for trial, why in noise.unknown:
-        yield f"No floor for {subject(trial.case, trial.side)} {trial.direction}: {why or 'too few pairs'}."
+    for one in noise.unknown:
+        name = f"{subject(one.trial.case, one.trial.side)} {one.trial.direction}"
+        yield f"No floor for {name}: {one.reason or 'too few pairs'}."
 
 
 def _nights(suites: Suites) -> str | None:

@@ -16,7 +16,7 @@ from opperf.domain.errors import InputError
 from opperf.domain.files.destination import explain_errors
 from opperf.domain.files.json_text import NotJSON, show, value_of
 from opperf.domain.files.text_file import distinct, read_bytes
-from opperf.domain.judging import Judged
+from opperf.parent.documents.candidates import Judged
 
 
 class Lines:

@@ -9,9 +9,9 @@ from typing import Any
 from tests.each import each
 
 from opperf.domain.case import Case
-from opperf.domain.judging import Evidence, Judged, JudgedRun, Speed
 from opperf.domain.plan import Settings
 from opperf.domain.record import Run
+from opperf.parent.documents.candidates import Evidence, Judged, JudgedRun, Speed
 from opperf.parent.reports.exports.flashinfer import lines
 
 CASE = Case("flashinfer:d")

@@ -16,7 +16,6 @@ from tests.unit.parent.reports.conftest import statistics
 
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
-from opperf.domain.judging import Evidence, Judged, JudgedRun, Speed
 from opperf.domain.measurement import Quantity
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.profile.event import Event, Profile
@@ -25,8 +24,9 @@ from opperf.domain.record import Record, Run, Value
 from opperf.domain.suite import LeftOut
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.cli.output import tell
+from opperf.parent.documents.candidates import Evidence, Judged, JudgedRun, Speed
 from opperf.parent.documents.comparison import Comparison, ComparisonRun, Explanations, Verdict
-from opperf.parent.documents.floor import Floor, NoiseRun
+from opperf.parent.documents.floor import Floor, NoiseRun, Unknown
 from opperf.parent.documents.judgement import Finding, Judgement
 from opperf.parent.documents.trace import Replay, Trace, TracedCase
 from opperf.parent.pages import result_page
@@ -101,7 +101,7 @@ def candidates(evil: str) -> JudgedRun:
 def floors(evil: str) -> NoiseRun:
     """Return a floor of the name, and a trial without one."""
     trial = Trial(case(evil), side(evil), "forward")
-    return NoiseRun(run_of(evil), (Floor(trial, 1e-3, 5, 0.1, 0.1, 0.1, 0, 3, evil),), ((trial, evil),), 0.02)
+    return NoiseRun(run_of(evil), (Floor(trial, 1e-3, 5, 0.1, 0.1, 0.1, 0, 3, evil),), (Unknown(trial, evil),), 0.02)
 
 
 def replayed(evil: str) -> Replay:

@@ -13,10 +13,10 @@ from tests.each import each
 
 from opperf.domain.case import Case
 from opperf.domain.explanation import Event, Explanation
-from opperf.domain.judging import Evidence, Judged, JudgedRun, Speed
 from opperf.domain.plan import Settings
 from opperf.domain.record import Run
 from opperf.domain.tensor import TensorSpec
+from opperf.parent.documents.candidates import Evidence, Judged, JudgedRun, Speed
 from opperf.parent.pages.figures import charts
 from opperf.parent.pages.result_page import page
 from opperf.parent.reports import render, report_of

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
-from opperf.domain.judging import VERDICTS, Evidence, Judged, JudgedRun, Speed
 from opperf.domain.plan import Settings
 from opperf.domain.record import Run
+from opperf.parent.documents.candidates import VERDICTS, Evidence, Judged, JudgedRun, Speed
 from opperf.parent.reports import render
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import Address

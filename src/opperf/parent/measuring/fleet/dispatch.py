@@ -10,7 +10,6 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from types import TracebackType
 
-from opperf.domain import judging
 from opperf.domain.code import Code, ProblemCode, read_problem
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
@@ -20,6 +19,7 @@ from opperf.domain.node import Node, Where
 from opperf.domain.plan import MOST, Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.parent.analysis.verdict import Rule
+from opperf.parent.documents.candidates import Judged as JudgedCandidate
 from opperf.parent.documents.comparison import Comparison, Verdict
 from opperf.parent.measuring.contest import Contest, outcome
 from opperf.parent.measuring.fleet.engine import Answer, Bout, Engine, Joined, Judged, JudgedSource, Judging, Order
@@ -135,7 +135,7 @@ class Fleet:
 
     def judgements(
         self, against: str, batches: Sequence[tuple[Trial, Sequence[Submission]]], terms: Terms, *, jobs: int = 1
-    ) -> Generator[tuple[Submission, judging.Judged], None, None]:
+    ) -> Generator[tuple[Submission, JudgedCandidate], None, None]:
         """Yield each candidate of the batch of each trial with its verdict, those of a piece of one node together.
 
         Raises `InputError` where the reference cannot be had.
@@ -162,7 +162,7 @@ class Fleet:
             if result.answer is None:
                 reason = f"the judge itself failed: {result.reason}"
                 for trial, one in candidates:
-                    yield one, judging.Judged(one.name, against, trial.case, "inconclusive", reason)
+                    yield one, JudgedCandidate(one.name, against, trial.case, "inconclusive", reason)
                 continue
             fault = result.answer.fault
             if fault is not None:

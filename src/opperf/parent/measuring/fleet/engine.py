@@ -19,12 +19,12 @@ from opperf.domain.codec import Exact
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.files.json_text import JsonObject, NotJSON, value_of
-from opperf.domain.judging import Judged as Verdict
 from opperf.domain.measurement import Outcome
 from opperf.domain.node import Node, kind_of
 from opperf.domain.plan import Settings, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.type_hint import Count
+from opperf.parent.documents.candidates import Judged as Verdict
 from opperf.parent.documents.comparison import Comparison
 
 

@@ -15,10 +15,10 @@ from opperf.domain.code import Code
 from opperf.domain.errors import HarnessError, InputError
 from opperf.domain.files.destination import ScratchFolder
 from opperf.domain.files.text_file import read_bytes
-from opperf.domain.judging import Judged as Verdict
 from opperf.domain.plan import Trial
 from opperf.domain.reason import Reason
 from opperf.parent.analysis.verdict import Rule
+from opperf.parent.documents.candidates import Judged as Verdict
 from opperf.parent.measuring.fleet.engine import Answer, JudgedSource, Judging, Order
 from opperf.parent.measuring.judge.batch import judge_batch
 from opperf.parent.measuring.judge.judge import Terms

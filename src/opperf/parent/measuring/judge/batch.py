@@ -16,8 +16,8 @@ from itertools import product
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, OpperfError
-from opperf.domain.judging import Judged
 from opperf.domain.plan import Trial
+from opperf.parent.documents.candidates import Judged
 from opperf.parent.measuring.crew import Company, Crew, Lane
 from opperf.parent.measuring.judge.judge import Judge, Terms
 from opperf.parent.measuring.judge.quiet import Quiet

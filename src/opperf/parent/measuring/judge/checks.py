@@ -13,10 +13,10 @@ from opperf.catalog import catalog
 from opperf.domain.case import Case, map_tensors
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import OperatorFailure, OpperfError
-from opperf.domain.judging import Evidence
 from opperf.domain.plan import Trial
 from opperf.domain.problem import OpenedProblem
 from opperf.domain.tensor import TensorSpec
+from opperf.parent.documents.candidates import Evidence
 from opperf.parent.measuring.judge.bench import FEW_SLOTS, Bench
 from opperf.parent.measuring.judge.failing import Failing, check_outlines, failure_of, inspect, with_slug
 from opperf.parent.measuring.judge.seat import Seat

@@ -9,11 +9,12 @@ from itertools import cycle, pairwise
 
 from opperf.domain.case import Case
 from opperf.domain.errors import OperatorFailure, OpperfError, WorkerFailure
-from opperf.domain.judging import PAGE, Evidence, bytes_of, extent
+from opperf.domain.judging import PAGE, bytes_of, extent
 from opperf.domain.message.replies import Inspection
 from opperf.domain.problem import WrongWeights
 from opperf.domain.tensor import ITEM_SIZES
 from opperf.domain.units import plural
+from opperf.parent.documents.candidates import Evidence
 from opperf.parent.measuring.judge.bench import Bench
 from opperf.parent.measuring.judge.seat import Seat, Turned
 

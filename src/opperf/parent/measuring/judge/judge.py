@@ -19,12 +19,13 @@ from opperf.domain.code import Code
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, OperatorFailure, OpperfError
 from opperf.domain.explanation import Explanation
-from opperf.domain.judging import Evidence, Judged, Speed, bytes_of
+from opperf.domain.judging import bytes_of
 from opperf.domain.peaks import Peaks
 from opperf.domain.plan import UNCHECKED, Settings, Trial
 from opperf.domain.problem import OpenedProblem
 from opperf.domain.units import format_seconds
 from opperf.parent.analysis.verdict import LEAST_PAIRS, Rule, paired_test
+from opperf.parent.documents.candidates import Evidence, Judged, Speed
 from opperf.parent.documents.comparison import PairValue, Verdict
 from opperf.parent.measuring.calibration import stored_rates
 from opperf.parent.measuring.comparing import Comparing

@@ -20,9 +20,9 @@ from statistics import median
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import OpperfError
-from opperf.domain.judging import Evidence, Speed
 from opperf.domain.measurement import Measurement, Sample, Samples
 from opperf.domain.plan import Settings, Side, Trial
+from opperf.parent.documents.candidates import Evidence, Speed
 from opperf.parent.documents.comparison import PairValue
 from opperf.parent.measuring.judge.bench import Bench
 from opperf.parent.measuring.judge.failing import Failing, check_outlines, failure_of, inspect, with_slug

@@ -13,9 +13,10 @@ from typing import Protocol
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.destination import ScratchFolder
-from opperf.domain.judging import Judged, JudgedRun, tensors
+from opperf.domain.judging import tensors
 from opperf.domain.plan import Trial
 from opperf.parent.analysis.verdict import Rule
+from opperf.parent.documents.candidates import Judged, JudgedRun
 from opperf.parent.measuring.contest import header, start
 from opperf.parent.measuring.judge.batch import judge_batch
 from opperf.parent.measuring.judge.candidates import reference_trials

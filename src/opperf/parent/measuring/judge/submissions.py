@@ -19,7 +19,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import NotJSON, show, value_of
 from opperf.domain.files.text_file import distinct, read_text
-from opperf.domain.judging import Evidence, Judged
+from opperf.parent.documents.candidates import Evidence, Judged
 from opperf.parent.measuring.judge.candidates import function_of, read_candidate
 
 #: Characters of a name at most: it is in each message, and a column of reports.

@@ -11,13 +11,13 @@ from opperf.domain.case import Case
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import JsonDict, JsonObject
-from opperf.domain.judging import JudgedRun
 from opperf.domain.moment import shown_moment
 from opperf.domain.record import Run
 from opperf.domain.units import format_bytes, format_percent, format_ratios, format_seconds
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.commands.compare import of_runs
 from opperf.parent.commands.history import imported_changes, named_changes
+from opperf.parent.documents.candidates import JudgedRun
 from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.documents.floor import NoiseRun
 from opperf.parent.pages.charts import Chart

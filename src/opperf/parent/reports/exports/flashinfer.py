@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 
-from opperf.domain.judging import RIGHT, Judged, JudgedRun
 from opperf.domain.record import Run
+from opperf.parent.documents.candidates import RIGHT, Judged, JudgedRun
 
 MILLI = 1e3
 PASSED, NUMERICAL = "PASSED", "INCORRECT_NUMERICAL"

@@ -14,8 +14,8 @@ from typing import Literal, TypeAlias, Union
 
 from sqlalchemy import Connection, delete, select
 
-from opperf.domain.judging import JudgedRun
 from opperf.domain.record import SCHEMA_VERSION, Run
+from opperf.parent.documents.candidates import JudgedRun
 from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.documents.floor import NoiseRun
 from opperf.parent.store.database import schema

@@ -13,12 +13,12 @@ from sqlalchemy.dialects import postgresql, sqlite
 from opperf.domain.codec import read_as
 from opperf.domain.dataclass import dataclass
 from opperf.domain.files.json_text import JsonDict, JsonObject
-from opperf.domain.judging import Judged
 from opperf.domain.moment import Moment, parse_moment
 from opperf.domain.node import Node
 from opperf.domain.plan import Side
 from opperf.domain.record import Record, Run, Statistics
 from opperf.domain.stats.significance import Estimate
+from opperf.parent.documents.candidates import Judged
 from opperf.parent.documents.comparison import Comparison
 from opperf.parent.documents.floor import Floor, series_side
 from opperf.parent.store.database import schema
