@@ -1,7 +1,7 @@
 """From a selection to the plan: names looked up, cases made, and one trial for each side and direction.
 
 Neutral names are looked up in the catalog. A framework's own names are known only to the framework, so its child is
-asked through `Asked`, which the session provides. So are its registered operators, which opperf has no definition of,
+asked through `ChildAnswers`, which the session provides. So are its registered operators, which opperf has no definition of,
 and example cases of those.
 """
 
@@ -251,7 +251,7 @@ def _directions(
 ) -> tuple[str, ...]:
     """Return the directions to measure: those asked for, else the default ones that the operator has.
 
-    Only a run shows whether a framework's own operator has a gradient, and so sets `tried`; without
+    Only a run shows whether a framework's own operator has a gradient, and so sets `attempt`; without
     floating inputs it has none. A `layer` has weights of its own.
     """
     if selection.directions:

@@ -132,7 +132,7 @@ class Template:
         return replace(self._base, inputs=inputs)
 
     def _number(self, place: Place, values: Values, sizes: Mapping[Values, int], size_class: int) -> int:
-        """Return the number at a place: see `_followed`; what follows nothing is an option of the class."""
+        """Return the number at a place: see `_follow`; what follows nothing is an option of the class."""
         if not _varies(values):
             return values[0]
         if values in sizes:

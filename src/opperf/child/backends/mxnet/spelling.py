@@ -1,7 +1,7 @@
 """What MXNet's bindings need beyond a path and its arguments.
 
 * Some operators go by another name for another shape (`dot` and `matmul`), or want tensors made beside those of the
-  case (`ones` for a group norm). `settled` writes down a function that works this out when the call is bound, so that
+  case (`ones` for a group norm). `adjust` writes down a function that works this out when the call is bound, so that
   the timed call is MXNet's operator alone.
 * A composition takes MXNet's face as its first parameter, as `hybrid_forward(self, F, x)` does: `mx.nd` where
   operators run at once, `mx.sym` where they are compiled. The functions with NumPy's names are under `F.np`, `F.npx`.
