@@ -27,8 +27,8 @@ from typing import Any
 from report import publish
 
 import opperf
-from opperf.parent.analysis.verdict import FIRST_PAIRS
 from opperf.parent.documents.candidates import Judged
+from opperf.parent.documents.tolerances import FIRST_PAIRS
 
 REPEATS, COPIES = 5, 200
 SHAPE = (256, 256)

@@ -61,6 +61,7 @@ RULES = {
     "child.measure.host": ("MOST_STOLEN", "MMAP_THRESHOLD", "TRIM_THRESHOLD"),
     "parent.documents.comparison": ("WIDEST", "MOVED_SHARE", "MOVED_BYTES"),
     "parent.documents.load": ("CROWDED",),
+    "parent.documents.tolerances": ("TOLERANCE", "THRESHOLD", "FIRST_PAIRS"),
     "domain.measurement": (
         "ENOUGH_CLEAN",
         "LONG_CALL",
@@ -76,7 +77,6 @@ RULES = {
         "LEAST_PAIRS",
         "LOOKS",
         "GROWTH",
-        "FIRST_PAIRS",
         "MOST_PAIRS",
         "DISCOVERY_RATE",
         "ONE_STAGE",

@@ -22,6 +22,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.stats.order import median
 from opperf.domain.stats.significance import LEAST_ERROR, Estimate
 from opperf.parent.analysis.ratio_graph import Edge, RatioGraph
+from opperf.parent.documents.tolerances import TOLERANCE
 
 #: What a change must gain in squared standard errors. By level and step together, chance gains so much in exp(-16 / 2)
 #: of places, 3 in 10,000; a change needs it on two nights, and named changes are counted by `benchmarks/nights.py`.
@@ -64,7 +65,7 @@ class Change:
         return abs(self.size.log_ratio) <= self.past
 
 
-def changes(points: Sequence[Point], *, tolerance: float = 0.02, penalty: float = PENALTY) -> list[Change]:
+def changes(points: Sequence[Point], *, tolerance: float = TOLERANCE, penalty: float = PENALTY) -> list[Change]:
     """Return the changes of a series that are larger than the tolerance, a share of the time, in order.
 
     >>> quiet = Estimate(0.0, 0.005)

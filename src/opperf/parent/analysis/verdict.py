@@ -19,12 +19,11 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.stats.significance import PairedTest, discoveries, t_quantile
 from opperf.parent.documents.comparison import WIDEST, Verdict
 from opperf.parent.documents.floor import Floor
-from opperf.parent.documents.tolerances import Tolerances
+from opperf.parent.documents.tolerances import FIRST_PAIRS, TOLERANCE, Tolerances
 
 #: Pairs at which stage 1 looks, relative to the first look, and the factor between later looks with `--settle`.
 LOOKS = (1.0, 1.6, 2.4)
 GROWTH = 1.6
-FIRST_PAIRS = 5
 #: Fewer pairs say nothing: their interval is wide, or there is none, and one of them is as far off as any.
 LEAST_PAIRS = 3
 #: Pairs at most, where a comparison is to go on until it is settled.
@@ -63,7 +62,7 @@ class Rule:
     as it gains by them: until its ratio is known within a share, the `precision`, or half of the tolerance.
     """
 
-    tolerance: float = 0.02
+    tolerance: float = TOLERANCE
     pairs: int = FIRST_PAIRS
     floor: float = 0.0
     most: int | None = None

@@ -128,7 +128,9 @@ def show_changes(
     *,
     database: Database = None,
     since: Since = None,
-    tolerance: Annotated[str, typer.Option(metavar="PERCENT", help="Smallest change worth reporting.")] = "2%",
+    tolerance: Annotated[
+        str, typer.Option(metavar="PERCENT", help="Smallest change worth reporting.")
+    ] = options.USUAL_TOLERANCE,
     format: options.Format = None,
 ) -> None:
     """Show between which builds operators changed.

@@ -19,6 +19,7 @@ import typer
 from opperf.domain.dataclass import dataclass
 from opperf.domain.files.json_text import JsonDict
 from opperf.parent.cli import completion
+from opperf.parent.documents.tolerances import FIRST_PAIRS, TOLERANCE
 from opperf.parent.reports.formats import join_words, names
 from opperf.parent.workers.passwords import own_command
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from opperf.parent.measuring.session import Options
 
 
+#: A default as it is typed, and stands in the help.
+USUAL_TOLERANCE = f"{TOLERANCE:.3%}".replace(".000", "")
 Words: TypeAlias = Optional[list[str]]
 Option = typer.Option
 
@@ -221,12 +224,15 @@ class Sampling:
     cache: Annotated[str, Option(metavar="hot|cold", help="State of the CPU cache before each call.")] = "hot"
 
 
+Tolerance = Annotated[str, Option(metavar="PERCENT", help="Smallest change worth reporting.")]
+
+
 @dataclass(frozen=True)
 class Judging:
     """When a comparison is decided."""
 
-    pairs: Annotated[int, Option(metavar="K", help="Number of pairs of processes to measure at first.")] = 5
-    tolerance: Annotated[str, Option(metavar="PERCENT", help="Smallest change worth reporting.")] = "2%"
+    pairs: Annotated[int, Option(metavar="K", help="Number of pairs of processes to measure at first.")] = FIRST_PAIRS
+    tolerance: Tolerance = USUAL_TOLERANCE
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from opperf.domain.record import Run
 from opperf.domain.registry import split_implementation
 from opperf.parent.analysis.crowd import crowd_warnings
 from opperf.parent.analysis.two_runs import compare_runs
-from opperf.parent.analysis.verdict import FIRST_PAIRS, Rule
+from opperf.parent.analysis.verdict import Rule
 from opperf.parent.documents.comparison import Comparison, ComparisonRun
 from opperf.parent.documents.load import load_of
-from opperf.parent.documents.tolerances import Tolerances
+from opperf.parent.documents.tolerances import FIRST_PAIRS, TOLERANCE, Tolerances
 from opperf.parent.measuring.calibration import stored_floors, stored_rates
 from opperf.parent.measuring.comparing import Comparing
 from opperf.parent.measuring.contest import Contest, header, outcome
@@ -45,8 +45,8 @@ class Judging:
     long each pair samples a case, and without `keep_samples` a comparison holds no values of its pairs.
     """
 
-    tolerance: float | str | Tolerances = 0.02
-    pairs: int = 5
+    tolerance: float | str | Tolerances = TOLERANCE
+    pairs: int = FIRST_PAIRS
     settle: bool = False
     max_pairs: int | None = None
     explain: bool = False

@@ -20,6 +20,7 @@ from opperf.parent.documents.candidates import JudgedRun
 from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.documents.floor import NoiseRun
 from opperf.parent.documents.judgement import GateDocument
+from opperf.parent.documents.tolerances import TOLERANCE
 from opperf.parent.documents.trace import Replay
 from opperf.parent.reports.history import NamedChange
 from opperf.parent.sources.gate_file import find_database
@@ -99,7 +100,7 @@ def named_changes(
     filters: Filters = EVERYTHING,
     *,
     since: datetime | None = None,
-    tolerance: float = 0.02,
+    tolerance: float = TOLERANCE,
     most: int | None = None,
 ) -> Search:
     """Return the changes between builds in series of ratios.
@@ -166,7 +167,7 @@ def missing(archive: Archive, operator: str) -> InputError:
 
 
 def imported_changes(
-    archive: Archive, filters: Filters = EVERYTHING, *, since: datetime | None = None, tolerance: float = 0.02
+    archive: Archive, filters: Filters = EVERYTHING, *, since: datetime | None = None, tolerance: float = TOLERANCE
 ) -> Search:
     """Return the changes in the absolute times that other tools measured."""
     result: list[NamedChange] = []

@@ -17,6 +17,7 @@ from opperf.domain.plan import Settings, Trial, check_most
 from opperf.domain.units import parse_percent, plural
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.documents.floor import NoiseRun, Unknown
+from opperf.parent.documents.tolerances import FIRST_PAIRS, TOLERANCE
 from opperf.parent.measuring.calibration import stored_floors
 from opperf.parent.measuring.comparing import Comparing
 from opperf.parent.measuring.contest import header, start
@@ -81,8 +82,8 @@ def noise(
     progress: Progress,
     *,
     study: Study = USUAL,
-    pairs: int = 5,
-    tolerance: float | str = 0.02,
+    pairs: int = FIRST_PAIRS,
+    tolerance: float | str = TOLERANCE,
     labels: Mapping[str, str],
     command: Sequence[str] = (),
 ) -> tuple[NoiseRun, BaseException | None]:

@@ -1,4 +1,7 @@
-"""The smallest change worth reporting: the usual one, and those of operators by name or pattern."""
+"""The smallest change worth reporting: the usual one, and those of operators by name or pattern.
+
+What every command and function compares by unless told otherwise has its one place here.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,11 @@ from dataclasses import field
 from fnmatch import fnmatchcase
 
 from opperf.domain.dataclass import dataclass
+
+#: The smallest change worth reporting, as a share of the time: of a live comparison, and of a recorded expectation.
+TOLERANCE, THRESHOLD = 0.02, 0.10
+#: Pairs of processes at the first look.
+FIRST_PAIRS = 5
 
 
 @dataclass(frozen=True)

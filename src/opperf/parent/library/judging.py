@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from opperf.domain.errors import InputError
+from opperf.parent.documents.tolerances import FIRST_PAIRS, TOLERANCE
 from opperf.parent.library.arguments import as_list, cases, names_of, progress_of, read, text_of
 from opperf.parent.library.options import JudgeOptions, Operator, with_options
 from opperf.parent.library.results import Judgements
@@ -25,8 +26,8 @@ def judge(
     *,
     against: Operator,
     many: str | Path | None = None,
-    tolerance: float | str = 0.02,
-    pairs: int = 5,
+    tolerance: float | str = TOLERANCE,
+    pairs: int = FIRST_PAIRS,
     jobs: int = 1,
     output: str | Path | None = None,
     resume: bool = False,

@@ -13,6 +13,7 @@ from opperf.parent.commands import compare as comparing
 from opperf.parent.commands import gate as gating
 from opperf.parent.commands import noise as studying
 from opperf.parent.commands import run as running
+from opperf.parent.documents.tolerances import FIRST_PAIRS, TOLERANCE
 from opperf.parent.library.arguments import as_list, as_text, hold, keep, names_of, progress_of, read, side_text, write
 from opperf.parent.library.options import (
     CompareOptions,
@@ -96,8 +97,8 @@ def compare(
     base: Operator | None = None,
     new: Operator | Sequence[Operator] | None = None,
     framework: str | None = None,
-    tolerance: float | str = 0.02,
-    pairs: int = 5,
+    tolerance: float | str = TOLERANCE,
+    pairs: int = FIRST_PAIRS,
     settle: bool = False,
     max_pairs: int | None = None,
     processes: int | None = None,
@@ -213,8 +214,8 @@ def noise(
     error_rate: bool = False,
     effect: float | str | None = None,
     layout: bool = False,
-    pairs: int = 5,
-    tolerance: float | str = 0.02,
+    pairs: int = FIRST_PAIRS,
+    tolerance: float | str = TOLERANCE,
     labels: Mapping[str, str] | None = None,
     progress: bool = False,
     **options: Unpack[NoiseOptions],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from opperf.parent.commands.bisect import bisect as bisecting
 from opperf.parent.commands.explore import explore as exploring
+from opperf.parent.documents.tolerances import FIRST_PAIRS, TOLERANCE
 from opperf.parent.library.arguments import names_of, progress_of, read
 from opperf.parent.library.options import BisectOptions, ExploreOptions, Operator, with_options
 from opperf.parent.library.results import Bisection, Exploration
@@ -66,8 +67,8 @@ def bisect(
     package: str | None = None,
     pre: bool = False,
     metric: str = "time",
-    tolerance: float | str = 0.02,
-    pairs: int = 5,
+    tolerance: float | str = TOLERANCE,
+    pairs: int = FIRST_PAIRS,
     clock: str = "wall",
     explain: bool = False,
     labels: Mapping[str, str] | None = None,

@@ -1,8 +1,8 @@
 """From a selection to the plan: names looked up, cases made, and one trial for each side and direction.
 
 Neutral names are looked up in the catalog. A framework's own names are known only to the framework, so its child is
-asked through `ChildAnswers`, which the session provides. So are its registered operators, which opperf has no definition of,
-and example cases of those.
+asked through `ChildAnswers`, which the session provides. So are its registered operators, which opperf has no
+definition of, and example cases of those.
 """
 
 from __future__ import annotations

@@ -19,15 +19,13 @@ from opperf.domain.files.json_text import JsonDict, JsonObject
 from opperf.domain.files.text_file import read_text
 from opperf.domain.plan import SHARED_CODE
 from opperf.domain.registry import split_implementation
-from opperf.parent.documents.tolerances import Tolerances
+from opperf.parent.documents.tolerances import FIRST_PAIRS, THRESHOLD, TOLERANCE, Tolerances
 from opperf.parent.sources.gate_keys import (
     DATABASE_KEYS,
     EXPECTED_KEYS,
     KEYS,
     NIGHTLY_KEYS,
     OPTIONS,
-    THRESHOLD,
-    TOLERANCE,
     Reader,
     name_of,
     names,
@@ -62,7 +60,7 @@ class GateFile:
     base: str | None = None
     new: tuple[str, ...] = ()
     tolerance: Tolerances = Tolerances(TOLERANCE)
-    pairs: int = 5
+    pairs: int = FIRST_PAIRS
     settle: bool = False
     max_pairs: int | None = None
     trial_budget: float | None = None

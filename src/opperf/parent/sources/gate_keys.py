@@ -16,13 +16,11 @@ from opperf.domain.tensor import parse_dtype
 from opperf.domain.units import parse_duration, parse_jobs, parse_percent
 from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.documents.judgement import POLICIES
-from opperf.parent.documents.tolerances import Tolerances
+from opperf.parent.documents.tolerances import THRESHOLD, TOLERANCE, Tolerances
 from opperf.parent.sources.value_choice import ValueChoice
 
 #: The fewest pairs and processes that a gate may judge by.
 LEAST = 3
-#: The smallest change worth reporting where a file names none: of a live comparison, and of an expectation.
-TOLERANCE, THRESHOLD = 0.02, 0.10
 
 #: Reads one value of a key; raises `InputError` that says what was expected. The folder is that of the file.
 Reader: TypeAlias = Callable[[object, Path], object]

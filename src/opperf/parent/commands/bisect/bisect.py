@@ -16,11 +16,12 @@ from opperf.parent.analysis.verdict import Rule
 from opperf.parent.commands.bisect.answers import Candidates, Judge, Subject
 from opperf.parent.commands.bisect.bench import Bench, Journal
 from opperf.parent.commands.bisect.builds import Beside, Builds, Commits, Packages
-from opperf.parent.commands.bisect.questions import FIRST_PAIRS, Questions
+from opperf.parent.commands.bisect.questions import FEWEST_PAIRS, Questions
 from opperf.parent.commands.bisect.releases import releases
 from opperf.parent.commands.compare import parse_sides
 from opperf.parent.documents.bisection import Answer, Bisection, Step
 from opperf.parent.documents.comparison import Verdict
+from opperf.parent.documents.tolerances import FIRST_PAIRS, TOLERANCE
 from opperf.parent.measuring.comparing import Comparing
 from opperf.parent.measuring.contest import Contest, header, start
 from opperf.parent.measuring.explain import explain
@@ -44,8 +45,8 @@ class Order:
     pre: bool = False
     package: str | None = None
     metric: str = "time"
-    tolerance: float | str = 0.02
-    pairs: int = 5
+    tolerance: float | str = TOLERANCE
+    pairs: int = FIRST_PAIRS
     explain: bool = False
     journal: Path | None = None
     resume: Path | None = None
@@ -209,7 +210,7 @@ class Search:
 
     def _compare_ends(self, good: str, bad: str) -> None:
         """Compare good and bad, and once more where it is not clear whether they differ."""
-        for pairs in (FIRST_PAIRS, self._rule.pairs):
+        for pairs in (FEWEST_PAIRS, self._rule.pairs):
             unclear = [
                 one
                 for one in self._subjects

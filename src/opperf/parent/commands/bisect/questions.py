@@ -16,7 +16,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.parent.commands.bisect.answers import Candidates, Judge, Subject
 
 #: The pairs of a first comparison, and the most of any by those of a first look of `compare`.
-FIRST_PAIRS, MOST_LOOKS = 2, 4
+FEWEST_PAIRS, MOST_LOOKS = 2, 4
 #: How often two builds are compared without a doubt that it matters, and how often at most.
 FREE, MOST = 2, 5
 #: How many of the best questions are looked at for one that matters.
@@ -91,7 +91,7 @@ class Questions:
     def _due(self, subject: Subject, base: str, new: str) -> int:
         """Return by how many pairs two builds are compared next: by two, then by as many as they had."""
         pairs = sum(one[4] for one in subject.between(base, new))
-        return max(FIRST_PAIRS, min(pairs, MOST_LOOKS * self._pairs))
+        return max(FEWEST_PAIRS, min(pairs, MOST_LOOKS * self._pairs))
 
     def matters(self, subject: Subject, base: str, new: str) -> bool:
         """Whether comparing two builds once more may make the story another one, or certain, or no more so."""
@@ -114,7 +114,7 @@ class Questions:
     def _outcome(self, subject: Subject, base: str, new: str, log_ratio: float, error: float) -> tuple[object, ...]:
         """Return what would be said if two builds were compared once more, without an error as it is now."""
         judge = self._judge
-        more = (base, new, log_ratio, error, FIRST_PAIRS) if error else None
+        more = (base, new, log_ratio, error, FEWEST_PAIRS) if error else None
         story = judge.stories(subject, more)[0]
         test = subject.pooled_test(base, new)
         assert test is not None
