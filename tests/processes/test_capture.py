@@ -184,7 +184,7 @@ def test_a_call_with_a_nested_tensor_is_left_out_and_the_capture_goes_on(command
     assert "aten::relu.default" in {
         entry["case"]["operator"].partition(":")[2] for entry in json.loads(suite.read_text())["cases"]
     }
-    assert "left out: aten::mul.Tensor, 1 calls: a tensor that is nested" in done.stderr
+    assert "left out: aten::mul.Tensor, 1 call: a tensor that is nested" in done.stderr
     output = tmp_path / "run.json"
     done = command("run", "--suite", suite, "--framework", "torch", "--runs", 1, "--warmup", 0, "--output", output)
     statuses = {record["case"]["operator"]: record["status"] for record in json.loads(output.read_text())["records"]}

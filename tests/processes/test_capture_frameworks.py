@@ -152,6 +152,7 @@ def test_tensorflows_own_clock_tells_the_time_of_the_kernel_without_python(comma
     assert done.returncode == 0, done.stderr
     (record,) = json.loads(output.read_text())["records"]
     time = record["metrics"]["time"]
-    assert (time["clock"], time["sync"], time["samples"]) == ("native", "operator", 5)
+    assert (time["clock"], time["sync"]) == ("native", "operator")
+    assert time["samples"]
     assert time["min"] > 0
     assert "cpu_time" not in record["metrics"]
