@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+import opperf
 from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.workers.interpreters import choose_environment, interpreter
-from opperf.parent.workers.package import package_folder
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "param_library.py"
 #: Own operator, iterator and generator; a layer; a sweep; and what is refused.
@@ -96,11 +96,11 @@ def python() -> Path:
 
 
 def run(python: Path, *words: str | Path, folder: Path) -> str:
-    """Run a program with opperf's own files on its path, and return what it prints."""
+    """Run a program with opperf on its path, and nothing beside it; return what it prints."""
     done = subprocess.run(
         [python, *words],
         cwd=folder,
-        env={"PYTHONPATH": str(package_folder())},
+        env={"PYTHONPATH": str(Path(opperf.__file__).parents[1])},
         capture_output=True,
         text=True,
         timeout=120,

@@ -6,7 +6,7 @@ hold nothing but opperf: with the parent's whole site-packages there, MXNet woul
 * The folder is named after the content of its files, so a child never runs code of another version than its parent,
   and a checkout that is being edited gets a new folder with each change.
 * It appears whole or not at all: it is filled under another name and then renamed.
-* The parent's tower stays at home: a child never imports it.
+* The parent's tower stays at home, and PARAM's grammar of configs: a child never imports them.
 
 A script that is profiled gets another one: the whole package, since the script may use opperf itself, and beside it the
 `sitecustomize` that starts the profiler.
@@ -32,6 +32,8 @@ from opperf.domain.files.destination import ensure_private
 KEEP_FOR = 30 * 24 * 3600.0
 #: What a child needs of the package: modules, and what it compiles itself.
 SOURCES = (".py", ".c", ".cpp")
+#: Rooms of the package that no child enters.
+AT_HOME = ("parent", "param")
 #: Length of the content's digest in the folder's name: 64 bits, far beyond chance.
 DIGEST = 16
 
@@ -86,7 +88,8 @@ def _running_child() -> tuple[dict[str, bytes], str]:
 
 def _child_of(source: Path, contents: dict[str, bytes]) -> tuple[dict[str, bytes], str]:
     """Return what a child needs of a package's files, and its digest."""
-    own = {name: text for name, text in contents.items() if not name.startswith(f"{source.name}/parent/")}
+    at_home = tuple(f"{source.name}/{room}/" for room in AT_HOME)
+    own = {name: text for name, text in contents.items() if not name.startswith(at_home)}
     return own, _digest(own)
 
 
