@@ -22,8 +22,8 @@ from opperf.parent.store.imports.asv import Folder
 from opperf.parent.store.imports.builds import Build
 
 T = TypeVar("T")
-#: Files that are read before they are wanted; some megabytes each.
-AHEAD = 4
+#: Files that are read before they are wanted, about as many as go into the database at once; half a megabyte each.
+AHEAD = 48
 #: Bytes from which a process is worth its start.
 LARGE = 16 * 1024 * 1024
 
