@@ -11,6 +11,16 @@ from opperf.domain.dataclass import dataclass
 from opperf.parent.cli import options
 from opperf.parent.cli.options import grouped
 
+PairBudget = Annotated[
+    Optional[str], typer.Option(metavar="SECONDS", help="Sampling time of a case in each pair. Default: as needed.")
+]
+PairPrecision = Annotated[
+    Optional[str],
+    typer.Option(
+        metavar="P", help="Stop sampling in a pair once its ratio is this precise. Default: half the tolerance."
+    ),
+]
+
 
 @dataclass(frozen=True)
 class PairSampling:
@@ -19,15 +29,8 @@ class PairSampling:
     processes: Annotated[
         Optional[int], typer.Option(metavar="K", help="Number of processes per side: the same as `--pairs`.")
     ] = None
-    trial_budget: Annotated[
-        Optional[str], typer.Option(metavar="SECONDS", help="Sampling time of a case in each pair. Default: as needed.")
-    ] = None
-    precision: Annotated[
-        Optional[str],
-        typer.Option(
-            metavar="P", help="Stop sampling in a pair once its ratio is this precise. Default: half the tolerance."
-        ),
-    ] = None
+    trial_budget: PairBudget = None
+    precision: PairPrecision = None
 
 
 @grouped

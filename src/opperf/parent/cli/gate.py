@@ -16,6 +16,7 @@ from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.files.destination import write_text
 from opperf.domain.units import plural
 from opperf.parent.cli import options, output
+from opperf.parent.cli.compare import PairBudget, PairPrecision
 from opperf.parent.cli.options import command, grouped, inputs, labels, request, wishes
 from opperf.parent.cli.output import check_pages, write_pages
 from opperf.parent.cli.places import check_report, take_output
@@ -53,15 +54,8 @@ def gate(
     max_pairs: Annotated[
         Optional[int], Option(metavar="N", help="Maximum number of pairs with --settle. Default: 64.")
     ] = None,
-    trial_budget: Annotated[
-        Optional[str], Option(metavar="SECONDS", help="Sampling time of a case in each pair. Default: as needed.")
-    ] = None,
-    precision: Annotated[
-        Optional[str],
-        Option(
-            metavar="P", help="Stop sampling in a pair once its ratio is this precise. Default: half the tolerance."
-        ),
-    ] = None,
+    trial_budget: PairBudget = None,
+    precision: PairPrecision = None,
     expected: Annotated[
         Optional[Path], Option(metavar="FILE", help="Compare with the expectations in this file instead.")
     ] = None,
