@@ -442,7 +442,9 @@ def test_a_file_of_run_batch_keeps_its_ids(result: Any) -> None:
     assert made.run_id == "torch.add|1|2|2_34"
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the configs that PARAM ships are not here")
+@pytest.mark.skipif(
+    not SHARED.is_dir(), reason="PARAM's own configs, which opperf may not ship, are not beside this checkout"
+)
 def test_the_configs_that_param_ships_are_read() -> None:
     counts = {path.stem: len(list(cases(read_config(path), 0))) for path in sorted(SHARED.glob("*.json"))}
     assert counts == {

@@ -78,7 +78,9 @@ def test_a_line_of_embedding_bags_has_what_param_makes_their_data_of(lines: Any)
     assert line["build"] == document[EMBEDDINGS]["config"][0]["build"][0]
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the configs that PARAM ships are not here")
+@pytest.mark.skipif(
+    not SHARED.is_dir(), reason="PARAM's own configs, which opperf may not ship, are not beside this checkout"
+)
 def test_lines_of_the_configs_that_param_ships_repeat_their_entries(lines: Any) -> None:
     compared = 0
     for path in sorted(SHARED.glob("*.json")):

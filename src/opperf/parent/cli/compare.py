@@ -9,7 +9,7 @@ import typer
 
 from opperf.domain.dataclass import dataclass
 from opperf.parent.cli import options
-from opperf.parent.cli.options import grouped
+from opperf.parent.cli.option_groups import grouped
 
 PairBudget = Annotated[
     Optional[str], typer.Option(metavar="SECONDS", help="Sampling time of a case in each pair. Default: as needed.")

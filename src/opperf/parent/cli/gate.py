@@ -17,7 +17,8 @@ from opperf.domain.files.destination import write_text
 from opperf.domain.units import plural
 from opperf.parent.cli import options, output
 from opperf.parent.cli.compare import PairBudget, PairPrecision
-from opperf.parent.cli.options import command, grouped, inputs, labels, request, wishes
+from opperf.parent.cli.option_groups import grouped
+from opperf.parent.cli.options import command, inputs, labels, request, wishes
 from opperf.parent.cli.output import check_pages, write_pages
 from opperf.parent.cli.places import check_report, take_output
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 import typer
 
 from opperf.parent.cli import options
-from opperf.parent.cli.options import grouped
+from opperf.parent.cli.option_groups import grouped
 
 if TYPE_CHECKING:
     from opperf.parent.cli.progress import Bar

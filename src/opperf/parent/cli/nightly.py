@@ -8,7 +8,7 @@ from typing import Annotated, Optional
 import typer
 
 from opperf.parent.cli import options
-from opperf.parent.cli.options import grouped
+from opperf.parent.cli.option_groups import grouped
 
 Option = typer.Option
 

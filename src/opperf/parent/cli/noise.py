@@ -10,7 +10,7 @@ import typer
 
 from opperf.domain.units import plural
 from opperf.parent.cli import options
-from opperf.parent.cli.options import grouped
+from opperf.parent.cli.option_groups import grouped
 
 
 @grouped

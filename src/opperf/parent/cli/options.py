@@ -1,18 +1,15 @@
 """The options that verbs share, each declared once: what to measure, where, and how; and what use cases make of them.
 
-Verbs that take the same options together take a class of them, and `grouped` makes options of its fields. An option
+Verbs that take the same options together take a class of them, whose fields `option_groups` makes options of. An option
 that some verb takes without the others of its class has a name of its own.
 """
 
 from __future__ import annotations
 
-import inspect
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields, is_dataclass
-from functools import wraps
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional, TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Optional, TypeAlias
 
 import typer
 
@@ -307,34 +304,6 @@ class Report:
 def verb_application(**attributes: Any) -> typer.Typer:
     """Return an application for one verb of `opperf`, with the attributes that all have."""
     return typer.Typer(add_completion=False, rich_markup_mode=None, **attributes)
-
-
-def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command with an option for each field of the classes that it takes."""
-    own = inspect.signature(command, eval_str=True).parameters
-    groups: JsonDict = {name: one.annotation for name, one in own.items() if is_dataclass(one.annotation)}
-
-    @wraps(command)
-    def flat(**options: object) -> None:
-        values = {
-            name: group(**{one.name: options.pop(one.name) for one in fields(group)}) for name, group in groups.items()
-        }
-        command(**values, **options)
-
-    # `inspect.signature` reads it, by which typer knows a command.
-    vars(flat)["__signature__"] = inspect.Signature([option for one in own.values() for option in _options(one)])
-    return flat
-
-
-def _options(parameter: inspect.Parameter) -> Iterator[inspect.Parameter]:
-    """Yield a parameter as it is, or one for each field of its class."""
-    group = parameter.annotation
-    if not is_dataclass(group):
-        yield parameter
-        return
-    types = get_type_hints(group, include_extras=True)
-    for one in fields(group):
-        yield inspect.Parameter(one.name, parameter.kind, default=one.default, annotation=types[one.name])
 
 
 def request(what: What, *groups: Where | Sampling | How, config: Sequence[Path] = ()) -> JsonDict:

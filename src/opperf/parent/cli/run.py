@@ -10,7 +10,7 @@ import typer
 from opperf.domain.errors import way_out
 from opperf.domain.units import plural
 from opperf.parent.cli import options
-from opperf.parent.cli.options import grouped
+from opperf.parent.cli.option_groups import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.testing import CliRunner
 
-from opperf.parent.cli.options import grouped
+from opperf.parent.cli.option_groups import grouped
 
 
 @dataclass(frozen=True)
