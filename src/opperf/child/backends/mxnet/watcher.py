@@ -21,7 +21,7 @@ from typing import Any
 
 import mxnet as mx
 
-from opperf.child.backends.common.threads import ThreadNames
+from opperf.child.backends.common.watching import WindowWatcher
 from opperf.child.backends.mxnet.allocations import Change, changes
 from opperf.child.backends.mxnet.calls import of_blocks, of_operators
 from opperf.child.backends.mxnet.handover import Handover
@@ -31,9 +31,9 @@ from opperf.child.backends.mxnet.spans import readings, spans, with_memory, with
 from opperf.child.backends.mxnet.thread_hash import of_thread
 from opperf.child.backends.mxnet.threads import ENGINES
 from opperf.domain.dataclass import dataclass
-from opperf.domain.profile.event import Event, Profile, Reading, merge
+from opperf.domain.profile.event import Event, Profile, Reading
 from opperf.domain.profile.mxnet_names import FUSION_PREFIXES
-from opperf.domain.profile.watching import ONE_BY_ONE, Steps, Watching
+from opperf.domain.profile.watching import ONE_BY_ONE, Watching
 
 #: MXNet's switches of bulks, on unless they are 0.
 BULKS = tuple(ONE_BY_ONE)
@@ -66,15 +66,21 @@ class Window:
     threads: Mapping[str, str]
 
 
-class Watcher:
+class Watcher(WindowWatcher[Window]):
     """MXNet's profiler."""
 
     framework = "mxnet"
 
     def __init__(self, watching: Watching) -> None:
+        naive = os.environ.get("MXNET_ENGINE_TYPE") == ENGINES["naive"]
+        gaps = {
+            STACKS: watching.stacks,
+            SHAPES: watching.shapes and naive,
+            ELSEWHERE: (watching.shapes or watching.modules) and not naive,
+        }
+        super().__init__(watching, mx.__version__, gaps)
         # MXNet starts its engine anew in a copy of the process; a driver of GPUs does not survive that.
         self.allows_copies = not mx.runtime.Features().is_enabled("CUDA")
-        naive = os.environ.get("MXNET_ENGINE_TYPE") == ENGINES["naive"]
         self._engine = "naive" if naive else "threaded"
         self._file = scratch_file()
         self._settings: dict[str, Any] = {
@@ -89,19 +95,9 @@ class Watcher:
         self._blocks = of_blocks() if watching.modules and naive else None
         self._calls = of_operators() if watching.shapes and naive else None
         self._graphs = PlannedGraphs() if watching.memory else None
-        gaps = {
-            STACKS: watching.stacks,
-            SHAPES: watching.shapes and naive,
-            ELSEWHERE: (watching.shapes or watching.modules) and not naive,
-        }
-        self._untold = tuple(note for note, is_on in gaps.items() if is_on)
-        self._threads = ThreadNames()
-        self._steps = Steps()
         self._handover = Handover(self._settings, self._give_up, self._follow)
         self._began = 0
         self._text = ""
-        self._windows: list[Window] = []
-        self._notes: dict[str, None] = {}
 
     def start(self) -> None:
         """Start recording, after earlier asynchronous work has finished."""
@@ -146,16 +142,14 @@ class Watcher:
         if self._handover.is_done and self._windows:
             self._windows[-1] = self._with_text(self._windows[-1], self._handover.take())
             self._notes[self._handover.note] = None
-        windows, self._windows = self._windows, []
-        read = [self._profile(window) for window in windows]
-        notes, self._notes = (*self._untold * any(one.events for one in read), *self._notes), {}
-        facts = {"framework": self.framework, "version": mx.__version__, "engine": self._engine}
-        return merge([*read, self._steps.take(facts, notes)])
+        return super().take()
 
-    def step(self, name: str) -> None:
-        """Mark where a step of the program ends; the span is called by its name."""
+    def _facts(self) -> Mapping[str, object]:
+        return {"engine": self._engine}
+
+    def _thread(self) -> str:
         here = threading.current_thread()
-        self._steps.end(name, self._threads.of(str(of_thread(here.ident or 0)), here.name))
+        return self._threads.of(str(of_thread(here.ident or 0)), here.name)
 
     def _give_up(self) -> None:
         """End the recording, and have its text."""
@@ -163,9 +157,9 @@ class Watcher:
         configure(self._settings)
         for state in ("run", "stop"):
             own.set_state(state)
-        earlier = self._read()
+        earlier = self._text_of_file()
         own.dump(finished=False)
-        self._text += earlier + self._read()
+        self._text += earlier + self._text_of_file()
         self._steps.close()
 
     def _follow(self, is_running: bool) -> None:
@@ -175,7 +169,7 @@ class Watcher:
         else:
             self._steps.close()
 
-    def _read(self) -> str:
+    def _text_of_file(self) -> str:
         """Return what the profiler has written, and remove it."""
         if not self._file.exists():
             return ""
@@ -191,7 +185,7 @@ class Watcher:
         changed = [*window.changed, *(changes(text) if self._graphs else [])]
         return replace(window, text=window.text + text, changed=changed)
 
-    def _profile(self, window: Window) -> Profile:
+    def _read(self, window: Window) -> Profile:
         """Read the profiler's events within the window: others may have used it before."""
         process = os.getpid()
         events = [event for event in spans(window.text, process) if event.begin // 1000 >= window.began]

@@ -17,9 +17,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from opperf.child.backends.common.watching import WindowWatcher
 from opperf.child.backends.null.scripts import VirtualClock
-from opperf.domain.profile.event import Event, Profile, Reading, merge
-from opperf.domain.profile.watching import Steps, Watching
+from opperf.domain.profile.event import Event, Profile, Reading
+from opperf.domain.profile.watching import Watching
 
 #: The clock of all scripts of the process.
 clock = VirtualClock()
@@ -66,15 +67,14 @@ def wait() -> None:
             spend(nanoseconds)
 
 
-class Watcher:
+class Watcher(WindowWatcher[Profile]):
     """Records scripted spans, and the requested details."""
 
     framework = "null"
     allows_copies = True
 
     def __init__(self, watching: Watching) -> None:
-        self._watching = watching
-        self._steps = Steps(clock.wall)
+        super().__init__(watching, "1", {}, clock.wall)
         self._events: list[Event] = []
         self._readings: list[Reading] = []
         self._bytes = 0
@@ -83,7 +83,7 @@ class Watcher:
         """Start recording, after the queue has run."""
         wait()
         self._bytes = 0
-        self._read()
+        self._note_bytes()
         self._steps.begin()
         _on.append(self)
 
@@ -92,10 +92,8 @@ class Watcher:
         wait()
         self._steps.close()
         _on.remove(self)
-
-    def step(self, name: str) -> None:
-        """Mark where a step ends."""
-        self._steps.end(name, threading.current_thread().name)
+        self._windows.append(Profile(tuple(self._events), tuple(self._readings)))
+        self._events, self._readings = [], []
 
     def see(self, event: Event) -> None:
         """Take a span that has ended."""
@@ -112,15 +110,11 @@ class Watcher:
     def note_memory(self, change: int) -> None:
         """Note that bytes were allocated or freed."""
         self._bytes += change
-        self._read()
+        self._note_bytes()
 
-    def _read(self) -> None:
+    def _note_bytes(self) -> None:
         if self._watching.memory:
             self._readings.append(Reading(clock.wall(), os.getpid(), DEVICE, self._bytes))
 
-    def take(self) -> Profile:
-        """Return what was seen since the last time."""
-        events, self._events = self._events, []
-        readings, self._readings = self._readings, []
-        steps = self._steps.take({"framework": self.framework, "version": "1"})
-        return merge([steps, Profile(tuple(events), tuple(readings))])
+    def _read(self, window: Profile) -> Profile:
+        return window

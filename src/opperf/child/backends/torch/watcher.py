@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
@@ -20,14 +21,14 @@ from torch._C._profiler import _ExperimentalConfig
 from torch.profiler import ExecutionTraceObserver
 
 from opperf.child.backends.common.python_stacks import PROFILE_FUNCTION_SET, PythonCalls, Stacks
-from opperf.child.backends.common.threads import ThreadNames
+from opperf.child.backends.common.watching import WindowWatcher
 from opperf.child.backends.torch.memory_guard import MemoryGuard
 from opperf.child.backends.torch.modules import Ranges
 from opperf.child.backends.torch.spans import profile_of
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import ProfilerError
-from opperf.domain.profile.event import Profile, merge
-from opperf.domain.profile.watching import Steps, Watching
+from opperf.domain.profile.event import Profile
+from opperf.domain.profile.watching import Watching
 from opperf.domain.units import format_bytes
 
 MEMORY_NOTE = "torch: memory is counted from the start of the profile, in the thread that started the profiler only"
@@ -53,22 +54,19 @@ class Window:
     threads: dict[int, str] = field(default_factory=dict)
 
 
-class Watcher:
+class Watcher(WindowWatcher[Window]):
     """Sees operators, kernels on devices, memory and modules."""
 
     framework = "torch"
 
     def __init__(self, watching: Watching) -> None:
-        self._watching = watching
+        super().__init__(watching, str(torch.__version__), {MEMORY_NOTE: watching.memory})
         self._open: Window | None = None
-        self._windows: list[Window] = []
-        self._steps = Steps()
-        self._names = ThreadNames()
+        self._stacks: Stacks | None = None
         self._calls = PythonCalls() if watching.stacks else None
         self._guard = self._guard_of(watching.memory_limit)
         self._since = self._passed = 0.0
         self._began = self._stopped = 0  # when the first window began, and when there was no room for more
-        self._ended = False
         self._left = 0  # when it was stopped or began to rest
         self._gap: float | None = None  # the last seconds between two times that were watched
         self._rests = False
@@ -161,31 +159,30 @@ class Watcher:
             window.marks = None
         self._open = None
         if not torch.autograd.profiler._is_profiler_enabled:  # other code stopped it
-            self._ended = True
+            self._notes[ENDED_NOTE] = None
             return
         window.threads = {one.native_id or 0: one.name for one in threading.enumerate()}
         window.session.__exit__(None, None, None)
         self._windows.append(window)
-
-    def step(self, name: str) -> None:
-        """Mark where a step ends."""
-        self._steps.end(name, self._names.of(threading.get_native_id(), threading.current_thread().name))
 
     def take(self) -> Profile:
         """Return what was seen since the last time; a recording of arguments is whole then, and ends."""
         if self._observer is not None:
             self._observer.unregister_callback()
             self._observer = None
-        windows, self._windows = self._windows, []
-        facts = {"framework": self.framework, "version": str(torch.__version__), "threads": torch.get_num_threads()}
         slowdown = self._of_stacks()
-        stacks = None if self._calls is None else self._calls.take()
+        self._stacks = None if self._calls is None else self._calls.take()
         has_rival = self._calls is not None and self._calls.has_rival
-        profiles = [self._profile(window, stacks) for window in windows]
-        partial = self._watching.memory and any(one.events for one in profiles)
-        notes = (*[MEMORY_NOTE] * partial, *[ENDED_NOTE] * self._ended, *[TAKEN_NOTE] * has_rival)
-        notes += (*self._of_limit(), *slowdown)
-        return merge([*profiles, self._steps.take(facts, notes)])
+        self._notes |= dict.fromkeys((*[TAKEN_NOTE] * has_rival, *self._of_limit(), *slowdown))
+        profile = super().take()
+        self._stacks = None
+        return profile
+
+    def _facts(self) -> Mapping[str, object]:
+        return {"threads": torch.get_num_threads()}
+
+    def _thread(self) -> str:
+        return self._threads.of(threading.get_native_id(), threading.current_thread().name)
 
     def _guard_of(self, limit: int | None) -> MemoryGuard | None:
         """Return what ends the recording once it takes more than this many bytes."""
@@ -226,11 +223,11 @@ class Watcher:
         )
         return (note,)
 
-    def _profile(self, window: Window, stacks: Stacks | None) -> Profile:
+    def _read(self, window: Window) -> Profile:
         def thread(number: int) -> str:
-            return self._names.of(number, window.threads.get(number, "thread"))
+            return self._threads.of(number, window.threads.get(number, "thread"))
 
-        return profile_of(window.session.kineto_results, self._watching, thread, stacks, window.gaps)
+        return profile_of(window.session.kineto_results, self._watching, thread, self._stacks, window.gaps)
 
     def _session(self) -> Any:
         return torch.autograd.profiler.profile(
