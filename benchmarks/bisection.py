@@ -139,7 +139,12 @@ class Drawn(Comparing):
         super().run(contests, pairs)
 
     def _pair(
-        self, contests: list[Contest], stage: Callable[[Contest], list[PairValue]], *, goes_on: bool = False
+        self,
+        contests: list[Contest],
+        stage: Callable[[Contest], list[PairValue]],
+        *,
+        counted: bool = False,
+        goes_on: bool = False,
     ) -> None:
         self.history.pairs += 1
         for contest in contests:

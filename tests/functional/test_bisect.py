@@ -77,12 +77,17 @@ class Exact(Comparing):
     """A comparison whose pairs say what the sides' settings say, times to a ten-thousandth, without a process."""
 
     def _pair(
-        self, contests: list[Contest], stage: Callable[[Contest], list[PairValue]], *, goes_on: bool = False
+        self,
+        contests: list[Contest],
+        stage: Callable[[Contest], list[PairValue]],
+        *,
+        counted: bool = False,
+        goes_on: bool = False,
     ) -> None:
-        self._tell(contests, stage, "slowdown", ("turn", "min", "median", "p90"), 1e-4)
-
-    def _counted_pair(self, contests: list[Contest]) -> None:
-        self._tell(contests, lambda contest: contest.counts, "work", ("instructions",), 0.0)
+        if counted:
+            self._tell(contests, stage, "work", ("instructions",), 0.0)
+        else:
+            self._tell(contests, stage, "slowdown", ("turn", "min", "median", "p90"), 1e-4)
 
     def _tell(
         self,

@@ -29,7 +29,12 @@ class Scattered(Exact):
     draw = random.Random()
 
     def _pair(
-        self, contests: list[Contest], stage: Callable[[Contest], list[PairValue]], *, goes_on: bool = False
+        self,
+        contests: list[Contest],
+        stage: Callable[[Contest], list[PairValue]],
+        *,
+        counted: bool = False,
+        goes_on: bool = False,
     ) -> None:
         modes = [SLOW * (self.draw.random() < MODE) for _ in range(2)]
         self._random = random.Random(self.draw.random())

@@ -37,9 +37,10 @@ from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import SideText
 from opperf.parent.planning.suites import unmeasured
 from opperf.parent.planning.values import notes
-from opperf.parent.workers.duel import Duel, Opponents
+from opperf.parent.workers.duel import Duel
 from opperf.parent.workers.instructions import check
 from opperf.parent.workers.interpreters import settled_side
+from opperf.parent.workers.pair import Pair
 from opperf.parent.workers.pool import Pool
 
 
@@ -55,7 +56,7 @@ class Comparing(Pairs):
         floors: Mapping[tuple[object, ...], Floor] | None = None,
         pasts: Mapping[tuple[object, ...], float] | None = None,
         plugins: Sequence[Path] = (),
-        duel: Callable[..., Opponents] = Duel,
+        duel: Callable[..., Pair] = Duel,
         timed: bool = True,
         thrifty: bool = False,
     ) -> None:

@@ -194,9 +194,6 @@ class Lane(Protocol[T, R]):
     def measure(self, work: T) -> R:
         """Measure a piece of work; whatever goes wrong is in the result."""
 
-    def close(self) -> None:
-        """End the children; another piece of work gets fresh ones."""
-
     def interrupt(self) -> None:
         """Kill the children from another thread; whoever waits for one learns of its end."""
 

@@ -143,8 +143,5 @@ class _Lane:
     def measure(self, work: Trial) -> Outcome:
         return self.outcome(self.pool, work)
 
-    def close(self) -> None:
-        self.pool.close()
-
     def interrupt(self) -> None:
         self.pool.interrupt()

@@ -16,8 +16,8 @@ from opperf.parent.measuring.calibration import effects, stored_effects
 from opperf.parent.measuring.crew import AUTO, Company
 from opperf.parent.workers.canaries import caches
 from opperf.parent.workers.company import peaceful_pairs
-from opperf.parent.workers.duel import Opponents
 from opperf.parent.workers.machine import available_memory, loads
+from opperf.parent.workers.pair import Pair
 from opperf.parent.workers.pair_cpus import cpus_ahead
 
 #: Below this load the canaries are asked how far an import disturbs what is measured beside it.
@@ -30,12 +30,12 @@ LEAST_MEMORY = 64
 class NextPair:
     """Starts the pairs of two sides one after the other: ahead of their turn, where there are CPUs for it."""
 
-    def __init__(self, start: Callable[..., Opponents], cpus: Sequence[tuple[int, ...]] = ()) -> None:
+    def __init__(self, start: Callable[..., Pair], cpus: Sequence[tuple[int, ...]] = ()) -> None:
         """Start none yet; `start` takes both sides, and the CPUs that their children import on `ahead`."""
         self._start, self._cpus = start, cpus
-        self._ahead: tuple[tuple[object, ...], Opponents] | None = None
+        self._ahead: tuple[tuple[object, ...], Pair] | None = None
 
-    def take(self, base: Side, new: Side) -> Opponents:
+    def take(self, base: Side, new: Side) -> Pair:
         """Return a pair that can be measured; raises what keeps it from starting."""
         ahead = self._ahead
         if ahead is None or ahead[0] != (base.process, new.process):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from opperf.domain.errors import OpperfError
 from opperf.parent.measuring.contest import Contest
-from opperf.parent.workers.duel import Opponents
+from opperf.parent.workers.pair import Pair
 from opperf.parent.workers.process import Worker
 from opperf.parent.workers.reference import Reference
 
@@ -17,13 +17,13 @@ class PairLane:
 
     def __init__(
         self,
-        begin: Callable[[Contest, list[Worker]], Opponents],
-        fight: Callable[[Opponents, Contest, float], None],
+        begin: Callable[[Contest, list[Worker]], Pair],
+        fight: Callable[[Pair, Contest, float], None],
         reference: Reference,
     ) -> None:
         self._begin, self._fight, self._reference = begin, fight, reference
         self._children: list[Worker] = []
-        self._duel: Opponents | None = None
+        self._duel: Pair | None = None
         self._broken: str | None = None
         self._starting = 0.0
         self._interrupted = False
@@ -33,7 +33,7 @@ class PairLane:
 
     def __exit__(self, *trouble: object) -> None:
         self._reference.close()
-        self.close()
+        self._end()
 
     def start(self, work: Contest) -> None:
         """Start both children; what keeps them from starting is the failure of what they should measure."""
@@ -47,7 +47,7 @@ class PairLane:
     def measure(self, work: Contest) -> None:
         """Let a contest be fought once, by children that are started again where they were lost."""
         if self._duel is not None and not self._duel.alive:
-            self.close()
+            self._end()
         if self._duel is None and self._broken is None:
             self.start(work)
         if self._duel is not None:
@@ -57,8 +57,7 @@ class PairLane:
         if self._interrupted:  # its children were ended from outside
             work.failure, work.skipped = None, False
 
-    def close(self) -> None:
-        """End the children."""
+    def _end(self) -> None:
         if self._duel is not None:
             self._duel.close()
             self._duel = None

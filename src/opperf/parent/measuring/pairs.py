@@ -26,8 +26,9 @@ from opperf.parent.measuring.next_pair import NextPair, importing_cpus
 from opperf.parent.measuring.pace import Pace
 from opperf.parent.measuring.pair_lane import PairLane
 from opperf.parent.measuring.shares import FEW_ROUNDS, by_share, is_suite, small
-from opperf.parent.workers.duel import Duel, Opponents
+from opperf.parent.workers.duel import Duel
 from opperf.parent.workers.instructions import CountingDuel
+from opperf.parent.workers.pair import Pair
 from opperf.parent.workers.process import Worker
 from opperf.parent.workers.reference import Reference
 from opperf.parent.workers.rounds import Patience
@@ -44,7 +45,7 @@ class Pairs(ABC):
         settings: Settings,
         note: Callable[[str], None],
         plugins: Sequence[Path] = (),
-        duel: Callable[..., Opponents] = Duel,
+        duel: Callable[..., Pair] = Duel,
     ) -> None:
         """Start nothing yet; `plugins` have the user's own operators."""
         self.settings = settings
@@ -100,14 +101,12 @@ class Pairs(ABC):
                 most = max(pairs for _, pairs in group)
                 done = stage(behind[0])
                 self._pace.begin(behind, len(done) + 1, most, again=done is behind[0].stage2)
-                if counted:
-                    self._counted_pair(behind)
-                elif self._company is None:
-                    goes_on = any(one in behind and pairs - len(stage(one)) > 1 for one, pairs in group)
-                    for contests in sharing(behind):
-                        self._pair(contests, stage, goes_on=goes_on)
-                else:
+                if self._company is not None and not counted:
                     self._side_by_side(self._company, behind, stage)
+                    continue
+                goes_on = not counted and any(one in behind and pairs - len(stage(one)) > 1 for one, pairs in group)
+                for contests in [behind] if counted else sharing(behind):
+                    self._pair(contests, stage, counted=counted, goes_on=goes_on)
 
     def _side_by_side(
         self, together: Company, contests: list[Contest], stage: Callable[[Contest], list[PairValue]]
@@ -118,17 +117,14 @@ class Pairs(ABC):
         def lane(cpus: tuple[int, ...]) -> Lane[Contest, None]:
             settings = replace(self.settings, cpus=cpus, jobs=jobs)
 
-            def begin(contest: Contest, children: list[Worker]) -> Opponents:
+            def begin(contest: Contest, children: list[Worker]) -> Pair:
                 sides = contest.base.side, contest.new.side
                 return self._duel(*sides, settings, self._note, self._random, children=children)
 
-            def fight(duel: Opponents, contest: Contest, starting: float) -> None:
+            def fight(duel: Pair, contest: Contest, starting: float) -> None:
                 self._know(duel, [contest])
-                if self.spent() and contest is not order[0]:
-                    return
-                began, share = time.monotonic(), starting * jobs / len(contests)
-                self._fight(duel, contest, stage, share, reference)
-                contest.seconds += time.monotonic() - began + share
+                if contest is order[0] or not self.spent():
+                    self._fight(duel, contest, stage, starting * jobs / len(contests), reference)
 
             reference = self._reference.for_job(settings)
             return PairLane(begin, fight, reference)
@@ -139,52 +135,26 @@ class Pairs(ABC):
             for one in several:
                 one.work.facts = facts_together([one.work.facts, {"jobs": one.jobs}])
 
-    def _begin(self, base: Side, new: Side, **more: Any) -> Opponents:
+    def _begin(self, base: Side, new: Side, **more: Any) -> Pair:
         return self._duel(base, new, self.settings, self._note, self._random, **more)
 
     def _pair(
-        self, contests: list[Contest], stage: Callable[[Contest], list[PairValue]], *, goes_on: bool = False
+        self,
+        contests: list[Contest],
+        stage: Callable[[Contest], list[PairValue]],
+        *,
+        counted: bool = False,
+        goes_on: bool = False,
     ) -> None:
-        """Start two children and let every contest be fought in them once, in random order; a suite by shares.
+        """Start two children and let every contest be fought in them once.
 
-        Where it `goes_on` with another pair of the same sides, that may start meanwhile.
+        Those that are `counted` keep their order, as a count depends on what the memory held before. Where it `goes_on`
+        with another pair of the same sides, that may start meanwhile.
         """
         base, new = contests[0].base.side, contests[0].new.side
         began = time.monotonic()
-        self._reference.begin(*(trial for contest in contests for trial in (contest.base, contest.new)))
         try:
-            duel = self._next.take(base, new)
-        except OpperfError as error:
-            for contest in contests:
-                contest.failure = str(error).partition("\n")[0]
-            return
-        starting = (time.monotonic() - began) / len(contests)
-        try:
-            self._know(duel, contests)
-            if goes_on:
-                self._next.begin(base, new)
-            for contest in self._in_turn(contests):
-                began = time.monotonic()
-                self._fight(duel, contest, stage, starting, self._reference)
-                contest.seconds += time.monotonic() - began + starting
-                if contest.failure is not None and not duel.alive:
-                    break  # the next pair has fresh children for the others
-                if self.spent():
-                    break
-        finally:
-            duel.close()
-
-    def _in_turn(self, contests: Sequence[Contest]) -> list[Contest]:
-        """Return contests in the order of a pair: by shares in a suite, else a random one."""
-        self._small = small(contests) if self._by_whole else set()
-        return by_share(contests) if self._is_suite else self._random.sample(contests, len(contests))
-
-    def _counted_pair(self, contests: list[Contest]) -> None:
-        """Start two children that count, and count every contest in them once."""
-        base, new, layout = contests[0].base.side, contests[0].new.side, len(contests[0].counts)
-        began = time.monotonic()
-        try:
-            duel = CountingDuel(base, new, self.settings, self._note, layout=layout, plugins=self._plugins)
+            duel = self._begin_counting(base, new, len(contests[0].counts)) if counted else self._begin_timing(contests)
         except OpperfError as error:
             for contest in contests:
                 contest.failure = str(error).partition("\n")[0]
@@ -192,17 +162,28 @@ class Pairs(ABC):
         starting = (time.monotonic() - began) / len(contests)
         with closing(duel):
             self._know(duel, contests)
-            for contest in contests:
-                began = time.monotonic()
-                try:
-                    contest.counts.append(duel.compare(contest.base, contest.new))
-                except OpperfError as error:
-                    contest.fail(error, duel.turn)
-                contest.seconds += time.monotonic() - began + starting
-                if not duel.alive or self.spent():
+            if goes_on:
+                self._next.begin(base, new)
+            for contest in contests if counted else self._in_turn(contests):
+                self._fight(duel, contest, stage, starting, self._reference)
+                # The next pair has fresh children for what is left.
+                if (contest.failure is not None and not duel.alive) or self.spent():
                     break
 
-    def _know(self, duel: Opponents | CountingDuel, contests: Sequence[Contest]) -> None:
+    def _begin_timing(self, contests: Sequence[Contest]) -> Pair:
+        """Return a pair for contests, whose reference starts with it."""
+        self._reference.begin(*(trial for contest in contests for trial in (contest.base, contest.new)))
+        return self._next.take(contests[0].base.side, contests[0].new.side)
+
+    def _begin_counting(self, base: Side, new: Side, layout: int) -> Pair:
+        return CountingDuel(base, new, self.settings, self._note, layout=layout, plugins=self._plugins)
+
+    def _in_turn(self, contests: Sequence[Contest]) -> list[Contest]:
+        """Return contests in the order of a pair: by shares in a suite, else a random one."""
+        self._small = small(contests) if self._by_whole else set()
+        return by_share(contests) if self._is_suite else self._random.sample(contests, len(contests))
+
+    def _know(self, duel: Pair, contests: Sequence[Contest]) -> None:
         """Keep what the children of a pair say of themselves."""
         self.facts = {"base": duel.facts[0], "new": duel.facts[1]}
         for contest in contests:
@@ -210,13 +191,14 @@ class Pairs(ABC):
 
     def _fight(
         self,
-        duel: Opponents,
+        duel: Pair,
         contest: Contest,
         stage: Callable[[Contest], list[PairValue]],
         starting: float,
         reference: Reference,
     ) -> None:
         """Measure a contest once; where rounds differ, for as long as its share of starting the children took."""
+        began = time.monotonic()
         self._pace.next(contest)
         rounds, rule = FEW_ROUNDS if id(contest) in self._small else None, self._rule_of(contest)
         width = rule.band * SHARE_OF_BAND if rule.precision is None else math.log1p(rule.precision)
@@ -230,6 +212,7 @@ class Pairs(ABC):
                 contest.memory = duel.memory(contest.base, contest.new)
         except OpperfError as error:
             contest.fail(error, duel.turn)
+        contest.seconds += time.monotonic() - began + starting
 
     def spent(self) -> bool:
         """Whether the command's budget is spent."""

@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 from opperf.domain.errors import OperatorFailure
 from opperf.domain.kernels import KERNELS
@@ -26,6 +25,7 @@ from opperf.parent.documents.comparison import PairValue
 from opperf.parent.workers import placement
 from opperf.parent.workers.instructions import variables
 from opperf.parent.workers.other_work import other_work
+from opperf.parent.workers.pair import Pair
 from opperf.parent.workers.pair_cpus import shared_cpus, starting_cpus
 from opperf.parent.workers.process import Worker, start
 from opperf.parent.workers.reference import Reference
@@ -47,40 +47,8 @@ HELD_BYTES = 512 * 1024 * 1024
 SIDES = ("base", "new")
 
 
-class Opponents(Protocol):
-    """Two children that are compared, 0 the base and 1 the new side; `turn` is the one that was asked last."""
-
-    turn: int
-
-    @property
-    def alive(self) -> bool:
-        """Whether both can be asked."""
-
-    @property
-    def facts(self) -> list[object]:
-        """What base and new said of themselves."""
-
-    def check(self, reference: Reference, base: Trial, new: Trial) -> None:
-        """Check what both sides compute; raises `OpperfError` for one that is wrong."""
-
-    def compare(self, base: Trial, new: Trial, patience: Patience | None = None) -> PairValue:
-        """Measure one case on both sides by turns; raises `OpperfError`."""
-
-    def memory(self, base: Trial, new: Trial) -> list[Measurement]:
-        """Measure what one call takes on each side; none where that is not told."""
-
-    def close(self) -> None:
-        """End both."""
-
-    def gather(self) -> None:
-        """Have both ready that were started ahead of their turn; raises `OpperfError`."""
-
-
-class Duel:
-    """A pair of children, 0 the base and 1 the new side.
-
-    `first` is the one that was started first, at random; `turn` the one that was asked last.
-    """
+class Duel(Pair):
+    """A pair that is timed; `first` is the side that was started first, at random."""
 
     def __init__(
         self,
@@ -104,7 +72,6 @@ class Duel:
         self._warnings: dict[Warning, None] = {}
         #: What the results of each side were checked against, by its name.
         self._checks: dict[str, list[str]] = {}
-        self.turn = 0
         #: Whether both sides show their kernels, so that a case is decided by the time of those.
         self._of_kernels = False
         try:
@@ -156,14 +123,9 @@ class Duel:
             worker.kill()
 
     @property
-    def alive(self) -> bool:
-        """Whether both children can be asked."""
-        return all(worker.alive for worker in self._sides)
-
-    @property
-    def facts(self) -> list[object]:
-        """What base and new said of themselves."""
-        return [dict(worker.facts) for worker in self._sides]
+    def workers(self) -> Sequence[Worker]:
+        """The children of base and new."""
+        return self._sides
 
     def compare(self, base: Trial, new: Trial, patience: Patience | None = None) -> PairValue:
         """Measure one case on both sides by turns; raises `OperatorFailure` and `WorkerFailure`."""
@@ -189,33 +151,36 @@ class Duel:
         rounds: list[Round] = []
         calls: list[int | None] = [None, None]
         samples = TURN_SAMPLES
-        offsets: list[dict[int, int]] = []
-        few = max(1, HELD_BYTES // max(1, 2 * base.case.input_bytes, 2 * new.case.input_bytes))
+        prepared: list[dict[int, int]] = []  # the handles of rounds whose tensors stay, so that the next lie elsewhere
+        most = max(1, HELD_BYTES // max(1, 2 * base.case.input_bytes, 2 * new.case.input_bytes))
         began = 0.0
         is_enough = partial(enough, patience=patience, cpu_may_stand_in=cpu_may_stand_in)
         while len(rounds) < least or not is_enough(rounds, time.monotonic() - began):
             seeds = placement.seeds(self._placement, self._random)
             preparations = self._preparations((base, new), seeds, first=not rounds)
-            handles = {place: preparation.handle for place, preparation in preparations.items()}
-            offsets.append(handles)
+            prepared.append({place: preparation.handle for place, preparation in preparations.items()})
             if not rounds:
-                for place, preparation in preparations.items():
-                    self._note_check(place, preparation.facts)
-                self._of_kernels = all(preparation.kernels for preparation in preparations.values())
-                if base.case == new.case:  # a side may have element types of its own
-                    self._warnings |= dict.fromkeys(other_work(preparations[0], preparations[1]))
-            turns = {place: self._turn(place, handles[place], calls[place], samples) for place in self._order()}
+                self._note_preparations(preparations, same_case=base.case == new.case)
+            turns = {place: self._turn(place, prepared[-1][place], calls[place], samples) for place in self._order()}
             if not rounds:
                 began = time.monotonic()  # the first round finds the lengths of the blocks, which takes its own time
                 if not self._of_kernels:
                     calls = [turns[place].samples[0].calls for place in (0, 1)]
                 samples = samples_of_a_turn((turns[0], turns[1]))
             rounds.append((turns[0], turns[1]))
-            if len(offsets) > few:
-                self._release(offsets.pop(0))
-        for handles in offsets:
+            if len(prepared) > most:
+                self._release(prepared.pop(0))
+        for handles in prepared:
             self._release(handles)
         return rounds
+
+    def _note_preparations(self, preparations: Mapping[int, Preparation], *, same_case: bool) -> None:
+        """Keep what both sides say before the first round; each may have element types, and so a case, of its own."""
+        for place, preparation in preparations.items():
+            self._note_check(place, preparation.facts)
+        self._of_kernels = all(preparation.kernels for preparation in preparations.values())
+        if same_case:
+            self._warnings |= dict.fromkeys(other_work(preparations[0], preparations[1]))
 
     def check(self, reference: Reference, base: Trial, new: Trial) -> None:
         """Check what both sides compute; raises `OperatorFailure` for one that is wrong."""

@@ -20,7 +20,9 @@ from opperf.domain.plan import COUNTING, EXTRA_CALLS, INSTRUCTIONS, LAYOUT_BYTES
 from opperf.parent.documents.comparison import PairValue
 from opperf.parent.workers.other_work import other_work
 from opperf.parent.workers.package import cache_folder, ensure_folder
-from opperf.parent.workers.process import NO_VARIABLES, START_TIMEOUT, start
+from opperf.parent.workers.pair import Pair
+from opperf.parent.workers.process import NO_VARIABLES, START_TIMEOUT, Worker, start
+from opperf.parent.workers.rounds import Patience
 
 #: What keeps libraries from AVX-512: PyTorch, NumPy, OpenBLAS, MKL, oneDNN by either of its names, and XLA.
 NO_AVX512 = {
@@ -177,8 +179,8 @@ def fact(counted: Instructions, settings: Settings) -> dict[str, object]:
     }
 
 
-class CountingDuel:
-    """A pair of children that count: what `Duel` is to time."""
+class CountingDuel(Pair):
+    """A pair that is counted."""
 
     def __init__(
         self,
@@ -191,7 +193,6 @@ class CountingDuel:
         plugins: Sequence[Path] = (),
     ) -> None:
         """Start both at once; nothing is timed."""
-        self.turn = 0
         self._counters: list[Counter] = []
         try:
             for side in (base, new):
@@ -203,17 +204,12 @@ class CountingDuel:
             raise
 
     @property
-    def alive(self) -> bool:
-        """Whether both children can be asked."""
-        return all(counter.alive for counter in self._counters)
+    def workers(self) -> Sequence[Worker]:
+        """The children of base and new."""
+        return [counter.worker for counter in self._counters]
 
-    @property
-    def facts(self) -> list[object]:
-        """What base and new said of themselves."""
-        return [dict(counter.worker.facts) for counter in self._counters]
-
-    def compare(self, base: Trial, new: Trial) -> PairValue:
-        """Count one case on both sides; raises `OperatorFailure` and `WorkerFailure`."""
+    def compare(self, base: Trial, new: Trial, patience: Patience | None = None) -> PairValue:
+        """Count one case on both sides, which needs no patience; raises `OperatorFailure` and `WorkerFailure`."""
         counts = []
         for self.turn, trial in enumerate((base, new)):
             counts.append(self._counters[self.turn].count(trial).per_call)

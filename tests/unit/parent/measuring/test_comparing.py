@@ -291,6 +291,12 @@ def test_layouts_that_disagree_are_joined_by_more_and_one_may_stand_apart(monkey
         def __init__(self, *_: object, layout: int, **__: object) -> None:
             layouts.append(layout)
 
+        def check(self, *_: object) -> None:
+            pass
+
+        def memory(self, *_: object) -> list[Measurement]:
+            return []
+
         def compare(self, *_: object) -> PairValue:
             ratio = 0.002 if layouts[-1] == 1 else 0.01
             one = {"instructions": 1e6}

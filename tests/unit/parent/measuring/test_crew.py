@@ -54,9 +54,6 @@ class FakeLane:
     def measure(self, work: Trial) -> Outcome:
         return self.answer(self, work)
 
-    def close(self) -> None:
-        pass
-
     def interrupt(self) -> None:
         self.interrupted.set()
 

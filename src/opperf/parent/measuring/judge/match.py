@@ -20,14 +20,15 @@ from statistics import median
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import OpperfError
-from opperf.domain.measurement import Measurement, Sample, Samples
+from opperf.domain.measurement import Sample, Samples
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.parent.documents.candidates import Evidence, Speed
 from opperf.parent.documents.comparison import PairValue
 from opperf.parent.measuring.judge.bench import Bench
 from opperf.parent.measuring.judge.failing import Failing, check_outlines, failure_of, inspect, with_slug
 from opperf.parent.measuring.judge.seat import Seat, Turned
-from opperf.parent.workers.reference import Reference
+from opperf.parent.workers.pair import Pair
+from opperf.parent.workers.process import Worker
 from opperf.parent.workers.rounds import Patience, Round, pair_value
 
 #: What a turn should take, in seconds, so that the word that starts it and the one that ends it are little of it.
@@ -86,14 +87,16 @@ class Hopeless(OpperfError):
     """A quick look is enough: the candidate is far slower in each of the first rounds."""
 
 
-class Match:
-    """A pair of stands, for `Comparing`; 0 is the reference and 1 the candidate."""
+class Match(Pair):
+    """A pair of stands, of which 0 is the reference and 1 the candidate.
+
+    Candidates are checked by an examiner, and what one says of its memory is not believed.
+    """
 
     def __init__(self, bench: Bench, log: Log, base: Side, new: Side, generator: random.Random) -> None:
         """Start both."""
         self._bench, self._log = bench, log
         self._random = random.SystemRandom()  # nobody may foresee an order, whatever the seed of the comparison
-        self.turn = 0
         self._sides = base, new
         self._seats: list[Seat] = []
         try:
@@ -111,24 +114,9 @@ class Match:
         self._bench.stands.prepare(self._random.sample(self._sides, 2))
 
     @property
-    def alive(self) -> bool:
-        """Whether both can be asked."""
-        return all(seat.worker.alive for seat in self._seats)
-
-    @property
-    def facts(self) -> list[object]:
-        """What both children said of themselves."""
-        return [dict(seat.worker.facts) for seat in self._seats]
-
-    def gather(self) -> None:
-        """Do nothing: stands that were prepared are taken when a match starts."""
-
-    def check(self, reference: Reference, base: Trial, new: Trial) -> None:
-        """Do nothing: candidates are checked by an examiner."""
-
-    def memory(self, base: Trial, new: Trial) -> list[Measurement]:
-        """Measure none: what a candidate says of its memory is not believed."""
-        return []
+    def workers(self) -> Sequence[Worker]:
+        """The children of the reference and the candidate."""
+        return [seat.worker for seat in self._seats]
 
     def compare(self, base: Trial, new: Trial, patience: Patience | None = None) -> PairValue:
         """Time one pair; raises `Failing` for what the candidate does wrong."""
