@@ -11,6 +11,7 @@ from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.plan import Plan, Settings, Side
 from opperf.domain.record import Run
 from opperf.domain.registry import REAL_FRAMEWORKS, framework, parse_device
+from opperf.parent.measuring import processes
 from opperf.parent.measuring.calibration import stored_rates
 from opperf.parent.measuring.progress import Progress, planning
 from opperf.parent.measuring.session import Interrupted, Options, Session
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
     from opperf.parent.measuring.fleet.dispatch import Fleet, Wishes
 
-#: What a trial takes beyond its samples (inputs, warm-up, latency, memory), and a child to start, in seconds.
-TRIAL_EXTRA, CHILD_START = 0.15, 4.0
+#: What a child takes to start, in seconds.
+CHILD_START = 4.0
 
 
 @dataclass(frozen=True)
@@ -79,10 +80,8 @@ def plan_of(selection: Selection, settings: Settings, progress: Progress) -> Pla
 
 def seconds(plan: Plan) -> float:
     """Return about how long a plan takes."""
-    settings = plan.settings
-    starts = len({trial.side.process for trial in plan.trials}) * settings.processes
-    trials = len(plan.trials) * settings.processes * (settings.trial_budget / 2 + TRIAL_EXTRA)
-    return trials + starts * CHILD_START
+    starts = len({trial.side.process for trial in plan.trials}) * plan.settings.processes
+    return len(plan.trials) * processes.seconds(plan.settings) + starts * CHILD_START
 
 
 def drop_journal(options: Options) -> None:

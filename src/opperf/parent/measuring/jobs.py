@@ -14,6 +14,7 @@ from opperf.domain.measurement import CountedTimes, Outcome
 from opperf.domain.plan import Plan, Trial
 from opperf.domain.stats.order import median
 from opperf.parent.measuring.crew import Company, Crew, Lane, company
+from opperf.parent.measuring.processes import Measure
 from opperf.parent.planning.implementations import as_implemented
 from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.passwords import environment_of
@@ -68,7 +69,7 @@ class Jobs:
         self,
         ahead: Iterable[tuple[Trial, int]],
         past: Iterable[Outcome],
-        measure: Callable[[Pool, Trial, int], Outcome],
+        measure: Measure,
     ) -> Generator[Outcome, None, None]:
         """Yield the outcome of each trial and process, one process and framework after another: none starts meanwhile.
 
@@ -93,11 +94,8 @@ class Jobs:
         for trial, process in again:
             self.pool.close()
             yield measure(self.pool, trial, process)
-        self.pool.close()
 
-    def _group(
-        self, trials: Sequence[Trial], process: int, measure: Callable[[Pool, Trial, int], Outcome]
-    ) -> Generator[Outcome, None, None]:
+    def _group(self, trials: Sequence[Trial], process: int, measure: Measure) -> Generator[Outcome, None, None]:
         """Measure the trials of one process and framework; say of each on which CPUs and next to whom."""
 
         def outcome_of(pool: Pool, trial: Trial) -> Outcome:

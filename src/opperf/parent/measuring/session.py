@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import field, replace
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import OpperfError
@@ -23,12 +23,12 @@ from opperf.domain.measurement import Outcome
 from opperf.domain.node import Node
 from opperf.domain.peaks import Peaks, Rate
 from opperf.domain.plan import INSTRUCTIONS, Plan, Settings, Side, Trial
-from opperf.domain.reason import Reason
 from opperf.domain.record import Record, Run
 from opperf.parent.analysis.summary import doubts, limit_of, record, with_shares
 from opperf.parent.documents.environment import CURRENT, EnvironmentSpec
 from opperf.parent.documents.floor import Floor, floor_key
 from opperf.parent.measuring.calibration import stored_floors, stored_rates
+from opperf.parent.measuring.processes import in_processes, one_by_one, out_of_time
 from opperf.parent.measuring.progress import Progress, Silent
 from opperf.parent.planning.cases import ChildAnswers
 from opperf.parent.planning.expand import expand
@@ -46,6 +46,7 @@ from opperf.parent.workers.passwords import own_command
 from opperf.parent.workers.pool import Pool
 
 if TYPE_CHECKING:
+    from opperf.parent.measuring.fleet.dispatch import Fleet
     from opperf.parent.measuring.jobs import Jobs
 
 
@@ -68,18 +69,6 @@ class Options:
             return journal_of(self.output) if is_regular(self.output) else None
 
 
-class Elsewhere(Protocol):
-    """Machines that measure for this one. Their facts and versions are known after they have measured."""
-
-    nodes: dict[str, object]
-    frameworks: dict[str, Mapping[str, object]]
-
-    def outcomes(
-        self, trials: Sequence[Trial], settings: Settings, done_on: Callable[[Trial], Collection[Node]]
-    ) -> Iterator[Sequence[Outcome]]:
-        """Yield the outcomes of all processes of some trials, as they come."""
-
-
 class Interrupted(Exception):
     """A run that was stopped, from outside or by an unexpected error; `run` holds every finished record."""
 
@@ -97,7 +86,7 @@ class Session:
         self._settings = settings
         self._progress: Progress = progress or Silent()
         self._pool = Pool(settings, self._progress.note, selection.plugins)
-        self._elsewhere: Elsewhere | None = None
+        self._elsewhere: Fleet | None = None
         self._jobs: Jobs | None = None
         self._floors: Mapping[tuple[object, ...], Floor] = {}
         self._rates: Sequence[Rate] = ()
@@ -146,7 +135,7 @@ class Session:
         except OpperfError:  # its trials will fail, each with the reason
             return side.device
 
-    def run(self, plan: Plan, options: Options, elsewhere: Elsewhere | None = None) -> Run:
+    def run(self, plan: Plan, options: Options, elsewhere: Fleet | None = None) -> Run:
         """Measure a plan, here or `elsewhere`; raises `Interrupted` with what is finished when it is stopped."""
         self._elsewhere = elsewhere
         self._jobs = self._jobs_of(plan) if elsewhere is None else None
@@ -189,8 +178,7 @@ class Session:
         """Measure what is missing: all trials in one process of each side, then all in the next."""
         ahead = [
             (trial, process)
-            for process in range(plan.settings.processes)
-            for trial in plan.trials
+            for trial, process in in_processes(plan.trials, plan.settings)
             if trial.key not in history.records
             and not any(past.process == process for past in history.outcomes.get(trial.key, ()))
         ]
@@ -198,28 +186,24 @@ class Session:
         start = time.monotonic()
 
         def measure(pool: Pool, trial: Trial, process: int) -> Outcome:
+            if self._jobs is None:  # else that is told when it is over: several are measured at once
+                self._progress.next(trial)
             return self._outcome(pool, trial, process, history, time.monotonic() - start)
 
-        if self._jobs is not None:
+        if self._jobs is None:
+            outcomes = one_by_one(ahead, self._pool, measure)
+        else:
             past = [outcome for outcomes in history.outcomes.values() for outcome in outcomes]
-            with closing(self._jobs.outcomes(ahead, past, measure)) as outcomes:
-                for outcome in outcomes:
-                    _keep([outcome], history, journal)
+            outcomes = self._jobs.outcomes(ahead, past, measure)
+        with closing(outcomes):
+            for outcome in outcomes:
+                _keep([outcome], history, journal)
+                if self._jobs is not None:
                     self._progress.next(outcome.trial)
-                    self._progress.done(outcome)
-            return
-        current = 0
-        for trial, process in ahead:
-            if process != current:
-                self._pool.close()
-                current = process
-            self._progress.next(trial)
-            outcome = measure(self._pool, trial, process)
-            _keep([outcome], history, journal)
-            self._progress.done(outcome)
+                self._progress.done(outcome)
         self._pool.close()
 
-    def _gather(self, plan: Plan, history: Earlier, journal: JournalWriter | None, elsewhere: Elsewhere) -> None:
+    def _gather(self, plan: Plan, history: Earlier, journal: JournalWriter | None, elsewhere: Fleet) -> None:
         """Have everything measured that is missing, and keep it as it comes."""
         nodes: dict[tuple[object, ...], list[Node]] = {}
         whole = {key for key, several in history.outcomes.items() if len(several) >= plan.settings.processes}
@@ -244,9 +228,7 @@ class Session:
             return replace(bad, process=process)
         budget = self._settings.budget
         if budget is not None and elapsed > budget:
-            text = f"the budget of {budget:g} s ran out before this trial"
-            reason = Reason("budget", text, "give more `--budget`, or `--resume`")
-            return Outcome(trial, process, "skipped", reason=reason)
+            return out_of_time(trial, process, f"{budget:g} s")
         return pool.measure(trial, process)
 
     def _finish(self, run: Run, plan: Plan, history: Earlier, options: Options) -> Run:

@@ -21,7 +21,7 @@ from opperf.domain.plan import Plan, Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.record import Run
 from opperf.parent.measuring import session as module
-from opperf.parent.measuring.session import Elsewhere, Interrupted, Options, Session
+from opperf.parent.measuring.session import Interrupted, Options, Session
 from opperf.parent.planning.selection import Selection
 from opperf.parent.store.journal import journal_of, read_journal
 from opperf.parent.store.load import read_results
@@ -118,7 +118,7 @@ def run(
     *trials: Trial,
     told: Told | None = None,
     settings: Settings | None = None,
-    elsewhere: Elsewhere | None = None,
+    elsewhere: Any = None,
     **options: Any,
 ) -> Run:
     """Run a plan of these trials."""
@@ -323,7 +323,7 @@ def test_an_interrupted_run_keeps_every_finished_record(
 
 @pytest.mark.parametrize("elsewhere", [None, Others()], ids=["here", "elsewhere"])
 def test_a_run_that_is_stopped_while_its_journal_is_written_has_the_records_of_that(
-    elsewhere: Elsewhere | None, pool: type[FakePool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    elsewhere: Any, pool: type[FakePool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     journal = journal_of(tmp_path / "run.json")
     sync = os.fsync

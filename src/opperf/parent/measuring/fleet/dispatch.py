@@ -27,11 +27,10 @@ from opperf.parent.measuring.fleet.judging import source_of
 from opperf.parent.measuring.fleet.scheduler import LEAST_SECONDS, Result, Scheduler, Task
 from opperf.parent.measuring.judge.judge import Terms
 from opperf.parent.measuring.judge.submissions import Submission
+from opperf.parent.measuring.processes import in_processes, seconds
 from opperf.parent.measuring.progress import Progress
 from opperf.parent.planning.selection import Selection
 
-#: What a trial takes beyond its samples (inputs, warm-up, latency, memory), in seconds.
-TRIAL_EXTRA = 0.15
 #: What the processes of a piece of trials take to start, each, in seconds, and that a piece is longer than by so much.
 #: A single process is started by the first piece of its side only.
 PROCESS_START, WORTH = 2.0, 4.0
@@ -98,8 +97,7 @@ class Fleet:
         done_on: Callable[[Trial], Collection[Node]] = lambda trial: (),
     ) -> Iterator[Sequence[Outcome]]:
         """Yield the outcomes of pieces, as they come: those of all processes of a trial are in one, of one node."""
-        each = settings.processes * (settings.trial_budget / 2 + TRIAL_EXTRA)
-        tasks = [Task(each, trial.side.process, done_on(trial)) for trial in trials]
+        tasks = [Task(seconds(settings), trial.side.process, done_on(trial)) for trial in trials]
         began = self._clock()
 
         def order(places: Sequence[int]) -> Order:
@@ -235,7 +233,7 @@ def _read(text: str, order: Order) -> Answer:
     trials = {trial.key: trial for trial in order.trials}
     bouts = {_bout_key(bout.key, bout.base.side, bout.new.side): bout for bout in order.bouts}
     expected = Counter(
-        [(*trial.key, process) for trial in order.trials for process in range(order.settings.processes)]
+        [(*trial.key, process) for trial, process in in_processes(order.trials, order.settings)]
         + [_bout_key(bout.key, bout.base.side, bout.new.side) for bout in order.bouts]
         + _candidates(order)
     )
@@ -284,7 +282,7 @@ def _bout_key(of: Trial | Comparison, base: Side, new: Side) -> tuple[object, ..
 
 def _lose(trial: Trial, settings: Settings, reason: str | None) -> Sequence[Outcome]:
     why = Reason("node_lost", reason or "its node was lost", "check the nodes' logs: the trial may have crashed them")
-    return [Outcome(trial, process, "failed", reason=why) for process in range(settings.processes)]
+    return [Outcome(trial, process, "failed", reason=why) for trial, process in in_processes([trial], settings)]
 
 
 def _failed_comparison(contest: Contest, reason: str | None) -> Comparison:

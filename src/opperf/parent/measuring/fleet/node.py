@@ -13,8 +13,7 @@ from dataclasses import replace
 
 from opperf.domain.codec import encode
 from opperf.domain.measurement import Outcome
-from opperf.domain.plan import Settings
-from opperf.domain.reason import Reason
+from opperf.domain.plan import Settings, Trial
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.documents.floor import Floor, floor_key
 from opperf.parent.measuring.calibration import stored_floors
@@ -23,6 +22,7 @@ from opperf.parent.measuring.contest import outcome
 from opperf.parent.measuring.explain import explain
 from opperf.parent.measuring.fleet.engine import Answer, Judged, Order
 from opperf.parent.measuring.fleet.judging import judge
+from opperf.parent.measuring.processes import in_processes, one_by_one, out_of_time
 from opperf.parent.workers.machine import facts
 from opperf.parent.workers.machine_noise import noise
 from opperf.parent.workers.pool import Pool
@@ -58,19 +58,17 @@ class Hands:
             self._pool = None
 
     def _measure(self, order: Order) -> Answer:
-        """Measure all trials in one process, then all in the next."""
+        """Measure all trials in one process, then all in the next; only a single one may be there before."""
         pool, settings, began = self._warm(order.settings), order.settings, time.monotonic()
-        outcomes: list[Outcome] = []
-        for process in range(settings.processes):
-            if settings.processes > 1:
-                pool.close()
-            for trial in order.trials:
-                if settings.budget is not None and time.monotonic() - began > settings.budget:
-                    text = "the budget of the command ran out before this trial"
-                    reason = Reason("budget", text, "give more `--budget`, or `--resume`")
-                    outcomes.append(Outcome(trial, process, "skipped", reason=reason))
-                else:
-                    outcomes.append(self._with_floor(pool.measure(trial, process)))
+        if settings.processes > 1:
+            pool.close()
+
+        def measure(pool: Pool, trial: Trial, process: int) -> Outcome:
+            if settings.budget is not None and time.monotonic() - began > settings.budget:
+                return out_of_time(trial, process, "the command")
+            return self._with_floor(pool.measure(trial, process))
+
+        outcomes = [*one_by_one(in_processes(order.trials, settings), pool, measure)]
         builds = [
             {"framework": one.framework, "environment": one.environment, "python": one.python, **one.build}
             for one in pool.facts.values()

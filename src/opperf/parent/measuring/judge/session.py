@@ -8,7 +8,7 @@ from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
@@ -28,6 +28,9 @@ from opperf.parent.planning.request import Request
 from opperf.parent.store.judgements import Lines
 from opperf.parent.store.output_lock import take
 from opperf.parent.workers.passwords import own_command
+
+if TYPE_CHECKING:
+    from opperf.parent.measuring.fleet.dispatch import Fleet
 
 #: What `--room` may be: what confines candidates as far as the machine offers it, or nothing.
 ROOMS = ("auto", "none")
@@ -54,26 +57,13 @@ class Order:
     explain: bool = False
 
 
-class Elsewhere(Protocol):
-    """Other machines, which judge instead of this one; `nodes` are what those that did say of themselves."""
-
-    @property
-    def nodes(self) -> Mapping[str, object]:
-        """Return the machines by their names."""
-
-    def judgements(
-        self, against: str, batches: Sequence[tuple[Trial, Sequence[Submission]]], terms: Terms, *, jobs: int
-    ) -> Generator[tuple[Submission, Judged], None, None]:
-        """Yield each candidate with its verdict."""
-
-
 def judge_all(
     order: Order,
     request: Request,
     rule: Rule,
     progress: Progress,
     meet: Callable[[Mapping[str, object]], None] = lambda _: None,
-    elsewhere: Elsewhere | None = None,
+    elsewhere: Fleet | None = None,
 ) -> Generator[tuple[int, Judged], None, None]:
     """Yield the number of each candidate with its verdict, those of an earlier command first.
 
@@ -145,7 +135,7 @@ def judged_run(
     progress: Progress,
     each: Callable[[Judged], None] = lambda _: None,
     *,
-    elsewhere: Elsewhere | None = None,
+    elsewhere: Fleet | None = None,
     labels: Mapping[str, str] = MappingProxyType({}),
     command: Sequence[str] = (),
 ) -> tuple[JudgedRun, BaseException | None]:
