@@ -6,7 +6,7 @@ The user's own code travels here alone (`own_code.py`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Generic, Optional, TypeVar, get_args
+from typing import Generic, Optional, Protocol, TypeVar, get_args
 
 from opperf.domain.case import Case
 from opperf.domain.codec import Exact, Fields
@@ -60,6 +60,13 @@ class Limits(Exact):
 
 class Request(Exact, Generic[R]):
     """What the parent asks; the type of the reply is its parameter."""
+
+
+class Ask(Protocol):
+    """Asks a child."""
+
+    def __call__(self, request: Request[R], /) -> R:
+        """Return the reply."""
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ def _count(operator: ConfiguredOperator, pool: Pool, problems: Problems) -> int:
     if operator.meaning.is_own or not operator.is_complete:
         side = settled_side(side)  # a framework that is not asked need not be installed
     code = operator.meaning.code
-    own = Meaning() if code is None else own_meaning(code, side, pool)
+    own = Meaning() if code is None else own_meaning(code, side, pool.describe)
     whole = settle(operator, partial(pool.workload, side), problems)
     if problems.mistakes:
         return 0

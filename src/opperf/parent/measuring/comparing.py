@@ -77,7 +77,7 @@ class Comparing(Pairs):
             sides = [replace(text, side=settled_side(text.side, selection.libraries)) for text in (base, *new)]
             if self.settings.clock == INSTRUCTIONS:
                 check(text.side for text in sides)
-            selection = comparison_selection(selection, sides, pool)
+            selection = comparison_selection(selection, sides, pool.describe)
             plain = replace(sides[0].side, implementation=None)
             if not selection.directions:
                 selection = replace(selection, directions=("forward",))

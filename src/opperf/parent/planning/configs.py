@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from opperf.domain.case import Argument, argument_from_json
 from opperf.domain.dataclass import dataclass
 from opperf.domain.files.json_text import show
 from opperf.domain.message import replies
 from opperf.domain.message.replies import Arguments, Descriptions, Entries
-from opperf.domain.message.requests import Generate, Iterate, R, Request
+from opperf.domain.message.requests import Ask, Generate, Iterate
 from opperf.param.cases import ConfigCase, cases, check, named_specs
 from opperf.param.config import ConfiguredOperator, Entry, GeneratedArguments, ParamConfig, Spec, Way
 from opperf.param.document import read_spec
@@ -24,13 +23,6 @@ from opperf.param.grammar import CONFIG_KEYS
 from opperf.param.names import Meaning
 from opperf.param.problems import Problems, key, refuse
 from opperf.param.sweeps import entry_of
-
-
-class Ask(Protocol):
-    """Has a child iterate or generate."""
-
-    def __call__(self, request: Request[R], /) -> R:
-        """Return the reply."""
 
 
 def settle(operator: ConfiguredOperator, ask: Ask, problems: Problems) -> ConfiguredOperator:

@@ -229,7 +229,7 @@ def _choice_by_name(path: str, selection: Selection, side: Side, answers: ChildA
 
 def _code(code: Code, side: Side, answers: ChildAnswers) -> OperatorChoice:
     """Return what the user's own code is; raises `InputError` for code that cannot be loaded."""
-    meaning = own_meaning(code, side, answers)
+    meaning = own_meaning(code, side, answers.describe)
     if meaning.operator is None:
         return OperatorChoice(code.name, None, side.framework, code, meaning.takes)
     definition = operator(meaning.operator)
@@ -312,7 +312,7 @@ def _config_trials(selection: Selection, side: Side, answers: ChildAnswers, seed
     questions = partial(answers.describe, side), partial(answers.workload, side)
     for row in config_cases(selection.configs, side.framework, seed, *questions):
         code = row.meaning.code
-        whole = row.case if code is None else as_implemented(row.case, own_meaning(code, side, answers))
+        whole = row.case if code is None else as_implemented(row.case, own_meaning(code, side, answers.describe))
         definition = catalog().get(whole.operator)
         path = code or row.meaning.implementation
         here = side if path is None else replace(side, implementation=path)

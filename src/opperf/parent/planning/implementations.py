@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import TypeAlias
 
 from opperf.catalog import Operator, operator
 from opperf.catalog.valid_values import restrict
@@ -19,20 +19,16 @@ from opperf.parent.planning.side_text import SideText
 from opperf.parent.sources.shapes_file import Row
 from opperf.parent.sources.user_inputs import with_attributes
 
-
-class Describes(Protocol):
-    """What a side's child answers."""
-
-    def describe(self, side: Side, name: str | Code) -> Meaning:
-        """Return what a name means there, or the user's own code."""
+#: Has a side's child say what a name means there, or the user's own code.
+Describe: TypeAlias = Callable[[Side, "str | Code"], Meaning]
 
 
-def own_meaning(code: Code, side: Side, answers: Describes) -> Meaning:
+def own_meaning(code: Code, side: Side, describe: Describe) -> Meaning:
     """Return what the user's own code is.
 
     Raises `InputError` for code that cannot be loaded.
     """
-    meaning = answers.describe(side, code)
+    meaning = describe(side, code)
     if meaning.wrong is not None:
         raise InputError(f"`{code.name}`: {meaning.wrong}", hint=meaning.hint, slug="user_code")
     return meaning
@@ -86,7 +82,7 @@ def as_implemented(case: Case, own: Meaning) -> Case:
     return definition.case_of({**common.attributes, **arguments})
 
 
-def comparison_selection(selection: Selection, sides: Sequence[SideText], answers: Describes) -> Selection:
+def comparison_selection(selection: Selection, sides: Sequence[SideText], describe: Describe) -> Selection:
     """Return the selection for sides, the base first: with their code, and their operator where it selects nothing.
 
     Raises `InputError` where the sides do not tell the operator.
@@ -95,11 +91,11 @@ def comparison_selection(selection: Selection, sides: Sequence[SideText], answer
     selection = replace(selection, declared=(*selection.declared, *code))
     if selection.operators or selection.categories or selection.every or selection.suite:
         return selection
-    subject = _subject(sides, answers)
+    subject = _subject(sides, describe)
     return replace(selection, operators=(subject,), as_named=isinstance(subject, str) and ":" in subject)
 
 
-def _subject(sides: Sequence[SideText], answers: Describes) -> str | Code:
+def _subject(sides: Sequence[SideText], describe: Describe) -> str | Code:
     """Return the neutral operator that a side implements; else the base's implementation, which has cases of its own.
 
     The latter also where sides implement different operators: then they are compared as they are, each for itself.
@@ -108,7 +104,7 @@ def _subject(sides: Sequence[SideText], answers: Describes) -> str | Code:
     implementations = [text for text in sides if text.side.implementation is not None]
     if not implementations:
         raise InputError("nothing to compare", hint="name operators, or sides that are implementations")
-    operators = {_implement(text, answers): None for text in implementations}
+    operators = {_implement(text, describe): None for text in implementations}
     operators.pop(None, None)
     base = sides[0].side
     if len(operators) == 1 or (operators and base.implementation is None):
@@ -120,12 +116,12 @@ def _subject(sides: Sequence[SideText], answers: Describes) -> str | Code:
     return own if isinstance(own, Code) else full_name(base.framework, str(own))
 
 
-def _implement(text: SideText, answers: Describes) -> str | None:
+def _implement(text: SideText, describe: Describe) -> str | None:
     """Return the neutral operator that a side's implementation computes, None if there is none."""
     path, plain = text.side.implementation, replace(text.side, implementation=None)
     if path is None:
         return None
-    meaning = own_meaning(path, plain, answers) if isinstance(path, Code) else answers.describe(plain, str(path))
+    meaning = own_meaning(path, plain, describe) if isinstance(path, Code) else describe(plain, str(path))
     return meaning.operator
 
 

@@ -16,7 +16,7 @@ from opperf.domain.errors import OperatorFailure, OpperfError, WorkerFailure
 from opperf.domain.measurement import CountedTimes, Measurement, Outcome, Quantity
 from opperf.domain.message import requests
 from opperf.domain.message.replies import Discovery, Meaning, Recording
-from opperf.domain.message.requests import R, Request
+from opperf.domain.message.requests import Ask, R, Request
 from opperf.domain.plan import INSTRUCTIONS, NATIVE, Part, Settings, Side, Trial
 from opperf.domain.reason import Reason, Warning
 from opperf.domain.registry import ARRAY_API, BUILT_IN
@@ -25,7 +25,7 @@ from opperf.domain.tensor_text import tensor_text
 from opperf.parent.workers.instructions import Counter, fact, variables
 from opperf.parent.workers.package import cache_folder, ensure_folder
 from opperf.parent.workers.process import Worker, start
-from opperf.parent.workers.reference import Ask, Reference
+from opperf.parent.workers.reference import Reference
 
 #: Names and arguments of functions are looked up within this many seconds.
 DESCRIBE_TIMEOUT = 60.0

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from importlib.util import find_spec
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from opperf.catalog import Operator, catalog
 from opperf.domain import plan
@@ -23,7 +23,7 @@ from opperf.domain.code import Code
 from opperf.domain.errors import OperatorFailure, OpperfError, WorkerFailure
 from opperf.domain.files.destination import ScratchFolder
 from opperf.domain.message.replies import Output
-from opperf.domain.message.requests import Compare, Evaluate, R, Request
+from opperf.domain.message.requests import Ask, Compare, Evaluate, R, Request
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.registry import LAYER_LIBRARIES, LayerLibrary, split_implementation
 from opperf.domain.tensor import FLOAT8, TensorSpec
@@ -39,13 +39,6 @@ ONE_STEP = ("elementwise_unary", "elementwise_binary", "broadcast")
 
 #: The most elements of the inputs of a layer whose results are compared: that is Python's work, element by element.
 MOST_COMPARED = 1 << 20
-
-
-class Ask(Protocol):
-    """Asks the child of a side."""
-
-    def __call__(self, request: Request[R], /) -> R:
-        """Return the reply."""
 
 
 class NotChecked(Exception):

@@ -63,12 +63,12 @@ def test_sides_that_are_implementations_tell_the_operator(
     base: str, new: list[str], operators: tuple[str | Code, ...]
 ) -> None:
     sides = [parse_side(text) for text in (base, *new)]
-    assert comparison_selection(Selection(), sides, Answers()).operators == operators
+    assert comparison_selection(Selection(), sides, Answers().describe).operators == operators
 
 
 def test_operators_that_are_named_are_what_is_compared_and_code_of_sides_is_known_by_name() -> None:
     sides = [parse_side("numpy"), parse_side("numpy:code:mine.py:plain")]
-    result = comparison_selection(Selection(operators=("relu",)), sides, Answers())
+    result = comparison_selection(Selection(operators=("relu",)), sides, Answers().describe)
     assert result.operators == ("relu",)
     assert result.code("mine.py:plain") == Code("mine.py:plain")
 
@@ -76,7 +76,7 @@ def test_operators_that_are_named_are_what_is_compared_and_code_of_sides_is_know
 @pytest.mark.parametrize("new", ["numpy", "numpy:code:mine.py:plain"])
 def test_sides_that_do_not_tell_the_operator_are_refused(new: str) -> None:
     with pytest.raises(InputError, match=r"nothing to compare|cannot tell which operator"):
-        comparison_selection(Selection(), [read_side("numpy"), parse_side(new)], Answers())
+        comparison_selection(Selection(), [read_side("numpy"), parse_side(new)], Answers().describe)
 
 
 def test_one_implementation_and_a_new_side_are_base_and_new() -> None:
