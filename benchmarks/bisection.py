@@ -162,7 +162,7 @@ def search(past: History) -> Answer:
     searching = Search(Selection(), past, "", order, rule, Settings(check="none"), Silent())
     side = Side("null", settings={"version": "0"})
     searching._subjects = [Subject(Trial(Case("null:steady"), side, "forward"))]
-    searching._side, searching._bench.environments["0"] = side, past.side("0")
+    searching._bench.build("0")
     searching.run()
     (answer,) = searching.document().answers
     return answer

@@ -290,6 +290,6 @@ def bisection(path: Path) -> object:
         for new in BUILDS:
             while journal.take(subject, base, new):
                 pass
-    if subject.observations:
+    if subject.probes:
         Questions(candidates, judge, 5, lambda build, pairs: 1.0).choose([subject])
-    return judge.answer(subject) or judge.answer(subject, last=True) if subject.observations else None
+    return judge.answer(subject) or judge.answer(subject, last=True) if subject.probes else None

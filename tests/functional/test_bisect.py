@@ -111,7 +111,7 @@ class Exact(Comparing):
 @pytest.fixture
 def exact(monkeypatch: pytest.MonkeyPatch) -> None:
     """Measure nothing: what is tested is the search."""
-    monkeypatch.setattr("opperf.parent.commands.bisect.bench.Comparing", Exact)
+    monkeypatch.setattr("opperf.parent.commands.bisect.bisect.Comparing", Exact)
 
 
 def steps(*changes: tuple[int, float], count: int = 16) -> list[float]:

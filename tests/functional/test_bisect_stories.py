@@ -50,13 +50,13 @@ class Scattered(Exact):
 @pytest.fixture(name="exact")
 def measure_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Measure nothing, and without noise."""
-    monkeypatch.setattr("opperf.parent.commands.bisect.bench.Comparing", Exact)
+    monkeypatch.setattr("opperf.parent.commands.bisect.bisect.Comparing", Exact)
 
 
 @pytest.fixture
 def scattered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Measure nothing: what is tested is the search."""
-    monkeypatch.setattr("opperf.parent.commands.bisect.bench.Comparing", Scattered)
+    monkeypatch.setattr("opperf.parent.commands.bisect.bisect.Comparing", Scattered)
 
 
 def answers(factors: Sequence[float], parts: int = 8) -> list[Answer]:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
 from itertools import pairwise
-from typing import TypeAlias
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.plan import Trial
@@ -42,9 +41,6 @@ EXACT_ERROR = 1e-3
 #: How many posteriors are remembered: those of the last comparisons.
 MOST_POSTERIORS = 100
 
-#: What two builds are to each other: base, new, the log-ratio, its standard error, and the pairs.
-Compared: TypeAlias = tuple[str, str, float, float, int]
-
 
 @dataclass
 class Subject:
@@ -54,7 +50,7 @@ class Subject:
     """
 
     trial: Trial
-    observations: list[Compared] = field(default_factory=list)
+    probes: list[Probe] = field(default_factory=list)
     answer: Answer | None = None
     steps: dict[tuple[str, str], Contest] = field(default_factory=dict)
     unmeasurable: set[str] = field(default_factory=set)
@@ -65,10 +61,14 @@ class Subject:
         """How it is called where operators are told apart."""
         return f"{self.trial.case.operator} {self.trial.direction}"
 
-    def between(self, base: str, new: str) -> list[Compared]:
+    def between(self, base: str, new: str) -> list[Probe]:
         """Return all comparisons of two builds, whichever was the base, as of this base."""
-        own = [one for one in self.observations if one[:2] == (base, new)]
-        return own + [(base, new, -one[2], *one[3:]) for one in self.observations if one[:2] == (new, base)]
+        turned = [replace(one, base=one.new, new=one.base, log_ratio=-one.log_ratio) for one in self.probes]
+        return [one for one in (*self.probes, *turned) if (one.base, one.new) == (base, new)]
+
+    def pairs(self, base: str, new: str) -> int:
+        """Return the pairs of processes by which two builds were compared."""
+        return sum(one.pairs for one in self.between(base, new))
 
     def pooled_test(self, base: str, new: str) -> PairedTest | None:
         """Return what all comparisons of two builds say together, None where there is none.
@@ -78,10 +78,10 @@ class Subject:
         several = self.between(base, new)
         if not several:
             return None
-        weights = [1 / max(error, 1e-6) ** 2 for *_, error, _ in several]
-        mean = math.fsum(weight * one[2] for weight, one in zip(weights, several)) / math.fsum(weights)
-        own = sum(one[4] - 1 for one in several)
-        others = sum(one[4] - 1 for one in self.observations) - own
+        weights = [1 / max(one.error, 1e-6) ** 2 for one in several]
+        mean = math.fsum(weight * one.log_ratio for weight, one in zip(weights, several)) / math.fsum(weights)
+        own = sum(one.pairs - 1 for one in several)
+        others = sum(one.pairs - 1 for one in self.probes) - own
         return PairedTest(mean, math.fsum(weights) ** -0.5, max(1, own + min(MOST_SCATTER_PAIRS, others)))
 
     @property
@@ -102,13 +102,8 @@ class Subject:
             reason="",
             ratio=None if test is None else math.exp(test.mean),
             interval=None if interval is None else (math.exp(interval[0]), math.exp(interval[1])),
-            probes=self.probes,
+            probes=tuple(self.probes),
         )
-
-    @property
-    def probes(self) -> tuple[Probe, ...]:
-        """All that was measured of it."""
-        return tuple(Probe(*one) for one in self.observations)
 
 
 class Candidates:
@@ -182,27 +177,26 @@ class Judge:
         """Return what a step must be beyond: more than the tolerance where good and bad do not differ."""
         return self.band if self.differs(subject) else UNLIKE * self.band
 
-    def posterior(self, subject: Subject, more: Compared | None = None) -> Posterior:
+    def posterior(self, subject: Subject, more: Probe | None = None) -> Posterior:
         """Return what all comparisons of a subject say, and one more that may come."""
         return self._weigh(subject, more)[0]
 
-    def stories(self, subject: Subject, more: Compared | None = None) -> list[Story]:
+    def stories(self, subject: Subject, more: Probe | None = None) -> list[Story]:
         """Return the stories of a subject, the most likely first."""
         return self._weigh(subject, more)[1]
 
-    def _weigh(self, subject: Subject, more: Compared | None) -> tuple[Posterior, list[Story]]:
-        # Observations are only added, and builds only left out, so their counts tell one posterior from another.
+    def _weigh(self, subject: Subject, more: Probe | None) -> tuple[Posterior, list[Story]]:
+        # Probes are only added, and builds only left out, so their counts tell one posterior from another.
         names = self._candidates.names(subject)
-        key = id(subject), len(subject.observations), len(names), more
+        key = id(subject), len(subject.probes), len(names), more
         if key not in self._posteriors:
             if len(self._posteriors) > MOST_POSTERIORS:
                 self._posteriors.clear()
             places = {name: place for place, name in enumerate(names)}
-            several = subject.observations if more is None else [*subject.observations, more]
             observations = [
-                Observation(places[base], places[new], log_ratio, error)
-                for base, new, log_ratio, error, _ in several
-                if base in places and new in places
+                Observation(places[one.base], places[one.new], one.log_ratio, one.error)
+                for one in (*subject.probes, *([] if more is None else [more]))
+                if one.base in places and one.new in places
             ]
             posterior = Posterior(len(names), observations, self.floor)
             self._posteriors[key] = posterior, posterior.stories(self.least(subject))
@@ -213,7 +207,7 @@ class Judge:
         names = self._candidates.names(subject)
         return names[gap[0] - 1], names[gap[-1]]
 
-    def certain(self, subject: Subject, more: Compared | None = None) -> bool:
+    def certain(self, subject: Subject, more: Probe | None = None) -> bool:
         """Whether the most likely story is likely enough, and each of its steps has one place."""
         story = self.stories(subject, more)[0]
         return story.placed and story.probability >= LIKELY_ENOUGH
@@ -230,7 +224,7 @@ class Judge:
     def confirmed(self, subject: Subject, pair: tuple[str, str]) -> bool:
         """Whether neighbours were compared and differ."""
         test = subject.pooled_test(*pair)
-        return test is not None and self.clear(test.mean, test.error, sum(one[4] for one in subject.between(*pair)))
+        return test is not None and self.clear(test.mean, test.error, subject.pairs(*pair))
 
     def clear(self, mean: float, error: float, pairs: int) -> bool:
         """Whether a log-ratio is surely not that of no change; one that is not far off needs as many as a first look.
@@ -331,8 +325,8 @@ class Judge:
         low, high = test.interval()
         every = self._candidates.every
         between = tuple(every[every.index(before) + 1 : every.index(after)])
-        pairs = sum(one[4] for one in subject.between(before, after))
-        return Step(before, after, math.exp(test.mean), (math.exp(low), math.exp(high)), pairs, between)
+        ratios = math.exp(low), math.exp(high)
+        return Step(before, after, math.exp(test.mean), ratios, subject.pairs(before, after), between)
 
     def _open(self, subject: Subject) -> Answer:
         """Return what is said of a subject that no step is named of."""

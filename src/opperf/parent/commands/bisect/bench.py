@@ -16,18 +16,15 @@ from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.files.destination import explain_errors
 from opperf.domain.files.json_text import NotJSON, value_of
 from opperf.domain.files.text_file import read_bytes
-from opperf.domain.plan import INSTRUCTIONS, Settings
 from opperf.domain.type_hint import Amount, AtLeast
-from opperf.parent.analysis.verdict import Rule, paired_test
-from opperf.parent.commands.bisect.answers import Candidates, Subject
+from opperf.parent.analysis.verdict import paired_test
+from opperf.parent.commands.bisect.answers import EXACT_ERROR, Candidates, Subject
 from opperf.parent.commands.bisect.builds import Builds
-from opperf.parent.commands.compare import parse_sides
-from opperf.parent.documents.bisection import LeftOut
-from opperf.parent.measuring.calibration import stored_floors
+from opperf.parent.documents.bisection import LeftOut, Probe
 from opperf.parent.measuring.comparing import Comparing
 from opperf.parent.measuring.contest import Contest, outcome
 from opperf.parent.planning.implementations import trial_on
-from opperf.parent.planning.selection import Selection
+from opperf.parent.planning.side_text import SideText, parse_side
 
 #: The largest log-ratio of two builds, and error of one, that a journal may state: a factor of 22,000.
 LARGEST = 10.0
@@ -72,14 +69,14 @@ class Journal:
         log_ratio, error, pairs = answer.pop(0)
         if pairs >= LEAST_PAIRS and error > SAME_ERROR:
             subject.scatter.append(_scatter_behind(error, int(pairs), subject.spread))
-        subject.observations.append((base, new, log_ratio, error, int(pairs)))
+        subject.probes.append(Probe(base, new, log_ratio, error, int(pairs)))
         return True
 
-    def write(self, subject: Subject, base: str, new: str) -> None:
-        """Add the latest observation of a subject."""
+    def write(self, subject: Subject) -> None:
+        """Add the latest comparison of a subject."""
         if self._path is not None:
-            *_, log_ratio, error, pairs = subject.observations[-1]
-            line = _line((_key(subject, base, new), [(log_ratio, error, float(pairs))]))
+            last = subject.probes[-1]
+            line = _line((_key(subject, last.base, last.new), [(last.log_ratio, last.error, float(last.pairs))]))
             with explain_errors(self._path), self._path.open("a", encoding="utf-8") as file:
                 file.write(line)
 
@@ -89,43 +86,46 @@ class Bench:
 
     def __init__(
         self,
-        selection: Selection,
         builds: Builds,
         candidates: Candidates,
         suffix: str,
         metric: str,
-        rule: Rule,
-        settings: Settings,
+        change: float,
         journal: Journal,
         note: Callable[[str], None],
-        left: Callable[[], float | None],
+        begin: Callable[[], Comparing],
     ) -> None:
-        """Start nothing yet. `suffix` is what all sides share, and `left` tells the seconds of the budget."""
-        self._selection, self._builds, self._candidates, self._suffix = selection, builds, candidates, suffix
-        self._metric, self._rule, self._settings, self._journal = metric, rule, settings, journal
-        self._note, self._left = note, left
-        self.environments: dict[str, str | None] = {}
+        """Start nothing yet; `begin` does. `suffix` is what all sides share, `change` the log-ratio that counts."""
+        self._builds, self._candidates, self._suffix = builds, candidates, suffix
+        self._metric, self._change, self._journal = metric, change, journal
+        self._note, self._begin = note, begin
+        self.sides: dict[str, SideText] = {}
         self.left_out: list[LeftOut] = []
         self.facts: dict[str, object] = {}
+        self._broken: set[str] = set()
         self._building: list[float] = []
         self._measuring: list[tuple[float, int]] = []
         self._comparing: Comparing | None = None
 
-    def environment(self, name: str) -> str | None:
-        """Return a build's environment; None where it cannot be built, after which it is no build any more."""
-        if name not in self.environments:
-            began = time.monotonic()
-            try:
-                self.environments[name] = self._builds.side(name)
-            except OpperfError as error:
-                self._drop(name, error.message.partition("\n")[0])
-            self._building.append(time.monotonic() - began)
-        return self.environments.get(name)
+    def build(self, name: str) -> SideText:
+        """Return the side of a build, which is built; raises `OpperfError` where that fails."""
+        if name not in self.sides:
+            self.sides[name] = parse_side(self._builds.side(name) + self._suffix)
+        return self.sides[name]
 
-    def _drop(self, name: str, reason: str) -> None:
-        self.environments[name] = None
-        self._candidates.drop(name)
-        self._leave_out(name, reason)
+    def is_built(self, name: str) -> bool:
+        """Whether there is a side for a build; one that cannot be built is no build any more."""
+        if name in self.sides or name in self._broken:
+            return name in self.sides
+        began = time.monotonic()
+        try:
+            self.build(name)
+        except OpperfError as error:
+            self._broken.add(name)
+            self._candidates.drop(name)
+            self._leave_out(name, error.message.partition("\n")[0])
+        self._building.append(time.monotonic() - began)
+        return name in self.sides
 
     def _leave_out(self, name: str, reason: str) -> None:
         self.left_out.append(LeftOut(name, reason))
@@ -135,26 +135,19 @@ class Bench:
         """Return what pairs of a build with another are likely to cost, with the build where it is not there yet."""
         whole = math.fsum(seconds for seconds, _ in self._measuring)
         each = whole / sum(pairs for _, pairs in self._measuring) if self._measuring else SECONDS
-        makes = build not in self.environments and self._building
+        makes = build not in self.sides and self._building
         return pairs * max(LEAST_SECONDS, each) + (fmean(self._building) if makes else 0.0)
 
     def compare(self, subjects: Sequence[Subject], base: str, new: str, pairs: int) -> None:
         """Compare two builds for some subjects by so many pairs, and keep what they said; skip builds left out."""
-        if None in (self.environment(base), self.environment(new)):
+        if not all(self.is_built(name) for name in (base, new)):
             return
         open_subjects = [one for one in subjects if not self._journal.take(one, base, new)]
         if not open_subjects or self._are_the_same(open_subjects, base, new):
             return
         self._note(f"comparing {base} with {new}{self._pace()}")
         if self._comparing is None:  # one for all: what it checked once, it need not check again
-            self._comparing = Comparing(
-                replace(self._settings, budget=self._left()),
-                self._rule,
-                self._note,
-                floors=stored_floors(),
-                plugins=self._selection.plugins,
-                timed=self._settings.clock != INSTRUCTIONS,
-            )
+            self._comparing = self._begin()
         comparing, began = self._comparing, time.monotonic()
         contests = [self._contest(one, base, new) for one in open_subjects]
         comparing.run(contests, pairs)
@@ -173,8 +166,8 @@ class Bench:
         return f": comparison {len(self._measuring) + 1}; those before took {each:.0f} s each"
 
     def _contest(self, subject: Subject, base: str, new: str) -> Contest:
-        sides = [parse_sides([str(self.environment(name)) + self._suffix])[0] for name in (base, new)]
-        return Contest(trial_on(subject.trial, sides[0]), trial_on(subject.trial, sides[1]), subject.trial)
+        first, second = (trial_on(subject.trial, self.sides[name]) for name in (base, new))
+        return Contest(first, second, subject.trial)
 
     def _are_the_same(self, subjects: Sequence[Subject], base: str, new: str) -> bool:
         """Whether two builds are the same to the byte: then nothing has to be measured."""
@@ -182,8 +175,8 @@ class Bench:
         if len(digests) > 1 or None in digests:
             return False
         for subject in subjects:
-            subject.observations.append((base, new, 0.0, SAME_ERROR, 2))
-            self._journal.write(subject, base, new)
+            subject.probes.append(Probe(base, new, 0.0, SAME_ERROR, 2))
+            self._journal.write(subject)
         return True
 
     def _keep(self, subject: Subject, contest: Contest, base: str, new: str) -> None:
@@ -196,14 +189,15 @@ class Bench:
             peaks = outcome(contest).memory.get("peak")
             if not peaks or min(peaks) <= 0:
                 return
-            subject.observations.append((base, new, math.log(peaks[1] / peaks[0]), 1e-3, 1))  # counted: one says all
-        elif (estimate := observation(contest, self._rule.change, subject.spread)) is not None:
-            subject.observations.append((base, new, *estimate))
+            # It is counted, so that one says all.
+            subject.probes.append(Probe(base, new, math.log(peaks[1] / peaks[0]), EXACT_ERROR, 1))
+        elif (estimate := observation(contest, self._change, subject.spread)) is not None:
+            subject.probes.append(Probe(base, new, *estimate))
             if contest.stage1:
                 subject.scatter.append(_scatter(contest.ratios1))
         else:
             return
-        self._journal.write(subject, base, new)
+        self._journal.write(subject)
 
     def _fail(self, subject: Subject, failure: str, base: str, new: str) -> None:
         """Leave a build out for the subject that fails with it; without an end, or a neighbour, it has no answer."""

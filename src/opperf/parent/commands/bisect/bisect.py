@@ -10,7 +10,7 @@ from pathlib import Path
 from opperf.domain.code import Code
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
-from opperf.domain.plan import INSTRUCTIONS, Settings, Side
+from opperf.domain.plan import INSTRUCTIONS, Settings
 from opperf.parent.analysis.counts import counting
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.commands.bisect.answers import Candidates, Judge, Subject
@@ -18,10 +18,10 @@ from opperf.parent.commands.bisect.bench import Bench, Journal
 from opperf.parent.commands.bisect.builds import Beside, Builds, Commits, Packages
 from opperf.parent.commands.bisect.questions import FEWEST_PAIRS, Questions
 from opperf.parent.commands.bisect.releases import releases
-from opperf.parent.commands.compare import parse_sides
 from opperf.parent.documents.bisection import Answer, Bisection, Step
 from opperf.parent.documents.comparison import Verdict
 from opperf.parent.documents.tolerances import FIRST_PAIRS, TOLERANCE
+from opperf.parent.measuring.calibration import stored_floors
 from opperf.parent.measuring.comparing import Comparing
 from opperf.parent.measuring.contest import Contest, header, start
 from opperf.parent.measuring.explain import explain
@@ -143,7 +143,7 @@ class Search:
         settings: Settings,
         progress: Progress,
     ) -> None:
-        self._selection, self._builds, self._suffix, self._order = selection, builds, suffix, order
+        self._selection, self._builds, self._order = selection, builds, order
         self._rule, self._settings, self._progress = rule, settings, progress
         counts = settings.clock == INSTRUCTIONS
         exact = counts or order.metric == "memory"
@@ -151,39 +151,38 @@ class Search:
         self._candidates = Candidates(builds.names, builds.parts)
         self._journal = Journal(order.journal, order.resume)
         self._bench = Bench(
-            selection,
-            builds,
-            self._candidates,
-            suffix,
-            order.metric,
-            rule,
-            settings,
-            self._journal,
-            progress.note,
-            self._left,
+            *(builds, self._candidates, suffix, order.metric, rule.change),
+            *(self._journal, progress.note, self._begin_comparing),
         )
         self._judge = Judge(self._candidates, self._band, rule.pairs, self._spent, counts=counts, exact=exact)
         self._subjects: list[Subject] = []
-        self._side: Side | None = None
         self._questions = Questions(self._candidates, self._judge, rule.pairs, self._bench.seconds)
         self._began = time.monotonic()
         self._start = start()
 
     def plan(self) -> None:
         """Find the cases, in the good build; raises `InputError` for what cannot be understood."""
-        good = self._builds.side(self._candidates.ends[0])
-        (side,) = parse_sides([good + self._suffix])
-        self._side = side.side
+        side = self._bench.build(self._candidates.ends[0])
         comparing = Comparing(self._settings, self._rule, self._progress.note, plugins=self._selection.plugins)
         selection = replace(self._selection, frameworks=(), environments=())
         self._subjects = [Subject(one.key) for one in comparing.contests(selection, side, [side])]
-        self._bench.environments[self._candidates.ends[0]] = good
         self._journal.check(self._subjects)
+
+    def _begin_comparing(self) -> Comparing:
+        """Return what compares builds, within what is left of the budget."""
+        return Comparing(
+            replace(self._settings, budget=self._left()),
+            self._rule,
+            self._progress.note,
+            floors=stored_floors(),
+            plugins=self._selection.plugins,
+            timed=self._settings.clock != INSTRUCTIONS,
+        )
 
     def run(self) -> None:
         """Measure until each subject has an answer, or the budget is spent."""
         good, bad = self._candidates.ends
-        if self._bench.environment(bad) is None:
+        if not self._bench.is_built(bad):
             raise InputError(f"the bad build is not available: {self._bench.left_out[-1].reason}")
         self._compare_ends(good, bad)
         self._answer()  # of two neighbours, all is known now
@@ -246,9 +245,8 @@ class Search:
         order = self._order
         answers = [self._explain(one, self._last_answer(one)) for one in self._subjects]
         run = header(self._settings, self._start, self._bench.facts, labels=order.labels, command=order.command)
-        names = tuple(name for name in self._builds.names if self._bench.environments.get(name))
-        side = self._side
-        assert side is not None
+        names = tuple(name for name in self._builds.names if name in self._bench.sides)
+        side = self._bench.sides[names[0]].side
         return Bisection(run, side, tuple(self._builds.names), names, tuple(self._bench.left_out), tuple(answers))
 
     def _last_answer(self, subject: Subject) -> Answer:
@@ -264,7 +262,7 @@ class Search:
             else one
             for one in answer.steps
         )
-        return replace(answer, steps=steps, probes=subject.probes)
+        return replace(answer, steps=steps, probes=tuple(subject.probes))
 
 
 def _called(contest: Contest, step: Step) -> Contest:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from opperf.domain.dataclass import dataclass
 from opperf.parent.commands.bisect.answers import Candidates, Judge, Subject
+from opperf.parent.documents.bisection import Probe
 
 #: The pairs of a first comparison, and the most of any by those of a first look of `compare`.
 FEWEST_PAIRS, MOST_LOOKS = 2, 4
@@ -90,8 +91,7 @@ class Questions:
 
     def _due(self, subject: Subject, base: str, new: str) -> int:
         """Return by how many pairs two builds are compared next: by two, then by as many as they had."""
-        pairs = sum(one[4] for one in subject.between(base, new))
-        return max(FEWEST_PAIRS, min(pairs, MOST_LOOKS * self._pairs))
+        return max(FEWEST_PAIRS, min(subject.pairs(base, new), MOST_LOOKS * self._pairs))
 
     def matters(self, subject: Subject, base: str, new: str) -> bool:
         """Whether comparing two builds once more may make the story another one, or certain, or no more so."""
@@ -114,11 +114,11 @@ class Questions:
     def _outcome(self, subject: Subject, base: str, new: str, log_ratio: float, error: float) -> tuple[object, ...]:
         """Return what would be said if two builds were compared once more, without an error as it is now."""
         judge = self._judge
-        more = (base, new, log_ratio, error, FEWEST_PAIRS) if error else None
+        more = Probe(base, new, log_ratio, error, FEWEST_PAIRS) if error else None
         story = judge.stories(subject, more)[0]
         test = subject.pooled_test(base, new)
         assert test is not None
-        mean, combined, pairs = test.mean, test.error, sum(one[4] for one in subject.between(base, new))
+        mean, combined, pairs = test.mean, test.error, subject.pairs(base, new)
         if error:
             pairs += self._due(subject, base, new)
             weights = combined**-2, error**-2
