@@ -10,12 +10,12 @@ import tempfile
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from opperf.child.measure.block import ProcessClock
 from opperf.child.measure.disturbance import ProcessCounters
 from opperf.child.measure.engine import Engine
-from opperf.domain.backend import Accounts, Backend, Devices
+from opperf.domain.backend import Backend
 from opperf.domain.call import Work
 from opperf.domain.measurement import Measurement
 from opperf.domain.plan import Settings, Side
@@ -39,8 +39,8 @@ def extension() -> Any:
     return module
 
 
-class Here(Devices, Accounts):
-    """As much of a backend as the engine asks for: real clocks, nothing to wait for."""
+class Here(Backend):
+    """A backend for the engine alone: real clocks, nothing to wait for."""
 
     name = "here"
     collects = False
@@ -53,9 +53,13 @@ class Here(Devices, Accounts):
         """Everything is done when it returns."""
 
 
+#: The engine makes no tensors, so it asks for nothing else of the core.
+Here.__abstractmethods__ = frozenset()
+
+
 def backend() -> Backend:
     """Return the backend of this process."""
-    return cast("Backend", Here())
+    return Here()  # type: ignore[abstract]
 
 
 def measure(function: Callable[..., Any], *arguments: Any, settings: Settings) -> Measurement:

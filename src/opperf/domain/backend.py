@@ -1,14 +1,14 @@
 """What a backend is: a core of verbs by which opperf measures any framework, and capabilities that it may have.
 
-A backend is a class under `Backend` that has the verbs of `Core`. Each capability is a Protocol of its own; a backend
-that lacks one gets its default, which reports nothing or skips the trial with a reason.
+A backend is a class under `Backend` that has its abstract verbs, the core. Of each capability that it lacks it gets the
+default, which reports nothing or skips the trial with a reason.
 
 Values of the framework (tensors, functions) are opaque to everything but their backend, hence `Any`.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
@@ -73,8 +73,8 @@ class Numbers(Protocol):
     def __mod__(self, other: object, /) -> Numbers: ...
 
 
-class Core(Protocol):
-    """What every backend has. Constructing one imports its framework; `side` says with which threads and device."""
+class Backend(ABC):
+    """All that a child asks. Making one imports its framework; `side` says with which threads and device."""
 
     name: str
     side: Side
@@ -145,9 +145,7 @@ class Core(Protocol):
         while self.clock.wall() < until:
             pass
 
-
-class Devices(Protocol):
-    """Devices other than a CPU, with their own clocks, caches and memory."""
+    # Devices other than a CPU, with their own clocks, caches and memory.
 
     def devices(self) -> list[str]:
         """Return the devices that the framework sees, best first."""
@@ -173,9 +171,7 @@ class Devices(Protocol):
         """Return the bytes of the tensors that live on the device; None for a CPU, and where nobody counts them."""
         return None
 
-
-class Gradients(Core, Protocol):
-    """Automatic differentiation."""
+    # Automatic differentiation.
 
     def backward(self, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
         """Return the gradient computation alone; its result is the gradients.
@@ -197,9 +193,7 @@ class Gradients(Core, Protocol):
         message = f"opperf has no automatic differentiation of {self.name}"
         return Unsupported(message, slug="no_gradient", hint="`--direction forward`")
 
-
-class Restoring(Core, Protocol):
-    """Tensors that a call changes, put back before the next one."""
+    # Tensors that a call changes, put back before the next one.
 
     def written(self, function: Callable[..., Any]) -> Sequence[str]:
         """Return the arguments that a function changes by the framework's own word; none where it says nothing."""
@@ -219,9 +213,7 @@ class Restoring(Core, Protocol):
             return lambda: None
         raise Unsupported(f"opperf cannot put back what a call of {self.name} changes", slug="mutates", hint=RESTORING)
 
-
-class Discovery(Protocol):
-    """The framework's own operators, in addition to those of the catalog."""
+    # The framework's own operators, in addition to those of the catalog.
 
     def layer(
         self, path: str, arguments: Sequence[Any], keywords: Mapping[str, Any], call: FirstCall | None = None
@@ -263,9 +255,7 @@ class Discovery(Protocol):
         """Return cases of one of those by its own argument names; none where no rule makes them."""
         return []
 
-
-class Accounts(Protocol):
-    """Costs of a call other than time."""
+    # Costs of a call other than time.
 
     #: How many CPUs a matrix product was seen to use; None where nothing was looked at.
     threads_seen: float | None = None
@@ -285,9 +275,7 @@ class Accounts(Protocol):
         """
         return None
 
-
-class Insight(Core, Protocol):
-    """A look inside calls and programs."""
+    # A look inside calls and programs.
 
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return what runs in each of `calls` calls, according to the framework's own profiler.
@@ -300,9 +288,7 @@ class Insight(Core, Protocol):
         """Call a function, and return every operator that it calls, in order; None where none can be seen yet."""
         return None
 
-
-class Native(Core, Protocol):
-    """Calls without Python's interpreter, as a program in C or C++ makes them."""
+    # Calls without Python's interpreter, as a program in C or C++ makes them.
 
     def build_loops(self, folder: Path) -> None:
         """Compile what `native_loop` needs, unless `folder` has it; once in a process, before it is asked."""
@@ -312,9 +298,7 @@ class Native(Core, Protocol):
         """Return what makes the calls of a piece of work; raises `Unsupported` where they go through Python."""
         raise Unsupported(f"opperf calls {self.name} from Python only", slug="no_native_loop")
 
-
-class Sharing(Core, Protocol):
-    """Tensors in memory that another process owns, and where a result lies."""
+    # Tensors in memory that another process owns, and where a result lies.
 
     def share(self, memory: memoryview, spec: TensorSpec) -> Any:
         """Return a tensor whose elements lie in these bytes, in row-major order; nothing is copied."""
@@ -336,10 +320,6 @@ class Sharing(Core, Protocol):
         """Return the reason why it is missing."""
         message = f"opperf cannot place inputs of {self.name} in memory that it shares"
         return Unsupported(message, slug="no_sharing", hint="candidates are judged in torch and numpy")
-
-
-class Backend(Devices, Gradients, Restoring, Discovery, Accounts, Insight, Native, Sharing, Protocol):
-    """All that a child asks of a backend: the core, and the capabilities with their defaults."""
 
 
 def checksum(value: HostValue) -> object:

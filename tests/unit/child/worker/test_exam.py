@@ -105,7 +105,7 @@ def backend() -> NumpyBackend:
 def jobs(backend: NumpyBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Jobs:
     clock = VirtualTime()
     monkeypatch.setitem(sys.modules, "virtual_time", SimpleNamespace(spend=clock.spend))
-    backend.clock = clock  # type: ignore[assignment]
+    backend.clock = clock
     # What else runs in the process of the tests is not the function's.
     monkeypatch.setattr(Overseer, "_read", lambda _, **__: Times())
     return Jobs(backend, NoCounters(), tmp_path)

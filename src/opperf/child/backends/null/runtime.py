@@ -57,7 +57,7 @@ class NullBackend(Backend):
 
     def __init__(self, side: Side) -> None:
         self.side = side
-        self.clock = VirtualClock()
+        self.clock: VirtualClock = VirtualClock()
         self.scripts = Scripts(self.clock, side.settings)
 
     def facts(self) -> dict[str, Any]:

@@ -10,24 +10,21 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import tensorflow as tf
 
 from opperf.child.backends.tensorflow import programs
-from opperf.domain.backend import Unsupported
+from opperf.domain.backend import Backend, Unsupported
 from opperf.domain.call import Bound, Work
 from opperf.domain.measurement import compile_time
-
-if TYPE_CHECKING:
-    from opperf.child.backends.tensorflow.runtime import TensorflowBackend
 
 WITH_ONEDNN = "measure it forward, or set TF_ENABLE_ONEDNN_OPTS=1"
 #: What TensorFlow's own kernels for CPUs say of gradients of convolutions that they lack; oneDNN has them.
 NOT_ON_A_CPU = ("are not supported on CPU", "CPU implementations do not yet support")
 
 
-def backward(backend: TensorflowBackend, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
+def backward(backend: Backend, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
     """Return the gradients of one tape that is kept, or with `fresh` of a new tape for each call."""
     mode, start = backend.side.mode, perf_counter()
     call, tensors = programs.function_of_tensors(bound)
@@ -60,7 +57,7 @@ def backward(backend: TensorflowBackend, bound: Bound, cotangents: Callable[[Any
     )
 
 
-def forward_backward(backend: TensorflowBackend, bound: Bound, cotangents: Callable[[Any], Any]) -> Work:
+def forward_backward(backend: Backend, bound: Bound, cotangents: Callable[[Any], Any]) -> Work:
     """Return one forward on a tape and its gradients, as one call."""
     mode = backend.side.mode
     call, tensors = programs.function_of_tensors(bound)
@@ -89,7 +86,7 @@ def _sources(bound: Bound) -> list[Any]:
     return list(bound.differentiable)
 
 
-def _smooth(backend: TensorflowBackend, result: Any) -> list[Any]:
+def _smooth(backend: Backend, result: Any) -> list[Any]:
     """Return the outputs that can carry a gradient; the indices of a top-k cannot."""
     outputs = [leaf for leaf in backend.leaves(result) if leaf.dtype.is_floating or leaf.dtype.is_complex]
     if not outputs:

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from opperf.domain.backend import Core, Unsupported
+from opperf.domain.backend import Backend, Unsupported
 from opperf.domain.call import Bound, Work
 
 #: run_backward(outputs, cotangents, keep_graph, create_graph, inputs, allow_unreachable, accumulate_grad)
@@ -21,7 +21,7 @@ run_backward = torch.autograd.Variable._execution_engine.run_backward
 WRITES_A_LEAF = "a leaf Variable that requires grad is being used in an in-place operation"
 
 
-def backward(backend: Core, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
+def backward(backend: Backend, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
     """Return the gradients of one graph that is kept, or with `fresh` of a new graph for each call."""
     leaves = _leaves(bound)
 
@@ -43,7 +43,7 @@ def backward(backend: Core, bound: Bound, cotangents: Callable[[Any], Any], *, f
     return Work(run_backward, (outputs, *rest), {}, nullcontext, notes={"backward_method": "engine, one graph kept"})
 
 
-def forward_backward(backend: Core, bound: Bound, cotangents: Callable[[Any], Any]) -> Work:
+def forward_backward(backend: Backend, bound: Bound, cotangents: Callable[[Any], Any]) -> Work:
     """Return one forward that records a graph and the gradients of it, as one call."""
     leaves = _leaves(bound)
     heads = tuple(cotangents(output) for output in _outputs(backend, bound))
@@ -60,7 +60,7 @@ def _leaves(bound: Bound) -> tuple[Any, ...]:
     return bound.differentiable
 
 
-def _outputs(backend: Core, bound: Bound) -> tuple[Any, ...]:
+def _outputs(backend: Backend, bound: Bound) -> tuple[Any, ...]:
     try:
         result = bound.function(*bound.arguments, **bound.keywords)
     except RuntimeError as error:
