@@ -116,7 +116,7 @@ class Fleet:
         """Yield the comparisons of contests, each brought to its verdict on one node."""
         tasks = [Task(rule.pairs * PAIR_SECONDS, (one.base.side.process, one.new.side.process)) for one in contests]
         began = self._clock()
-        judged = Judged(rule.tolerance, rule.pairs, rule.most, explain, rule.own, rule.sampling, rule.precision)
+        judged = Judged.by(rule, explain=explain)
 
         def order(places: Sequence[int]) -> Order:
             bouts = tuple(Bout(one.base, one.new, one.key) for one in (contests[place] for place in places))
@@ -151,7 +151,7 @@ class Fleet:
             several = tuple(sources[id(left[place][1])] for place in places)
             return Order(
                 self._remaining_settings(terms.settings, began),
-                judged=Judged(rule.tolerance, rule.pairs, rule.most, terms.explain, rule.own),
+                judged=Judged.by(rule, explain=terms.explain),
                 judging=Judging(against, trial, several, reference, terms.constant, rule.family, jobs),
             )
 

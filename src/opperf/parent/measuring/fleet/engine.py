@@ -24,6 +24,7 @@ from opperf.domain.node import Node, kind_of
 from opperf.domain.plan import Settings, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.type_hint import Count
+from opperf.parent.analysis.verdict import Rule
 from opperf.parent.documents.candidates import Judged as Verdict
 from opperf.parent.documents.comparison import Comparison
 
@@ -121,6 +122,16 @@ class Judged(Exact):
     own: Mapping[str, float] = field(default_factory=dict)
     sampling: float | None = None
     precision: float | None = None
+
+    @classmethod
+    def by(cls, rule: Rule, *, explain: bool) -> Judged:
+        """Return what a node is told of a rule."""
+        return cls(rule.tolerance, rule.pairs, rule.most, explain, rule.own, rule.sampling, rule.precision)
+
+    def rule(self, family: int = 1) -> Rule:
+        """Return the rule, of which so many verdicts are given."""
+        rule = Rule(self.tolerance, self.pairs, most=self.most, family=family, own=self.own)
+        return replace(rule, sampling=self.sampling, precision=self.precision)
 
 
 @dataclass(frozen=True)

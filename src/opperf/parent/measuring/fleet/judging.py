@@ -17,7 +17,6 @@ from opperf.domain.files.destination import ScratchFolder
 from opperf.domain.files.text_file import read_bytes
 from opperf.domain.plan import Trial
 from opperf.domain.reason import Reason
-from opperf.parent.analysis.verdict import Rule
 from opperf.parent.documents.candidates import Judged as Verdict
 from opperf.parent.measuring.fleet.engine import Answer, JudgedSource, Judging, Order
 from opperf.parent.measuring.judge.batch import judge_batch
@@ -44,16 +43,16 @@ def source_of(code: Code, name: str, content: bytes | None = None) -> JudgedSour
 
 def judge(order: Order, judging: Judging, note: Callable[[str], None]) -> Answer:
     """Return the verdicts on the candidates of an order; raises `HarnessError` where this machine has no room."""
-    rule = order.judged
-    if rule is None:
+    judged = order.judged
+    if judged is None:
         raise InputError("an order to judge has no rule")
     facts: dict[str, object] = {}
     terms = Terms(
         order.settings,
-        Rule(rule.tolerance, rule.pairs, most=rule.most, own=rule.own, family=judging.family),
+        judged.rule(judging.family),
         meet=facts.update,
         constant=judging.constant,
-        explain=rule.explain,
+        explain=judged.explain,
     )
     verdicts: dict[int, Verdict] = {}
     with closing(ScratchFolder("candidates")) as scratch:

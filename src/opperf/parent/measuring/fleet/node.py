@@ -14,7 +14,6 @@ from dataclasses import replace
 from opperf.domain.codec import encode
 from opperf.domain.measurement import Outcome
 from opperf.domain.plan import Settings, Trial
-from opperf.parent.analysis.verdict import Rule
 from opperf.parent.documents.floor import Floor, floor_key
 from opperf.parent.measuring.calibration import stored_floors
 from opperf.parent.measuring.comparing import Comparing
@@ -98,15 +97,7 @@ class Hands:
 
     def _compare(self, order: Order, judged: Judged) -> Answer:
         self.close()  # a child that waits is no neighbour for a comparison
-        rule = Rule(
-            judged.tolerance,
-            judged.pairs,
-            most=judged.most,
-            own=judged.own,
-            sampling=judged.sampling,
-            precision=judged.precision,
-        )
-        comparing = Comparing(order.settings, rule, self._note, floors=self._known_floors())
+        comparing = Comparing(order.settings, judged.rule(), self._note, floors=self._known_floors())
         contests = [comparing.contest(bout.base, bout.new, bout.key) for bout in order.bouts]
         comparing.run(contests)
         if judged.explain:
