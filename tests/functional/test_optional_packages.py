@@ -12,7 +12,6 @@ from tests.each import each
 
 import opperf
 from opperf.domain.errors import InputError
-from opperf.parent.reports.profile_page import _plotly
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -23,7 +22,6 @@ Opperf: TypeAlias = Callable[..., Any]
 
 #: What fails without an extra: a module of its packages, and what asks for it on the command line or in Python.
 NEEDS: dict[str, tuple[str, tuple[str, ...] | Callable[[], object]]] = {
-    "html": ("plotly.offline", _plotly),
     "pandas": ("pandas", lambda: opperf.run("add", framework="null", size="small", runs=3).to_pandas()),
     "postgres": ("psycopg", ("history", "list", "--database", "postgresql+psycopg://ann@127.0.0.1/perf")),
     "ray": ("ray", ("run", "add", "--framework", "null", "--fleet", "ray")),

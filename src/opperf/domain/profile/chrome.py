@@ -65,7 +65,7 @@ def to_trace(profile: Profile) -> dict[str, object]:
 
 def entries(profile: Profile, stacks: Frames) -> Iterator[dict[str, object]]:
     """Yield the trace events one by one; the stacks that they name are added to `stacks`."""
-    epoch = _epoch(profile)
+    epoch = epoch_of(profile)
     # Of two that begin together, Perfetto takes the first for the outer one.
     events = sorted(profile.events, key=in_time)
     places = [(event.process, event.thread, lane) for event, (lane, _) in zip(events, lanes(events))]
@@ -86,7 +86,7 @@ def rest(profile: Profile, stacks: Frames) -> dict[str, object]:
         **({"stackFrames": stacks.frames} if stacks.frames else {}),
         "opperf": {
             "schema_version": SCHEMA_VERSION,
-            "epoch": _epoch(profile),
+            "epoch": epoch_of(profile),
             "processes": {str(number): dict(facts) for number, facts in profile.processes.items()},
             "notes": list(profile.notes),
             **({"slices": _columns(profile)} if profile.slices else {}),
@@ -97,14 +97,14 @@ def rest(profile: Profile, stacks: Frames) -> dict[str, object]:
 
 def _columns(profile: Profile) -> dict[str, list[int]]:
     """Return the slices as columns; times count from the first span."""
-    epoch = _epoch(profile)
+    epoch = epoch_of(profile)
     columns = {field.name: [getattr(piece, field.name) for piece in profile.slices] for field in fields(Slice)}
     return {**columns, **{name: [time - epoch for time in columns[name]] for name in ("begin", "end")}}
 
 
 def _stretches(profile: Profile) -> list[list[int]]:
     """Return process, beginning and end of each stretch; times count from the first span."""
-    epoch = _epoch(profile)
+    epoch = epoch_of(profile)
     return [[one.process, one.begin - epoch, one.end - epoch] for one in profile.stretches]
 
 
@@ -120,7 +120,8 @@ def _slices(value: object, epoch: int, where: str) -> tuple[Slice, ...]:
     )
 
 
-def _epoch(profile: Profile) -> int:
+def epoch_of(profile: Profile) -> int:
+    """Return the nanoseconds since 1970 that times of the document count from: those of the first span or reading."""
     times = (*(event.begin for event in profile.events), *(reading.time for reading in profile.readings))
     return min(times, default=0)
 
@@ -295,10 +296,10 @@ def save(profile: Profile, path: Path) -> None:
     Perfetto shows the escapes of JSON as they are written, so names have none. Only half characters do, as a command
     may have that is no UTF-8.
     """
-    write_parts(path, (part.encode("utf-8", "backslashreplace") for part in _parts(profile)))
+    write_parts(path, (part.encode("utf-8", "backslashreplace") for part in text(profile)))
 
 
-def _parts(profile: Profile) -> Iterator[str]:
+def text(profile: Profile) -> Iterator[str]:
     """Yield the text of the document bit by bit: as a whole it takes several times what the profile does."""
     stacks = Frames()
     items = entries(profile, stacks)

@@ -253,7 +253,7 @@ def _report(profile: Profile, *, format: str | None, by: str, sort: str, top: in
 
     deliver(document(profile, by, sort, top), format)
     if page is not None:
-        from opperf.parent.reports.profile_page import render as whole_page
+        from opperf.parent.pages.profile_page import render as whole_page
 
         write_text(page, whole_page(profile))
         typer.echo(f"wrote {page}", err=True)

@@ -29,10 +29,10 @@ from opperf.parent.documents.comparison import Comparison, ComparisonRun, Explan
 from opperf.parent.documents.floor import Floor, NoiseRun, Unknown
 from opperf.parent.documents.judgement import Finding, Judgement
 from opperf.parent.documents.trace import Replay, Trace, TracedCase
-from opperf.parent.pages import result_page
+from opperf.parent.pages import profile_page, result_page
 from opperf.parent.pages.charts import picture
 from opperf.parent.pages.figures import Result, charts
-from opperf.parent.reports import gate, profile_page, render, report_of
+from opperf.parent.reports import gate, render, report_of
 from opperf.parent.reports.document import Code, Column, Document, Legend, Note, Section, table
 
 BODY = (

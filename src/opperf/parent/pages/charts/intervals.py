@@ -94,14 +94,17 @@ class Bars:
         """Draw label, bar and figures side by side, or stacked where there is no room."""
         roomy = width >= ROOM
         left, right = (LABEL + 10.0, width - FIGURES - 10.0) if roomy else (0.0, float(width))
-        step = 2 * LINE + 2 if roomy else 3 * LINE + 4
+        lines = 1 + any(bar.detail for bar in self.bars)
+        step = lines * LINE + 4 + (0 if roomy else LINE)
         drawing = Drawing(width, 0, self.title)
         largest = max((bar.share for bar in self.bars), default=1.0) or 1.0
         for place, bar in enumerate(self.bars):
             top = step * place
+            middle = LINE * (lines - 1) / 2 if roomy else 0.0
             drawing.text(0, top + 14, bar.label, room=LABEL if roomy else width - FIGURES)
-            drawing.text(0, top + 28, bar.detail, "faint", room=LABEL if roomy else width)
-            drawing.text(width, top + (20 if roomy else 14), bar.figures, "right")
-            y = top + 8 if roomy else top + 2 * LINE + 2
+            if bar.detail:
+                drawing.text(0, top + 28, bar.detail, "faint", room=LABEL if roomy else width)
+            drawing.text(width, top + 14 + middle, bar.figures, "right")
+            y = top + 2 + middle if roomy else top + lines * LINE + 2
             drawing.rect(left, y, (right - left) * bar.share / largest, 14, "bar", f"{bar.label}: {bar.figures}")
         return drawing.close(step * len(self.bars) + 4)

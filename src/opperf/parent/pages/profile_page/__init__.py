@@ -1,8 +1,9 @@
 """A profile as one web page that needs nothing else: operators by share, spans and memory over time, stacks, tables.
 
-The charts are plotly's, whose script is in the page, so that nothing is fetched; the page forbids itself to. Whatever
-comes from a program is escaped: by the template engine, and once more where plotly reads its own markup in a text.
-What the page holds and what it draws at a time is bounded, and the page says what it leaves out.
+Bars are SVG as on other pages. What is enlarged, moved and pointed at is drawn by the page's own script, from the trace
+that Perfetto reads and that can be saved from the page. Nothing is fetched; the page forbids itself to. Whatever comes
+from a program is escaped by the template engine, or never becomes markup. What the page holds is bounded, and it says
+what it leaves out.
 """
 
 from __future__ import annotations
@@ -13,29 +14,29 @@ from pathlib import Path
 
 from jinja2 import Environment, StrictUndefined
 
-from opperf.domain.errors import InputError
 from opperf.domain.profile.event import Profile
 from opperf.domain.profile.rows import PEAK
 from opperf.domain.units import format_flop_rate, format_seconds
-from opperf.parent.reports.profile_page.flame import frames
-from opperf.parent.reports.profile_page.tables import groupings, outside
-from opperf.parent.reports.profile_page.timeline import drawing, typical, windows
+from opperf.parent.pages.charts import STYLE
+from opperf.parent.pages.profile_page.flame import frames
+from opperf.parent.pages.profile_page.tables import groupings, outside
+from opperf.parent.pages.profile_page.timeline import trace_of, typical, windows
 from opperf.parent.reports.text import one_line
 
 FOLDER = Path(__file__).parent
 #: In the order in which they run; each declares functions for the last.
-SCRIPTS = ("page.js", "timeline.js", "axis.js", "flow.js", "flame.js", "start.js")
+SCRIPTS = ("page.js", "spans.js", "axis.js", "trace.js", "timeline.js", "flame.js", "start.js")
 
 
 def render(profile: Profile) -> str:
-    """Return the page; raises `InputError` where plotly is not installed."""
+    """Return the page."""
     stretches, left_out = windows(profile)
     tables = groupings(profile)
     begins: dict[int, int] = {}
     for event in profile.events:
         begins[event.process] = min(event.begin, begins.get(event.process, event.begin))
-    bars = {str(table["by"]): table["bars"] for table in tables}
-    data = {"time": drawing(profile, stretches), "shares": bars, "flame": frames(profile)}
+    trace = trace_of(profile)
+    spans = [[window.begin - trace.epoch, window.end - window.begin] for window in stretches]
     filler = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
@@ -49,23 +50,11 @@ def render(profile: Profile) -> str:
         windows=stretches,
         typical=typical(stretches),
         steps_left_out=left_out,
-        data=data,
-        plotly=_plotly(),
+        trace=trace,
+        data={"windows": spans, "flame": frames(profile)},
+        style=STYLE + "".join((folder / "page.css").read_text(encoding="utf-8") for folder in (FOLDER.parent, FOLDER)),
         script="\n".join((FOLDER / name).read_text(encoding="utf-8") for name in SCRIPTS),
     )
-
-
-def _plotly() -> str:
-    """Return the script that draws the charts."""
-    try:
-        from plotly.offline import get_plotlyjs
-    except ImportError as problem:
-        raise InputError(
-            "the page of a profile needs plotly, which is not installed",
-            hint="`pip install plotly`, or take another format",
-            slug="no_package",
-        ) from problem
-    return str(get_plotlyjs())
 
 
 def _title(profile: Profile) -> str:

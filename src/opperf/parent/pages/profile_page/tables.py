@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 from opperf.domain.profile.columns import Column, columns, shapes_text
 from opperf.domain.profile.event import Event, Profile, union
 from opperf.domain.profile.rows import GROUPINGS, Row, rows
 from opperf.domain.units import format_percent, format_seconds
+from opperf.parent.pages.charts import figure
+from opperf.parent.pages.charts.intervals import Bar, Bars
 from opperf.parent.reports.text import one_line
 
 #: Maximum rows of a table, those with the largest self time.
@@ -33,13 +34,14 @@ def _table(profile: Profile, by: str) -> dict[str, object]:
     every = rows(profile, by)
     shown_rows = every[:MOST_ROWS]
     first, *others = columns(by, shown_rows)
+    bars = _bars(every, by)
     several = [first, *(column for column in others if any(column.value(row) not in (None, "") for row in shown_rows))]
     return {
         "by": by,
         "columns": several,
         "rows": [[_cell(column, row) for column in several] for row in shown_rows],
         "left_out": len(every) - len(shown_rows),
-        "bars": _bars(every, by),
+        "bars": "" if bars is None else figure(bars),
     }
 
 
@@ -48,42 +50,30 @@ def _cell(column: Column, row: Row) -> dict[str, object]:
     return {"key": "" if value is None else value, "text": one_line(column.cell(row))}
 
 
-def _bars(several: Sequence[Row], by: str) -> dict[str, object]:
-    """Return the bars of rows by share, largest first, and a note on rows that have none."""
+def _bars(several: Sequence[Row], by: str) -> Bars | None:
+    """Return the bars of rows by share, largest first, and a note on rows that have none; None where none has one."""
     parts = [(row, row.share) for row in several if row.share]
     bars, rest = parts[:MOST_BARS], parts[MOST_BARS:]
+    if not bars:
+        return None
     others = _share(sum(share for _, share in rest), sum(row.own for row, _ in rest))
     what = f"{by}s" if by not in ("name", "shape") else "operators"
-    return {
-        "names": [plain_text(_name(row, by)) for row, _ in bars],
-        "shares": [share for _, share in bars],
-        "said": [_share(share, row.own) for row, share in bars],
-        "others": f"{len(rest)} more {what} took {others}." if rest else "",
-    }
+    caption = f"Of the time that {'kernels' if by == 'kernel' else 'operators'} took without those within them."
+    return Bars(
+        f"{what.capitalize()} by share",
+        f"{caption} {len(rest)} more {what} took {others}." if rest else caption,
+        [_bar(row, share, by) for row, share in bars],
+    )
 
 
-def _name(row: Row, by: str) -> str:
+def _bar(row: Row, share: float, by: str) -> Bar:
     phase = "backward" if row.backward else "recomputed" if row.recomputed else ""
-    words = (row.name, shapes_text(row.shapes) if by == "shape" else "", phase)
-    return " ".join(word for word in words if word)
+    shapes = shapes_text(row.shapes) if by == "shape" else ""
+    return Bar(" ".join(filter(None, (row.name, phase))), shapes, share, _share(share, row.own))
 
 
 def _share(share: float, own: float) -> str:
     return f"{format_percent(share)}, {format_seconds(own)}"
-
-
-#: Characters of a name in a chart. Names of kernels are longer than a screen is wide.
-LONGEST = 60
-
-
-def plain_text(text: str, longest: int = LONGEST) -> str:
-    """Return a text that plotly shows as it is; long ones are cut.
-
-    >>> plain_text("a<b>"), plain_text("abcdef", 4)
-    ('a&lt;b&gt;', 'abc…')
-    """
-    line = one_line(text)
-    return escape(line if len(line) <= longest else f"{line[: longest - 1]}…", quote=False)
 
 
 #: The layers that time is divided into: of spans at one time, the first of these gets it.

@@ -6,14 +6,14 @@ import re
 from collections import Counter
 
 from opperf.domain.profile.event import Profile, own_times
-from opperf.domain.units import format_percent, format_seconds, plural
-from opperf.parent.reports.profile_page.tables import plain_text
+from opperf.domain.units import plural
+from opperf.parent.reports.text import one_line
 
 #: Maximum frames to draw, the longest ones; the others are merged into one frame at their place.
 MOST_FRAMES = 2_000
 #: A line of Python, as a profiler writes it: `torch/nn/modules/linear.py(130): forward`.
 LINE = re.compile(r"(?P<file>.*)\((?P<line>\d+)\): (?P<function>.*)", re.DOTALL)
-#: Characters of a line that is pointed at.
+#: Characters of a frame's text.
 LONGEST = 200
 
 
@@ -57,24 +57,17 @@ def _bound(names: list[str], outer: list[int], took: list[int], leaves: set[int]
     for place in order[MOST_FRAMES:]:
         if outer[place] in numbers:
             others.setdefault(numbers[outer[place]], []).append(took[place])
-    whole = took[0]
     figure: dict[str, list[object]] = {
-        "names": [plain_text(_short(names[place])) for place in numbers],
+        "names": [one_line(_short(names[place]))[:LONGEST] for place in numbers],
+        "full": [one_line(names[place])[:LONGEST] if LINE.fullmatch(names[place]) else "" for place in numbers],
         "outer": [numbers.get(outer[place], -1) for place in numbers],
         "took": [took[place] for place in numbers],
         "operator": [int(place in leaves) for place in numbers],
-        "said": [f"{plain_text(names[place], LONGEST)}<br>{_share(took[place], whole)}" for place in numbers],
     }
     for number, times in others.items():
-        label = plural(len(times), "other")
-        text = f"{label}<br>{_share(sum(times), whole)}"
-        for column, value in zip(figure.values(), (label, number, sum(times), 0, text)):
+        for column, value in zip(figure.values(), (plural(len(times), "other"), "", number, sum(times), 0)):
             column.append(value)
     return figure
-
-
-def _share(own: int, whole: int) -> str:
-    return f"{format_seconds(own / 1e9)}, {format_percent(own / whole)}"
 
 
 def _short(name: str) -> str:
