@@ -68,6 +68,16 @@ class Bar:
             left = (now - self._first_at) / count * (total - count)
             self.note(f"{what}: {count} of {total}, about {left:.0f} s left")
 
+    def compare(self, what: str, count: int, total: int, left: str) -> bool:
+        """Show how many pairs of comparisons are measured, where there is a terminal."""
+        if self._is_terminal:
+            if self._bar is None:
+                self._bar = self._show(total, "{task.fields[left]}")
+            # More may be planned later: what stands out is measured again.
+            self._bar.update(self._bar.task_ids[0], description=what, completed=count, total=total, left=left)
+            self._bar.refresh()
+        return self._is_terminal
+
     def begin(self, total: int) -> None:
         """Show an empty bar."""
         self._total = total
@@ -75,8 +85,8 @@ class Bar:
         if self._is_terminal and total:
             self._bar = self._show(total)
 
-    def _show(self, total: int | None) -> Progress:
-        """Return a bar that is on the terminal."""
+    def _show(self, total: int | None, left: str | None = None) -> Progress:
+        """Return a bar that is on the terminal, with the time left: in the words of `left`, else by its pace."""
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -84,13 +94,13 @@ class Bar:
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
-            TimeRemainingColumn(),
+            TimeRemainingColumn() if left is None else TextColumn(left, markup=False),
             console=Console(stderr=True),
             auto_refresh=False,
             transient=True,
         )
         bar.start()
-        bar.add_task("starting", total=total)
+        bar.add_task("starting", total=total, left="")
         return bar
 
     def next(self, trial: Trial) -> None:

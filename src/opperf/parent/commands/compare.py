@@ -165,6 +165,7 @@ def live(
         plugins=selection.plugins,
         thrifty=judging.thrifty,
     )
+    comparing.follow(progress)
     with fleet_of(judging.fleet, selection, progress) as fleet:
         with planning(progress):
             contests = comparing.contests(selection, base, new)

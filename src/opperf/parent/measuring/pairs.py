@@ -25,6 +25,7 @@ from opperf.parent.measuring.crew import Company, Crew, Lane, company, facts_tog
 from opperf.parent.measuring.next_pair import NextPair, importing_cpus
 from opperf.parent.measuring.pace import Pace
 from opperf.parent.measuring.pair_lane import PairLane
+from opperf.parent.measuring.progress import Progress
 from opperf.parent.measuring.shares import FEW_ROUNDS, by_share, is_suite, small
 from opperf.parent.workers.duel import Duel
 from opperf.parent.workers.instructions import CountingDuel
@@ -66,12 +67,17 @@ class Pairs(ABC):
     def _rule_of(self, contest: Contest) -> Rule:
         """Return the rule by which a contest is decided."""
 
+    def follow(self, progress: Progress) -> None:
+        """Show how far the pairs are on the bar of a command, where that has one."""
+        self._pace.progress = progress
+
     def _prepare(self, contests: Sequence[Contest]) -> None:
         """Find out where pairs may run, and what kind of contests these are."""
         if self.settings.jobs != 1:
             threads = max((side.threads for one in contests for side in (one.base.side, one.new.side)), default=1)
             self._company = company(self.settings, threads, self._note)
-            self._pace = Pace(self._note, jobs=len(self._company.leases))
+            self._pace.jobs = len(self._company.leases)
+        self._pace.contests = contests
         self._is_suite = is_suite(contests)
         pairs_of_trials = [(contest.base, contest.new) for contest in contests]
         cpus = importing_cpus(pairs_of_trials, self.settings, self._note) if self._begins_ahead else ()
@@ -79,6 +85,7 @@ class Pairs(ABC):
 
     def _close(self) -> None:
         """End what was started ahead, and the reference."""
+        self._pace.close()
         self._next.close()
         self._reference.close()
 

@@ -30,6 +30,12 @@ class Progress(Protocol):
     def done(self, outcome: Outcome) -> None:
         """Take what became of it."""
 
+    def compare(self, what: str, count: int, total: int, left: str) -> bool:
+        """Take how many pairs of comparisons are measured, and what is said of the time left.
+
+        Returns whether that is shown; else it is a line of news now and then.
+        """
+
     def close(self) -> None:
         """Report that planning or measuring is over."""
 
@@ -51,6 +57,10 @@ class Silent:
 
     def done(self, outcome: Outcome) -> None:
         """Drop it."""
+
+    def compare(self, what: str, count: int, total: int, left: str) -> bool:
+        """Show nothing."""
+        return False
 
     def close(self) -> None:
         """Drop it."""

@@ -80,3 +80,24 @@ def test_the_time_left_of_a_run_is_without_the_start_of_its_child(
         "2/5 measured, about 30 s left; now add null forward",
         "3/5 measured, about 20 s left; now add null forward",
     ]
+
+
+def test_a_comparison_has_a_bar_on_a_terminal_with_the_pairs_and_the_time_left(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress.sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "100")
+    bar = Bar()
+    assert bar.compare("pair 3 of 5: add forward", 6, 13, "up to about 46 s")
+    bar.note("a note goes above it")
+    bar.close()
+    shown = capsys.readouterr().err
+    assert "pair 3 of 5: add forward" in shown
+    assert "6/13" in shown
+    assert "up to about 46 s" in shown
+    assert "a note goes above it" in shown
+
+
+def test_a_comparison_without_a_terminal_is_told_in_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    assert not Bar().compare("pair 3 of 5: add forward", 6, 13, "up to about 46 s")
+    assert capsys.readouterr().err == ""

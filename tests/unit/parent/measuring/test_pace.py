@@ -10,6 +10,7 @@ from opperf.parent.documents.comparison import PairValue, Verdict
 from opperf.parent.measuring import pace
 from opperf.parent.measuring.contest import Contest
 from opperf.parent.measuring.pace import LINE_EVERY, Pace
+from opperf.parent.measuring.progress import Silent
 
 
 class Clock:
@@ -36,12 +37,21 @@ def contest(name: str, pairs: int = 0, planned: int = 5, seconds: float = 0.0) -
     return Contest(trial, trial, trial, stage1=values, planned=planned, seconds=seconds)
 
 
+def pace_of(lines: list[str], *contests: Contest) -> Pace:
+    """Return the pace of contests, which says its lines there."""
+    pace = Pace(lines.append)
+    pace.contests = contests
+    return pace
+
+
 def test_each_pair_is_told_with_what_is_left_as_soon_as_a_pair_was_measured() -> None:
     lines: list[str] = []
-    pace = Pace(lines.append)
-    pace.begin([contest("add"), contest("exp")], 1, 5, again=False)
-    pace.begin([contest("add", 2, seconds=4.0), contest("exp", 1, seconds=10.0)], 3, 5, again=False)
-    pace.begin([contest("add", 5, 8, seconds=500.0)], 1, 3, again=True)
+    pace = pace_of(lines, contest("add"), contest("exp"))
+    pace.begin(pace.contests, 1, 5, again=False)
+    pace.contests = [contest("add", 2, seconds=4.0), contest("exp", 1, seconds=10.0)]
+    pace.begin(pace.contests, 3, 5, again=False)
+    pace.contests = [contest("add", 5, 8, seconds=500.0)]
+    pace.begin(pace.contests, 1, 3, again=True)
     assert lines == [
         "pair 1 of 5: 2 comparisons",
         "pair 3 of 5: 2 comparisons, up to about 46 s more",
@@ -53,14 +63,16 @@ def test_what_is_decided_takes_no_more_and_several_at_once_take_less() -> None:
     lines: list[str] = []
     open_one, decided = contest("add", 1, seconds=10.0), contest("exp", 1, seconds=10.0)
     decided.verdict = Verdict("same", 1.0, (0.99, 1.01), "", 1)
-    Pace(lines.append, jobs=2).begin([open_one, decided], 2, 5, again=False)
+    pace = pace_of(lines, open_one, decided)
+    pace.jobs = 2
+    pace.begin(pace.contests, 2, 5, again=False)
     assert lines == ["pair 2 of 5: 2 comparisons, up to about 20 s more"]
 
 
 def test_a_long_pair_is_told_of_now_and_then(clock: Clock) -> None:
     lines: list[str] = []
     several = [contest(f"op_{place}") for place in range(4)]
-    pace = Pace(lines.append)
+    pace = pace_of(lines, *several)
     pace.begin(several, 1, 5, again=False)
     for one in several:
         pace.next(one)
@@ -68,3 +80,30 @@ def test_a_long_pair_is_told_of_now_and_then(clock: Clock) -> None:
         one.seconds += LINE_EVERY / 2
         clock.now += LINE_EVERY / 2
     assert lines[1:] == ["pair 1 of 5: 2 of 4 comparisons measured, now op_2 forward, up to about 90 s more"]
+
+
+class Shown(Silent):
+    """Progress with a bar, which notes what that shows."""
+
+    def __init__(self) -> None:
+        self.states: list[tuple[str, int, int, str]] = []
+
+    def compare(self, what: str, count: int, total: int, left: str) -> bool:
+        self.states.append((what, count, total, left))
+        return True
+
+
+def test_a_bar_counts_the_pairs_of_all_comparisons_and_takes_the_place_of_lines(clock: Clock) -> None:
+    lines: list[str] = []
+    decided, waits = contest("exp", 3, seconds=6.0), contest("tanh", 1, seconds=10.0)
+    decided.verdict = Verdict("same", 1.0, (0.99, 1.01), "", 3)
+    pace, progress = pace_of(lines, contest("add", 2, seconds=4.0), decided, waits), Shown()
+    pace.progress = progress
+    pace.begin([pace.contests[0]], 3, 5, again=False)
+    clock.now += 2 * LINE_EVERY
+    pace.next(pace.contests[0])
+    assert progress.states == [
+        ("pair 3 of 5: 1 comparison", 6, 13, "up to about 46 s"),
+        ("pair 3 of 5: add forward", 6, 13, "up to about 46 s"),
+    ]
+    assert lines == []

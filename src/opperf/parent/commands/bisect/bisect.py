@@ -170,7 +170,7 @@ class Search:
 
     def _begin_comparing(self) -> Comparing:
         """Return what compares builds, within what is left of the budget."""
-        return Comparing(
+        comparing = Comparing(
             replace(self._settings, budget=self._left()),
             self._rule,
             self._progress.note,
@@ -178,6 +178,8 @@ class Search:
             plugins=self._selection.plugins,
             timed=self._settings.clock != INSTRUCTIONS,
         )
+        comparing.follow(self._progress)
+        return comparing
 
     def run(self) -> None:
         """Measure until each subject has an answer, or the budget is spent."""
