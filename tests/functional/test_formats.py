@@ -55,6 +55,11 @@ def test_a_run_is_a_test_suite_and_annotations(opperf: Opperf) -> None:
     words = ("run", "null:steady", "null:raise", "--framework", "null", "--runs", "3", "--direction", "forward")
     suite = ElementTree.fromstring(opperf(*words, "--format", "junit").out)[0]
     assert [(suite.get(name)) for name in ("tests", "failures", "errors")] == ["2", "0", "1"]
+    took = [float(case.get("time") or 0) for case in suite.iter("testcase")]
+    (call,) = (float(one.get("value") or 0) for one in suite.iter("property") if one.get("name") == "time")
+    assert sorted(took)[0] == 0.0  # it raised
+    assert sum(took) == pytest.approx(float(suite.get("time") or 0))
+    assert sum(took) > 3 * call
     lines = opperf(*words, "--format", "github").out.splitlines()
     assert [line.split(" ")[0] for line in lines] == ["::warning", "::notice"]
 

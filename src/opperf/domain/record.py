@@ -154,7 +154,7 @@ class Record(Fields):
 
 @dataclass(frozen=True)
 class Facts:
-    """The facts of a record that opperf reads; there may be others."""
+    """The facts of a record that opperf reads; there may be others. `seconds` is what measuring it took."""
 
     implementation: str | None = None
     version: str | None = None
@@ -163,6 +163,7 @@ class Facts:
     suite: Share | None = None
     roofline: Limit | None = None
     node: Node | None = None
+    seconds: Amount | None = None
 
 
 @dataclass(frozen=True)

@@ -161,6 +161,7 @@ def _compare(expected: Expectation | None, record: Record | None, run: Run, limi
         warnings=() if expected is None or record is None else _doubts(expected, record, run),
         status=status,
         count=either.trial.count,
+        facts={} if record is None or record.details.seconds is None else {"seconds": record.details.seconds},
     )
 
 

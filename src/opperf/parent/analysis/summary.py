@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from math import fsum
 from statistics import fmean, stdev
 from typing import Optional
 
@@ -63,9 +64,15 @@ def record(trial: Trial, outcomes: Sequence[Outcome], settings: Settings, *, kee
         "ok",
         metrics={**statistics, **quantities, **differences, **rates},
         warnings=(*_warnings(measurements, time, one_cpu=trial.side.is_one_cpu), *doubts, *vectors),
-        facts={**measurements[0].facts, **_version(outcomes)},
+        facts={**measurements[0].facts, **_version(outcomes), **_seconds(measurements)},
         samples=_samples(measurements) if keep_samples else {},
     )
+
+
+def _seconds(measurements: Sequence[Measurement]) -> dict[str, float]:
+    """Return the fact of how long a trial took in all its processes, in seconds of wall time."""
+    whole = fsum(part for one in measurements for part in one.spent.values())
+    return {"seconds": round(whole, 3)} if whole else {}
 
 
 def _sample(measurements: Sequence[Measurement]) -> dict[str, list[Samples]]:

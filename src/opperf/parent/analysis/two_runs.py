@@ -117,6 +117,7 @@ def _compare(
         status=_status(old, new),
         count=either.trial.count,
         node=either.details.node,
+        facts={} if new is None or new.details.seconds is None else {"seconds": new.details.seconds},
     )
 
 

@@ -189,7 +189,12 @@ def outcome(contest: Contest) -> Comparison:
         count=contest.key.count,
         base_version=contest.versions[0],
         new_version=contest.versions[1],
-        facts={**contest.facts, **_facts((*contest.stage1, *contest.stage2)), **_dtypes(contest)},
+        facts={
+            **contest.facts,
+            **_facts((*contest.stage1, *contest.stage2)),
+            **_dtypes(contest),
+            **({"seconds": round(contest.seconds, 3)} if contest.seconds else {}),
+        },
         time=contest.time,
         base_instructions=base_count,
         new_instructions=new_count,

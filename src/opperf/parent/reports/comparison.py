@@ -252,7 +252,7 @@ def check(
     rank: tuple[int, ...] = (),
 ) -> Check:
     """Return a comparison as a check for CI systems, with its numbers; `base` is the other side."""
-    verdict = comparison.verdict
+    verdict, seconds = comparison.verdict, comparison.facts.get("seconds")
     first, second = sides_of(comparison)
     return Check(
         name(comparison),
@@ -262,7 +262,7 @@ def check(
         message,
         outcome,
         annotation,
-        comparison.new_time,
+        seconds if isinstance(seconds, (int, float)) else None,
         {
             "ratio": verdict.ratio,
             "low": end_of(0)(comparison),

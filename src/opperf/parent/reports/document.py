@@ -216,7 +216,7 @@ class Check:
     """What a CI system shows of one thing that was checked: a test, and where it is news an annotation.
 
     `sides` says on what, `message` what came of it, and `kind` in a word; `numbers` are facts beside it. `seconds` is
-    what one call took. `rank` orders annotations, the worst first.
+    how long it took to find out. `rank` orders annotations, the worst first.
     """
 
     name: str

@@ -83,7 +83,14 @@ def _checks(rows: list[Row]) -> Iterator[Check]:
     for territory, one in rows:
         short = f"{territory.operator} {territory.direction}"
         text = f"{one.ratio:.2f} times what it should take at {one.region}"
-        seconds = one.cost if math.isfinite(one.cost) else None
+        cost = {"cost": one.cost if math.isfinite(one.cost) else None}
         yield Check(
-            f"{short} {case_text(one.case)}", place(territory.side), short, "cliff", text, "failure", "warning", seconds
+            f"{short} {case_text(one.case)}",
+            place(territory.side),
+            short,
+            "cliff",
+            text,
+            "failure",
+            "warning",
+            numbers=cost,
         )

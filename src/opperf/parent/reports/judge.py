@@ -234,8 +234,9 @@ def _check(judged: Judged, rank: int) -> Check:
         text,
         _OUTCOMES.get(judged.verdict, "passed"),
         _ANNOTATIONS.get(judged.verdict, ""),
-        None if speed is None else speed.candidate,
+        judged.seconds,
         {
+            "time": None if speed is None else speed.candidate,
             "speedup": None if speed is None else speed.speedup,
             "low": _end(0)(judged),
             "high": _end(1)(judged),

@@ -44,7 +44,8 @@ def _checks(noise: NoiseRun) -> Iterator[Check]:
         text = f"live floor {_percent(floor.moved)}"
         if floor.detection is not None:
             text += f"; {_effect(floor.detection)} detected in {_share(*_detections(floor.detection))}"
-        yield Check(*_words(floor.trial), "passed", text, seconds=floor.time, numbers={"moved": floor.moved})
+        numbers = {"time": floor.time, "moved": floor.moved}
+        yield Check(*_words(floor.trial), "passed", text, seconds=floor.seconds, numbers=numbers)
     for one in noise.unknown:
         yield Check(*_words(one.trial), "failed", one.reason or "too few pairs", "error", "warning")
 

@@ -85,7 +85,8 @@ def _check(record: Record) -> Check:
         f"{record.status}: {reason}" if reason else record.status,
         _OUTCOMES.get(record.status, "passed"),
         "warning" if record.status == "failed" else "",
-        None if time is None else time.value,
+        record.details.seconds,
+        {} if time is None else {"time": time.value},
     )
 
 

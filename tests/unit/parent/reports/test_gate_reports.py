@@ -23,12 +23,16 @@ from opperf.parent.reports.gate import headline
 EVIL = "add|\n<img src=x> @you *b* `c` \x1b[31m ]]> \x00"
 
 
+#: How long it took to measure.
+TOOK = {"seconds": 2.5}
+
+
 def finding(kind: str, case: Case | None = None, message: str = "because", ratio: float | None = 1.1) -> Finding:
     """Return a finding of a kind."""
     interval = None if ratio is None else (ratio - 0.01, ratio + 0.01)
     verdict = Verdict("slower", ratio, interval, message, 5)
     sides = Side("null"), Side("null", settings={"slowdown": "1.1"})
-    comparison = Comparison(case or operator("add").case("small"), "forward", *sides, verdict, 1e-6, 1.1e-6)
+    comparison = Comparison(case or operator("add").case("small"), "forward", *sides, verdict, 1e-6, 1.1e-6, facts=TOOK)
     return Finding(kind, comparison, message)
 
 
@@ -134,7 +138,8 @@ def test_junit_has_one_test_for_each_comparison() -> None:
     ]
     assert cases[0].get("classname") == "null -> null;slowdown=1.1"
     assert cases[0].get("name") == "add forward lhs=32x32 rhs=32x32"
-    assert cases[0].get("time") == "0.000001100"
+    assert cases[0].get("time") == "2.500"
+    assert suite.get("time") == "17.500"
     failure = cases[0].find("failure")
     assert failure is not None
     assert failure.attrib == {"message": "slower: because", "type": "slower"}
