@@ -352,3 +352,11 @@ def test_a_release_of_a_framework_is_an_environment(opperf: Opperf) -> None:
     done = opperf("run", "add", "--framework", "numpy==1.99")
     assert done.code == 2
     assert "hint: a release is an environment: `--environment numpy==1.99`" in done.err
+
+
+def test_arguments_of_a_framework_s_own_function_are_told_by_the_names_that_the_user_wrote(opperf: Opperf) -> None:
+    done = opperf("run", "numpy:numpy.sum", "--input", "a=3y4")
+    assert (done.code, done.err.partition("\n")[0]) == (2, "error: input `a`: `3y4` is not a shape")
+    done = opperf("run", "numpy:numpy.matmul", "--input", "x1=3x4", "--input", "x2=5x6")
+    assert done.code == 2
+    assert done.err.startswith("error: x1=3x4 x2=5x6: `matmul` multiplies along 4 and 5 elements")

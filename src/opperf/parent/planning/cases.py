@@ -81,9 +81,11 @@ def cases(
         for row in rows:
             with row.place():
                 values = in_one_shape(choice.definition, row.values) | dict(selection.attributes)
-                translation = _neutral(choice, choice.definition, values, side, answers, words)
-                case = case_with(choice.definition, translation)
-                _check_formulas(choice, choice.definition, case)
+                names = _neutral(choice, choice.definition, values, side, answers, words)
+                spellings = {names[name]: name for name in values}
+                translation = {names[name]: value for name, value in values.items()}
+                case = case_with(choice.definition, translation, spellings=spellings)
+                _check_formulas(choice, choice.definition, case, spellings)
                 results.append((case, "user"))
     elif selection.random is not None:
         several = random_cases(choice.definition, selection.random, seed)
@@ -96,14 +98,15 @@ def cases(
         yield from ((one, origin) for one in dict.fromkeys(vary(selection, case)))
 
 
-def _check_formulas(choice: OperatorChoice, definition: Operator, case: Case) -> None:
+def _check_formulas(choice: OperatorChoice, definition: Operator, case: Case, spellings: Mapping[str, str]) -> None:
     """Raise `InputError` for a case that the operator's own formulas refuse: no framework could measure it.
 
     A function of the user's may take more than the operator that it implements.
     """
     if isinstance(choice.path, Code):
         return
-    with at_place(" ".join(f"{name}={argument_text(value)}" for name, value in case.inputs.items())):
+    own = {spellings.get(name, name): value for name, value in case.inputs.items()}
+    with at_place(" ".join(f"{name}={argument_text(value)}" for name, value in own.items())):
         definition.outputs(case)
 
 
@@ -219,8 +222,8 @@ def _neutral(
     side: Side,
     answers: ChildAnswers,
     words: Mapping[str, str],
-) -> dict[str, object]:
-    """Return the given values by neutral name.
+) -> dict[str, str]:
+    """Return the neutral name of each given value.
 
     The framework's own names are translated, those of the function that the user wrote among them (`self` in ATen), and
     so are the user's `words`.
@@ -238,4 +241,4 @@ def _neutral(
             raise unknown(
                 f"input of {definition.name}", name, [*names, *own], hint=f"it takes {', '.join(names)}{also}"
             )
-    return {name if name in names else own[name]: value for name, value in row.items()}
+    return {name: name if name in names else own[name] for name in row}

@@ -101,10 +101,13 @@ def shape(text: str, where: str) -> tuple[int, ...]:
     return sizes
 
 
-def case_with(definition: Operator, values: Mapping[str, object], size: str = "common") -> Case:
+def case_with(
+    definition: Operator, values: Mapping[str, object], size: str = "common", spellings: Mapping[str, str] | None = None
+) -> Case:
     """Return the default case of an operator with the given inputs and attributes in it.
 
-    Raises `InputError` for a name that the operator does not take, and for a value that cannot be read.
+    Messages call them as the user does, by `spellings`, where that is not by their names. Raises `InputError` for a
+    name that the operator does not take, and for a value that cannot be read.
 
     >>> from opperf.catalog import operator
     >>> case_with(operator("softmax"), {"data": "2x3", "axis": "0"}).attributes
@@ -115,10 +118,11 @@ def case_with(definition: Operator, values: Mapping[str, object], size: str = "c
     for name, value in values.items():
         if name not in arguments:
             raise unknown(f"input of {definition.name}", name, arguments, hint=f"it takes {', '.join(arguments)}")
+        own = (spellings or {}).get(name, name)
         if name in definition.inputs:
-            arguments[name] = _tensor(value, arguments[name], name)
+            arguments[name] = _tensor(value, arguments[name], own)
         else:
-            arguments[name] = _check_kind(_attribute(value, arguments[name], name), arguments[name], name)
+            arguments[name] = _check_kind(_attribute(value, arguments[name], own), arguments[name], own)
     return definition.case_of({**arguments, **dict(_axes(definition, default, arguments, values))})
 
 
