@@ -28,7 +28,7 @@ PACKAGE = ROOT / "src" / "opperf"
 PART = re.compile(r"(<!-- generated: ([^\n]+?) -->\n).*?(<!-- end of generated -->)", re.DOTALL)
 #: What a benchmark measured with an option of its own is another file: `drawn_pairs_settle`.
 OPTION = re.compile(r"_(?=(?:settle|alone)(?:_|$))")
-#: The rules whose figures `explanation/measurement.md` lists, by module; each constant says its reason where it stands.
+#: The rules whose figures `reference/rules.md` lists, by module; each constant says its reason where it stands.
 RULES = {
     "child.measure.calibrate": (
         "TARGET_NS",
@@ -345,9 +345,10 @@ def benchmark(name: str) -> str:
 def figures(name: str) -> str:
     """Return what a benchmark measured when it was last run for the documentation, with the date and the machine.
 
-    A number behind the name bounds the rows. Nothing before it was run.
+    A number behind the name bounds the rows; `first` leaves out all tables but the first. Nothing before it was run.
     """
-    name, _, most = name.partition(" ")
+    name, _, bound = name.partition(" ")
+    most = int(bound) if bound.isdecimal() else None
     results = ROOT / "benchmarks" / "results" / f"{name}.json"
     if not results.exists():
         return ""
@@ -356,13 +357,14 @@ def figures(name: str) -> str:
     guest = ", a virtual machine" if place["hypervisor"] else ""
     command = benchmark(name)
     origin = f"`benchmarks/{command}` on {result['date']}: {place['cores_logical']} cores of {place['cpu']}{guest}."
-    listed = result["rows"][: int(most) if most else None]
+    listed = result["rows"][:most]
     rows = [tuple(_figure(value) for value in row.values()) for row in listed]
     judged = [_judged(figure, values) for figure, values in result["figures"].items()]
     parts = [origin, "", *judged, "", table(tuple(result["rows"][0]), rows)]
     if len(listed) < len(result["rows"]):
         parts.append(f"{len(result['rows']) - len(listed)} more rows are in `benchmarks/results/{name}.json`.")
-    for heading, more in result.get("more", {}).items():
+    tables = {} if bound == "first" else result.get("more", {})
+    for heading, more in tables.items():
         cells = [tuple(_figure(value) for value in row.values()) for row in more]
         parts += ["", f"{heading}:", "", table(tuple(more[0]), cells)] if more else []
     return "\n".join(parts)

@@ -1,7 +1,7 @@
 """Distributions of values other than uniform ones: the same bits in every framework, from the standard library alone.
 
 Sorting, branches and denormal numbers make the time of some operators depend on the values; see
-docs/explanation/measurement.md.
+docs/explanation/inputs.md.
 """
 
 from __future__ import annotations
