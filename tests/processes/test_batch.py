@@ -9,7 +9,7 @@ from typing import Any
 
 from opperf.catalog import operator
 from opperf.domain.case import Case
-from opperf.domain.message.own_code import telling_trial
+from opperf.domain.message.own_code import encode_trial
 from opperf.domain.plan import Side, Trial
 from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.workers.interpreters import choose_environment, interpreter
@@ -22,7 +22,7 @@ def batch(folder: Path, framework: str, trials: dict[str, Trial], **calls: int) 
     python = interpreter(choose_environment(EnvironmentSpec.parse("current"), framework), framework=framework)
     file, outcomes = folder / "batch.json", folder / "outcomes.json"
     given = {"side": Side(framework).to_json(), "seed": 0, "folder": str(folder), "filter": "opperf"} | calls
-    told = [{"label": label, "trial": telling_trial(trial)} for label, trial in trials.items()]
+    told = [{"label": label, "trial": encode_trial(trial)} for label, trial in trials.items()]
     file.write_text(json.dumps(given | {"outcomes": str(outcomes), "trials": told}))
     package = package_folder()
     done = subprocess.run(

@@ -265,16 +265,16 @@ class Case(Fields):
         An input of mostly zeros, which an operator of sparse matrices has, takes another share of zeros and no more.
         Those in `by_name` take their own, whatever they had. Distributions are what `parse_distribution` returns.
         """
-        own = by_name or {}
+        distributions = by_name or {}
 
         def changed(name: str, value: Argument) -> Argument:
-            distribution = own.get(name, values)
+            distribution = distributions.get(name, values)
             kind = "sparse:SHARE" if distribution.startswith(SPARSE) else distribution
 
             def change(tensor: TensorSpec) -> TensorSpec:
                 still_open = tensor.values == UNIFORM or tensor.values[: len(SPARSE)] == SPARSE == kind[: len(SPARSE)]
                 fits = tensor.is_float or kind in INTEGER_DISTRIBUTIONS
-                free = still_open or (name in own and tensor.literal is None)
+                free = still_open or (name in distributions and tensor.literal is None)
                 return replace(tensor, values=distribution) if fits and free else tensor
 
             return map_tensors(value, change)

@@ -56,7 +56,7 @@ def together(events: Iterable[Event]) -> list[Event]:
 
 
 def typical(calls: Sequence[Explanation]) -> Explanation:
-    """Return the explanation of one call from those of several, which must not be none.
+    """Return the explanation of one call from one or more explanations.
 
     An event's time is its median over the calls that it ran in: a call that the machine disturbed is outvoted.
 

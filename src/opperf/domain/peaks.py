@@ -46,7 +46,7 @@ class Rate(Fields):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What a newer measurement replaces."""
+        """Identify the measurement: those with the same key replace each other."""
         return (self.operator, self.dtype, self.size, self.framework, self.device, self.threads)
 
 
@@ -127,9 +127,9 @@ class Peaks:
 
     def limit(self, *, flops: float, nbytes: float, dtype: str) -> Limit | None:
         """Return the minimum time for operations and bytes; None where the bounding rate is unknown."""
-        width, speed = self.bandwidth(nbytes), self.products.get(dtype)
-        moving = 0.0 if not nbytes else nbytes / width if width else None
-        computing = 0.0 if not flops else flops / speed if speed else None
+        bandwidth, flop_rate = self.bandwidth(nbytes), self.products.get(dtype)
+        moving = 0.0 if not nbytes else nbytes / bandwidth if bandwidth else None
+        computing = 0.0 if not flops else flops / flop_rate if flop_rate else None
         if moving is None or computing is None or moving == computing == 0.0:
             return None
         bound = "memory" if moving >= computing else "compute"

@@ -166,12 +166,12 @@ Direction: TypeAlias = Annotated[str, OneOf(DIRECTIONS)]
 REAL_FRAMEWORKS = tuple(name for name, entry in FRAMEWORKS.items() if entry.neutral and name != "null")
 
 
-def register(own: Framework) -> None:
+def register(framework: Framework) -> None:
     """Add a framework from a plugin; raises `InputError` if another one has its name."""
-    if FRAMEWORKS.get(own.name, own) != own:
-        raise InputError(f"framework `{own.name}` already exists", hint="rename the plugin's framework")
-    FRAMEWORKS[own.name] = own
-    PRESETS[own.name] = (own.name, own.preset)
+    if FRAMEWORKS.get(framework.name, framework) != framework:
+        raise InputError(f"framework `{framework.name}` already exists", hint="rename the plugin's framework")
+    FRAMEWORKS[framework.name] = framework
+    PRESETS[framework.name] = (framework.name, framework.preset)
 
 
 def framework(name: str) -> Framework:

@@ -14,7 +14,7 @@ import opperf
 from opperf.catalog import operator
 from opperf.domain.code import Code, check_name, own_name, read_operator, refusal
 from opperf.domain.errors import InputError
-from opperf.domain.message.own_code import read_name, telling_trial, told_trial
+from opperf.domain.message.own_code import decode_trial, encode_trial, read_name
 from opperf.domain.plan import Side, Trial
 from opperf.parent.planning.side_text import parse_side, read_side
 
@@ -92,9 +92,9 @@ def test_a_trial_of_code_is_told_as_such_and_a_label_is_not() -> None:
     own = Trial(TRIAL.case, Side("null", implementation=Code("mine.py:f")), "forward")
     label = Trial(TRIAL.case, Side("null", implementation="code:mine.py:f"), "forward")
     for trial in (own, label):
-        assert told_trial(telling_trial(trial), "trial") == trial
-        assert told_trial(telling_trial(trial), "trial").side.implementation == trial.side.implementation
-        assert Trial.from_json(telling_trial(trial)).side.implementation == "code:mine.py:f"
+        assert decode_trial(encode_trial(trial), "trial") == trial
+        assert decode_trial(encode_trial(trial), "trial").side.implementation == trial.side.implementation
+        assert Trial.from_json(encode_trial(trial)).side.implementation == "code:mine.py:f"
 
 
 @pytest.mark.parametrize("value", [{"code": 3}, {"code": "mine.py:f", "more": 1}, {"name": "mine.py:f"}, ["mine.py:f"]])

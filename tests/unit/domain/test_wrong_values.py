@@ -14,7 +14,7 @@ from opperf.domain.case import Case
 from opperf.domain.errors import InputError
 from opperf.domain.files.text_file import read_text
 from opperf.domain.measurement import Outcome, Samples, sample_columns
-from opperf.domain.message.own_code import told_trial
+from opperf.domain.message.own_code import decode_trial
 from opperf.domain.plan import Side, Trial
 from opperf.domain.stats.significance import clopper_pearson, wilson
 from opperf.domain.tensor import TensorSpec
@@ -42,7 +42,7 @@ COLUMNS = {"overhead_ns": 0.0, "calls": [1, 1], "wall_ns": [1], "cpu_ns": [1]}
         ),
         (lambda: Outcome(TRIAL, 0, "ok"), "neither `measurement` nor `reason`, expected one"),
         (lambda: TensorSpec.from_json(3, "x"), "x: found 3, expected an object"),
-        (lambda: told_trial(TRIAL.to_json(), "x"), "expected a trial with its `implementation`"),
+        (lambda: decode_trial(TRIAL.to_json(), "x"), "expected a trial with its `implementation`"),
         (
             lambda: Floor.from_json(FLOOR | {"moved": 1e300}, "x"),
             "x.moved: found 1e+300, expected a number",

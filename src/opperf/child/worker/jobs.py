@@ -29,7 +29,7 @@ from opperf.child.worker.directions import Ready, call_once, host_values, native
 from opperf.child.worker.exam import Exam, TimedCheck, timed_check
 from opperf.child.worker.failures import headline, is_out_of_memory
 from opperf.child.worker.fresh import Draw
-from opperf.child.worker.names import Names, Peers
+from opperf.child.worker.names import CheckPair, Names
 from opperf.child.worker.process import Tracers, usable_cpus
 from opperf.child.worker.room import check_room
 from opperf.child.worker.side_work import Overseer
@@ -92,7 +92,7 @@ class Jobs:
         self._engine = Engine(backend, counters)
         self._counter = Counter(backend)
         self._prepared: dict[int, PreparedTrial] = {}
-        self._peers: list[Peers] = []
+        self._peers: list[CheckPair] = []
         self._handles = 0
         self._backward_seconds: float | None = None
         #: Why nothing can be called without Python; True where it can, None where nobody has asked for it.

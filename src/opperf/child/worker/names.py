@@ -25,7 +25,7 @@ from opperf.domain.registry import SPREAD
 
 
 @dataclass(frozen=True)
-class Peers:
+class CheckPair:
     """A small case, and two calls that should compute the same of it."""
 
     case: Case
@@ -199,7 +199,7 @@ class Names:
         alike = [path for path in call if path.rpartition(".")[2] == last]
         return list(dict.fromkeys([*alike, *get_close_matches(name, call, n=5, cutoff=0.6)]))[:5]
 
-    def peers(self, trial: Trial) -> Peers | None:
+    def peers(self, trial: Trial) -> CheckPair | None:
         """Return the reference for the user's own code: its declared one, or the framework's operator."""
         path = trial.side.implementation
         if not isinstance(path, Code):
@@ -208,7 +208,7 @@ class Names:
         definition = catalog().get(trial.case.operator)
         case = self._small(path, function, trial, definition)
         other = self.reference(trial, case)
-        return None if other is None else Peers(case, code.call(path, function, case, self._backend.name), *other)
+        return None if other is None else CheckPair(case, code.call(path, function, case, self._backend.name), *other)
 
     def reference(self, trial: Trial, case: Case) -> tuple[Call, str] | None:
         """Return what should compute of a case what the user's own code does, and whose it is."""

@@ -1,7 +1,7 @@
 """The user's own code in a request: an object `{"code": ...}`, or a problem that the user named.
 
-Only a field of the types `OwnCode`, `Named` and `Told` is read from it. A trial or a name that anything else reads is
-never code.
+Only a field of the types `OwnCode`, `Named` and `TrialWithCode` is read from it. A trial or a name that anything else
+reads is never code.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from opperf.domain.problem import problem_from_json, problem_to_json
 from opperf.domain.type_hint import Form, wrong
 
 
-def telling(name: str | Code | ProblemCode | None) -> object:
+def encode_name(name: str | Code | ProblemCode | None) -> object:
     """Return the JSON form of a name or code in a request."""
     if isinstance(name, ProblemCode):
         return problem_to_json(name)
@@ -31,12 +31,12 @@ def read_name(data: object, where: str) -> str | Code | None:
     raise wrong(data, where, "a name or code")
 
 
-def telling_trial(trial: Trial) -> dict[str, object]:
+def encode_trial(trial: Trial) -> dict[str, object]:
     """Return the JSON form of a trial in a request."""
-    return {**trial.to_json(), "implementation": telling(trial.side.implementation)}
+    return {**trial.to_json(), "implementation": encode_name(trial.side.implementation)}
 
 
-def told_trial(data: object, where: str) -> Trial:
+def decode_trial(data: object, where: str) -> Trial:
     """Read a trial from a request."""
     trial = Trial.from_json(data, where)
     if not isinstance(data, dict) or "implementation" not in data:
@@ -47,7 +47,7 @@ def told_trial(data: object, where: str) -> Trial:
     return replace(trial, side=replace(trial.side, implementation=own))
 
 
-def _told_code(data: object, where: str) -> Code:
+def _decode_code(data: object, where: str) -> Code:
     code = read_name(data, where)
     if not isinstance(code, Code):
         raise wrong(data, where, "code")
@@ -55,8 +55,8 @@ def _told_code(data: object, where: str) -> Code:
 
 
 #: The user's own code.
-OwnCode: TypeAlias = Annotated[Code, Form("code", telling, _told_code)]
+OwnCode: TypeAlias = Annotated[Code, Form("code", encode_name, _decode_code)]
 #: The name of an operator, or code.
-Named: TypeAlias = Annotated[Union[str, Code, None], Form("a name or code", telling, read_name)]
+Named: TypeAlias = Annotated[Union[str, Code, None], Form("a name or code", encode_name, read_name)]
 #: A trial, whose implementation may be code.
-Told: TypeAlias = Annotated[Trial, Form("a trial", telling_trial, told_trial)]
+TrialWithCode: TypeAlias = Annotated[Trial, Form("a trial", encode_trial, decode_trial)]

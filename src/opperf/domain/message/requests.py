@@ -15,7 +15,7 @@ from opperf.domain.explanation import Explanation
 from opperf.domain.judging import Geometry
 from opperf.domain.measurement import Measurement
 from opperf.domain.message import replies
-from opperf.domain.message.own_code import Named, OwnCode, Told
+from opperf.domain.message.own_code import Named, OwnCode, TrialWithCode
 from opperf.domain.message.replies import Output
 from opperf.domain.plan import SMALL, Part, Settings, Side
 from opperf.domain.problem import OpenedProblem, OwnProblem, Standing
@@ -28,7 +28,7 @@ class LabeledTrial(Exact):
     """A trial of a batch, and the range in which its calls lie."""
 
     label: str
-    trial: Told
+    trial: TrialWithCode
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Prepare(Request[replies.Preparation]):
     the call returns that an offset moves.
     """
 
-    trial: Told
+    trial: TrialWithCode
     seed: int = 0
     check: str = SMALL
     offset: int = 0
@@ -151,7 +151,7 @@ class Discover(Request[replies.Discovery]):
 class Explain(Request[Explanation]):
     """Say what one call of a trial runs."""
 
-    trial: Told
+    trial: TrialWithCode
     seed: int
 
 
@@ -159,7 +159,7 @@ class Explain(Request[Explanation]):
 class Evaluate(Request[replies.Evaluation]):
     """Run a trial once, and write its results into files of a folder."""
 
-    trial: Told
+    trial: TrialWithCode
     seed: int
     folder: str
 
@@ -171,7 +171,7 @@ class Compare(Request[replies.Agreement]):
     The inputs were made with `seed`.
     """
 
-    trial: Told
+    trial: TrialWithCode
     seed: int
     results: tuple[Output, ...]
     expected: tuple[Output, ...]
@@ -223,7 +223,7 @@ class Stand(JudgingRequest[replies.Agreement]):
     asks for is built and called, and `weights` is the descriptor of its weights.
     """
 
-    trial: Told
+    trial: TrialWithCode
     geometry: Geometry
     inputs: int
     answers: int
@@ -262,7 +262,7 @@ class Examine(JudgingRequest[replies.Outlines]):
     What is constant is drawn now, in the way of `kind`.
     """
 
-    trial: Told
+    trial: TrialWithCode
     geometry: Geometry
     inputs: int
     results: int

@@ -169,12 +169,12 @@ class _Read:
 def from_trace(document: object, where: str) -> Profile:
     """Read a document that `to_trace` made; raises `InputError` that names the place."""
     head = document if isinstance(document, dict) else {}
-    own = head.get("opperf")
-    if not isinstance(own, dict) or own.get("schema_version") != SCHEMA_VERSION:
+    section = head.get("opperf")
+    if not isinstance(section, dict) or section.get("schema_version") != SCHEMA_VERSION:
         raise InputError(f"{where}: not a profile of opperf", hint="write one with `opperf profile SCRIPT.py`")
     entries = read_as(Sequence[Mapping[str, Unread]], head.get("traceEvents"), f"{where}: traceEvents")
-    epoch = read_as(int, own.get("epoch"), f"{where}: opperf.epoch")
-    facts = read_as(Mapping[str, Mapping[str, object]], own.get("processes"), f"{where}: opperf.processes")
+    epoch = read_as(int, section.get("epoch"), f"{where}: opperf.epoch")
+    facts = read_as(Mapping[str, Mapping[str, object]], section.get("processes"), f"{where}: opperf.processes")
     stacks = _Read(read_as(Mapping[str, Mapping[str, object]], head.get("stackFrames", {}), f"{where}: stackFrames"))
     threads: dict[tuple[object, object], str] = {}
     events, readings = [], []
@@ -198,9 +198,9 @@ def from_trace(document: object, where: str) -> Profile:
         ) from problem
     except InputError as problem:
         raise InputError(f"{where}: {place}.{problem.message}", hint=problem.hint, slug=problem.slug) from problem
-    notes = read_as(tuple[str, ...], own.get("notes"), f"{where}: opperf.notes")
-    slices = _slices(own.get("slices", {}), epoch, where)
-    rows = read_as(tuple[tuple[int, int, int], ...], own.get("stretches", []), f"{where}: opperf.stretches")
+    notes = read_as(tuple[str, ...], section.get("notes"), f"{where}: opperf.notes")
+    slices = _slices(section.get("slices", {}), epoch, where)
+    rows = read_as(tuple[tuple[int, int, int], ...], section.get("stretches", []), f"{where}: opperf.stretches")
     stretches = tuple(Stretch(epoch + begin, epoch + end, process) for process, begin, end in rows)
     return Profile(tuple(events), tuple(readings), processes, notes, slices, stretches)
 

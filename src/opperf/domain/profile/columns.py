@@ -129,9 +129,9 @@ def more_rows(count: int) -> str:
 
 def step_lines(profile: Profile) -> list[str]:
     """Say of each process how many steps it took, how long they were, and what came before them."""
-    several, words = courses(profile), []
-    for course in several[:MOST]:
-        subject = f"process {course.process}: " if len(several) > 1 else ""
+    timelines, words = courses(profile), []
+    for course in timelines[:MOST]:
+        subject = f"process {course.process}: " if len(timelines) > 1 else ""
         each = f"{course.count} steps with a median of" if course.count > 1 else "1 step of"
         line = f"{subject}{each} {format_seconds(course.median)}"
         if course.initialisation:
@@ -142,8 +142,8 @@ def step_lines(profile: Profile) -> list[str]:
             ratio = format_count(round(course.first / course.others, 1))
             slow = f"the first step took {format_seconds(course.first)}, {ratio} times the median of the others"
             words.append(f"{subject}{slow}; the table counts it, too")
-    if len(several) > MOST:
-        words.append(f"{len(several) - MOST} more processes have steps; `--format json` lists all of them")
+    if len(timelines) > MOST:
+        words.append(f"{len(timelines) - MOST} more processes have steps; `--format json` lists all of them")
     return words
 
 

@@ -122,10 +122,10 @@ class Profile:
         15
         """
         several = {process} if process is not None else {*self.processes, *(one.process for one in self.stretches)}
-        own = [one for one in self.stretches if one.process in several]
-        if several - {one.process for one in own} or not own:
+        stretches = [one for one in self.stretches if one.process in several]
+        if several - {one.process for one in stretches} or not stretches:
             return max(0, end - begin)
-        return union((max(one.begin, begin), min(one.end, end)) for one in own)
+        return union((max(one.begin, begin), min(one.end, end)) for one in stretches)
 
     def recomputations(self) -> tuple[Event, ...]:
         """Return the spans in which a backward ran a forward again; Python's part of it is no operator's time."""
@@ -222,11 +222,11 @@ def own_times(events: Sequence[Event], apart: Sequence[Event] = ()) -> list[int]
     [7, 3]
     """
     spans = [*events, *apart]
-    own = [event.duration for event in spans]
+    times = [event.duration for event in spans]
     for place, parent in enumerate(parents(spans)):
         if parent is not None:
-            own[parent] -= spans[place].duration
-    return [max(0, time) for time in own[: len(events)]]
+            times[parent] -= spans[place].duration
+    return [max(0, time) for time in times[: len(events)]]
 
 
 def lanes(events: Sequence[Event]) -> list[tuple[int, int]]:

@@ -28,12 +28,14 @@ class Processor:
     """
 
     def __init__(self, slices: Iterable[Slice]) -> None:
-        several: dict[int, list[Slice]] = defaultdict(list)
+        by_process: dict[int, list[Slice]] = defaultdict(list)
         for piece in slices:
-            several[piece.process].append(piece)
-        self._ran = {process: _Sum([(one.begin, one.end, one.ran) for one in own]) for process, own in several.items()}
+            by_process[piece.process].append(piece)
+        self._ran = {
+            process: _Sum([(one.begin, one.end, one.ran) for one in own]) for process, own in by_process.items()
+        }
         self._waited = {
-            process: _Sum([(one.begin, one.end, one.waited) for one in own]) for process, own in several.items()
+            process: _Sum([(one.begin, one.end, one.waited) for one in own]) for process, own in by_process.items()
         }
 
     def share(self, event: Event) -> float:
@@ -209,7 +211,7 @@ def _is_outermost(place: int, above: Sequence[int | None], keys: Sequence[tuple[
     return outer is None
 
 
-def _row(calls: Calls, by: str, whole: int) -> Row:
+def _row(calls: Calls, by: str, total: int) -> Row:
     events = [event for event, _, _ in calls]
     outermost = [event for event, _, is_outermost in calls if is_outermost]
     first = events[0]
@@ -226,7 +228,7 @@ def _row(calls: Calls, by: str, whole: int) -> Row:
         p50=median(durations) / 1e9,
         min=min(durations) / 1e9,
         max=max(durations) / 1e9,
-        share=sum(owns) / whole if whole else None,
+        share=sum(owns) / total if total else None,
         shapes=first.shapes if by == "shape" else (),
         module=_common_value(event.module for event in events),
         backward=all(event.backward for event in events),

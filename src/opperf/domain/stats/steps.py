@@ -137,7 +137,7 @@ class Posterior:
             slope = nothing.extend(len(self._gaps))
             fits.append((slope, slope.evidence + math.log(SLOPE)))
         most = max(mass for _, mass in fits)
-        whole = math.fsum(math.exp(mass - most) for _, mass in fits)
+        evidence = math.fsum(math.exp(mass - most) for _, mass in fits)
         models = []
         for fit, mass in fits:
             if mass > most + math.log(NEGLIGIBLE / 100):
@@ -145,7 +145,7 @@ class Posterior:
                 steps = sorted((i, height) for i, height in zip(fit.columns, fit.heights) if i < len(self._gaps))
                 gaps = tuple(self._gaps[i] for i, _ in steps)
                 ways, heights = _ways(gaps), tuple(height for _, height in steps) or fit.heights
-                models.append(Model(gaps, ways, math.exp(mass - most) / whole / ways, heights))
+                models.append(Model(gaps, ways, math.exp(mass - most) / evidence / ways, heights))
         return sorted(models, key=lambda model: -model.probability)
 
     def _stairs(self, fit: _Fit) -> Iterator[tuple[_Fit, float]]:
@@ -170,12 +170,12 @@ class Posterior:
         """Yield models with one step more: in every gap, and each model once."""
         gaps = range(len(self._gaps))
         once = set[tuple[int, ...]]()
-        for one in last:
-            for gap in gaps[one.columns[-1] if one.columns and steps <= ENUMERATED else 0 :]:
-                columns = tuple(sorted((*one.columns, gap)))
+        for fit in last:
+            for gap in gaps[fit.columns[-1] if fit.columns and steps <= ENUMERATED else 0 :]:
+                columns = tuple(sorted((*fit.columns, gap)))
                 if columns not in once and columns.count(gap) <= len(self._gaps[gap]):
                     once.add(columns)
-                    yield one.extend(gap)
+                    yield fit.extend(gap)
 
     def _crossings(self, one: Observation, gap: range) -> float:
         """Return how often a step in a gap is in an observation: once, not at all, or against its direction."""
@@ -318,11 +318,11 @@ def _ways(gaps: tuple[range, ...]) -> int:
 
 def _pool(observations: Iterable[Observation]) -> list[Observation]:
     """Return one observation of each two builds, by all of theirs."""
-    several: dict[tuple[int, int], list[Observation]] = defaultdict(list)
+    groups: dict[tuple[int, int], list[Observation]] = defaultdict(list)
     for one in observations:
-        several[one.base, one.new].append(one)
+        groups[one.base, one.new].append(one)
     pooled = []
-    for (base, new), group in several.items():
+    for (base, new), group in groups.items():
         weights = [max(one.error, LEAST_ERROR) ** -2 for one in group]
         whole = math.fsum(weights)
         mean = math.fsum(weight * one.log_ratio for weight, one in zip(weights, group)) / whole

@@ -16,7 +16,7 @@ from opperf.domain.errors import InputError
 from opperf.domain.plan import Trial
 from opperf.domain.reason import Warning
 from opperf.domain.stats.order import median
-from opperf.parent.analysis.verdict import Rule, settle
+from opperf.parent.analysis.verdict import Rule, decide
 from opperf.parent.documents.comparison import Verdict
 
 #: Pairs of processes that are counted at each look, each with another layout of memory.
@@ -82,7 +82,7 @@ def by_counts(ratios: Sequence[float], rule: Rule) -> Verdict:
 
 def by_clock(ratios: Sequence[float], rule: Rule) -> Verdict:
     """Return what the clock says beside counts, from the pairs of one look."""
-    verdict = settle(ratios, rule)
+    verdict = decide(ratios, rule)
     if verdict.verdict == "same" or verdict.interval is None:
         return verdict
     low, high = map(math.log, verdict.interval)

@@ -25,30 +25,32 @@ NEAR = 0.25
 HINT = "compare again on an idle machine before you rely on its size; `opperf doctor` names what is busy"
 
 
-def crowd_warnings(one: Comparison, load: Load | None, cache_bytes: int, rates: Sequence[Rate]) -> tuple[Warning, ...]:
+def crowd_warnings(
+    comparison: Comparison, load: Load | None, cache_bytes: int, rates: Sequence[Rate]
+) -> tuple[Warning, ...]:
     """Return a warning where a change of code bound by memory was measured on a crowded machine.
 
     `cache_bytes` is the largest cache that a core has for itself: what fits there needs nothing of the neighbours.
     """
-    if load is None or not load.is_crowded or one.verdict.verdict not in ("slower", "faster"):
+    if load is None or not load.is_crowded or comparison.verdict.verdict not in ("slower", "faster"):
         return ()
-    if one.clock not in ("wall", "cpu") or one.base.device != "cpu" or one.new.device != "cpu":
+    if comparison.clock not in ("wall", "cpu") or comparison.base.device != "cpu" or comparison.new.device != "cpu":
         return ()
-    nbytes, seconds = _bytes(one), one.base_time
+    nbytes, seconds = _bytes(comparison), comparison.base_time
     if nbytes <= cache_bytes or not seconds:
         return ()
-    bandwidth = Peaks.of(rates, "cpu", one.base.threads).bandwidth(nbytes) or BYTE_RATE
+    bandwidth = Peaks.of(rates, "cpu", comparison.base.threads).bandwidth(nbytes) or BYTE_RATE
     if nbytes / seconds < NEAR * bandwidth:
         return ()
     text = f"the load average was {load}: the change may be {FACTOR} times smaller, as the code seems bound by memory"
     return (Warning("beside_streams", text, HINT),)
 
 
-def _bytes(one: Comparison) -> float:
+def _bytes(comparison: Comparison) -> float:
     """Return the bytes that a call goes over at least: by its formula, or its inputs and what it allocates."""
-    own = one.case.input_bytes + max(one.memory.get("peak", (0.0,)))
-    definition = catalog().get(one.case.operator)
+    allocated = comparison.case.input_bytes + max(comparison.memory.get("peak", (0.0,)))
+    definition = catalog().get(comparison.case.operator)
     try:
-        return max(own, (definition and definition.byte_count(one.case, one.direction)) or 0)
+        return max(allocated, (definition and definition.byte_count(comparison.case, comparison.direction)) or 0)
     except (InputError, LookupError, TypeError, ValueError, ArithmeticError):  # the formula does not fit the case
-        return own
+        return allocated

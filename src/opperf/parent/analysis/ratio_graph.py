@@ -119,11 +119,11 @@ class _Factor:
         rows: dict[str, Vector] = {build: {build: 0.0} for build in unknowns}
         for edge in edges:
             weight = edge.estimate.error**-2
-            for one, other in ((edge.base, edge.new), (edge.new, edge.base)):
-                if one in rows:
-                    rows[one][one] += weight
-                    if other in rows:
-                        rows[one][other] = rows[one].get(other, 0.0) - weight
+            for node, neighbour in ((edge.base, edge.new), (edge.new, edge.base)):
+                if node in rows:
+                    rows[node][node] += weight
+                    if neighbour in rows:
+                        rows[node][neighbour] = rows[node].get(neighbour, 0.0) - weight
         # Builds with few neighbours go first: an anchor, which all are joined to, would join them all.
         self.order = {build: i for i, build in enumerate(sorted(unknowns, key=lambda build: len(rows[build])))}
         self._pivots: Vector = {}
@@ -132,10 +132,10 @@ class _Factor:
             row = rows.pop(build)
             pivot = self._pivots[build] = row.pop(build)
             below = self._below[build] = {other: value / pivot for other, value in row.items()}
-            for one in below:
-                del rows[one][build]
-                for other, value in row.items():
-                    rows[one][other] = rows[one].get(other, 0.0) - below[one] * value
+            for node in below:
+                del rows[node][build]
+                for neighbour, value in row.items():
+                    rows[node][neighbour] = rows[node].get(neighbour, 0.0) - below[node] * value
 
     def solve(self, right: Mapping[str, float]) -> Vector:
         """Return the levels that the equations have for a right side."""

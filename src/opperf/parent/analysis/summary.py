@@ -115,10 +115,10 @@ def _statistics(samples: CountedTimes, sync: str, settings: Settings) -> Statist
 
 def _python_share(times: Mapping[str, CountedTimes]) -> dict[str, Value]:
     """Return what share of the median time there is only from Python."""
-    whole = median(times["time"].pooled)
-    if "time_native" not in times or not whole > 0:
+    from_python = median(times["time"].pooled)
+    if "time_native" not in times or not from_python > 0:
         return {}
-    return {"python_share": Quantity(1 - median(times["time_native"].pooled) / whole, "1 - time_native / time")}
+    return {"python_share": Quantity(1 - median(times["time_native"].pooled) / from_python, "1 - time_native / time")}
 
 
 def _launch_gap(times: Mapping[str, CountedTimes]) -> dict[str, Value]:
@@ -133,11 +133,11 @@ def _quantities(measurements: Sequence[Measurement]) -> dict[str, Value]:
     """Return each metric that is a single number, merged over processes as the table of metrics says."""
     quantities: dict[str, Value] = {}
     for name, metric in METRICS.items():
-        several = [quantity for one in measurements if (quantity := one.quantity(name)) is not None]
-        if several:
-            values = [quantity.value for quantity in several]
+        parts = [quantity for one in measurements if (quantity := one.quantity(name)) is not None]
+        if parts:
+            values = [quantity.value for quantity in parts]
             quantities[name] = Quantity(
-                max(values) if metric.of_processes == "max" else median(values), several[0].source
+                max(values) if metric.of_processes == "max" else median(values), parts[0].source
             )
     return quantities
 
@@ -219,10 +219,10 @@ def _samples(measurements: Sequence[Measurement]) -> dict[str, list[object]]:
     """Return the raw samples, one entry for each process."""
     time = measurements[0].time.samples
     return {
-        name: [samples.to_json() for samples in several]
-        for name, several in _sample(measurements).items()
+        name: [samples.to_json() for samples in processes]
+        for name, processes in _sample(measurements).items()
         # A block of one call is a latency sample already; it is not stored twice.
-        if name == "time" or several[0].samples != time
+        if name == "time" or processes[0].samples != time
     }
 
 
@@ -280,8 +280,8 @@ def _whole(record: Record) -> object:
 
 def _shares(records: Iterable[Record]) -> Iterable[tuple[object, dict[str, float]]]:
     costs = sorted(((record.total or 0.0, record.trial.key) for record in records), key=lambda cost: -cost[0])
-    whole = sum(total for total, _ in costs)
+    grand_total = sum(total for total, _ in costs)
     so_far = 0.0
     for total, key in costs:
         so_far += total
-        yield key, {"total": total, "share": total / whole, "cumulative": so_far / whole}
+        yield key, {"total": total, "share": total / grand_total, "cumulative": so_far / grand_total}

@@ -103,17 +103,17 @@ def _compare(
     either = old or new
     if either is None:
         raise ValueError("neither run has the trial")
-    base, other = (old or either).trial.side, (new or either).trial.side
+    base, new_side = (old or either).trial.side, (new or either).trial.side
     verdict = hold(_verdict(old, new, rule, floors), _modes(old, new, rule))
     return Comparison(
         case=either.trial.case,
         direction=either.trial.direction,
         base=base,
-        new=other,
+        new=new_side,
         verdict=verdict,
         base_time=_typical(old),
         new_time=_typical(new),
-        warnings=(*doubts, *_sides(base, other), *_versions(old, new), *_groups_of_times(old, new)),
+        warnings=(*doubts, *_sides(base, new_side), *_versions(old, new), *_groups_of_times(old, new)),
         status=_status(old, new),
         count=either.trial.count,
         node=either.details.node,

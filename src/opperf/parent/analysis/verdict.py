@@ -133,10 +133,10 @@ class Rule:
         first = self._enough(stdev(stage1), max(self.band, effect / 2))
         return (first, *(look for look in self.looks if look > first))
 
-    def knowing(self, floor: Floor | None) -> Rule:
+    def with_floor(self, floor: Floor | None) -> Rule:
         """Return the rule for an operator whose noise is known: more pairs where it is noisy, and its floor.
 
-        >>> Rule().knowing(None).looks
+        >>> Rule().with_floor(None).looks
         (5, 8, 12)
         """
         if floor is None:
@@ -178,7 +178,7 @@ def paired_test(ratios: Sequence[float]) -> PairedTest:
     return PairedTest.of_trimmed_mean(ratios, TRIM) if len(ratios) >= TRIMMED_FROM else PairedTest.of(ratios)
 
 
-def sort_out(
+def screen(
     stage1: Mapping[int, Sequence[float]], look: int, rule: Rule, bands: Mapping[int, float] | None = None
 ) -> tuple[set[int], set[int]]:
     """Return which operators are flagged for stage 2, and which are the same, at a look.
@@ -198,7 +198,7 @@ def sort_out(
     return flagged, same
 
 
-def outright(stage1: Sequence[float], rule: Rule) -> Verdict | None:
+def decide_early(stage1: Sequence[float], rule: Rule) -> Verdict | None:
     """Return the verdict on an operator whose first stage needs no second; None where it does.
 
     Stage 1 is looked at because it stands out. Here that cannot matter: the interval at 99.9 % is beyond the tolerance,
@@ -240,7 +240,7 @@ def manifold(stage1: Sequence[float], rule: Rule, *, is_long: bool = False) -> V
     for factor, confidence in ((MANIFOLD, CONFIDENCE), (SEVERAL, of_several))[: 1 + is_long]:
         if nearest <= math.log(factor):
             continue
-        if (verdict := outright(stage1, rule)) is not None:
+        if (verdict := decide_early(stage1, rule)) is not None:
             return verdict
         interval = test.interval(confidence)
         if min(sign * end for end in interval) <= rule.change or _too_wide(interval, test.mean):
@@ -253,10 +253,10 @@ def manifold(stage1: Sequence[float], rule: Rule, *, is_long: bool = False) -> V
     return None
 
 
-def settle(ratios: Sequence[float], rule: Rule) -> Verdict:
+def decide(ratios: Sequence[float], rule: Rule) -> Verdict:
     """Return the verdict on an operator that stage 1 did not flag."""
     if len(ratios) < LEAST_PAIRS:
-        return cut_short(ratios, "too few pairs had enough undisturbed samples", _more(rule))
+        return interrupted(ratios, "too few pairs had enough undisturbed samples", _more(rule))
     test = paired_test(ratios)
     if _inside(test.interval(CONFIDENCE), rule.band):
         return _verdict("same", test, ratios, f"the interval lies within {_share(rule.band)}")
@@ -269,7 +269,7 @@ def confirm(stage1: Sequence[float], stage2: Sequence[float], rule: Rule, share:
     `share` is what the look may spend of the error.
     """
     if len(stage2) < LEAST_PAIRS:
-        return cut_short(stage1, "too few pairs of the second stage were clean", _more(rule))
+        return interrupted(stage1, "too few pairs of the second stage were clean", _more(rule))
     first, test = paired_test(stage1), paired_test(stage2)
     if _inside(test.interval(1 - (1 - CONFIDENCE) * share), rule.band):
         return _verdict("same", test, stage2, "the second stage did not confirm the first")
@@ -291,7 +291,7 @@ def confirm(stage1: Sequence[float], stage2: Sequence[float], rule: Rule, share:
     return _inconclusive(test, stage2, _not_beyond(rule), rule)
 
 
-def cut_short(ratios: Sequence[float], reason: str, settle: str | None) -> Verdict:
+def interrupted(ratios: Sequence[float], reason: str, settle: str | None) -> Verdict:
     """Return the verdict on an operator whose pairs ended too early, with the estimate so far where there is one."""
     if len(ratios) < LEAST_PAIRS:
         reason = f"{reason}; there is no ratio below {LEAST_PAIRS} usable pairs"

@@ -278,7 +278,7 @@ def _against_expected(gate: Gate, selection: Selection, progress: Progress) -> G
 def _plan(
     session: Session, file: GateFile, selection: Selection, expectations: tuple[Expectation, ...], settings: Settings
 ) -> Plan:
-    """Return the trials of the selection; where nothing is selected, those that something is expected of."""
+    """Return the selected trials or, where nothing is selected, those that have expectations."""
     if selection.operators or selection.categories or selection.every or selection.suite:
         return session.plan()
     order = (

@@ -19,10 +19,10 @@ from opperf.parent.analysis.verdict import (
     Progress,
     Rule,
     confirm,
+    decide,
+    decide_early,
     manifold,
-    outright,
-    settle,
-    sort_out,
+    screen,
     spending,
     sufficient,
 )
@@ -104,7 +104,7 @@ class Comparing(Pairs):
         return max(floors, key=lambda floor: floor.spread, default=None)
 
     def _rule_of(self, contest: Contest) -> Rule:
-        rule = self._rule.for_operator(contest.key.case.operator).knowing(contest.floor)
+        rule = self._rule.for_operator(contest.key.case.operator).with_floor(contest.floor)
         if not self._pasts:
             return rule
         key = series_key(contest.new.case.id, contest.new.direction, series_side(contest.new.side))
@@ -180,9 +180,9 @@ class Comparing(Pairs):
             undecided = self._without_manifold(undecided)
             ratios = {i: contest.ratios1 for i, contest in enumerate(undecided)}
             bands = {i: self._rule_of(contest).band for i, contest in enumerate(undecided)}
-            standing_out, same = sort_out(ratios, look, self._rule, bands)
+            standing_out, same = screen(ratios, look, self._rule, bands)
             for i in same:
-                undecided[i].verdict = settle(undecided[i].ratios1, self._rule_of(undecided[i]))
+                undecided[i].verdict = decide(undecided[i].ratios1, self._rule_of(undecided[i]))
             for i in sorted(standing_out):
                 undecided[i].verdict = self._outright(undecided[i])
                 outliers += [undecided[i]] if undecided[i].verdict is None else []
@@ -193,7 +193,7 @@ class Comparing(Pairs):
             if not undecided or self.spent():
                 break
         for contest in undecided:
-            self._decide(contest, settle(contest.ratios1, self._rule_of(contest)))
+            self._decide(contest, decide(contest.ratios1, self._rule_of(contest)))
         for contest in outliers:
             contest.planned = len(contest.stage1) + self._rule_of(contest).second_looks(contest.ratios1)[-1]
         return outliers
@@ -222,7 +222,7 @@ class Comparing(Pairs):
     def _outright(self, contest: Contest) -> Verdict | None:
         """Return the verdict of one stage; a doubt calls for another, whose processes may meet another mode."""
         rule = self._rule_of(contest)
-        return outright(contest.ratios1, rule) if contest.doubt(rule.change) is None else None
+        return decide_early(contest.ratios1, rule) if contest.doubt(rule.change) is None else None
 
     def _plan(self, contest: Contest, look: int) -> int:
         """Return the pairs of a contest at a look; one that starts with more of them may have fewer looks."""

@@ -22,7 +22,7 @@ from opperf.domain.stats.order import median
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.analysis.counts import vector_warnings
 from opperf.parent.analysis.modes import Doubt, doubt, fault_warnings
-from opperf.parent.analysis.verdict import LEAST_PAIRS, cut_short
+from opperf.parent.analysis.verdict import LEAST_PAIRS, interrupted
 from opperf.parent.documents.comparison import Comparison, Explanations, PairValue, PeakMemory, Verdict
 from opperf.parent.documents.floor import Floor
 from opperf.parent.workers import machine
@@ -142,9 +142,9 @@ def unfinished(contest: Contest, budget: float | None, stop: str | None) -> Verd
     ratios = log_ratios(contest.decisive)
     when = f"after {contest.pairs} pair{'s' if contest.pairs != 1 else ''}" if contest.pairs else "before a pair"
     if stop is not None:
-        return cut_short(ratios, f"{stop} ended the comparison {when}", None)
+        return interrupted(ratios, f"{stop} ended the comparison {when}", None)
     settle = "give more `--budget`" if budget is None else f"about {budget:g} s: `--budget {budget:g}`"
-    return cut_short(ratios, f"the budget ran out {when}", settle)
+    return interrupted(ratios, f"the budget ran out {when}", settle)
 
 
 def sharing(contests: Sequence[Contest]) -> list[list[Contest]]:

@@ -17,7 +17,7 @@ from opperf.domain.plan import Side
 from opperf.domain.stats.order import median
 from opperf.domain.stats.significance import PairedTest
 from opperf.domain.units import format_ratios
-from opperf.parent.analysis.verdict import LEAST_PAIRS, Rule, settle
+from opperf.parent.analysis.verdict import LEAST_PAIRS, Rule, decide
 from opperf.parent.measuring.contest import Contest
 from opperf.parent.measuring.crew import BYTE_RATE, FLOP_RATE, amounts_of
 
@@ -69,7 +69,7 @@ def settle_tail(contests: Sequence[Contest], rule_of: Callable[[Contest], Rule])
     for contest, share in tail(contests):
         if contest.decided or len(contest.ratios1) < LEAST_PAIRS:
             continue
-        verdict = settle(contest.ratios1, rule_of(contest))
+        verdict = decide(contest.ratios1, rule_of(contest))
         if verdict.verdict == "inconclusive":
             reason = f"{verdict.reason}; it is {share:.2%} of the whole, and gets no more pairs"
             verdict = replace(verdict, reason=reason, settle="`--settle`")
@@ -115,7 +115,7 @@ def leave_small(
 
 
 def _leave(contest: Contest, whole: Sequence[Contest], rule: Rule) -> None:
-    verdict = settle(contest.ratios1, rule)
+    verdict = decide(contest.ratios1, rule)
     if verdict.verdict == "inconclusive":
         reason = f"more pairs are not needed for the whole, of which it is {total(contest) / _sum(whole):.2%}"
         verdict = replace(verdict, reason=reason, settle="`--settle`")

@@ -34,7 +34,7 @@ DEFAULT_DIRECTIONS = ("forward", "backward")
 
 
 def _quietly(framework: str, count: int, total: int) -> None:
-    """Discard the text."""
+    """Say nothing of the progress."""
 
 
 def expand(

@@ -231,10 +231,10 @@ class _Trace:
         if self._is_mxnet:
             process = ""
         if process not in self._numbers:
-            own = int(process) if re.fullmatch(r"\d{1,10}", process) else len(self._numbers)
-            while own in self._numbers.values():
-                own += 1
-            self._numbers[process] = own
+            number = int(process) if re.fullmatch(r"\d{1,10}", process) else len(self._numbers)
+            while number in self._numbers.values():
+                number += 1
+            self._numbers[process] = number
         return self._numbers[process]
 
 

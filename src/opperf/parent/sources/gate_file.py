@@ -111,7 +111,7 @@ def read_gate_file(path: Path, own: Callable[[], Collection[str]] = tuple) -> Ga
     return gate_file(read_text(path), path, own)
 
 
-def gate_file(text: str, path: Path, own: Callable[[], Collection[str]] = tuple) -> GateFile:
+def gate_file(text: str, path: Path, plugin_names: Callable[[], Collection[str]] = tuple) -> GateFile:
     """Parse the text of a gate file; its name decides which table is read.
 
     `own` are the operators of plugins, asked for where there is a name that the catalog does not have. Raises
@@ -123,7 +123,7 @@ def gate_file(text: str, path: Path, own: Callable[[], Collection[str]] = tuple)
     where = str(path)
     table = _table(text, path)
     values = _values(table, KEYS, where, path.parent, "")
-    _check_operators(values, where, path.parent, own, "")
+    _check_operators(values, where, path.parent, plugin_names, "")
     values |= _values(_inner(table, "expected", where), EXPECTED_KEYS, where, path.parent, "expected.")
     return GateFile(path=path, **values)
 
@@ -145,16 +145,16 @@ def nightly_file(text: str, path: Path) -> NightlyFile:
     inner = _inner(table, "nightly", where)
     values = _values(inner, NIGHTLY_KEYS, where, path.parent, "nightly.")
     _check_operators(values, where, path.parent, tuple, "nightly.")
-    own = {name: values.pop(name) for name in ("builds", "anchor", "index", "name") if name in values}
+    settings = {name: values.pop(name) for name in ("builds", "anchor", "index", "name") if name in values}
     for key, name in (("build", "builds"), ("anchor", "anchor")):
-        if name not in own:
+        if name not in settings:
             message = f"{where}: no `{key}` in the table `[nightly]`" if inner else f"{where}: no table `[nightly]`"
             raise InputError(message, hint='write, for example, `anchor = "numpy==1.26.4"`', slug="gate_file")
     if not (values.get("operators") or values.get("categories") or values.get("suite")):
         hint = 'write, for example, `categories = ["reduction"]`'
         raise InputError(f"{where}: `[nightly]` selects no operators", hint=hint, slug="gate_file")
-    own.setdefault("name", re.split(r"[^A-Za-z0-9_-]", own["anchor"])[0])
-    return NightlyFile(gate=GateFile(path=path, **values), database=database_of(table, path), **own)
+    settings.setdefault("name", re.split(r"[^A-Za-z0-9_-]", settings["anchor"])[0])
+    return NightlyFile(gate=GateFile(path=path, **values), database=database_of(table, path), **settings)
 
 
 def database_of(table: Mapping[str, object], path: Path) -> str | None:
@@ -192,12 +192,12 @@ def _inner(table: Mapping[str, object], name: str, where: str) -> Mapping[str, o
 
 
 def _check_operators(
-    values: JsonObject, where: str, folder: Path, own: Callable[[], Collection[str]], prefix: str
+    values: JsonObject, where: str, folder: Path, plugin_names: Callable[[], Collection[str]], prefix: str
 ) -> None:
     """Raise `InputError` for a neutral operator that neither the catalog nor a plugin has."""
     strange = [name for name in values.get("operators", ()) if split_implementation(name)[0] is None]
     if not all(map(is_known, strange)):
-        read = names(name_of("operator", lambda: [*catalog(), *own()]))
+        read = names(name_of("operator", lambda: [*catalog(), *plugin_names()]))
         _read(read, [name for name in strange if not is_known(name)], folder, f"{where}: `{prefix}operators`")
 
 

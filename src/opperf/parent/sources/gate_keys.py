@@ -83,11 +83,11 @@ def _tolerances(usual: float) -> Reader:
     def read(value: object, folder: Path) -> Tolerances:
         if not isinstance(value, dict):
             return Tolerances(_percent(value, folder))
-        own: dict[str, float] = {}
+        by_pattern: dict[str, float] = {}
         for pattern, share in value.items():
             with at_place(f"`{pattern}`"):
-                own[pattern] = _percent(share, folder)
-        return Tolerances(own.pop("*", usual), own)
+                by_pattern[pattern] = _percent(share, folder)
+        return Tolerances(by_pattern.pop("*", usual), by_pattern)
 
     return read
 

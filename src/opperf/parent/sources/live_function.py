@@ -80,13 +80,13 @@ def framework_text(called: Callable[..., object]) -> str | None:
     name = getattr(called, "__name__", None)
     if not isinstance(name, str):
         return None
-    for own in FRAMEWORKS.values():
-        if own.name == "null" or ":" in own.name:
+    for framework in FRAMEWORKS.values():
+        if framework.name == "null" or ":" in framework.name:
             continue
-        homes = [home for home in sys.modules if home == own.module or home.startswith(f"{own.module}.")]
+        homes = [home for home in sys.modules if home == framework.module or home.startswith(f"{framework.module}.")]
         for home in sorted(homes, key=lambda home: (home.count("."), home)):
             if "._" not in home and vars(sys.modules[home]).get(name) is called:
-                return f"{own.name}:{home}.{name}"
+                return f"{framework.name}:{home}.{name}"
     return None
 
 

@@ -116,9 +116,9 @@ def register_frameworks(
     `InputError` for an unreadable declaration, and for a name that is taken.
     """
     for path in plugins:
-        own = declared_framework(path)
-        if own is not None:
-            register(own)
+        framework = declared_framework(path)
+        if framework is not None:
+            register(framework)
     result = list(plugins)
     missing = {name for name in names if name not in FRAMEWORKS}
     for name in missing:
@@ -126,9 +126,9 @@ def register_frameworks(
         if kind == ARRAY_API and all(word.isidentifier() for word in module.split(".")):
             register(array_library(module))
     for path in installed_plugins(note).values() if missing else ():
-        own = declared_framework(path)
-        if own is not None and own.name in missing:
-            register(own)
+        framework = declared_framework(path)
+        if framework is not None and framework.name in missing:
+            register(framework)
             result.append(path)
     return result
 
@@ -155,14 +155,16 @@ def watched_frameworks(plugins: Sequence[Path]) -> tuple[str, ...]:
     """Return the frameworks that plugins bring with a profiler; raises `InputError` for a plugin without one."""
     result = []
     for path in plugins:
-        own = declared_framework(path)
-        if own is None or not any(isinstance(node, ast.ClassDef) and node.name == WATCHER for node in _tree(path).body):
+        framework = declared_framework(path)
+        if framework is None or not any(
+            isinstance(node, ast.ClassDef) and node.name == WATCHER for node in _tree(path).body
+        ):
             raise InputError(
                 f"{path} defines no framework whose operators can be profiled",
                 hint=f"write `{FRAMEWORK} = Framework(...)` and a class `{WATCHER}` in it",
                 slug="no_profiler",
             )
-        result.append(own.name)
+        result.append(framework.name)
     return tuple(result)
 
 
@@ -202,10 +204,10 @@ def _more(workloads: Workloads, path: Path) -> Workloads:
     if path in workloads.plugins:
         return workloads
     declarations = declared_operators(path).items()
-    own = {
+    operators = {
         name: Meaning(None, one.code.name, one.arguments, one.code) for name, one in declarations if not is_known(name)
     }
-    workloads = replace(workloads, operators={**own, **workloads.operators})
+    workloads = replace(workloads, operators={**operators, **workloads.operators})
     names = _registered(path)
     for name in (*names[ITERATOR], *names[GENERATOR]):
         if name in (*ITERATORS, *GENERATORS, *workloads.iterators, *workloads.generators):

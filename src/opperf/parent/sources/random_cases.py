@@ -139,10 +139,10 @@ class Template:
             return sizes[values]
         if is_dimension(place):
             factors = ((_multiple(values, sizes_here), size) for sizes_here, size in sizes.items())
-            whole = next((factor * size for factor, size in factors if factor), None)
+            product = next((factor * size for factor, size in factors if factor), None)
             # Otherwise it is 1 in some class: broadcast, or equal to a dimension that is 1 there.
             alike = (size for sizes_here, size in sizes.items() if sizes_here[size_class] == values[size_class] != 1)
-            return whole or next(alike, values[size_class])
+            return product or next(alike, values[size_class])
         return _follow(values, sizes) or values[size_class]
 
 

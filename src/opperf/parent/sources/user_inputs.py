@@ -163,8 +163,8 @@ def in_one_shape(definition: Operator, values: Mapping[str, object]) -> dict[str
     arguments = {**common.inputs, **common.attributes}
     case = Template(definition).with_shape(sizes)
     if case is not None:
-        own = {**case.inputs, **case.attributes}
-        case = definition.case_of({**own, **dict(_axes(definition, common, own, rest))})
+        in_shape = {**case.inputs, **case.attributes}
+        case = definition.case_of({**in_shape, **dict(_axes(definition, common, in_shape, rest))})
     if tensors or case is None or not list(common.tensors()) or not fits(definition, case):
         text = "x".join(map(str, sizes)) or "()"
         defaults = " ".join(f"--input {name}={argument_text(value)}" for name, value in common.inputs.items())
@@ -174,8 +174,11 @@ def in_one_shape(definition: Operator, values: Mapping[str, object]) -> dict[str
             hint=f"name the inputs, as in `{defaults}`" if defaults else None,
             slug="bad_shape",
         )
-    own = {**case.inputs, **case.attributes}
-    return {**{name: value for name, value in own.items() if name in case.inputs or value != arguments[name]}, **rest}
+    in_shape = {**case.inputs, **case.attributes}
+    return {
+        **{name: value for name, value in in_shape.items() if name in case.inputs or value != arguments[name]},
+        **rest,
+    }
 
 
 def split_row(values: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:

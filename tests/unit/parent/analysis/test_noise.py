@@ -61,15 +61,15 @@ def test_a_floor_does_not_depend_on_the_version() -> None:
 
 
 def test_a_noisy_operator_gets_more_pairs_and_a_quiet_one_does_not() -> None:
-    assert Rule().knowing(noisy(0.005)).looks == (5, 8, 12)
-    assert Rule().knowing(noisy(0.02)).looks == (7, 12, 17)
-    assert Rule().knowing(noisy(0.10)).looks == (12, 20, 29)
+    assert Rule().with_floor(noisy(0.005)).looks == (5, 8, 12)
+    assert Rule().with_floor(noisy(0.02)).looks == (7, 12, 17)
+    assert Rule().with_floor(noisy(0.10)).looks == (12, 20, 29)
 
 
 def test_a_change_under_the_floor_is_not_called_and_the_reason_names_it() -> None:
     change = [math.log(1.05) + 0.001 * i for i in range(5)]
     assert confirm(change, change, Rule()).verdict == "slower"
-    under = confirm(change, change, Rule().knowing(noisy(0.01, moved=math.log(1.08))))
+    under = confirm(change, change, Rule().with_floor(noisy(0.01, moved=math.log(1.08))))
     assert under.verdict == "inconclusive"
     assert under.reason == "a change is seen, but identical code varies by 8.0% here"
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from opperf.parent.analysis.verdict import Rule, confirm, manifold, outright, settle, sort_out, spending
+from opperf.parent.analysis.verdict import Rule, confirm, decide, decide_early, manifold, screen, spending
 
 RULE = Rule(tolerance=0.02, pairs=5)
 
@@ -23,30 +23,30 @@ def test_looks_are_at_five_eight_and_twelve_pairs() -> None:
 
 
 def test_identical_sides_are_the_same_at_the_first_look() -> None:
-    assert sort_out({0: around(0.0)}, 0, RULE) == (set(), {0})
+    assert screen({0: around(0.0)}, 0, RULE) == (set(), {0})
 
 
 def test_a_clear_change_is_flagged_for_the_second_stage() -> None:
-    assert sort_out({0: around(0.05), 1: around(0.0)}, 0, RULE) == ({0}, {1})
+    assert screen({0: around(0.05), 1: around(0.0)}, 0, RULE) == ({0}, {1})
 
 
 def test_a_change_that_nobody_minds_is_not_flagged_however_clear() -> None:
-    flagged, same = sort_out({0: around(0.005, spread=0.0001)}, 0, RULE)
+    flagged, same = screen({0: around(0.005, spread=0.0001)}, 0, RULE)
     assert (flagged, same) == (set(), {0})
 
 
 def test_noise_goes_on_to_the_next_look() -> None:
-    assert sort_out({0: around(0.01, spread=0.03)}, 0, RULE) == (set(), set())
+    assert screen({0: around(0.01, spread=0.03)}, 0, RULE) == (set(), set())
 
 
 def test_what_chance_explains_one_time_in_three_is_not_flagged() -> None:
-    assert sort_out({0: around(0.015, spread=0.02)}, 0, RULE) == (set(), set())
+    assert screen({0: around(0.015, spread=0.02)}, 0, RULE) == (set(), set())
 
 
 def test_many_operators_make_a_weak_finding_unbelievable() -> None:
     weak = around(0.03, spread=0.012)
-    alone, _ = sort_out({0: weak}, 0, RULE)
-    crowd, _ = sort_out({0: weak, **{i: around(0.0, spread=0.03) for i in range(1, 60)}}, 0, RULE)
+    alone, _ = screen({0: weak}, 0, RULE)
+    crowd, _ = screen({0: weak, **{i: around(0.0, spread=0.03) for i in range(1, 60)}}, 0, RULE)
     assert (alone, crowd) == ({0}, set())
 
 
@@ -73,7 +73,7 @@ def test_a_change_that_the_second_stage_does_not_see_is_the_same() -> None:
 
 
 def test_a_change_of_just_the_tolerance_asks_for_twice_the_pairs() -> None:
-    assert settle([RULE.band] * 4, RULE).settle == "about 8 pairs instead of 4: `--settle --max-pairs 8`"
+    assert decide([RULE.band] * 4, RULE).settle == "about 8 pairs instead of 4: `--settle --max-pairs 8`"
 
 
 def test_stages_that_disagree_settle_nothing() -> None:
@@ -95,7 +95,7 @@ def test_an_interval_that_says_little_more_than_the_direction_is_no_answer() -> 
     assert verdict.interval is not None
     assert verdict.interval[1] < 1
     assert (verdict.verdict, verdict.reason) == ("inconclusive", "the interval spans a factor of 5.9")
-    assert outright([-1.0, -1.2, -1.1, -2.0, -3.0], RULE) is None
+    assert decide_early([-1.0, -1.2, -1.1, -2.0, -3.0], RULE) is None
 
 
 def test_a_change_within_the_tolerance_is_not_called_slower() -> None:
@@ -111,20 +111,20 @@ def test_a_noisy_second_stage_is_inconclusive_and_says_what_would_settle_it() ->
 
 
 def test_too_few_pairs_are_inconclusive() -> None:
-    assert settle([0.01], RULE).verdict == "inconclusive"
+    assert decide([0.01], RULE).verdict == "inconclusive"
     assert confirm(around(0.05), [0.05], RULE).verdict == "inconclusive"
 
 
 def test_an_interval_inside_the_tolerance_is_the_same() -> None:
-    assert settle(around(0.004), RULE).verdict == "same"
+    assert decide(around(0.004), RULE).verdict == "same"
 
 
 def test_an_interval_that_leaves_the_tolerance_is_inconclusive() -> None:
-    assert settle(around(0.0, spread=0.05), RULE).verdict == "inconclusive"
+    assert decide(around(0.0, spread=0.05), RULE).verdict == "inconclusive"
 
 
 def test_five_pairs_that_agree_on_a_large_ratio_need_no_second_stage() -> None:
-    verdict = outright(around(-math.log(80), spread=0.05), RULE)
+    verdict = decide_early(around(-math.log(80), spread=0.05), RULE)
     assert verdict is not None
     assert (verdict.verdict, verdict.pairs, verdict.confidence) == ("faster", 5, 0.999)
     assert verdict.ratio == pytest.approx(1 / 80)
@@ -142,12 +142,12 @@ def test_five_pairs_that_agree_on_a_large_ratio_need_no_second_stage() -> None:
     ],
 )
 def test_one_stage_is_not_enough_where_a_pair_or_the_interval_leaves_a_doubt(ratios: list[float]) -> None:
-    assert outright(ratios, RULE) is None
+    assert decide_early(ratios, RULE) is None
 
 
 def test_one_stage_is_not_enough_within_what_identical_code_moves_by() -> None:
-    assert outright(around(0.10), RULE) is not None
-    assert outright(around(0.10), Rule(floor=0.12)) is None
+    assert decide_early(around(0.10), RULE) is not None
+    assert decide_early(around(0.10), Rule(floor=0.12)) is None
 
 
 def test_a_look_of_the_second_stage_spends_its_share_of_the_error() -> None:
@@ -157,7 +157,7 @@ def test_a_look_of_the_second_stage_spends_its_share_of_the_error() -> None:
 
 
 def test_one_pair_far_off_hardly_moves_what_eight_others_say() -> None:
-    assert settle([*around(0.001, count=8), 0.4], RULE).verdict == "same"
+    assert decide([*around(0.001, count=8), 0.4], RULE).verdict == "same"
 
 
 def test_looks_that_go_on_spend_the_whole_error_and_end_at_the_most_pairs() -> None:
@@ -169,7 +169,7 @@ def test_looks_that_go_on_spend_the_whole_error_and_end_at_the_most_pairs() -> N
 
 
 def test_what_is_inconclusive_says_how_large_a_change_may_still_be() -> None:
-    verdict = settle(around(0.0, spread=0.02), RULE)
+    verdict = decide(around(0.0, spread=0.02), RULE)
     assert verdict.interval is not None
     assert verdict.bound == pytest.approx(max(1 - verdict.interval[0], verdict.interval[1] - 1))
     assert confirm(around(0.10), around(0.10), RULE).bound is None
@@ -178,8 +178,8 @@ def test_what_is_inconclusive_says_how_large_a_change_may_still_be() -> None:
 def test_a_family_needs_more_of_each_of_its_comparisons() -> None:
     many = Rule(family=200)
     barely = around(0.10, spread=0.012)
-    assert outright(barely, RULE) is not None
-    assert outright(barely, many) is None
+    assert decide_early(barely, RULE) is not None
+    assert decide_early(barely, many) is None
     pairs = around(0.05, spread=0.025)
     assert confirm(around(0.05), pairs, RULE).verdict == "slower"
     assert confirm(around(0.05), pairs, many).verdict == "inconclusive"
@@ -187,19 +187,19 @@ def test_a_family_needs_more_of_each_of_its_comparisons() -> None:
     assert many.second_looks(around(0.30, spread=0.06))[0] > RULE.second_looks(around(0.30, spread=0.06))[0]
 
 
-def decide(draw: Callable[[], float], rule: Rule) -> str:
+def verdict_of_draws(draw: Callable[[], float], rule: Rule) -> str:
     """Return the verdict on pairs as they are drawn, by the stages of a live comparison."""
     stage1: list[float] = []
     for look, pairs in enumerate(rule.looks):
         stage1 += [draw() for _ in range(pairs - len(stage1))]
-        flagged, same = sort_out({0: stage1}, look, rule)
+        flagged, same = screen({0: stage1}, look, rule)
         if same:
             return "same"
         if flagged:
             break
     else:
-        return settle(stage1, rule).verdict
-    clear = outright(stage1, rule)
+        return decide(stage1, rule).verdict
+    clear = decide_early(stage1, rule)
     if clear is not None:
         return clear.verdict
     looks, stage2 = rule.second_looks(stage1), list[float]()
@@ -218,7 +218,7 @@ def test_of_many_copies_of_a_reference_none_is_called_changed(spread: float) -> 
 
     def changed(rule: Rule, families: int) -> int:
         """Return the number of families of copies of which any is called changed."""
-        words = [decide(lambda: generator.gauss(0, spread), rule) for _ in range(families * copies)]
+        words = [verdict_of_draws(lambda: generator.gauss(0, spread), rule) for _ in range(families * copies)]
         rows = [words[start : start + copies] for start in range(0, len(words), copies)]
         return sum(bool({"faster", "slower"} & {*row}) for row in rows)
 
@@ -227,7 +227,7 @@ def test_of_many_copies_of_a_reference_none_is_called_changed(spread: float) -> 
 
 def test_each_by_its_own_rule_some_of_many_copies_would_be() -> None:
     generator = random.Random(1)
-    words = [decide(lambda: generator.gauss(0, 0.05), RULE) for _ in range(1500)]
+    words = [verdict_of_draws(lambda: generator.gauss(0, 0.05), RULE) for _ in range(1500)]
     assert {"faster", "slower"} & {*words}
 
 

@@ -57,7 +57,7 @@ def count(call: Callable[[], Any]) -> float | None:
 
 
 class ThreadNames:
-    """Names that were given, each to one thread.
+    """Unique names of threads.
 
     >>> names = ThreadNames()
     >>> [names.of(1, "pool"), names.of(2, "pool"), names.of(1, "pool")]

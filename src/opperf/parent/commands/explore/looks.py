@@ -108,7 +108,7 @@ class Looks:
         if point.layout != CONTIGUOUS:
             self.cost(Point(point.sizes))
         else:
-            choice = [other for one in remedies(place, point.sizes[place]) if (other := one.of(point))]
+            choice = [other for one in remedies(place, point.sizes[place]) if (other := one.apply(point))]
             self.cost(self._random.choice(choice))
 
     def _special(self, dimension: Dimension) -> int:

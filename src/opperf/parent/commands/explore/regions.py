@@ -25,7 +25,7 @@ class Remedy:
     shift: int = 0
     multiple: int = 0
 
-    def of(self, point: Point) -> Point | None:
+    def apply(self, point: Point) -> Point | None:
         """Return the neighbour; None where there is none, or where it is the point itself."""
         if self.place is None:
             return None if point.layout == CONTIGUOUS else Point(point.sizes)

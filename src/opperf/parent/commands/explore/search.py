@@ -130,7 +130,7 @@ class Search(Looks):
         """Return what helps most in one dimension; less work only where nothing else helps."""
         excesses = {}
         for remedy in remedies(place, point.sizes[place]):
-            other = remedy.of(point)
+            other = remedy.apply(point)
             excess = None if other is None else self.excess(point, other)
             if excess is not None and excess >= self._bar * SUSPICION:
                 excesses[remedy] = excess
@@ -182,13 +182,13 @@ class Search(Looks):
 
     def _shows(self, point: Point, remedy: Remedy) -> bool:
         """Whether a look says that a point costs more than its neighbour."""
-        other = remedy.of(point)
+        other = remedy.apply(point)
         excess = None if other is None else self.excess(point, other)
         return excess is not None and excess >= self._bar * SUSPICION
 
     def _surely(self, point: Point, remedy: Remedy) -> bool:
         """Whether turns say so as well; what is inconclusive is a no."""
-        other = remedy.of(point)
+        other = remedy.apply(point)
         here, there = self.work(point), None if other is None else self.work(other)
         if other is None or here is None or there is None or not self._shows(point, remedy):
             return False
@@ -217,7 +217,7 @@ class Search(Looks):
             free = self._dimensions[proportion.of]
             sizes[proportion.of] = Sizes(free.low, free.high)
             sizes[place] = replace(sizes[place], proportion=proportion)
-        return Cliff(point, remedy.of(point), remedy, Region(tuple(sizes), point.layout))
+        return Cliff(point, remedy.apply(point), remedy, Region(tuple(sizes), point.layout))
 
     def _alike(self, point: Point, remedy: Remedy, place: int) -> Sizes:
         """Return which sizes of a dimension are like a point's: all, those of a residue, powers of two, or it alone."""

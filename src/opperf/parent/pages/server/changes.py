@@ -60,18 +60,18 @@ def _place(one: NamedChange) -> str:
 
 def _largest(changes: Sequence[NamedChange]) -> list[Intervals]:
     rows = []
-    for one in [one for one in changes if one.anchor is not None][:MOST]:
-        ratio, interval = math.exp(one.change.size.log_ratio), one.change.size.interval()
-        direction = [one.series.direction] if one.series.direction != "forward" else []
+    for entry in [one for one in changes if one.anchor is not None][:MOST]:
+        ratio, interval = math.exp(entry.change.size.log_ratio), entry.change.size.interval()
+        direction = [entry.series.direction] if entry.series.direction != "forward" else []
         rows.append(
             Row(
-                one.series.case.operator,
-                f"{one.series.framework} {one.change.before} to {one.change.after}",
+                entry.series.case.operator,
+                f"{entry.series.framework} {entry.change.before} to {entry.change.after}",
                 ratio,
                 interval,
-                step_text(one.change),
-                "inconclusive" if one.change.usual else _verdict(one),
-                tip=f"{ratio:.3f} {format_ratios(interval)}\n{' '.join([*direction, case_text(one.series.case)])}",
+                step_text(entry.change),
+                "inconclusive" if entry.change.usual else _verdict(entry),
+                tip=f"{ratio:.3f} {format_ratios(interval)}\n{' '.join([*direction, case_text(entry.series.case)])}",
             )
         )
     caption = f"Time after the change over time before it; right of 1 is slower; {MARKS}"

@@ -99,13 +99,13 @@ def _changes(archive: Archive, filters: Filters, text: str) -> list[Block]:
         imported_changes(archive, every, since=filters.since),
     )
     lines = []
-    for one in (one for search in searches for one in search.changes):
-        if text in ("", case_text(one.series.case)):
-            ratio, interval = math.exp(one.change.size.log_ratio), format_ratios(one.change.size.interval())
-            where = f"{one.series.framework} {one.change.before} to {one.change.after}: {ratio:.3f} {interval}"
-            weak = f", {USUAL}" if one.change.usual else ""
-            weak += "" if one.anchor else f", by absolute times: {WEAKER}"
-            lines.append(Note("; ".join(filter(None, [where + weak, next_command(one)])), kind="item"))
+    for entry in (one for search in searches for one in search.changes):
+        if text in ("", case_text(entry.series.case)):
+            ratio, interval = math.exp(entry.change.size.log_ratio), format_ratios(entry.change.size.interval())
+            where = f"{entry.series.framework} {entry.change.before} to {entry.change.after}: {ratio:.3f} {interval}"
+            weak = f", {USUAL}" if entry.change.usual else ""
+            weak += "" if entry.anchor else f", by absolute times: {WEAKER}"
+            lines.append(Note("; ".join(filter(None, [where + weak, next_command(entry)])), kind="item"))
     return [Section("Changes", lines)] if lines else []
 
 
@@ -186,30 +186,30 @@ def suite(archive: Archive, name: str, query: Query) -> View:
     """Return what all calls of a suite took, run by run, and the shares of its operators in the latest."""
     every, _ = headings(archive)
     keys = [one.run.id for one in every if one.run.suite is not None and one.run.suite.name == name]
-    several = [one for key in reversed(keys[:MOST_RUNS]) if (one := archive.run(key)) is not None]
-    if not several:
+    runs = [one for key in reversed(keys[:MOST_RUNS]) if (one := archive.run(key)) is not None]
+    if not runs:
         raise InputError(f"the database has no run of the suite `{name}`", slug="missing")
     lines: dict[str, list[Moment]] = {}
     parts: dict[str, dict[str, list[Moment]]] = {}
     rows: list[tuple[str, str, str, float]] = []
-    for number, one in enumerate(several):
+    for number, run in enumerate(runs):
         totals: dict[str, float] = {}
         costs: dict[tuple[str, str], float] = {}
-        for record in one.records:
+        for record in run.records:
             if record.total is not None:
                 framework, operator = record.trial.side.framework, record.trial.case.operator
                 totals[framework] = totals.get(framework, 0.0) + record.total
                 costs[framework, operator] = costs.get((framework, operator), 0.0) + record.total
         for (framework, operator), cost in costs.items():
             share = cost / totals[framework]
-            tip = f"{one.started[:10]}\n{operator} {format_percent(share)}, {format_seconds(cost)}"
+            tip = f"{run.started[:10]}\n{operator} {format_percent(share)}, {format_seconds(cost)}"
             parts.setdefault(framework, {}).setdefault(operator, []).append(Moment(number, share, None, tip))
-        versions = {str(facts.get("framework")): str(facts.get("version")) for facts in one.frameworks}
+        versions = {str(facts.get("framework")): str(facts.get("version")) for facts in run.frameworks}
         for framework, total in totals.items():
             build = f"{framework} {versions.get(framework, '')}".strip()
-            tip = f"{one.started[:16]}\n{build}\n{format_seconds(total)}"
+            tip = f"{run.started[:16]}\n{build}\n{format_seconds(total)}"
             lines.setdefault(framework, []).append(Moment(number, total, None, tip))
-            rows.append((one.id, one.started, build, total))
+            rows.append((run.id, run.started, build, total))
     columns: tuple[Column[tuple[str, str, str, float]], ...] = (
         Column("run", "run", lambda row: row[0]),
         Column("started", "measured", lambda row: row[1], lambda text: text[:16].replace("T", " ")),
@@ -217,12 +217,12 @@ def suite(archive: Archive, name: str, query: Query) -> View:
         Column("total_s", "all calls", lambda row: row[3], format_seconds, "right"),
     )
     caption = "Number of calls times the time of one call, over the cases that were measured."
-    dates = [one.started[:10] for one in several]
-    whole = History("All calls", caption, dates, [Line(*line) for line in lines.items()], format_seconds)
+    dates = [one.started[:10] for one in runs]
+    all_calls = History("All calls", caption, dates, [Line(*line) for line in lines.items()], format_seconds)
     over_time = [_shares_over_runs(*part, dates) for part in parts.items()]
-    shares = [*over_time, *(chart for chart in charts(several[-1]) if chart.title.startswith("Shares"))]
+    shares = [*over_time, *(chart for chart in charts(runs[-1]) if chart.title.startswith("Shares"))]
     listing = table(columns, rows[::-1], link=lambda row: path("runs", row[0]))
-    return View(Document(f"Suite {name}", [listing]), [whole, *shares])
+    return View(Document(f"Suite {name}", [listing]), [all_calls, *shares])
 
 
 def _shares_over_runs(framework: str, operators: Mapping[str, Sequence[Moment]], dates: Sequence[str]) -> History:
@@ -235,25 +235,25 @@ def _shares_over_runs(framework: str, operators: Mapping[str, Sequence[Moment]],
 
 def machine(archive: Archive, key: str, query: Query) -> View:
     """Return what a machine says of itself, what makes it noisy, how far identical code moves on it, and its runs."""
-    own = next((one for one in machines(archive) if str(one.id) == key), None)
-    if own is None:
+    host = next((one for one in machines(archive) if str(one.id) == key), None)
+    if host is None:
         raise InputError(f"the database has no machine `{key}`", slug="missing")
-    doubts = judge(Signs.of(own.facts))
-    several = [one for one in entries(archive, most=MOST_ROWS) if one.machine == own.name]
-    floors_here = floors(archive, own.id)
+    doubts = judge(Signs.of(host.facts))
+    runs = [one for one in entries(archive, most=MOST_ROWS) if one.machine == host.name]
+    floors_here = floors(archive, host.id)
     none = Note("none was measured: `opperf noise ... --output FILE`, then `opperf history add FILE`")
     of_operators = table(FLOORS, floors_here, link=lambda one: path("operators", one.operator, framework=one.framework))
     blocks: list[Block] = [
         Section("What makes it noisy", [Note(f"{one.slug}: {one.message}") for one in doubts] or [Note("nothing")]),
         Section("Noise floors", [of_operators if floors_here else none]),
-        Section("Runs", [table(RUNS, several, link=lambda one: path("runs", one.key))]),
+        Section("Runs", [table(RUNS, runs, link=lambda one: path("runs", one.key))]),
     ]
     plain = {
         name.replace("_", " "): format_bytes(value) if name.startswith("memory") and type(value) is int else str(value)
-        for name, value in own.facts.items()
+        for name, value in host.facts.items()
         if isinstance(value, (str, int, float))
     }
-    return View(Document(own.name, blocks), facts=plain)
+    return View(Document(host.name, blocks), facts=plain)
 
 
 def _change(log_ratio: float) -> str:

@@ -58,21 +58,21 @@ def describe(series: Series) -> str:
     return " ".join([*([series.direction] if series.direction != "forward" else []), inputs(series)])
 
 
-def ratio_charts(several: Sequence[Ratios], orders: Mapping[str, Sequence[str]]) -> Iterator[History]:
+def ratio_charts(all_ratios: Sequence[Ratios], orders: Mapping[str, Sequence[str]]) -> Iterator[History]:
     """Yield the ratios of builds to their anchor for each series, with the changes in them.
 
     `orders` are the builds of each framework in their order.
     """
     count = 0
-    for one in several:
+    for ratios in all_ratios:
         edges = [
             Edge(base, new, Estimate(math.log(ratio), error))
-            for base, new, ratio, error in zip(one.bases, one.builds, one.ratios, one.errors, strict=True)
+            for base, new, ratio, error in zip(ratios.bases, ratios.builds, ratios.ratios, ratios.errors, strict=True)
             if base and new and base != new and ratio and error is not None
         ]
-        if edges and one.base.framework == one.series.framework and count < MOST:
+        if edges and ratios.base.framework == ratios.series.framework and count < MOST:
             count += 1
-            yield _ratios(one.series, edges, orders.get(one.series.framework, ()))
+            yield _ratios(ratios.series, edges, orders.get(ratios.series.framework, ()))
 
 
 def _ratios(series: Series, edges: Sequence[Edge], order: Sequence[str]) -> History:
@@ -122,21 +122,26 @@ def latest_charts(times: Sequence[Times], metric: str) -> Iterator[Intervals]:
     names = [*dict.fromkeys(one.series.framework for one in times)]
     rows = []
     for group in _groups(times):
-        for one in group:
-            place = next((i for i in reversed(range(len(one.started))) if getattr(one, column)[i]), None)
+        for series_times in group:
+            place = next(
+                (i for i in reversed(range(len(series_times.started))) if getattr(series_times, column)[i]), None
+            )
             if place is None or len(group) < 2:
                 continue
-            value, interval = getattr(one, column)[place], _interval(one, place) if metric == "time" else None
-            version = one.builds[place] or ""
+            value, interval = (
+                getattr(series_times, column)[place],
+                _interval(series_times, place) if metric == "time" else None,
+            )
+            version = series_times.builds[place] or ""
             rows.append(
                 Row(
-                    f"{side_words(one.series)} {version}",
-                    describe(one.series),
+                    f"{side_words(series_times.series)} {version}",
+                    describe(series_times.series),
                     value,
                     interval,
                     f"{show(value)} {format_interval(interval)}".rstrip(),
-                    color(names.index(one.series.framework)),
-                    tip=f"measured {_minute(one.started[place])} on {one.series.machine_name}",
+                    color(names.index(series_times.series.framework)),
+                    tip=f"measured {_minute(series_times.started[place])} on {series_times.series.machine_name}",
                 )
             )
     if rows:
@@ -151,18 +156,24 @@ def time_charts(times: Sequence[Times], metric: str) -> Iterator[History]:
         runs = every[-MOST_BUILDS:]
         places = {run: place for place, (_, run) in enumerate(runs)}
         lines = []
-        for one in group:
+        for series_times in group:
             moments = [
                 Moment(
-                    places[one.runs[i]],
+                    places[series_times.runs[i]],
                     value,
-                    _interval(one, i) if metric == "time" else None,
-                    "\n".join((_minute(one.started[i]), f"{one.series.framework} {one.builds[i]}", show(value))),
+                    _interval(series_times, i) if metric == "time" else None,
+                    "\n".join(
+                        (
+                            _minute(series_times.started[i]),
+                            f"{series_times.series.framework} {series_times.builds[i]}",
+                            show(value),
+                        )
+                    ),
                 )
-                for i, value in enumerate(getattr(one, column))
-                if value and one.runs[i] in places
+                for i, value in enumerate(getattr(series_times, column))
+                if value and series_times.runs[i] in places
             ]
-            lines += [Line(side_words(one.series), moments)] if moments else []
+            lines += [Line(side_words(series_times.series), moments)] if moments else []
         if lines:
             series = group[0].series
             yield History(

@@ -23,7 +23,7 @@ from opperf.parent.store.database.builds import Build, builds
 from opperf.parent.store.database.history import Entry
 from opperf.parent.store.database.listing import Hit, Machine, OperatorEntry
 from opperf.parent.store.database.overview import Mover, Overview
-from opperf.parent.store.database.overview import overview as stand
+from opperf.parent.store.database.overview import overview as read_overview
 from opperf.parent.store.database.series import Filters
 
 #: The most changes to draw, and the most rows of a table; what moved most comes first.
@@ -55,7 +55,7 @@ def overview(archive: Archive, query: Query) -> View:
     """Return how a build stands to its anchor, the largest change first, and how much of the catalog was measured."""
     filters, machines, since = filters_of(archive, query)
     every, entries = builds(archive), listing.operators(archive)
-    board = stand(
+    board = read_overview(
         archive, build=query.get("build") or None, anchor=query.get("anchor") or None, filters=filters, most=MOST_ROWS
     )
     framework = board.framework if board else ""
@@ -106,16 +106,16 @@ def _largest(board: Overview, rows: Sequence[Mover]) -> list[Intervals]:
         return []
     lines = [
         Row(
-            one.series.operator,
-            " ".join((*([one.series.direction] if one.series.direction != "forward" else []), _inputs(one))),
-            one.ratio,
-            _interval(one),
-            f"{one.ratio:.3f} {one.verdict or ''}".rstrip(),
-            one.verdict or "inconclusive",
-            tip=f"{one.ratio:.3f} {format_ratios(_interval(one))}\n{format_seconds(one.base_time)} in {board.anchor}, "
-            f"{format_seconds(one.new_time)} in {board.build}",
+            mover.series.operator,
+            " ".join((*([mover.series.direction] if mover.series.direction != "forward" else []), _inputs(mover))),
+            mover.ratio,
+            _interval(mover),
+            f"{mover.ratio:.3f} {mover.verdict or ''}".rstrip(),
+            mover.verdict or "inconclusive",
+            tip=f"{mover.ratio:.3f} {format_ratios(_interval(mover))}\n"
+            f"{format_seconds(mover.base_time)} in {board.anchor}, {format_seconds(mover.new_time)} in {board.build}",
         )
-        for one in movers
+        for mover in movers
     ]
     caption = f"Time in {board.build} over time in {board.anchor}; right of 1 is slower."
     return [Intervals("Largest changes", caption, lines, lambda ratio: f"{ratio:g}", mark=1.0)]

@@ -138,12 +138,12 @@ def _json_of(archive: tarfile.TarFile, path: Path, end: str | None) -> IO[bytes]
     matches = [one for one in members if end is None or f"/{one.name}".endswith(f"/{end}")]
     file = archive.extractfile(matches[0]) if len(matches) == 1 else None
     if file is None:
-        several = sorted(one.name for one in matches) or near(str(end), names) or names
+        candidates = sorted(one.name for one in matches) or near(str(end), names) or names
         count = "no" if not matches else f"{len(matches)}"
         which = ".json" if end is None else f"member{'s' if matches else ''} {quote(end)}"
-        there = ", ".join(map(quote, several[:MOST_NAMES])) + (", ..." if len(several) > MOST_NAMES else "")
-        text = f"{path}: {count} {which} in it, expected one" + (f"; there are {there}" if several else "")
-        hint = f"name one: `{path}:{show(several[0])[1:-1]}`" if several else None
+        there = ", ".join(map(quote, candidates[:MOST_NAMES])) + (", ..." if len(candidates) > MOST_NAMES else "")
+        text = f"{path}: {count} {which} in it, expected one" + (f"; there are {there}" if candidates else "")
+        hint = f"name one: `{path}:{show(candidates[0])[1:-1]}`" if candidates else None
         raise InputError(text, hint=hint, slug="bad_trace")
     return file
 

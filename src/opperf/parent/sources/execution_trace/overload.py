@@ -77,15 +77,19 @@ def choose_overload(schemas: Sequence[str], arguments: Sequence[Recorded]) -> tu
     best: tuple[int, str, Signature] | None = None
     for schema in schemas:
         try:
-            one = signature(schema)
+            declaration = signature(schema)
         except ValueError:  # TorchScript has operators on dictionaries, and of any number of arguments
             continue
-        if len(one.parameters) != len(arguments):
+        if len(declaration.parameters) != len(arguments):
             continue
-        fits = [_fit(parameter.type, argument) for parameter, argument in zip(one.parameters, arguments)]
+        fits = [_fit(parameter.type, argument) for parameter, argument in zip(declaration.parameters, arguments)]
         if None not in fits:
             total = sum(fit or 0 for fit in fits)
-            best = max(best, (total, schema, one), key=lambda each: each[0]) if best else (total, schema, one)
+            best = (
+                max(best, (total, schema, declaration), key=lambda each: each[0])
+                if best
+                else (total, schema, declaration)
+            )
     return None if best is None else best[1:]
 
 
@@ -126,7 +130,7 @@ def _fit_number(base: str, text: str) -> int | None:
 
 
 def describe_arguments(
-    one: Signature, arguments: Sequence[Recorded], types_by_size: TypesBySize
+    declaration: Signature, arguments: Sequence[Recorded], types_by_size: TypesBySize
 ) -> tuple[list[Words], tuple[str, ...]]:
     """Return arguments in the words of execution traces, and the names of those that have defaults without a record.
 
@@ -134,7 +138,7 @@ def describe_arguments(
     """
     tensors = any(argument.word in DTYPES or argument.word == "TensorList" for argument in arguments)
     result, assumed = [], []
-    for parameter, argument in zip(one.parameters, arguments):
+    for parameter, argument in zip(declaration.parameters, arguments):
         words = _words(parameter, argument, types_by_size, factory=not tensors)
         if words is None:
             words = _default(parameter, argument)

@@ -116,9 +116,9 @@ def test_a_dimension_that_is_not_there_is_answered_with_those_that_are() -> None
 
 
 def test_neighbours_do_as_much_work_but_for_the_last() -> None:
-    neighbours = [one.of(Point((1000,))) for one in remedies(0, 1000)]
+    neighbours = [one.apply(Point((1000,))) for one in remedies(0, 1000)]
     assert [one.sizes[0] for one in neighbours if one is not None] == [1001, 1008, 1024, 1024, 1024, 999]
-    assert Remedy(0, multiple=8).of(Point((1000,))) is None
+    assert Remedy(0, multiple=8).apply(Point((1000,))) is None
 
 
 def test_a_bound_is_the_simplest_proportion() -> None:
