@@ -24,12 +24,12 @@ def chain() -> None:
         return
     from importlib.util import module_from_spec  # where there is no other one, Python starts without it
 
-    own = sys.modules[NAME]
+    module = sys.modules[NAME]
     sys.modules[NAME] = other = module_from_spec(spec)
     try:
         spec.loader.exec_module(other)
     except BaseException:
-        sys.modules[NAME] = own
+        sys.modules[NAME] = module
         raise
 
 

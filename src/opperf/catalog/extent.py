@@ -21,7 +21,7 @@ class At:
     names: tuple[str, ...] = ()
 
     def name(self, case: Case) -> str | None:
-        """Return what the argument is called in a case; None where it has none."""
+        """Return the name of the argument in a case; None where it has none."""
         for name in self.names:
             if name in case.inputs or name in case.attributes:
                 return name

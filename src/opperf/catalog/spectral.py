@@ -35,10 +35,10 @@ def _transform(
     def flops(case: Case) -> int:
         data, result = case.tensor("data").shape, outputs(case)[0].shape
         # The longer side is the one with every number in it.
-        whole = max(data, result)
-        count = product(whole[-axes:])
+        extents = max(data, result)
+        count = product(extents[-axes:])
         each = 5 * count * math.log2(max(count, 2))
-        return round(product(whole[:-axes]) * (each if dtype == output else each / 2))
+        return round(product(extents[:-axes]) * (each if dtype == output else each / 2))
 
     shapes = SIGNALS if axes == 1 else IMAGES
     return Operator(

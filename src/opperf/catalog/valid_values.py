@@ -76,15 +76,15 @@ def restrict(case: Case) -> Case:
                 case = replace(case, inputs={**case.inputs, **values})
             else:
                 case = replace(case, attributes={**case.attributes, **values})
-    own = is_code(case.operator) or split_implementation(case.operator)[0] is None
+    is_native = is_code(case.operator) or split_implementation(case.operator)[0] is None
     return replace(
         case,
-        inputs={name: _say_bounds(value, name, own) for name, value in case.inputs.items()},
-        attributes={name: _say_bounds(value, name, own) for name, value in case.attributes.items()},
+        inputs={name: _say_bounds(value, name, is_native) for name, value in case.inputs.items()},
+        attributes={name: _say_bounds(value, name, is_native) for name, value in case.attributes.items()},
     )
 
 
-def _say_bounds(value: Argument, name: str, own: bool) -> Argument:
+def _say_bounds(value: Argument, name: str, is_native: bool) -> Argument:
     """Return an argument whose whole numbers are drawn from bounds with those of their type, where it has none.
 
     What a framework's operator calls an index or a count, and no row knows the extent of, stays small.
@@ -94,7 +94,7 @@ def _say_bounds(value: Argument, name: str, own: bool) -> Argument:
         bounded = tensor.values in DRAWN or tensor.values.startswith(SPARSE)
         if not (bounded and is_whole(tensor.dtype) and tensor.range is None and tensor.elements):
             return tensor
-        small = not own and _PLACE.search(name.lower())
+        small = not is_native and _PLACE.search(name.lower())
         return replace(tensor, range=SMALL if small else full_range(tensor.dtype))
 
     return map_tensors(value, change)

@@ -8,7 +8,7 @@ import mxnet as mx
 
 
 def states_of(block: Any, data: Any, context: Any) -> tuple[list[Any], ...]:
-    """Return what a cell takes behind its data, one list of states; nothing for a block that is no cell."""
+    """Return the states that a cell takes behind its data, one list of states; nothing for a block that is no cell."""
     if not isinstance(block, mx.gluon.rnn.RecurrentCell):
         return ()
     # A cell that modifies another begins with symbols unless it is told what to begin with.

@@ -106,7 +106,7 @@ class Backend(ABC):
         """Return the framework's element type; raises `Unsupported` where it has none."""
 
     def compose(self, items: tuple[Any, ...]) -> Any:
-        """Return what values in a tuple make: the tuple itself, or an object of the framework that it spells."""
+        """Return the argument that a tuple of values makes: itself, or an object of the framework that it spells."""
         return items
 
     @abstractmethod
@@ -156,11 +156,11 @@ class Backend(ABC):
         return None
 
     def kernel_watch(self) -> KernelWatch | None:
-        """Return what sees kernels, by the framework's own profiler; None on a CPU, and where it shows none."""
+        """Return the watcher of kernels, by the framework's own profiler; None on a CPU, and where it shows none."""
         return None
 
     def cache_sweep(self) -> Callable[[], None] | None:
-        """Return what empties a device's last-level cache; None on a CPU, and where its size is not told."""
+        """Return the sweep of a device's last-level cache; None on a CPU, and where its size is not told."""
         return None
 
     def free_memory(self) -> int | None:
@@ -200,7 +200,7 @@ class Backend(ABC):
         return ()
 
     def digest(self, tensor: Any) -> object:
-        """Return what differs for a tensor of other elements, in the time of reading them; None where nothing does."""
+        """Return a fingerprint of a tensor's elements, in the time of reading them; None where there is none."""
         return None if self.immutable else checksum(self.to_host(tensor))
 
     def refill(self, tensor: Any, pool: Any, start: int) -> Any:
@@ -218,7 +218,7 @@ class Backend(ABC):
     def layer(
         self, path: str, arguments: Sequence[Any], keywords: Mapping[str, Any], call: FirstCall | None = None
     ) -> Layer | None:
-        """Return what is built at a path with these arguments; None where the path names a function.
+        """Build the object at a path with these arguments; None where the path names a function.
 
         `call` is what is called then, None where that is not known yet.
         """
@@ -240,7 +240,7 @@ class Backend(ABC):
         return None
 
     def defaults(self, function: Callable[..., Any]) -> Mapping[str, object]:
-        """Return what the arguments of such a function are where nobody gives them."""
+        """Return the defaults of such a function's arguments."""
         return {}
 
     def names(self) -> list[str]:
@@ -269,7 +269,7 @@ class Backend(ABC):
         return None
 
     def counts(self, work: Work, *, long: bool = False) -> Counts | None:
-        """Return what one call of a forward computes and moves; None where the framework does not count.
+        """Return the operations and bytes of one forward call; None where the framework does not count.
 
         No `long` call is made for it where there is another way.
         """
@@ -278,7 +278,7 @@ class Backend(ABC):
     # A look inside calls and programs.
 
     def explain(self, work: Work, calls: int) -> list[Explanation]:
-        """Return what runs in each of `calls` calls, according to the framework's own profiler.
+        """Return the explanation of each of `calls` calls, according to the framework's own profiler.
 
         One stands for all where the program is read, and nothing is called.
         """
@@ -295,7 +295,7 @@ class Backend(ABC):
         raise Unsupported(f"opperf calls {self.name} from Python only", slug="no_native_loop")
 
     def native_loop(self, work: Work) -> NativeLoop:
-        """Return what makes the calls of a piece of work; raises `Unsupported` where they go through Python."""
+        """Return the native loop of a piece of work; raises `Unsupported` where they go through Python."""
         raise Unsupported(f"opperf calls {self.name} from Python only", slug="no_native_loop")
 
     # Tensors in memory that another process owns, and where a result lies.
@@ -323,7 +323,7 @@ class Backend(ABC):
 
 
 def checksum(value: HostValue) -> object:
-    """Return what tells a tensor outside its framework from one of other elements.
+    """Return a fingerprint of a tensor's elements outside its framework.
 
     >>> checksum((b"ab", (2,), "int8")) == checksum((b"ba", (2,), "int8"))
     False

@@ -286,7 +286,7 @@ class Case(Fields):
         return {"id": self.id, **self.content()}
 
     def content(self) -> dict[str, object]:
-        """Return what the id is made from."""
+        """Return the content that the id is a hash of."""
         return super().to_json()
 
     @classmethod

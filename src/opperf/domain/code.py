@@ -112,7 +112,7 @@ def read_problem(text: str) -> ProblemCode | str | Code:
 
 
 def own_name(implementation: object) -> str | None:
-    """Return what the user's own function is called, None for a framework's operator; a record's label will do.
+    """Return the name of the user's own function, None for a framework's operator; a record's label will do.
 
     >>> own_name("code:mine.py:f"), own_name("aten::add")
     ('mine.py:f', None)

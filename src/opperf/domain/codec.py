@@ -81,7 +81,7 @@ def encode(value: object) -> object:
 
 @cache
 def _writers(cls: type[Fields]) -> tuple[tuple[str, Callable[[Any], object], object], ...]:
-    """Return what is written for a dataclass: each field, its writer and its default; then the extra properties."""
+    """Return the layout of a dataclass: each field, its writer and its default; then the extra properties."""
     hints = get_type_hints(cls, include_extras=True)
     forms = {name: next(iter(get_args(hint)[1:]), None) for name, hint in hints.items()}
     writes = {name: form.write for name, form in forms.items() if isinstance(form, Form)}

@@ -78,7 +78,7 @@ class OperatorFailure(OpperfError):
 
 
 def way_out(cause: BaseException) -> BaseException:
-    """Return what to raise for the exception that stopped a command, after its report: Ctrl-C exits with 130."""
+    """Return the exception that ends a command which another one stopped, after its report: Ctrl-C exits with 130."""
     return SystemExit(130) if isinstance(cause, KeyboardInterrupt) else cause
 
 

@@ -24,7 +24,7 @@ class Node(Fields):
 
 
 def kind_of(machine: JsonObject) -> str:
-    """Return what a machine has in common with those like it: its hardware, never what a clock or a load says.
+    """Return the kind of a machine: its hardware, never what a clock or a load says.
 
     >>> kind_of({"cpu": "AMD EPYC 7763", "cores_logical": 64, "gpus": [{"name": "NVIDIA H200"}] * 2})
     'AMD EPYC 7763, 64 cores, 2 x NVIDIA H200'

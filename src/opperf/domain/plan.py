@@ -96,7 +96,7 @@ def _read_check(data: object, where: str) -> str | None:
 
 
 def _write_check(check: str | None) -> str | bool | None:
-    """Return what files have: what earlier versions wrote is written as they did."""
+    """Write a check as files have it: settings of earlier versions are written as those did."""
     return {SMALL: True, UNCHECKED: False}.get(check, check) if check is not None else None
 
 

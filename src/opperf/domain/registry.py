@@ -175,7 +175,7 @@ def register(framework: Framework) -> None:
 
 
 def framework(name: str) -> Framework:
-    """Return what is known of a framework; raises `InputError` with the known names.
+    """Return the entry of a framework; raises `InputError` with the known names.
 
     A library of the array API standard goes by its own name too.
 

@@ -154,7 +154,7 @@ def join(suites: Sequence[Suite]) -> Suite:
 
 
 def _one_of_each(programs: Sequence[Program]) -> Program:
-    """Return what one call of each of several programs takes."""
+    """Return the time of one call of each of several programs."""
     clocks = {program.clock for program in programs}
     return replace(
         programs[0],

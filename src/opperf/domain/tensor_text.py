@@ -180,7 +180,7 @@ def _values(text: str) -> tuple[str, tuple[Any, ...] | None]:
 
 
 def _fact(word: str) -> dict[str, Any] | None:
-    """Return what a word says about a tensor; None for a word that says nothing."""
+    """Read what a word says about a tensor; None for a word that says nothing."""
     name, equals, value = word.partition("=")
     if equals:
         return next(_assignment(name.strip(), value.strip()), None)

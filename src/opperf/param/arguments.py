@@ -100,16 +100,16 @@ class Checker:
         ranges: Sequence[str],
         lists: Sequence[str],
     ) -> None:
-        one = kind_type.keys[name]
-        kind, words = one.kind, one.kind.expected
+        entry = kind_type.keys[name]
+        kind, words = entry.kind, entry.kind.expected
         if name in lists:
-            if not isinstance(value, list) or not value or not all(map(one.kind.accepts, value)):
-                self.problems.unexpected(key(place, name), value, f"a list, each {words}", one.kind.names)
+            if not isinstance(value, list) or not value or not all(map(entry.kind.accepts, value)):
+                self.problems.unexpected(key(place, name), value, f"a list, each {words}", entry.kind.names)
             return
-        if name in ranges and one.ranged is not None:
-            kind, words = one.ranged, one.ranged.expected
+        if name in ranges and entry.ranged is not None:
+            kind, words = entry.ranged, entry.ranged.expected
         if not kind.accepts(value):
-            hint = is_range(value) and name not in ranges and one.ranged is not None
+            hint = is_range(value) and name not in ranges and entry.ranged is not None
             more = f'; for a range, `"{RANGE}": ["{name}"]` stands beside it' if hint else ""
             self.problems.unexpected(key(place, name), value, words + more, kind.names)
 
@@ -180,9 +180,9 @@ def copy_of(copy: object) -> tuple[int, int, int] | None:
 
 def _in_reach(copy: tuple[int, int, int], argument: Mapping[str, object], args: Sequence[object]) -> bool:
     """Whether the places that a copy names exist."""
-    dimension, source, other = copy
+    dimension, source, target = copy
     source_argument = args[source] if 0 <= source < len(args) else None
     here, there = argument.get("shape"), source_argument.get("shape") if isinstance(source_argument, dict) else None
     if not isinstance(here, list) or not isinstance(there, list):
         return False
-    return 0 <= dimension < len(here) and 0 <= other < len(there)
+    return 0 <= dimension < len(here) and 0 <= target < len(there)

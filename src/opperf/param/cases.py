@@ -212,13 +212,13 @@ def _pairs(entry: Entry, seed: str) -> Iterator[tuple[ArgumentSet | None, Argume
 
 
 def _argument_sets(specs: Sequence[Spec], seed: str, *, swept: bool) -> Iterator[ArgumentSet]:
-    for label, one in named_specs(specs, swept=swept):
-        if one.described is not None:
-            yield ArgumentSet(label, one, one.described.args, one.described.kwargs)
+    for label, spec in named_specs(specs, swept=swept):
+        if spec.described is not None:
+            yield ArgumentSet(label, spec, spec.described.args, spec.described.kwargs)
             continue
-        args = tuple(argument(entry, f"{seed}/{label}/{place}") for place, entry in enumerate(one.args))
-        kwargs = {name: argument(entry, f"{seed}/{label}/{name}") for name, entry in (one.kwargs or {}).items()}
-        yield ArgumentSet(label, one, args, kwargs)
+        args = tuple(argument(entry, f"{seed}/{label}/{place}") for place, entry in enumerate(spec.args))
+        kwargs = {name: argument(entry, f"{seed}/{label}/{name}") for name, entry in (spec.kwargs or {}).items()}
+        yield ArgumentSet(label, spec, args, kwargs)
 
 
 def named_specs(specs: Sequence[Spec], *, swept: bool) -> Iterator[tuple[str, Spec]]:
@@ -337,7 +337,7 @@ INPUT = ("batch_size", "pooling_factor")
 
 
 def mistake(build: Sequence[Argument], call: Sequence[Argument]) -> str | None:
-    """Return what is wrong with the arguments of embedding bags; None where nothing is."""
+    """Return the fault in the arguments of embedding bags; None where there is none."""
     if len(build) < len(BUILD) or len(call) != len(INPUT):
         words = ", ".join(BUILD)
         return f"found {len(build)} and {len(call)} arguments, expected `build` with {words} and `input` with {INPUT}"

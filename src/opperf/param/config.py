@@ -102,5 +102,5 @@ class ParamConfig:
 
 
 def notes(configs: Sequence[ParamConfig]) -> list[str]:
-    """Return what a reader should know of how configs were read."""
+    """Return notes on how configs were read."""
     return [f"{config.path}: {note}" for config in configs for note in config.notes]

@@ -21,21 +21,21 @@ NONE = Workloads()
 GENERATOR_KEYS = ("input_data_generator", "build_data_generator")
 
 
-def read_config(path: Path, own: Workloads = NONE, *, lenient: bool = False) -> ParamConfig:
+def read_config(path: Path, workloads: Workloads = NONE, *, lenient: bool = False) -> ParamConfig:
     """Read a config, which may name the user's own iterators and generators.
 
     `lenient` passes over names that are not known, as PARAM does, and over operators that are written wrongly beside
     sound ones, with a note on each. Raises `InputError` that lists everything that is wrong with it.
     """
-    config, problems = examine(path, own, lenient=lenient)
+    config, problems = examine(path, workloads, lenient=lenient)
     refuse(str(path), problems.mistakes)
     return config
 
 
-def examine(path: Path, own: Workloads = NONE, *, lenient: bool = False) -> tuple[ParamConfig, Problems]:
-    """Return what a file says and what is wrong with it; raises `InputError` for one that is no JSON."""
+def examine(path: Path, workloads: Workloads = NONE, *, lenient: bool = False) -> tuple[ParamConfig, Problems]:
+    """Read a config and its problems from a file; raises `InputError` for one that is no JSON."""
     data = read_json(path, object_pairs_hook=_object)
-    reading = _Reading(own, lenient=lenient)
+    reading = _Reading(workloads, lenient=lenient)
     operators = reading.document(data)
     reading.skip(operators)
     if not lenient and not reading.problems.mistakes:
@@ -63,10 +63,10 @@ def _object(pairs: list[tuple[str, object]]) -> _Object:
 class _Reading:
     """Goes through a document from the outside in."""
 
-    def __init__(self, own: Workloads, *, lenient: bool = False) -> None:
+    def __init__(self, workloads: Workloads, *, lenient: bool = False) -> None:
         self.problems = Problems(passed_over=[] if lenient else None)
         self.notes: list[str] = []
-        self._own = own
+        self._own = workloads
         self._skipped: list[Problem] = []
 
     def document(self, data: object) -> tuple[ConfiguredOperator, ...]:
@@ -176,7 +176,7 @@ class _Reading:
         return entries
 
     def _way(self, iterator: str, generator: str) -> Way:
-        """Return what of two names is the user's own."""
+        """Return the user's own entries of two names."""
         return Way(
             iterator if iterator in self._own.iterators else None,
             generator if generator in self._own.generators else None,

@@ -66,7 +66,7 @@ class Meaning:
 
 
 def meaning(name: str) -> Meaning | None:
-    """Return what a name means, None for one that cannot be.
+    """Return the meaning of a name, None for one that cannot be.
 
     >>> meaning("torch.add_"), meaning("mxnet:nd.dot")
     (Meaning(framework='torch', path='torch.Tensor.add_'), Meaning(framework='mxnet', path='nd.dot'))

@@ -69,12 +69,12 @@ def schema() -> dict[str, object]:
 def _argument(name: str, argument: ArgumentType) -> dict[str, object]:
     """Return the schema of one type: for each key, a single value, a range and a list."""
     keys: dict[str, Mapping[str, object]] = {"type": {"const": name}, "name": {}}
-    for word, one in argument.keys.items():
-        result = dict(one.kind.schema)
-        if one.ranged is not None:
-            array = _list(dict(one.kind.schema))
-            result = {"anyOf": [result, *(one for one in (dict(one.ranged.schema), array) if one != result)]}
-        keys[word] = {"description": one.meaning, **result}
+    for word, declaration in argument.keys.items():
+        result = dict(declaration.kind.schema)
+        if declaration.ranged is not None:
+            array = _list(dict(declaration.kind.schema))
+            result = {"anyOf": [result, *(one for one in (dict(declaration.ranged.schema), array) if one != result)]}
+        keys[word] = {"description": declaration.meaning, **result}
     able = [word for word, one in argument.keys.items() if one.ranged is not None]
     if able:
         keys |= {macro: _list({"enum": able}) for macro in (RANGE, LIST)} | {ZIP: {"type": "string"}}

@@ -51,13 +51,13 @@ class TooMany(Exception):
 
 
 def axes(spec: Spec) -> list[Axis]:
-    """Return what a spec sweeps, in order; raises `TooMany`."""
-    several: list[Axis] = []
+    """Return the axes that a spec sweeps, in order; raises `TooMany`."""
+    swept: list[Axis] = []
     for i, argument in enumerate(spec.args):
-        several += _axes(argument, ("args", i), None)
+        swept += _axes(argument, ("args", i), None)
     for name, argument in (spec.kwargs or {}).items():
-        several += _axes(argument, ("kwargs", name), None)
-    return several
+        swept += _axes(argument, ("kwargs", name), None)
+    return swept
 
 
 def together(swept_axes: Sequence[Axis]) -> list[list[Axis]]:
@@ -159,7 +159,7 @@ def entry_of(spec: Spec) -> dict[str, object]:
 
 
 def in_line(entry: Entry, build: Spec | None, call: Spec, *, bags: bool) -> dict[str, object]:
-    """Return what PARAM writes of a case beside its times: what the file has, and nothing that it leaves out.
+    """Return PARAM's description of a case beside its times: what the file has, and nothing that it leaves out.
 
     A build that says nothing is there as the file writes it. What goes through the inputs of embedding bags repeats of
     their build what their data depend on.

@@ -15,18 +15,18 @@ from opperf.child.judging.tolerance import Expected, difference
 
 
 def passing(
-    expected: Expected, inputs: Sequence[Array], other: Sequence[Array], half: Sequence[Array] | None = None
+    expected: Expected, inputs: Sequence[Array], other_results: Sequence[Array], half: Sequence[Array] | None = None
 ) -> tuple[str, ...]:
     """Return the dummies that pass for the result of `inputs`.
 
     `other` is the result of other inputs, and `half` what the reference computes in half the precision, None where it
     does not; all of them as numbers.
     """
-    return tuple(name for name, values in _dummies(expected, inputs, other, half) if _passes(expected, values))
+    return tuple(name for name, values in _dummies(expected, inputs, other_results, half) if _passes(expected, values))
 
 
 def _dummies(
-    expected: Expected, inputs: Sequence[Array], other: Sequence[Array], half: Sequence[Array] | None
+    expected: Expected, inputs: Sequence[Array], other_results: Sequence[Array], half: Sequence[Array] | None
 ) -> Iterator[tuple[str, Sequence[Array]]]:
     right = expected.values
     yield "zeros", [np.zeros_like(one) for one in right]
@@ -34,7 +34,7 @@ def _dummies(
     for place, one in enumerate(inputs):
         if all(one.shape == each.shape for each in right):
             yield f"a copy of input {place}", [one] * len(right)
-    yield "the result of other inputs", other
+    yield "the result of other inputs", other_results
     if half is not None and _is_told(expected, half):
         yield "the reference in half the precision", half
     if any(one.size > 1 for one in right):  # the mean of one element is that element

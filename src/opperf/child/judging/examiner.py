@@ -129,13 +129,13 @@ class Examiner:
             self._before.setdefault(slot, []).insert(0, [array.copy() for array in self._arrays(slot)])
 
     def _fill(self, slot: int, kind: str) -> None:
-        own = self._own_values()
+        drawn_values = self._own_values()
         near = self._generator.integers(min(FIRST_SLOTS, self._area.geometry.slots)) if kind == VARY else 0
         for i, spec in enumerate(self._specs):
             if i in self._area.geometry.constant:
                 continue
-            if own is not None:
-                self._write(slot, i, own[i])
+            if drawn_values is not None:
+                self._write(slot, i, drawn_values[i])
             else:
                 values = self._near_copy(int(near), i, spec) if kind == VARY else self._values_of(spec, kind)
                 self._write(slot, i, values)
@@ -223,7 +223,7 @@ class Examiner:
 
     def try_dummies(self) -> replies.Passing:
         """Return which results that nobody computed would pass for those of the first slot."""
-        arrays, other = self._arrays(0), self._sheet(1).values
+        arrays, other_values = self._arrays(0), self._sheet(1).values
         half = None
         with suppress(Exception):  # not every reference has it
             half = self._in_case(_in_type(self._trial.case, "float16", "complex32"), arrays)
@@ -232,17 +232,17 @@ class Examiner:
         # What draws numbers in double precision too allows for anything: so results are held against each other.
         steady = not any(difference(one, expected, place) for place, one in enumerate(again))
         steady = steady and all(map(_is_near, first, again))
-        return replies.Passing(dummies.passing(expected, arrays, other, half), steady)
+        return replies.Passing(dummies.passing(expected, arrays, other_values, half), steady)
 
-    def _exact_or(self, own: list[Array]) -> Callable[[Sequence[Array]], Sequence[Array]]:
+    def _exact_or(self, computed: list[Array]) -> Callable[[Sequence[Array]], Sequence[Array]]:
         """Return what computes in double precision; where the reference cannot, its own results are all there is."""
 
         def exact(arrays: Sequence[Array]) -> Sequence[Array]:
             with suppress(Exception):
                 results = self._exact(arrays)
-                if [one.shape for one in results] == [one.shape for one in own]:
+                if [one.shape for one in results] == [one.shape for one in computed]:
                     return results
-            return own
+            return computed
 
         return exact
 
@@ -273,10 +273,10 @@ class Examiner:
 
     def _read(self, outlines: Sequence[replies.Outlined]) -> Iterator[bytes]:
         start = 0
-        for one in outlines:
-            item = ITEM_SIZES[one.dtype]
-            low, size = extent(one.shape, one.strides, item)
-            yield np.ndarray(one.shape, np.dtype(f"V{item}"), self._copies, start - low, one.strides).tobytes()
+        for outline in outlines:
+            item = ITEM_SIZES[outline.dtype]
+            low, size = extent(outline.shape, outline.strides, item)
+            yield np.ndarray(outline.shape, np.dtype(f"V{item}"), self._copies, start - low, outline.strides).tobytes()
             start += size
 
     def _diagnose(self, slot: int, place: int, result: Array, wrong: Difference) -> replies.Inspection:
@@ -302,21 +302,21 @@ class Examiner:
         for other in range(min(MOST_OTHERS, self._area.geometry.slots)):
             if other != slot and self._is_result_of(self._arrays(other), place, result):
                 return "replays", ": it is the result of other inputs"
-        own = self._arrays(slot)
-        if any(one.shape == result.shape and np.array_equal(one, result) for one in own):
+        arrays = self._arrays(slot)
+        if any(one.shape == result.shape and np.array_equal(one, result) for one in arrays):
             return "copies_an_input", ": it is an input"
         expected = self._expectation(slot)
         slug, why = symptom(result, expected.values[place], expected.bounds[place], expected.dtypes[place])
         if slug == PLAIN[0]:
-            slug, why = self._replay(slot, place, result, own) or (slug, why)
+            slug, why = self._replay(slot, place, result, arrays) or (slug, why)
         return slug, why
 
-    def _replay(self, slot: int, place: int, result: Array, own: Sequence[Array]) -> tuple[str, str] | None:
+    def _replay(self, slot: int, place: int, result: Array, arrays: Sequence[Array]) -> tuple[str, str] | None:
         """Return what to say of a result that belongs to inputs of long ago, or in part to those of the call before."""
         names = [name for name, _ in tensors(self._trial.case)]
         for earlier in self._before.get(slot, ())[:FEW_EARLIER]:
-            for places in _parts(len(own)):
-                mixed = [(earlier if i in places else own)[i] for i in range(len(own))]
+            for places in _parts(len(arrays)):
+                mixed = [(earlier if i in places else arrays)[i] for i in range(len(arrays))]
                 if self._is_result_of(mixed, place, result):
                     parts = " and ".join(f"`{names[i]}`" for i in places)
                     return "replays", f": it is the result of these inputs with {parts} of an earlier call"
@@ -350,13 +350,13 @@ def _first_wrong(values: Sequence[Array], expected: Expected) -> Difference | No
     return next((wrong for wrong in every if wrong is not None), None)
 
 
-def _is_near(one: Array, other: Array) -> bool:
+def _is_near(left: Array, right: Array) -> bool:
     """Whether two results differ by no more than the order of sums, whatever their type, may make of them."""
-    one, other = (np.asarray(each, np.result_type(each, np.float64)) for each in (one, other))
+    left, right = (np.asarray(each, np.result_type(each, np.float64)) for each in (left, right))
     with np.errstate(all="ignore"):
-        finite = np.isfinite(one) & np.isfinite(other)
-        scale = np.max(np.abs(np.where(finite, one, 0)), initial=0.0)
-        return bool((np.abs(np.where(finite, one - other, 0)) <= UNSTEADY * scale).all())
+        finite = np.isfinite(left) & np.isfinite(right)
+        scale = np.max(np.abs(np.where(finite, left, 0)), initial=0.0)
+        return bool((np.abs(np.where(finite, left - right, 0)) <= UNSTEADY * scale).all())
 
 
 def _number(value: Any) -> object:

@@ -107,10 +107,10 @@ class Comparison:
         """Return what a case computes, and how far a roundoff moves it; those of the case before are kept."""
         key = trial.case.id, trial.side.device == "cpu", seed
         if self._last is None or self._last[0] != key:
-            one, generator = problem(trial.case, seed, self._side), np.random.default_rng(seed)
+            posed, generator = problem(trial.case, seed, self._side), np.random.default_rng(seed)
             outputs = catalog()[trial.case.operator].outputs(trial.case)
             roundoffs = [working_roundoff(tensor.dtype, trial.side.device) for tensor in outputs]
-            self._last = key, measure(one.exact, one.inputs, one.dtypes, roundoffs, generator)
+            self._last = key, measure(posed.exact, posed.inputs, posed.dtypes, roundoffs, generator)
         return self._last[1]
 
 

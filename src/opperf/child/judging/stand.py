@@ -54,13 +54,13 @@ class Stand:
         gc.disable()
         with self._scope():
             if self._repeat > 1:
-                for one in self._calls:
+                for call in self._calls:
                     for _ in repeat(None, self._repeat - 1):
-                        one()
-                    results.append(one())
+                        call()
+                    results.append(call())
             else:
-                for one in self._calls:
-                    results.append(one())
+                for call in self._calls:
+                    results.append(call())
         self._tell_places(results)
         gc.enable()
         return replies.Agreement()

@@ -111,7 +111,7 @@ class Moves:
 
 def expect(
     exact: Exact,
-    own: Sequence[Array],
+    results: Sequence[Array],
     inputs: Sequence[Array],
     input_dtypes: Sequence[str],
     dtypes: Sequence[str],
@@ -124,7 +124,7 @@ def expect(
     """
     coarsest = max(map(roundoff, input_dtypes), default=0.0)
     roundoffs = [roundoff(dtype) or coarsest for dtype in dtypes]
-    return settle(measure(exact, inputs, input_dtypes, roundoffs, generator), own, dtypes)
+    return settle(measure(exact, inputs, input_dtypes, roundoffs, generator), results, dtypes)
 
 
 def measure(
@@ -147,13 +147,13 @@ def settle(moves: Moves, own: Sequence[Array], dtypes: Sequence[str]) -> Expecte
     return Expected(tuple(value for value, _ in pairs), tuple(bound for _, bound in pairs), tuple(dtypes))
 
 
-def settle_least(truth: Sequence[Array], own: Sequence[Array], dtypes: Sequence[str], terms: float) -> Expected:
+def settle_least(truth: Sequence[Array], results: Sequence[Array], dtypes: Sequence[str], terms: float) -> Expected:
     """Return what a result should be, and how far each element may be off at least, whatever the inputs' roundoff does.
 
     `truth` is what the reference computes in float64, and `own` in its own element types. No bound is wider than that
     of `settle`: what is within these is within those, and costs one evaluation of the reference.
     """
-    pairs = [_settle_least(*each, terms) for each in zip(truth, own, dtypes)]
+    pairs = [_settle_least(*each, terms) for each in zip(truth, results, dtypes)]
     return Expected(tuple(value for value, _ in pairs), tuple(bound for _, bound in pairs), tuple(dtypes))
 
 
@@ -213,10 +213,10 @@ def count_terms(
     changed: float = 0
     for touch in generator.integers(total, size=TOUCHES):
         copies = [array.copy() for array in inputs]
-        for copy, own in zip(copies, places):
-            if 0 <= touch < len(own):
-                copy.reshape(-1)[own[touch]] *= 1 - 2.0**-10
-            touch -= len(own)
+        for copy, elements in zip(copies, places):
+            if 0 <= touch < len(elements):
+                copy.reshape(-1)[elements[touch]] *= 1 - 2.0**-10
+            touch -= len(elements)
         for after, before in zip(exact(copies), truth):
             changed += float(np.count_nonzero(_distance(np.asarray(after), before)))
     return max(1.0, float(total * changed / TOUCHES / results))
@@ -245,16 +245,16 @@ def difference(values: Array, expected: Expected, place: int) -> Difference | No
     )
 
 
-def _settle_least(truth: Array, own: Array, dtype: str, terms: float) -> tuple[Array, Array]:
+def _settle_least(truth: Array, result: Array, dtype: str, terms: float) -> tuple[Array, Array]:
     """Return what `_settle` does where inputs that are off move nothing, and errors are the usual ones."""
-    error, unit = _distance(own, truth), roundoff(dtype)
+    error, unit = _distance(result, truth), roundoff(dtype)
     if not unit:
         return truth, error
     units = unit * _finite_size(truth) + smallest(dtype)
     # Whatever roundoffs of the inputs move, `_order` is no less than this.
     order = min(math.sqrt(terms), 2 * math.sqrt(TIMES_AVERAGE * math.sqrt(terms)))
     bound = units * max(TIMES, min(1.0, SINGLE / unit) * max(TIMES_ROOT * order, _drift(terms)))
-    return _where_not_finite(truth, own, np.maximum(bound, TIMES_OWN * error), dtype)
+    return _where_not_finite(truth, result, np.maximum(bound, TIMES_OWN * error), dtype)
 
 
 def _order(units: Array, move: Array, unit: float, terms: float) -> Array:
@@ -274,11 +274,11 @@ def _drift(terms: float) -> float:
     return min(DRIFT * terms, MOST_DRIFT) if terms <= MOST_TERMS else 0.0
 
 
-def _settle(truth: Array, own: Array, move: Array, dtype: str, terms: float) -> tuple[Array, Array]:
+def _settle(truth: Array, result: Array, move: Array, dtype: str, terms: float) -> tuple[Array, Array]:
     """Return what the elements of a tensor should be, and how far each may be off."""
-    error, unit = _distance(own, truth), roundoff(dtype)
+    error, unit = _distance(result, truth), roundoff(dtype)
     # In float64 the reference is the truth, and that says nothing.
-    is_exact = unit != roundoff("float64") and bool((own == truth).all())
+    is_exact = unit != roundoff("float64") and bool((result == truth).all())
     if not unit:
         return truth, np.zeros(truth.shape) if is_exact else np.maximum(move, error)
     size = _finite_size(truth)
@@ -291,7 +291,7 @@ def _settle(truth: Array, own: Array, move: Array, dtype: str, terms: float) -> 
     floor = TIMES_OWN * _quantile(np.maximum(error - bound, 0.0), QUANTILE)
     if _quantile(ratios, QUANTILE) > 1:
         floor = max(floor, unit * _typical(size))
-    return _where_not_finite(truth, own, np.maximum(bound + floor, TIMES_OWN * error), dtype)
+    return _where_not_finite(truth, result, np.maximum(bound + floor, TIMES_OWN * error), dtype)
 
 
 def _finite_size(values: Array) -> Array:
@@ -304,20 +304,20 @@ def _typical(size: Array) -> float:
     return _quantile(size[size > 0], 0.5)
 
 
-def _where_not_finite(truth: Array, own: Array, bound: Array, dtype: str) -> tuple[Array, Array]:
+def _where_not_finite(truth: Array, result: Array, bound: Array, dtype: str) -> tuple[Array, Array]:
     """Return values and bounds; where the reference overflows in its own type, so may others.
 
     Where it fails, and float64 does not, nothing can be said.
     """
-    whole, own_whole = np.isfinite(truth), np.isfinite(own)
-    if whole.all() and own_whole.all():
+    finite, own_whole = np.isfinite(truth), np.isfinite(result)
+    if finite.all() and own_whole.all():
         return truth, bound
-    beyond = whole & ~own_whole & (np.abs(truth) >= largest(dtype))
-    bound = np.where(whole & ~own_whole & ~beyond, np.inf, bound)
+    beyond = finite & ~own_whole & (np.abs(truth) >= largest(dtype))
+    bound = np.where(finite & ~own_whole & ~beyond, np.inf, bound)
     with np.errstate(invalid="ignore"):
-        near = TIMES * (roundoff(dtype) * np.abs(own) + smallest(dtype))
-    bound = np.where(~whole & own_whole, near, bound)
-    return np.where(beyond | (~whole & own_whole), own, truth), bound
+        near = TIMES * (roundoff(dtype) * np.abs(result) + smallest(dtype))
+    bound = np.where(~finite & own_whole, near, bound)
+    return np.where(beyond | (~finite & own_whole), result, truth), bound
 
 
 def _share(move: Array, terms: float) -> Array:
@@ -350,10 +350,10 @@ def _move(array: Array, size: float, generator: np.random.Generator) -> Array:
     return array + array * steps
 
 
-def _distance(one: Array, other: Array) -> Array:
+def _distance(left: Array, right: Array) -> Array:
     """Return how far apart numbers are; 0 where either is not finite."""
     with np.errstate(invalid="ignore", over="ignore"):
-        result = np.abs(_wide(one) - _wide(other))
+        result = np.abs(_wide(left) - _wide(right))
     return np.where(np.isfinite(result), result, 0.0)
 
 

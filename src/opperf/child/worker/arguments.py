@@ -138,13 +138,13 @@ def _value(parameter: Parameter, values: dict[str, object]) -> Any:
 
 def _differentiable(case: Case, operator: Operator | None, backend: Backend, values: dict[str, object]) -> list[object]:
     """Return the tensors that a gradient flows to: those declared, or every floating input of an unknown operator."""
-    own = {**case.inputs, **{name: value for name, value in case.attributes.items() if is_argument(name)}}
-    names = own if operator is None else operator.differentiable
+    arguments = {**case.inputs, **{name: value for name, value in case.attributes.items() if is_argument(name)}}
+    names = arguments if operator is None else operator.differentiable
     roles = []
     for name in names:
-        if name not in own:
+        if name not in arguments:
             continue
-        specs = list(tensors_of(own[name]))
+        specs = list(tensors_of(arguments[name]))
         for spec, tensor in zip(specs, backend.leaves(values[name])):
             if spec.is_float and spec.requires_grad is not False:
                 roles.append(tensor)

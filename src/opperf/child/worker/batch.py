@@ -58,17 +58,17 @@ def _outcomes(batch: Batch) -> dict[str, object]:
     jobs = Jobs(backend, NoCounters(), Path(batch.folder))
     observer = None if batch.execution_trace is None else marks.Observer(batch.execution_trace)
     outcomes: dict[str, object] = {}
-    for one in batch.trials:
+    for entry in batch.trials:
         try:
-            work = jobs.work(one.trial, batch.seed)
+            work = jobs.work(entry.trial, batch.seed)
             if observer is not None:
-                with observer.observe(one.label):
+                with observer.observe(entry.label):
                     call_once(backend, work)
             else:
-                _call(backend, work, marks, one.label, batch)
-            outcomes[one.label] = None
+                _call(backend, work, marks, entry.label, batch)
+            outcomes[entry.label] = None
         except Exception as error:  # the next trial may run all the same
-            outcomes[one.label] = failure(error).reason.to_json()
+            outcomes[entry.label] = failure(error).reason.to_json()
     if observer is not None:
         observer.close()
     return outcomes

@@ -130,11 +130,11 @@ def _backend(framework: str, device: str) -> Backend:
 def _by_name(call: Callable[..., Any], arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> dict[str, Any]:
     """Return all arguments by name; those of a function that tells none by their places. A method has `self` too."""
     owner = getattr(call, "__self__", None)
-    own = {} if owner is None or inspect.ismodule(owner) or inspect.isclass(owner) else {"self": owner}
+    receiver = {} if owner is None or inspect.ismodule(owner) or inspect.isclass(owner) else {"self": owner}
     try:
-        return {**own, **inspect.signature(call).bind(*arguments, **keywords).arguments}
+        return {**receiver, **inspect.signature(call).bind(*arguments, **keywords).arguments}
     except (TypeError, ValueError):
-        return {**own, **{f"argument {place}": value for place, value in enumerate(arguments, 1)}, **keywords}
+        return {**receiver, **{f"argument {place}": value for place, value in enumerate(arguments, 1)}, **keywords}
 
 
 def _case(backend: Backend, call: Callable[..., Any], by_name: Mapping[str, Any]) -> Case:
@@ -159,8 +159,8 @@ def _is_plain(value: object) -> bool:
 
 def _name(call: Callable[..., Any]) -> str:
     """Return what a call is called in tables."""
-    own = str(getattr(call, "__qualname__", None) or type(call).__qualname__)
-    if any(part.startswith("_") for part in own.split(".")):
-        own = own.rpartition(".")[2]
+    qualified = str(getattr(call, "__qualname__", None) or type(call).__qualname__)
+    if any(part.startswith("_") for part in qualified.split(".")):
+        qualified = qualified.rpartition(".")[2]
     module = getattr(call, "__module__", None) or type(call).__module__
-    return own if module in ("__main__", "builtins", None) else f"{module}.{own}"
+    return qualified if module in ("__main__", "builtins", None) else f"{module}.{qualified}"

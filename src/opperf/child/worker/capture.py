@@ -27,7 +27,7 @@ from opperf.domain.tensor import TensorSpec
 LEAST_CALLS, MOST_CALLS, ENOUGH_NS = 3, 30, 1_000_000_000
 
 
-def capture(backend: Backend, own: Code, folder: Path, counters: Counters) -> Recording:
+def capture(backend: Backend, function_code: Code, folder: Path, counters: Counters) -> Recording:
     """Call the user's function, and return a suite of its last call, with the operators that no case can hold.
 
     The first call makes what is made once: optimizer states, lazy layers. Some are timed, and the last is watched.
@@ -35,7 +35,7 @@ def capture(backend: Backend, own: Code, folder: Path, counters: Counters) -> Re
     raises.
     """
     try:
-        function = code.load(own, folder)
+        function = code.load(function_code, folder)
     except code.CodeError as error:
         return Recording(wrong=error.message, hint=error.hint)
     function()
@@ -45,8 +45,8 @@ def capture(backend: Backend, own: Code, folder: Path, counters: Counters) -> Re
         message = f"the operators of {backend.name} cannot be captured yet"
         raise Unsupported(message, slug="no_capture", hint="known: torch, mxnet, jax, tensorflow")
     # What is compiled whole stands in a suite as it was before the compiler made fewer operators of it.
-    source = own.name + (UNFUSED if FRAMEWORKS[backend.name].mode == "compiled" else "")
-    return Recording(_suite(own.name, source, calls, program))
+    source = function_code.name + (UNFUSED if FRAMEWORKS[backend.name].mode == "compiled" else "")
+    return Recording(_suite(function_code.name, source, calls, program))
 
 
 def capture_model(backend: Backend, path: str, descriptions: Mapping[str, object], counters: Counters) -> Recording:

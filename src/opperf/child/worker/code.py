@@ -142,10 +142,10 @@ def neutral_names(
         return {}
     names_taken = (*definition.inputs, *definition.attributes)
     if declaration.arguments:
-        for own, neutral in declaration.arguments.items():
+        for name, neutral in declaration.arguments.items():
             if neutral not in names_taken:
                 raise CodeError(
-                    f"`{own}` is declared as `{neutral}`, which `{definition.name}` does not take",
+                    f"`{name}` is declared as `{neutral}`, which `{definition.name}` does not take",
                     hint=f"it takes {', '.join(names_taken)}",
                 )
         return dict(declaration.arguments)

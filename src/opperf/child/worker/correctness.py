@@ -83,15 +83,15 @@ def read(outputs: Sequence[Output]) -> list[HostValue]:
     return [(Path(one.file).read_bytes(), one.shape, one.dtype) for one in outputs]
 
 
-def _check_same(mine: HostValue, other: HostValue, name: str, against: str, leeway: float) -> None:
-    if STRING in (mine[2], other[2]):
-        if mine != other:
+def _check_same(mine: HostValue, reference: HostValue, name: str, against: str, leeway: float) -> None:
+    if STRING in (mine[2], reference[2]):
+        if mine != reference:
             raise WrongResult(f"{name} has other strings than the one from {against}")
         return
-    values, others = _values(mine), _values(other)
-    tolerance = max(leeway, *(TOLERANCES.get(value[2], 0.0) for value in (mine, other)))
+    values, others = _values(mine), _values(reference)
+    tolerance = max(leeway, *(TOLERANCES.get(value[2], 0.0) for value in (mine, reference)))
     sizes = sorted(abs(value) for value in others if value and math.isfinite(value))
-    floor = tolerance * _floor(sizes, whole=not {mine[2], other[2]} & set(TOLERANCES))
+    floor = tolerance * _floor(sizes, whole=not {mine[2], reference[2]} & set(TOLERANCES))
     if all(abs(ours - theirs) <= floor + tolerance * abs(theirs) for ours, theirs in zip(values, others)):
         return  # no not-a-number is near anything, and no infinity near itself
     for place, (ours, theirs) in enumerate(zip(values, others)):

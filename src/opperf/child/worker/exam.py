@@ -76,7 +76,7 @@ class TimedCheck:
 
     def _why(self, backend: Backend, names: Names, trial: Trial) -> None:
         """Raise `Unsupported` where results of timed calls cannot be compared."""
-        definition, own = catalog().get(trial.case.operator), isinstance(trial.side.implementation, Code)
+        definition, is_code = catalog().get(trial.case.operator), isinstance(trial.side.implementation, Code)
         forward = trial.direction == "forward"
         random = definition.random if definition is not None else names.draws(str(trial.side.implementation))
         if backend.blank:
@@ -85,7 +85,7 @@ class TimedCheck:
             raise Unsupported("timed calls are checked on the CPU only")
         if trial.side.mode == "cuda_graph" or not (forward or trial.side.mode == "eager"):
             raise Unsupported(f"in mode `{trial.side.mode}` timed calls of this direction are not checked")
-        if not (forward or own):
+        if not (forward or is_code):
             raise Unsupported("gradients of timed calls are checked for your own code only")
         if random:
             raise Unsupported("its results are random")

@@ -101,11 +101,11 @@ class Names:
         takes = self._parameters(function)
         builds = tuple(self._backend.builds(name))
         schemas = tuple(self._backend.schemas(function))
-        own = Meaning(name, takes=None if takes is None else tuple(takes), builds=builds, schemas=schemas)
+        meaning = Meaning(name, takes=None if takes is None else tuple(takes), builds=builds, schemas=schemas)
         bound = self._bound_at(function)
         if bound is None:
-            return own
-        return replace(bound, takes=own.takes, unlike=self._unlike(bound, function), schemas=schemas)
+            return meaning
+        return replace(bound, takes=meaning.takes, unlike=self._unlike(bound, function), schemas=schemas)
 
     def _unlike(self, meaning: Meaning, function: Callable[..., object]) -> tuple[str, ...]:
         """Return the attributes that are something else to a bound function than to its neutral operator."""

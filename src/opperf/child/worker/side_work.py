@@ -194,13 +194,13 @@ def _waited_ns(_: bool) -> int:
 
 def _descendants() -> set[int]:
     """Return the processes that descend from this one, and those that have lost their parent to its supervisor."""
-    own = os.getpid()
+    process = os.getpid()
     result: set[int] = set()
     # A child leads a session where its supervisor has no other child (`supervision.py`).
-    ahead = [*_children(own), *(_children(os.getppid()) if os.getsid(0) == own else ())]
+    ahead = [*_children(process), *(_children(os.getppid()) if os.getsid(0) == process else ())]
     while ahead:
         pid = ahead.pop()
-        if pid != own and pid not in result:
+        if pid != process and pid not in result:
             result.add(pid)
             ahead += _children(pid)
     return result

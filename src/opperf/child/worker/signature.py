@@ -27,12 +27,12 @@ def parameters_of(function: Callable[..., object]) -> dict[str, bool] | None:
     except (TypeError, ValueError):
         return None
     by_name = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
-    own = {
+    accepted = {
         (SPREAD if one.kind is one.VAR_POSITIONAL else "") + one.name: one.kind not in by_name
         for one in parameters
         if one.kind is not one.VAR_KEYWORD
     }
-    return _documented(function) if next(iter(own), SPREAD).startswith(SPREAD) else own
+    return _documented(function) if next(iter(accepted), SPREAD).startswith(SPREAD) else accepted
 
 
 def names_of(function: Callable[..., object]) -> tuple[str, ...] | None:
@@ -78,10 +78,10 @@ def unlike(usual: Mapping[str, object], defaults: Mapping[str, object]) -> tuple
     return tuple(name for name, value in usual.items() if name in defaults and not _alike(defaults[name], value))
 
 
-def _alike(own: object, usual: object) -> bool:
-    if not isinstance(own, _PLAIN) or not isinstance(usual, _PLAIN):
+def _alike(declared: object, usual: object) -> bool:
+    if not isinstance(declared, _PLAIN) or not isinstance(usual, _PLAIN):
         return True
-    mine, theirs = _items(own), _items(usual)
+    mine, theirs = _items(declared), _items(usual)
     length = max(len(mine), len(theirs))
     return (mine * length if len(mine) == 1 else mine) == (theirs * length if len(theirs) == 1 else theirs)
 

@@ -43,15 +43,15 @@ def compare(results: Sequence[HostValue], expected: Sequence[HostValue], against
         check(results, expected, against, leeway)
 
 
-def _sampled(mine: HostValue, other: HostValue) -> tuple[HostValue, HostValue]:
+def _sampled(mine: HostValue, theirs: HostValue) -> tuple[HostValue, HostValue]:
     """Return some elements of two tensors at the same places; the tensors themselves where they are small."""
-    size = 0 if STRING in (mine[2], other[2]) else len(other[0]) // ITEM_SIZES[other[2]]
-    if size <= ANYWHERE + RUNS * RUN or tuple(mine[1]) != tuple(other[1]):
-        return mine, other
+    size = 0 if STRING in (mine[2], theirs[2]) else len(theirs[0]) // ITEM_SIZES[theirs[2]]
+    if size <= ANYWHERE + RUNS * RUN or tuple(mine[1]) != tuple(theirs[1]):
+        return mine, theirs
     last = size - RUN
     begins = [last, *(_random.randrange(last + 1) for _ in range(RUNS - 1))]
     spans = [*((begin, begin + RUN) for begin in begins), *((i, i + 1) for i in _anywhere(size))]
-    return _pick(mine, spans), _pick(other, spans)
+    return _pick(mine, spans), _pick(theirs, spans)
 
 
 def _anywhere(size: int) -> list[int]:

@@ -40,11 +40,11 @@ def main(parent: int, command: list[str]) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where it is ignored, nobody can be waited for
     die_with(parent, signal.SIGTERM)
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    own = os.getpid()
+    process = os.getpid()
     child = os.fork()
     if child == 0:
         os.setsid()
-        die_with(own)
+        die_with(process)
         for number in IGNORED:
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
@@ -99,11 +99,11 @@ def _end_all(child: int, status: int | None) -> int:
 
 def _children() -> Iterator[int]:
     """Yield the children of this process. Source: proc(5), `/proc/PID/stat`."""
-    own = os.getpid()
+    process = os.getpid()
     for name in os.listdir("/proc"):
         if name.isdecimal():
             with suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
-                if int(file.read().rpartition(b")")[2].split()[1]) == own:
+                if int(file.read().rpartition(b")")[2].split()[1]) == process:
                     yield int(name)
 
 

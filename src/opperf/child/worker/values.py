@@ -139,12 +139,12 @@ def draw_bits(generator: random.Random, count: int, size: int, mask: int, patter
     for start in range(0, count, PIECE // size):
         elements = min(count - start, PIECE // size)
         piece = bytearray(generator.randbytes(elements * size))
-        for place, (mine, other) in enumerate(zip(mask_bytes, set_bits)):
+        for place, (mine, setting) in enumerate(zip(mask_bytes, set_bits)):
             # Byte by byte of the element: whole numbers of millions of bits take three times as long.
             if mine == 0:
-                piece[place::size] = bytes([other]) * elements
-            elif (mine, other) != (0xFF, 0):
-                piece[place::size] = piece[place::size].translate(bytes(byte & mine | other for byte in range(256)))
+                piece[place::size] = bytes([setting]) * elements
+            elif (mine, setting) != (0xFF, 0):
+                piece[place::size] = piece[place::size].translate(bytes(byte & mine | setting for byte in range(256)))
         result += piece
     return result
 

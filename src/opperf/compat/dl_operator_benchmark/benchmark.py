@@ -33,7 +33,7 @@ class BenchmarkSpec(Protocol):
         """Return the key of a result, as in `MX_Add_Forward_Time`."""
 
     def subject(self, here: InProcess, parameters: Mapping[str, Any], context: Any) -> Subject:
-        """Return what is measured; raises what MXNet raises for parameters that it does not take."""
+        """Return the subject of the measurement; raises what MXNet raises for parameters that it does not take."""
 
 
 @runtime_checkable

@@ -19,7 +19,7 @@ COLUMNS = ("Operator", "Time (s)")
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return what reads the command line."""
+    """Return the parser of the command line."""
     result = argparse.ArgumentParser(
         prog="python -m opperf.compat.dl_operator_benchmark.benchmark_driver",
         description="Benchmark MXNet's operators and Gluon's layers: seconds by key.",

@@ -51,7 +51,7 @@ class Layer:
         return {**result, **self.attributes, **hybrid, "run_backward": self.backward, "dtype": "float32"}
 
     def subject(self, here: InProcess, parameters: Mapping[str, Any], context: Any) -> Subject:
-        """Return what is measured: a call of the block; gradients flow to its data and to its weights."""
+        """Return the subject: a call of the block; gradients flow to its data and to its weights."""
         block = self.build(**{name: parameters[name] for name in self.attributes})
         block.initialize(ctx=context)
         block.cast(parse_dtype(str(parameters["dtype"])))
@@ -89,7 +89,7 @@ def indices(shape: tuple[int, ...], ctx: Any, dtype: str) -> Any:
 
 
 def activation(kind: str) -> Callable[..., Any]:
-    """Return what builds the block of an activation without attributes."""
+    """Return a builder of the block of an activation without attributes."""
     return lambda: mx.gluon.nn.Activation(kind)
 
 
@@ -110,10 +110,10 @@ def convolution_batch_norm_relu(**settings: Any) -> Any:
 
 def sequential_cells(hidden_size: int) -> Any:
     """Return two LSTM cells in sequence."""
-    whole = mx.gluon.rnn.HybridSequentialRNNCell()
+    cells = mx.gluon.rnn.HybridSequentialRNNCell()
     for _ in range(2):
-        whole.add(mx.gluon.rnn.LSTMCell(hidden_size))
-    return whole
+        cells.add(mx.gluon.rnn.LSTMCell(hidden_size))
+    return cells
 
 
 def zoneout_cell(hidden_size: int, zoneout_states: float) -> Any:

@@ -32,7 +32,7 @@ class InPlaceFunction(Spelling):
     function: Callable[..., Any] = operator.imod
 
     def subject(self, here: InProcess, parameters: Mapping[str, Any], context: Any) -> Subject:
-        """Return what is measured: nothing flows back through what is overwritten."""
+        """Return the subject: nothing flows back through what is overwritten."""
         arrays = super().subject(here, parameters, context).bound.arguments
         return here.of_function(self.function, arrays, differentiable=())
 
@@ -156,7 +156,7 @@ class CustomAddition:
         return {"data": (1000, 1), "data_initializer": mx.nd.normal, "run_backward": True, "dtype": "float32"}
 
     def subject(self, here: InProcess, parameters: Mapping[str, Any], context: Any) -> Subject:
-        """Return what is measured."""
+        """Return the subject."""
         return here.of_function(add_seven, [fill_parameter(here, "data", parameters, context)])
 
 

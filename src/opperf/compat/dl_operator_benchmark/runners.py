@@ -111,13 +111,13 @@ def measure_classes(
     for name in inputs:
         if name not in parameters:
             raise ValueError(str(unknown("input", name, parameters)))
-    for one in classes:
+    for operator_class in classes:
         try:
-            benchmark = one(ctx=ctx, warmup=warmup, runs=runs)
+            benchmark = operator_class(ctx=ctx, warmup=warmup, runs=runs)
             benchmark.inputs |= {name: value for name, value in inputs.items() if name in benchmark.inputs}
             benchmark.run_benchmark()
         except Exception as error:  # whatever MXNet and its Python raise: the operator's own, and it ends nothing else
-            print(f"{one.__name__} failed: {failure(error).reason.message}", file=sys.stderr)
+            print(f"{operator_class.__name__} failed: {failure(error).reason.message}", file=sys.stderr)
             continue
         benchmark.print_benchmark_results()
         yield benchmark.get_benchmark_results()

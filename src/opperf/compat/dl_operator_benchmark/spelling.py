@@ -66,19 +66,19 @@ class Spelling:
         )
 
     def subject(self, here: InProcess, parameters: Mapping[str, Any], context: Any) -> Subject:
-        """Return what is measured: the operator with copies of the arrays in `parameters`, and arrays of its shapes."""
+        """Return the subject: the operator with copies of the arrays in `parameters`, and arrays of its shapes."""
         initializer = parameters.get(self.filled)
         case = self.case(parameters)
         if initializer is mx.nd.normal:
             case = case.with_values("normal")
-        own = {
+        arguments = {
             name: copy
             for name, value in case.inputs.items()
             if (copy := copy_of(parameters[self.words.get(name, name)], value, context)) is not None
         }
-        subject = here.of_case(case, self.path, own)
+        subject = here.of_case(case, self.path, arguments)
         if initializer not in (None, mx.nd.normal):
-            own_arrays = set(map(id, here.backend.leaves(list(own.values()))))
+            own_arrays = set(map(id, here.backend.leaves(list(arguments.values()))))
             for array in here.backend.leaves(list(subject.bound.arguments)):
                 if here.backend.spec(array).is_float and id(array) not in own_arrays:
                     array[:] = initializer(shape=array.shape, ctx=context, dtype=array.dtype)

@@ -112,11 +112,11 @@ def _array_names() -> frozenset[str]:
 def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
     """Return the parameters that a call goes by: a decorator's own (`np.matmul` has such), where it names any."""
     try:
-        own, inner = (inspect.signature(function, follow_wrapped=one).parameters for one in (False, True))
+        outer, inner = (inspect.signature(function, follow_wrapped=one).parameters for one in (False, True))
     except (TypeError, ValueError):  # what is written in C may tell none
         return {}
     rest = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return inner if all(one.kind in rest for one in own.values()) else own
+    return inner if all(one.kind in rest for one in outer.values()) else outer
 
 
 class Maker:
@@ -228,7 +228,7 @@ def _is_array(name: str, value: Any) -> bool:
 
 
 def _initialize(initializer: Callable[..., Any], shape: tuple[int, ...], context: Any, dtype: str) -> Any:
-    """Return what an initializer of MXNet makes; those of random numbers make floats, which are then converted."""
+    """Return the values of an initializer of MXNet; those of random numbers make floats, which are then converted."""
     if dtype in ("float16", "float32", "float64"):
         return initializer(shape=shape, ctx=context, dtype=dtype)
     return initializer(shape=shape, ctx=context, dtype="float32").astype(dtype)

@@ -93,7 +93,7 @@ class OperatorConfig:
 
 
 def make_op_config(op_name: str, op_info: dict[str, Any], device: str) -> OperatorConfig:
-    """Return what an operator and its entries are; raises `InputError` for a name that is not registered."""
+    """Return an operator and its entries; raises `InputError` for a name that is not registered."""
     if not op_info.get("input_data_generator"):
         raise InputError(f"`{op_name}` has no `input_data_generator`", hint=DEFAULT_GENERATOR, slug="param_config")
 

@@ -120,15 +120,15 @@ def register_operators(operators: Mapping[str, OperatorInterface]) -> None:
 def operator(name: str, device: str) -> OperatorInterface:
     """Return the operator of a name on a device; raises `InputError` for one that neither you nor PyTorch has."""
     if name in OPERATORS:
-        own = OPERATORS.find(name)
+        entry = OPERATORS.find(name)
     else:
         sense = meaning(name)
         if sense is None or sense.framework != "torch":
             raise InputError(f"no operator `{name}`", hint="register it, or name one of PyTorch's", slug="param_config")
-        own = NamedOperator(sense.path)
+        entry = NamedOperator(sense.path)
         try:
             device_engine(device).backend.resolve(sense.path)
         except (LookupError, Unsupported) as error:
             raise InputError(f"PyTorch has no operator `{name}`", slug="param_config") from error
-    own.device = device
-    return own
+    entry.device = device
+    return entry

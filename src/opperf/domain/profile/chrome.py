@@ -135,7 +135,7 @@ class Frames:
         self._whole: dict[tuple[str, ...], int] = {}
 
     def number(self, stack: tuple[str, ...]) -> int:
-        """Return what a stack is called, which is added where it is new."""
+        """Return the name of a stack, which is added where it is new."""
         if stack not in self._whole:
             number = 0
             for line in reversed(stack[:DEEPEST]):
@@ -206,7 +206,7 @@ def from_trace(document: object, where: str) -> Profile:
 
 
 def _title(profile: Profile, number: int) -> str:
-    """Return what a process is called: its framework, its own name, its number."""
+    """Return the name of a process: its framework, its own name, its number."""
     facts = profile.processes.get(number, {})
     return " ".join(str(word) for word in (facts.get("framework"), facts.get("name"), number) if word)
 

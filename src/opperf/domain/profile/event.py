@@ -164,7 +164,7 @@ def union(stretches: Iterable[tuple[int, int]]) -> int:
 
 
 def _join(earlier: Mapping[str, object], facts: Mapping[str, object]) -> dict[str, object]:
-    """Return what two profiles say of one process: a script may use two frameworks."""
+    """Join two profiles of one process: a script may use two frameworks."""
     result = {**earlier, **facts}
     for name in earlier.keys() & facts.keys():
         value = earlier[name]
@@ -256,7 +256,7 @@ def lanes(events: Sequence[Event]) -> list[tuple[int, int]]:
 
 
 def track(thread: str, lane: int) -> str:
-    """Return what a lane of a thread is called.
+    """Return the name of a lane of a thread.
 
     >>> track("main", 0), track("main", 1)
     ('main', 'main (2)')

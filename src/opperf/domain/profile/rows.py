@@ -262,7 +262,7 @@ def _flop_rate(events: Sequence[Event]) -> float | None:
 
 
 def _common_value(values: Iterable[str]) -> str:
-    """Return what all have in common; empty where they differ."""
+    """Return the value that all have in common; empty where they differ."""
     distinct = set(values)
     return distinct.pop() if len(distinct) == 1 else ""
 

@@ -61,7 +61,7 @@ class Watcher(Protocol):
         """Wait for outstanding work, then stop recording."""
 
     def take(self) -> Profile:
-        """Return what was seen since the last time, of this process; only while stopped."""
+        """Return the profile of this process since the last time; only while stopped."""
 
     def step(self, name: str) -> None:
         """Mark where a step of the program ends; the span is called by its name."""

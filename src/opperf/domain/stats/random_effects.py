@@ -36,7 +36,7 @@ class OverallEffect:
 
 
 def merge(effects: Sequence[float], errors: Sequence[float], *, confidence: float = 0.95) -> OverallEffect:
-    """Return what effects with their standard errors say together; at least two are needed.
+    """Combine two or more effects with their standard errors.
 
     >>> alike, apart = merge([0.10, 0.11, 0.10], [0.01] * 3), merge([0.00, 0.10, 0.20], [0.01] * 3)
     >>> round(alike.mean, 3), alike.between, round(apart.mean, 3), round(apart.between, 3)

@@ -207,7 +207,7 @@ class Posterior:
         return self.models[0]
 
     def stories(self, least: float = 0.0) -> list[Story]:
-        """Return what models with the same steps beyond `least` have in common, the most likely first."""
+        """Return the stories of models that agree on all steps beyond `least`, the most likely first."""
         heights: dict[tuple[object, ...], list[float]] = {}
         places: dict[tuple[object, ...], tuple[range, ...]] = {}
         masses: dict[tuple[object, ...], float] = defaultdict(float)
@@ -336,7 +336,7 @@ def _shared(one: Observation, other: Observation) -> int:
 
 
 def _solve(matrix: Sequence[Sequence[float]], columns: Sequence[Sequence[float]]) -> list[list[float]]:
-    """Return what a matrix turns into some columns, by elimination: it is positive, so no pivot is sought."""
+    """Solve a system for some columns, by elimination: the matrix is positive, so no pivot is sought."""
     rows = [[*row, *right] for row, right in zip(matrix, columns)]
     size = len(rows)
     for i, pivot in enumerate(rows):

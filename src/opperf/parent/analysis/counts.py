@@ -81,7 +81,7 @@ def by_counts(ratios: Sequence[float], rule: Rule) -> Verdict:
 
 
 def by_clock(ratios: Sequence[float], rule: Rule) -> Verdict:
-    """Return what the clock says beside counts, from the pairs of one look."""
+    """Return the verdict of the clock beside counts, from the pairs of one look."""
     verdict = decide(ratios, rule)
     if verdict.verdict == "same" or verdict.interval is None:
         return verdict

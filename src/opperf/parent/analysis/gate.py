@@ -31,7 +31,7 @@ from opperf.parent.documents.tolerances import Tolerances
 def judgement_of(
     comparisons: Sequence[Comparison], tolerances: Tolerances, *, against: str = "base", inconclusive: str = "fail"
 ) -> Judgement:
-    """Return what the gate says of comparisons; the tolerance of an operator holds for its time and memory."""
+    """Judge comparisons by the rules of a gate; the tolerance of an operator holds for its time and memory."""
     whose = "the base's" if against == "base" else "the expected"
     findings = tuple(_finding(one, tolerances.of(one.case.operator), whose) for one in comparisons)
     return Judgement(findings, tolerances.usual, against, inconclusive, tolerances.own)

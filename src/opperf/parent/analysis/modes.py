@@ -151,7 +151,7 @@ def fault_warnings(pairs: Sequence[PairValue]) -> Iterator[Warning]:
 
 
 def _of_side(pairs: Sequence[PairValue], place: int) -> list[Mapping[str, float]]:
-    """Return what pairs say of the base (0) or the new side (1)."""
+    """Return the values of the base (0) or of the new side (1) in pairs."""
     sides = ((pair.base, pair.new)[place] for pair in pairs)
     return [values for values in sides if values is not None]
 

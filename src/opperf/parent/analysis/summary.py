@@ -114,7 +114,7 @@ def _statistics(samples: CountedTimes, sync: str, settings: Settings) -> Statist
 
 
 def _python_share(times: Mapping[str, CountedTimes]) -> dict[str, Value]:
-    """Return what share of the median time there is only from Python."""
+    """Return the share of the median time that Python adds."""
     from_python = median(times["time"].pooled)
     if "time_native" not in times or not from_python > 0:
         return {}

@@ -213,7 +213,7 @@ def _machines(old: Run, new: Run) -> tuple[Warning, ...]:
 
 
 def machine_differences(old: Mapping[str, object], new: Mapping[str, object]) -> list[str]:
-    """Return what differs of two machines, by the facts that decide how fast code runs."""
+    """Return the differences of two machines, by the facts that decide how fast code runs."""
     return [f"{name}: {old.get(name)} and {new.get(name)}" for name in MACHINE if old.get(name) != new.get(name)]
 
 

@@ -100,10 +100,10 @@ class _Takes:
         if isinstance(document, JudgedRun) and not self.whole:
             yield from ("judgements",) * len(document.judgements)
         if isinstance(document, ComparisonRun):
-            for one in document.comparisons:
+            for comparison in document.comparisons:
                 if not self.comparisons:
                     yield "comparisons, since it has no place for ratios"
-                elif one.verdict.ratio is None and not self.failures:
+                elif comparison.verdict.ratio is None and not self.failures:
                     yield "comparisons without a ratio"
         if isinstance(document, Run) and not self.failures:
             yield from ("trials without a measurement" for record in document.records if not record.metrics)
@@ -185,17 +185,17 @@ def _add(store: Archive, reading: _Reading, parts: Iterable[_Part]) -> Imported:
     left_out: Counter[str] = Counter()
     intake = store.intake()
     reading.there = there = intake.there()
-    for one in parts:
-        if isinstance(one, Addition):
-            additions.append(one)
+    for part in parts:
+        if isinstance(part, Addition):
+            additions.append(part)
             continue
-        left_out.update(one.left_out)
-        if isinstance(one, Import):
-            additions.append(store.add(one.document, samples=True, kind=one.kind))
-        elif one.digest in there:  # the first, which was read before the database was
-            additions.append(there[one.digest])
+        left_out.update(part.left_out)
+        if isinstance(part, Import):
+            additions.append(store.add(part.document, samples=True, kind=part.kind))
+        elif part.digest in there:  # the first, which was read before the database was
+            additions.append(there[part.digest])
         else:
-            additions += intake.add(one)
+            additions += intake.add(part)
     additions += intake.flush()
     return Imported(str(store.address), additions, left_out, list(reading.errors.values()))
 

@@ -144,11 +144,11 @@ def gate_file(config: Path | None, options: Mapping[str, object], plugins: Seque
     Sides and CPUs of the file are read at once, so that an error names its place.
     """
     path = find_gate_file(Path()) if config is None else config
-    own = requests.plugin_files({"plugin": plugins})
+    plugin_files = requests.plugin_files({"plugin": plugins})
     file = GateFile() if path is None else read_gate_file(path, lambda: operators_of([*map(Path, plugins)]))
     checks: tuple[tuple[str, Callable[[str], object], tuple[str | None, ...]], ...] = (
-        ("base", lambda text: _side_of_file(text, own), (file.base,)),
-        ("new", lambda text: _side_of_file(text, own), file.new),
+        ("base", lambda text: _side_of_file(text, plugin_files), (file.base,)),
+        ("new", lambda text: _side_of_file(text, plugin_files), file.new),
         ("cpus", requests.usable_cpus, (file.cpus,)),
     )
     for key, check, texts in checks:
@@ -269,10 +269,10 @@ def _against_expected(gate: Gate, selection: Selection, progress: Progress) -> G
     if not gate.update_expected:
         return _judge(run, expectations, gate.file, progress.note, cause)
     these = () if cause is not None else expectations_of(run)
-    whole = merge_expectations(expectations, these)
+    merged = merge_expectations(expectations, these)
     if these:
-        write_expected(path, whole)
-    return ExpectationUpdate(run, path, len(these), len(whole) - len(these), cause)
+        write_expected(path, merged)
+    return ExpectationUpdate(run, path, len(these), len(merged) - len(these), cause)
 
 
 def _plan(

@@ -111,11 +111,11 @@ def named_changes(
     result: list[NamedChange] = []
     open_series: list[Ratios] = []
     count = ratio_count = 0
-    whole = True
+    complete = True
     orders = build_orders(archive)
     for series in ratios(archive, filters):
-        whole = most is None or ratio_count < most
-        if not whole:
+        complete = most is None or ratio_count < most
+        if not complete:
             break
         count, ratio_count = count + 1, ratio_count + len(series.ratios)
         edges = [Edge(one.base, one.new, one.estimate) for one in series.ratios]
@@ -132,7 +132,7 @@ def named_changes(
             if since is None or starts.get(change.after, since) >= since
         ]
     open_series.sort(key=lambda series: -abs(series.ratios[-1].estimate.log_ratio))
-    return Search(sorted(result, key=_size), count, whole, open_series)
+    return Search(sorted(result, key=_size), count, complete, open_series)
 
 
 def stored_operators(
@@ -174,17 +174,17 @@ def imported_changes(
     orders, count = build_orders(archive), 0
     for series, times in imported_times(archive, filters):
         count += 1
-        several: dict[str, list[float]] = {}
+        times_by_build: dict[str, list[float]] = {}
         starts: dict[str, int] = {}
-        for one in times:
-            if one.build is not None and one.time:
-                several.setdefault(one.build, []).append(one.time)
-                starts.setdefault(one.build, one.started)
+        for entry in times:
+            if entry.build is not None and entry.time:
+                times_by_build.setdefault(entry.build, []).append(entry.time)
+                starts.setdefault(entry.build, entry.started)
         where = (series.direction, series.framework, series.side, series.machine_name)
         history = History(Case.from_json(series.case, "case"), *where, ())
         order = orders.get(series.framework, ())
-        names = [*dict.fromkeys((*filter(several.__contains__, order), *several))]
-        builds = absolute(names, [median(several[name]) for name in names])
+        names = [*dict.fromkeys((*filter(times_by_build.__contains__, order), *times_by_build))]
+        builds = absolute(names, [median(times_by_build[name]) for name in names])
         result += [
             NamedChange(history, None, change)
             for change in changes(builds, tolerance=tolerance)

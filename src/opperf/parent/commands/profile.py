@@ -286,10 +286,10 @@ def read_place(place: Path) -> Profile:
     """
     if not place.is_dir():
         return chrome_trace.read_profile(place)
-    files, whole = sorted(place.glob(f"{PREFIX}*.json")), place / ALL_PROCESSES
-    if whole.exists():
-        since = whole.stat().st_mtime_ns
-        files = [file for file in files if file.stat().st_mtime_ns > since] or [whole]
+    files, summary = sorted(place.glob(f"{PREFIX}*.json")), place / ALL_PROCESSES
+    if summary.exists():
+        since = summary.stat().st_mtime_ns
+        files = [file for file in files if file.stat().st_mtime_ns > since] or [summary]
     if not files:
         raise InputError(
             f"`{place}` has no profile: no `{ALL_PROCESSES}`, and no `{PREFIX}*.json`",

@@ -119,13 +119,13 @@ class EnvironmentSpec:
                 f"opperf cannot add {text or 'nothing'} to `{self.text}`",
                 hint="install it there, or name an environment to build",
             )
-        own = _addition(text)
+        addition = _addition(text)
         return replace(
             self,
-            text=f"{self.text} + {own.text}",
-            framework=self.framework or own.framework,
-            requirements=(*self.requirements, *(one for one in own.requirements if one not in self.requirements)),
-            files=(*self.files, *own.files),
+            text=f"{self.text} + {addition.text}",
+            framework=self.framework or addition.framework,
+            requirements=(*self.requirements, *(one for one in addition.requirements if one not in self.requirements)),
+            files=(*self.files, *addition.files),
         )
 
     def has(self, library: str) -> bool:
@@ -145,12 +145,12 @@ class EnvironmentSpec:
         """
         if self.kind == "python":
             return False
-        own, *libraries = self.text.split(" + ")
+        framework_pin, *libraries = self.text.split(" + ")
         if self.files or any(requirement_name(text) not in LAYER_LIBRARIES for text in libraries):
             return False  # any other package is the user's to name
         pins = [text for text in libraries if text not in LAYER_LIBRARIES]
         if self.kind == "requirement":
-            pins.append(own)
+            pins.append(framework_pin)
             if self.framework is None or requirement_name(self.requirements[0]) not in _published(self.framework):
                 return False
         return all(_PIN.fullmatch(pin) for pin in pins)

@@ -72,10 +72,10 @@ def from_document(data: object, where: str) -> tuple[Expectation, ...]:
     check_version(data.get("schema_version"), SCHEMA_VERSION, where)
     expectations = read_as(tuple[Expectation, ...], data["expectations"], f"{where}: expectations")
     keys: set[tuple[object, ...]] = set()
-    for i, one in enumerate(expectations):
-        if one.trial.key in keys:
+    for i, expectation in enumerate(expectations):
+        if expectation.trial.key in keys:
             raise InputError(f"{where}: expectations[{i}] repeats the trial of an earlier one", slug="expected_file")
-        keys.add(one.trial.key)
+        keys.add(expectation.trial.key)
     return expectations
 
 

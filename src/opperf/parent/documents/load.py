@@ -28,19 +28,19 @@ class Load:
         return f"{self.average:.1f} on {self.cpus} CPU{'' if self.cpus == 1 else 's'}"
 
 
-def load_of(machine: Mapping[str, object], own: int) -> Load | None:
+def load_of(machine: Mapping[str, object], busy_jobs: int) -> Load | None:
     """Return the load among the facts of a machine: before measuring, or after that, whichever was more.
 
     After it, `own` is what opperf itself was busy with: the CPUs that its jobs take. A fact is a list of the averages
     over one, five and fifteen minutes; None is returned where it is not known.
 
-    >>> str(load_of({"cores_logical": 2, "load": [0.1, 0, 0], "load_after": [25.3, 9, 3]}, own=1))
+    >>> str(load_of({"cores_logical": 2, "load": [0.1, 0, 0], "load_after": [25.3, 9, 3]}, busy_jobs=1))
     '25.3 on 2 CPUs'
     """
     cpus = machine.get("cores_logical")
     loads = [
         Load(average, max(0.0, average - busy), cpus)
-        for name, busy in (("load", 0), ("load_after", own))
+        for name, busy in (("load", 0), ("load_after", busy_jobs))
         if isinstance(cpus, int) and (average := _last_minute(machine.get(name))) is not None
     ]
     return max(loads, key=lambda load: load.others, default=None)

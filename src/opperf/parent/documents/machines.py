@@ -58,16 +58,16 @@ def across(comparisons: Sequence[Comparison]) -> tuple[Across, ...]:
     return tuple(_merge(several) for several in groups.values() if len({one.node for one in several}) > 1)
 
 
-def _merge(several: Sequence[Comparison]) -> Across:
-    first = several[0]
-    kinds = tuple(_kind(kind, several) for kind in dict.fromkeys(one.node.kind for one in several if one.node))
-    tests = [test for one in several if (test := _test(one)) is not None]
-    plain = Across(first.case, first.direction, first.base, first.new, len(several), kinds, _finding(kinds))
+def _merge(comparisons: Sequence[Comparison]) -> Across:
+    first = comparisons[0]
+    kinds = tuple(_kind(kind, comparisons) for kind in dict.fromkeys(one.node.kind for one in comparisons if one.node))
+    tests = [test for one in comparisons if (test := _test(one)) is not None]
+    plain = Across(first.case, first.direction, first.base, first.new, len(comparisons), kinds, _finding(kinds))
     if len(tests) < 2:
         return plain
     merger = merge([test.mean for test in tests], [test.error for test in tests])
     return Across(
-        *(first.case, first.direction, first.base, first.new, len(several), kinds, _finding(kinds)),
+        *(first.case, first.direction, first.base, first.new, len(comparisons), kinds, _finding(kinds)),
         ratio=math.exp(merger.mean),
         interval=(math.exp(merger.interval[0]), math.exp(merger.interval[1])),
         between=merger.between,
@@ -87,11 +87,11 @@ def _test(comparison: Comparison) -> PairedTest | None:
 
 
 def _kind(kind: str, several: Sequence[Comparison]) -> Kind:
-    own = [one for one in several if one.node is not None and one.node.kind == kind]
-    ratios = [one.verdict.ratio for one in own if one.verdict.ratio is not None]
+    comparisons = [one for one in several if one.node is not None and one.node.kind == kind]
+    ratios = [one.verdict.ratio for one in comparisons if one.verdict.ratio is not None]
     return Kind(
         kind,
-        tuple(one.verdict.verdict for one in own),
+        tuple(one.verdict.verdict for one in comparisons),
         math.exp(fmean(map(math.log, ratios))) if ratios else None,
     )
 
@@ -103,10 +103,10 @@ def _finding(kinds: Sequence[Kind]) -> str:
         return f"{next(iter(words))} on all machines"
     findings = []
     for word in ("slower", "faster"):
-        own = [kind for kind in kinds if set(kind.verdicts) == {word}]
+        agreeing = [kind for kind in kinds if set(kind.verdicts) == {word}]
         some = [kind for kind in kinds if word in kind.verdicts and set(kind.verdicts) != {word}]
-        if own:
-            findings.append(f"{word} on {_names(own)} only")
+        if agreeing:
+            findings.append(f"{word} on {_names(agreeing)} only")
         findings += [f"{word} on {kind.verdicts.count(word)} of {len(kind.verdicts)} {kind.kind}" for kind in some]
     return "; ".join(findings) or "no change on any machine, and not all of them sure"
 

@@ -84,15 +84,15 @@ def parts(comparisons: Sequence[Comparison]) -> dict[int, float]:
     return shares
 
 
-def totals(one: Comparison) -> tuple[float, float] | None:
+def totals(comparison: Comparison) -> tuple[float, float] | None:
     """Return what all calls of a case take on base and new, in seconds; None where it has no ratio.
 
     The new side's time is that of the paired ratio, which is what the verdict is about.
     """
-    if one.base_time is None or one.verdict.ratio is None:
+    if comparison.base_time is None or comparison.verdict.ratio is None:
         return None
-    base = one.count * one.base_time
-    return base, base * one.verdict.ratio
+    base = comparison.count * comparison.base_time
+    return base, base * comparison.verdict.ratio
 
 
 def moved_costs(comparisons: Sequence[Comparison]) -> Iterator[tuple[Comparison, list[Comparison]]]:

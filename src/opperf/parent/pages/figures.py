@@ -71,23 +71,28 @@ def _ratios(comparisons: Sequence[Comparison]) -> Iterator[Chart]:
     )
 
 
-def _ratio(one: Comparison, sides: Sequence[Side]) -> Row:
+def _ratio(comparison: Comparison, sides: Sequence[Side]) -> Row:
     """Return the row of a comparison; `sides` are those of all, where they differ."""
-    verdict = one.verdict
-    direction = "" if one.direction == "forward" else one.direction
-    names = " / ".join(dict.fromkeys(reversed(sides_of(one, *sides)))) if sides else ""
-    pairs = one.log_ratios[-1] if one.log_ratios else ()
-    tip = [name(one), f"{format_seconds(one.base_time)} before, {format_seconds(one.new_time)} now"]
+    verdict = comparison.verdict
+    direction = "" if comparison.direction == "forward" else comparison.direction
+    names = " / ".join(dict.fromkeys(reversed(sides_of(comparison, *sides)))) if sides else ""
+    pairs = comparison.log_ratios[-1] if comparison.log_ratios else ()
+    tip = [
+        name(comparison),
+        f"{format_seconds(comparison.base_time)} before, {format_seconds(comparison.new_time)} now",
+    ]
     ends = "" if verdict.interval is None else f"{format_percent(verdict.confidence)} {format_ratios(verdict.interval)}"
     return Row(
-        label=common_subject(one),
-        detail=" ".join(word for word in (short_text(one.case), direction, names) if word),
+        label=common_subject(comparison),
+        detail=" ".join(word for word in (short_text(comparison.case), direction, names) if word),
         value=verdict.ratio,
         interval=verdict.interval,
         figures=f"{verdict.ratio:.3f} {verdict.verdict}",
         level=verdict.verdict,
         dots=[math.exp(value) for value in pairs],
-        tip="\n".join([*tip, f"ratio {verdict.ratio:.3f} {ends} of {plural(verdict.pairs, 'pair')}", *reasons(one)]),
+        tip="\n".join(
+            [*tip, f"ratio {verdict.ratio:.3f} {ends} of {plural(verdict.pairs, 'pair')}", *reasons(comparison)]
+        ),
     )
 
 
@@ -157,14 +162,14 @@ def _cliffs(exploration: Exploration) -> Iterator[Chart]:
         [
             Row(
                 territory.operator,
-                detail(one.case, territory.direction, place(territory.side)),
-                one.ratio,
-                one.interval,
-                f"{one.ratio:.2f}",
+                detail(anomaly.case, territory.direction, place(territory.side)),
+                anomaly.ratio,
+                anomaly.interval,
+                f"{anomaly.ratio:.2f}",
                 level="slower",
-                tip="\n".join(filter(None, [one.region, one.remedy])),
+                tip="\n".join(filter(None, [anomaly.region, anomaly.remedy])),
             )
-            for territory, one in anomalies[:MOST_ROWS]
+            for territory, anomaly in anomalies[:MOST_ROWS]
         ],
         lambda ratio: f"{ratio:g}",
         mark=1.0,
@@ -186,22 +191,22 @@ def _speedups(judged_run: JudgedRun) -> Iterator[Chart]:
     )
 
 
-def _speedup(one: Judged, *, several: bool) -> Row:
-    speed, figures, tip = one.speed, one.verdict, [one.reason]
+def _speedup(judged: Judged, *, several: bool) -> Row:
+    speed, figures, tip = judged.speed, judged.verdict, [judged.reason]
     if speed is not None:
-        figures = f"{factor(speed.speedup)} {one.verdict}"
+        figures = f"{factor(speed.speedup)} {judged.verdict}"
         tip = [
             f"{format_seconds(speed.candidate)}, and {format_seconds(speed.reference)} of the reference",
-            f"speedup {factor(speed.speedup)} {interval_text(one)} of {plural(one.pairs, 'pair')}",
+            f"speedup {factor(speed.speedup)} {interval_text(judged)} of {plural(judged.pairs, 'pair')}",
             *tip,
         ]
     return Row(
-        label=one.candidate,
-        detail=" ".join(filter(None, (one.cause, case_text(one.case) if several else ""))),
+        label=judged.candidate,
+        detail=" ".join(filter(None, (judged.cause, case_text(judged.case) if several else ""))),
         value=None if speed is None else speed.speedup,
         interval=None if speed is None else speed.interval,
         figures=figures,
-        level=LEVELS.get(one.verdict, one.verdict),
+        level=LEVELS.get(judged.verdict, judged.verdict),
         tip="\n".join(tip),
     )
 

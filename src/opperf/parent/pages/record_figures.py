@@ -42,14 +42,14 @@ def limit_note(count: int, most: int, what: str) -> str:
 
 
 def details(words: Sequence[tuple[str, str]]) -> Callable[[Case, str, str], str]:
-    """Return what writes a row's case, then its direction and its side where rows differ in them.
+    """Return a function that writes a row's case, then its direction and its side where rows differ in them.
 
     What is said last is what a narrow chart leaves out.
     """
-    several = [len(set(kind)) > 1 for kind in zip(*words)]
+    differences = [len(set(kind)) > 1 for kind in zip(*words)]
 
     def detail(case: Case, *kinds: str) -> str:
-        differing = (word for word, differs in zip(kinds, several, strict=True) if differs)
+        differing = (word for word, differs in zip(kinds, differences, strict=True) if differs)
         return " ".join(filter(None, (short_text(case), *differing)))
 
     return detail
@@ -67,11 +67,11 @@ def _shares(records: Sequence[Record]) -> Iterator[Chart]:
         for record in several:
             operators[record.trial.case.operator].append(record)
         bars = []
-        for operator, own in operators.items():
-            facts = [record.details.suite for record in own if record.details.suite is not None]
+        for operator, group in operators.items():
+            facts = [record.details.suite for record in group if record.details.suite is not None]
             total, share = sum(fact.total for fact in facts), sum(fact.share for fact in facts)
-            calls = sum(record.trial.count for record in own)
-            detail = f"{calls} call{'s' if calls != 1 else ''} of {len(own)} case{'s' if len(own) != 1 else ''}"
+            calls = sum(record.trial.count for record in group)
+            detail = f"{calls} call{'s' if calls != 1 else ''} of {len(group)} case{'s' if len(group) != 1 else ''}"
             bars.append(Bar(operator, detail, share, f"{format_percent(share)}, {format_seconds(total)}"))
         bars.sort(key=lambda bar: -bar.share)
         yield Bars(
@@ -141,15 +141,15 @@ def _sizes(records: Sequence[Record]) -> Iterator[Chart]:
             tip = f"{text}\n{format_bytes(size)}, {format_seconds(time.value)}"
             point = Point(size, time.value, "", tip, time.interval)
             operators[subject(trial.case, trial.side), trial.direction][_side(record)].append(point)
-    several = {
+    groups = {
         what: sides
         for what, sides in operators.items()
         if max(len({point.x for point in points}) for points in sides.values()) >= LEAST_SIZES
     }
-    for (operator, direction), sides in list(several.items())[:MOST_SIZES]:
+    for (operator, direction), sides in list(groups.items())[:MOST_SIZES]:
         yield Scatter(
             f"Time against size: {operator}{'' if direction == 'forward' else f' {direction}'}",
-            "Each dot is a case." + limit_note(len(several), MOST_SIZES, "operators"),
+            "Each dot is a case." + limit_note(len(groups), MOST_SIZES, "operators"),
             [Series(side, sorted(points, key=lambda point: point.x), joined=True) for side, points in sides.items()],
             ("bytes of inputs", format_bytes),
             ("time of one call", format_seconds),

@@ -156,10 +156,10 @@ def _place(choice: OperatorChoice, name: str) -> str:
 
     Raises `InputError` for one that neither the call nor the constructor of a layer takes.
     """
-    own = name.removeprefix(BUILD_PREFIX)
-    if own in choice.builds and (own != name or own not in (choice.takes or ())):
-        return BUILD_PREFIX + own
-    if choice.builds and choice.takes is not None and name not in choice.takes and not own.isdecimal():
+    parameter = name.removeprefix(BUILD_PREFIX)
+    if parameter in choice.builds and (parameter != name or parameter not in (choice.takes or ())):
+        return BUILD_PREFIX + parameter
+    if choice.builds and choice.takes is not None and name not in choice.takes and not parameter.isdecimal():
         names = list(dict.fromkeys([*choice.builds, *choice.takes]))
         raise unknown(f"attribute of {choice.name}", name, names, hint=f"it takes {', '.join(names)}")
     return name
@@ -229,16 +229,19 @@ def _neutral(
     so are the user's `words`.
     """
     names = (*definition.inputs, *definition.attributes)
-    own: Mapping[str, str] = {}
+    spellings_by_name: Mapping[str, str] = {}
     if any(name not in names for name in row):
-        own = {**answers.describe(side, definition.name).arguments, **words}
+        spellings_by_name = {**answers.describe(side, definition.name).arguments, **words}
         if isinstance(choice.path, str):
-            own = {**answers.describe(side, choice.path).arguments, **own}
+            spellings_by_name = {**answers.describe(side, choice.path).arguments, **spellings_by_name}
     for name in row:
-        if name not in names and name not in own:
-            spellings = ", ".join(word for word in own if word not in names)
+        if name not in names and name not in spellings_by_name:
+            spellings = ", ".join(word for word in spellings_by_name if word not in names)
             also = f"; {side.framework} calls them {spellings}" if spellings else ""
             raise unknown(
-                f"input of {definition.name}", name, [*names, *own], hint=f"it takes {', '.join(names)}{also}"
+                f"input of {definition.name}",
+                name,
+                [*names, *spellings_by_name],
+                hint=f"it takes {', '.join(names)}{also}",
             )
-    return {name: name if name in names else own[name] for name in row}
+    return {name: name if name in names else spellings_by_name[name] for name in row}

@@ -312,11 +312,11 @@ def _config_trials(selection: Selection, side: Side, answers: ChildAnswers, seed
     questions = partial(answers.describe, side), partial(answers.workload, side)
     for row in config_cases(selection.configs, side.framework, seed, *questions):
         code = row.meaning.code
-        whole = row.case if code is None else as_implemented(row.case, own_meaning(code, side, answers.describe))
-        definition = catalog().get(whole.operator)
+        complete = row.case if code is None else as_implemented(row.case, own_meaning(code, side, answers.describe))
+        definition = catalog().get(complete.operator)
         path = code or row.meaning.implementation
         here = side if path is None else replace(side, implementation=path)
         # A user's data generator chooses the element type itself.
-        for case in [whole] if MADE_BY in whole.attributes else vary(selection, whole):
+        for case in [complete] if MADE_BY in complete.attributes else vary(selection, complete):
             for direction in _directions(selection, definition, case, attempt=False):
                 yield Trial(case, here, direction, f"{ORIGIN}{row.run_id}")

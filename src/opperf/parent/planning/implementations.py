@@ -53,21 +53,21 @@ def means_itself(rows: Sequence[Row], attributes: Mapping[str, object], definiti
     return False
 
 
-def as_implemented(case: Case, own: Meaning) -> Case:
+def as_implemented(case: Case, meaning: Meaning) -> Case:
     """Return a case of the user's own function as one of the operator that it implements; as it is without one.
 
     What the case does not say is as in that operator's common case. Raises `InputError` where inputs are missing.
     """
-    if own.operator is None:
+    if meaning.operator is None:
         return case
-    definition = operator(own.operator)
+    definition = operator(meaning.operator)
     if MADE_BY in case.attributes:
         raise InputError(
             f"`{case.operator}` implements `{definition.name}`, whose inputs are the same in every framework",
             hint="leave out its data generator",
             slug="user_code",
         )
-    words = own.arguments
+    words = meaning.arguments
     arguments = {words.get(name, name): value for name, value in (*case.inputs.items(), *case.attributes.items())}
     common = definition.case("common")
     missing = [name for name in common.inputs if name not in arguments]

@@ -65,13 +65,13 @@ def parse_side(text: str, usual: Callable[[Code], str | None] = lambda code: Non
     `usual` says which framework code is for, where the side does not.
     """
     first, *rest = text.split(";")
-    own = read_operator(first.strip())
-    if isinstance(own, Code) and own.framework is None:
+    operator_name = read_operator(first.strip())
+    if isinstance(operator_name, Code) and operator_name.framework is None:
         keys = dict(_pair(word.strip(), text) for word in rest if word.strip())
-        owner = keys.get("framework") or usual(own)
+        owner = keys.get("framework") or usual(operator_name)
         if owner is None:
-            raise InputError(f"`{own.name}` does not name its framework", hint="add `;framework=torch`")
-        text = ";".join([f"{framework(owner).name}:{own}", *rest])
+            raise InputError(f"`{operator_name.name}` does not name its framework", hint="add `;framework=torch`")
+        text = ";".join([f"{framework(owner).name}:{operator_name}", *rest])
     words = _read(text)
     name = words.side.implementation
     code = None if name is None else read_operator(f"{words.side.framework}:{name}")

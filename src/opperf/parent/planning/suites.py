@@ -83,14 +83,14 @@ def _origins(trials: Sequence[Trial]) -> str:
 
 def not_in_suite(selection: Selection, name: str) -> InputError:
     """Say that a suite has no case of an operator that was named to choose from it."""
-    own = list(dict.fromkeys(entry.case.operator for entry in selection.suite_cases))
-    candidates = [other for other in own if other.rpartition(".")[2].rpartition(":")[2] == name]
-    likely = dict.fromkeys([*candidates, *near(name, own), *own])
+    operators = list(dict.fromkeys(entry.case.operator for entry in selection.suite_cases))
+    candidates = [other for other in operators if other.rpartition(".")[2].rpartition(":")[2] == name]
+    likely = dict.fromkeys([*candidates, *near(name, operators), *operators])
     names = ", ".join(f"`{other}`" for other in list(likely)[:MOST_NAMED])
-    more = f" and {len(own) - MOST_NAMED} more" if len(own) > MOST_NAMED else ""
+    more = f" and {len(operators) - MOST_NAMED} more" if len(operators) > MOST_NAMED else ""
     return InputError(
         f"no case of `{name}` in {suite_name(selection)}: with `--suite`, operators select from its cases",
-        hint=f"it has {names}{more}" if own else "it has no cases",
+        hint=f"it has {names}{more}" if operators else "it has no cases",
         slug="not_in_suite",
     )
 

@@ -20,23 +20,23 @@ def choices(words: Iterable[str]) -> tuple[ValueChoice, ...]:
 
 def check_inputs(words: Iterable[str], cases: Iterable[Case]) -> None:
     """Raise `InputError` for an input that no case has, or whose type has no such values."""
-    several = [*dict.fromkeys(cases)]
+    distinct = [*dict.fromkeys(cases)]
     for choice in choices(words):
-        names = {name for case in several for name in choice.inputs(case)}
+        names = {name for case in distinct for name in choice.inputs(case)}
         for name, values in choice.by_name.items():
             if name not in names:
-                have = ", ".join(dict.fromkeys(name for case in several for name in case.inputs))
-                exists = any(name in case.inputs for case in several)
+                have = ", ".join(dict.fromkeys(name for case in distinct for name in case.inputs))
+                exists = any(name in case.inputs for case in distinct)
                 message = f"`{name}` has no {values} values" if exists else f"there is no input `{name}`"
                 raise InputError(f"`--values {choice}`: {message}", hint=f"inputs are {have}", slug="unknown_input")
 
 
 def notes(words: Iterable[str], cases: Iterable[Case]) -> Iterator[str]:
     """Yield a sentence for each distribution of all inputs that more than one input of an operator has."""
-    several = [*dict.fromkeys(cases)]
+    distinct = [*dict.fromkeys(cases)]
     for choice in choices(words):
         by_operator: dict[str, dict[str, None]] = {}
-        for case in several if choice.every != UNIFORM else ():
+        for case in distinct if choice.every != UNIFORM else ():
             by_operator.setdefault(case.operator, {}).update(dict.fromkeys(choice.inputs(case)))
         wide = {operator: [*names] for operator, names in by_operator.items() if len(names) > 1}
         if wide:

@@ -53,7 +53,7 @@ def read_profile(path: Path) -> Profile:
 
 
 def profile_of(document: object, where: str) -> Profile:
-    """Return what a document of Chrome trace events amounts to; raises `InputError` that names the place."""
+    """Read a profile from a document of Chrome trace events; raises `InputError` that names the place."""
     if isinstance(document, dict) and "opperf" in document:
         return from_trace(document, where)
     entries = document.get("traceEvents") if isinstance(document, dict) else document

@@ -134,7 +134,7 @@ def read_nightly_file(path: Path) -> NightlyFile:
 
 
 def nightly_file(text: str, path: Path) -> NightlyFile:
-    r"""Return what the tables `[nightly]` and `[database]` of a file say; raises `InputError` that says where.
+    r"""Read the tables `[nightly]` and `[database]` of a file; raises `InputError` that says where.
 
     >>> text = '[nightly]\noperators = "sum"\nbuild = "numpy"\nanchor = "numpy==1.26.4"'
     >>> file = nightly_file(text, Path("opperf.toml"))

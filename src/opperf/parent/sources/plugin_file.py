@@ -77,7 +77,7 @@ def declared_operators(path: Path) -> dict[str, DeclaredOperator]:
 
 
 def _tree(path: Path) -> ast.Module:
-    """Return what a file of Python says; raises `InputError`."""
+    """Parse a file of Python; raises `InputError`."""
     text = read_text(path)
     try:
         return ast.parse(text, str(path))
@@ -200,7 +200,7 @@ def workloads(
 
 
 def _more(workloads: Workloads, path: Path) -> Workloads:
-    """Return what is known with what another plugin registers and declares; what is declared twice stays the first."""
+    """Add what another plugin registers and declares; of two declarations of a name the first stays."""
     if path in workloads.plugins:
         return workloads
     declarations = declared_operators(path).items()

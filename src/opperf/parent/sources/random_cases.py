@@ -72,7 +72,7 @@ class Template:
         return max(math.ceil(low / step), round(size / step)) * step
 
     def step(self, values: Values, size_class: int) -> int:
-        """Return what sizes are multiples of: the attributes (groups, heads) that divide the variable in each class."""
+        """Return the step between sizes: a multiple of attributes (groups, heads) that divide them in each class."""
         attributes = (sizes_here for place, sizes_here in self._places.items() if not is_dimension(place))
         dividing = [
             sizes_here
@@ -154,7 +154,7 @@ def _multiple(values: Values, of: Values) -> int | None:
 
 
 def _follow(values: Values, sizes: Mapping[Values, int]) -> int | None:
-    """Return what an attribute is by the dimensions it follows: a share of one, or a product of some; None for none."""
+    """Return an attribute by the dimensions that it follows: a share of one, or a product of some; None for none."""
     for sizes_here, size in sizes.items():
         shares = {Fraction(value, dimension) for value, dimension in zip(values, sizes_here)}
         if len(shares) == 1:

@@ -118,7 +118,7 @@ def _row(value: object, where: str, hint: str) -> Row:
 
 
 def _kind(value: object) -> str:
-    """Return what a JSON value is, in the words of JSON."""
+    """Return the type of a JSON value, in the words of JSON."""
     words: dict[type, str] = {dict: "an object", list: "a list", str: "a string", bool: "a truth value"}
     empty = "an empty object" if value == {} else None
     return empty or words.get(type(value), "null" if value is None else "a number")

@@ -182,7 +182,7 @@ def in_one_shape(definition: Operator, values: Mapping[str, object]) -> dict[str
 
 
 def split_row(values: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
-    """Return what is an input and what is an attribute in a row for a function that opperf has no definition of.
+    """Return the inputs and the attributes of a row for a function that opperf has no definition of.
 
     Shapes are written with a sign between sizes (`64x64`), in square brackets or as lists; values one by one as
     `literal:[1,2]`, and tensors whole as JSON has them. Everything else is an attribute.
@@ -268,7 +268,7 @@ def _input(text: str, default: Argument, name: str) -> Argument:
 
 
 def _first(default: Argument) -> Argument:
-    """Return what each tensor of a list is like where a default has them."""
+    """Return an example for each tensor of a list where a default has them."""
     return default.items[0] if isinstance(default, ListOf) and default.items else default
 
 

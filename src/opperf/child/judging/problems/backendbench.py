@@ -73,13 +73,21 @@ def _operator(folder: Path) -> str:
 def _operator_folder(path: Path) -> Path:
     """Return the folder of the operator: the one that is named, or the only one in it."""
     folders = [path, *sorted(path.iterdir())] if path.is_dir() else []
-    own = [folder for folder in folders if folder.is_dir() and any(folder.glob(f"{folder.name}_implementation*.py"))]
-    if len(own) == 1 or (own and own[0] == path):
-        return own[0]
+    operator_folders = [
+        folder for folder in folders if folder.is_dir() and any(folder.glob(f"{folder.name}_implementation*.py"))
+    ]
+    if len(operator_folders) == 1 or (operator_folders and operator_folders[0] == path):
+        return operator_folders[0]
     if path.is_dir() and ESCAPE in path.name:
         return path  # a problem without a candidate in it
-    hint = f"name one: {', '.join(str(folder) for folder in own[:4])}" if own else "as in `add__Tensor`"
-    raise InputError(f"{path}: {len(own)} folders of operators, expected one", hint=hint, slug="bad_problem")
+    hint = (
+        f"name one: {', '.join(str(folder) for folder in operator_folders[:4])}"
+        if operator_folders
+        else "as in `add__Tensor`"
+    )
+    raise InputError(
+        f"{path}: {len(operator_folders)} folders of operators, expected one", hint=hint, slug="bad_problem"
+    )
 
 
 def _traces(folder: Path) -> list[Path]:
@@ -99,15 +107,15 @@ def _entry(name: str, call: TracedCall) -> Entry:
     values: dict[str, Argument] = {}
     places = {f"argument{number}": value for number, value in enumerate(call.arguments)}
     trees: dict[str, Tree] = {}
-    for own, value in {**places, **call.keywords}.items():
+    for argument_name, value in {**places, **call.keywords}.items():
         specs = list(tensors_of(value))
-        trees[own] = _tree(value, len(holders))
+        trees[argument_name] = _tree(value, len(holders))
         if isinstance(value, TensorSpec):
-            holders[own] = value
+            holders[argument_name] = value
         elif specs:
-            holders |= {f"{own}.{place}": spec for place, spec in enumerate(specs)}
+            holders |= {f"{argument_name}.{place}": spec for place, spec in enumerate(specs)}
         else:
-            values[own] = value
+            values[argument_name] = value
     case = Case(name, holders, values)
     return Entry(case, tuple(trees[own] for own in places), {own: trees[own] for own in call.keywords})
 

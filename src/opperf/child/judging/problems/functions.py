@@ -130,18 +130,18 @@ def constant(value: Argument, backend: Backend) -> Any:
     raise InputError(f"found {type(value).__name__} where a plain value is expected", slug="bad_problem")
 
 
-def load_candidate(standing: Standing, own: Code, folder: Path, backend: Backend) -> Function:
+def load_candidate(standing: Standing, candidate: Code, folder: Path, backend: Backend) -> Function:
     """Return a candidate, in its own process and nowhere else. Raises `InputError` and `CodeError`."""
     if standing.kind == "gpumode":
         _offer_types()
-    place, _, name = own.name.rpartition(":")
+    place, _, name = candidate.name.rpartition(":")
     path = folder / place
     if path.suffix == ".json":
         return _of_solution(standing, path, backend)
     if standing.kind == "kernelbench" and path.suffix == ".py":
         function = member(with_sizes(standing, path), name, path)
     else:
-        function = code.load(own, folder)
+        function = code.load(candidate, folder)
     # A solution says whether it fills its results; a function without one has parameters for them, or has not.
     fills = bool(standing.results) and len(code.positional(function)) == len(standing.arguments) + len(standing.results)
     return bind_candidate(standing, function, backend, results=standing.results if fills else ())
@@ -215,15 +215,15 @@ def bind_candidate(
 
 def _of_solution(standing: Standing, path: Path, backend: Backend) -> Function:
     """Return the function of a solution, whose sources are written where this process alone sees them."""
-    own = solution.read(path)
+    parts = solution.read(path)
     folder = Path(tempfile.mkdtemp(prefix="opperf-solution-"))
-    for name, text in own.sources.items():
+    for name, text in parts.sources.items():
         place = folder / name
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")
-    sys.path.insert(0, str((folder / own.file).parent))  # its files import one another
-    function = member(load_file(own.file, folder), own.function, path)
-    return bind_candidate(standing, function, backend, results=standing.results if own.fills else ())
+    sys.path.insert(0, str((folder / parts.file).parent))  # its files import one another
+    function = member(load_file(parts.file, folder), parts.function, path)
+    return bind_candidate(standing, function, backend, results=standing.results if parts.fills else ())
 
 
 class _AnyType(types.ModuleType):

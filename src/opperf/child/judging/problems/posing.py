@@ -56,11 +56,11 @@ class Told:
 
     def __init__(self, backend: Backend, folder: Path, request: requests.Stand) -> None:
         """Load it, build it, and give it the weights; raises `InputError` where it does not take them."""
-        standing, own = request.standing, request.trial.side.implementation
-        if standing is None or not isinstance(own, (Code, ProblemCode)):
+        standing, implementation = request.standing, request.trial.side.implementation
+        if standing is None or not isinstance(implementation, (Code, ProblemCode)):
             raise ValueError("nothing was told of a problem")
         self._standing = standing
-        self._function = _loaded(standing, own, folder, backend)
+        self._function = _loaded(standing, implementation, folder, backend)
         if standing.weights and request.weights is not None:
             memory, (places, _) = mapping(request.weights), weight_places(standing.weights)
             weights = {
@@ -76,10 +76,10 @@ class Told:
         return _call(trial.case, self._function, self._standing.mutates)
 
 
-def _loaded(standing: Standing, own: Code | ProblemCode, folder: Path, backend: Backend) -> Function:
-    if isinstance(own, Code):
-        return functions.load_candidate(standing, own, folder, backend)
-    reference: Callable[..., Any] = load_reference(own, folder, standing, backend)
+def _loaded(standing: Standing, implementation: Code | ProblemCode, folder: Path, backend: Backend) -> Function:
+    if isinstance(implementation, Code):
+        return functions.load_candidate(standing, implementation, folder, backend)
+    reference: Callable[..., Any] = load_reference(implementation, folder, standing, backend)
     return functions.bind_candidate(standing, reference, backend)
 
 

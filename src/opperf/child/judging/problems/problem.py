@@ -71,10 +71,10 @@ def float_type(case: Case) -> str | None:
     return types.pop() if len(types) == 1 else None
 
 
-def in_type(tensors: Sequence[Any], own: Case, case: Case, backend: Backend) -> Sequence[Any]:
+def in_type(tensors: Sequence[Any], problem_case: Case, case: Case, backend: Backend) -> Sequence[Any]:
     """Return the tensors of a listed case in the floating-point type of the one that is asked about."""
     dtype = float_type(case)
-    if dtype is None or dtype == float_type(own):
+    if dtype is None or dtype == float_type(problem_case):
         return tensors
     element = backend.dtype(dtype)
     return [tensor.to(element) if backend.spec(tensor).is_float else tensor for tensor in tensors]

@@ -76,13 +76,13 @@ def _smaller(
     changing = []
     for names in _groups(sizes):
         choice = {**sizes, **{name: sizes[name] // 2 for name in names}}
-        other = weigh(choice)
-        if other is None or not helps(weight, other):
+        smaller = weigh(choice)
+        if smaller is None or not helps(weight, smaller):
             continue
-        if other.build == weight.build:
-            yield choice, other
+        if smaller.build == weight.build:
+            yield choice, smaller
         else:
-            changing.append((choice, other))
+            changing.append((choice, smaller))
     yield from changing
 
 

@@ -46,12 +46,12 @@ def read(path: Path) -> Solution:
     entry = _field(spec, "entry_point", str, f"{path}: spec")
     file, colons, function = entry.partition("::")
     sources = {}
-    for number, one in enumerate(_field(data, "sources", list, f"{path}")):
+    for number, source in enumerate(_field(data, "sources", list, f"{path}")):
         where = f"{path}: sources[{number}]"
-        name = _field(one, "path", str, where)
+        name = _field(source, "path", str, where)
         if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts or "\\" in name:
             raise InputError(f"{where}: found the path {show(name)}, expected one inside the solution")
-        sources[name] = _field(one, "content", str, where)
+        sources[name] = _field(source, "content", str, where)
     if not colons or not function.isidentifier() or file not in sources:
         raise InputError(
             f"{path}: spec.entry_point: found {show(entry)}, expected `FILE::FUNCTION` of a file among the sources",

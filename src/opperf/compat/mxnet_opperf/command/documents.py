@@ -146,7 +146,7 @@ def _markdown(rows: Rows, run: Run, *, together: bool) -> str:
 
 
 def _features(run: Run) -> list[str]:
-    """Return what MXNet and the machine said of themselves."""
+    """Return the facts of MXNet and of the machine."""
     features = [str(run.machine["cpu"])] if run.machine.get("cpu") else []
     for facts in run.frameworks:
         build = read_as(tuple[str, ...], facts.get("build", []), "build")

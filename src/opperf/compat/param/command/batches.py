@@ -83,7 +83,7 @@ class Watch:
             yield line, reports
 
     def _batch(self, tool: Tool, stem: Path, labels: Mapping[str, Trial]) -> Batch:
-        """Return what a batch's process reads."""
+        """Return the request to a batch's process."""
         trials = list(labels.values())
         if self.options.batch_cuda_device is not None:  # the only one that the process sees
             trials = [
@@ -137,7 +137,7 @@ class Watch:
 
 
 def observed(run_id: str, direction: str) -> str:
-    """Return what PARAM calls the calls of a case in an execution trace.
+    """Return PARAM's label of a case's calls in an execution trace.
 
     >>> observed("torch.mm|0|0|0", "forward")
     '[param|torch.mm|0|0|0|measure|forward]'

@@ -114,7 +114,7 @@ def from_nsys(report: Path) -> Launches:
 
 
 def summarize(launches: Sequence[Launch], iterations: int) -> dict[str, Any]:
-    """Return what a record says of the launches of some calls: kernels with means of their metrics, in order.
+    """Return the launches of some calls in a record: kernels with means of their metrics, in order.
 
     `launches` of a kernel, `kernel_time` in milliseconds and `metrics` are of one call; the last are those that add up.
     """
@@ -128,13 +128,13 @@ def summarize(launches: Sequence[Launch], iterations: int) -> dict[str, Any]:
         "metrics": _sums(launches, iterations),
         "kernels": [
             {
-                "name": several[0].kernel,
-                "grid": list(several[0].grid),
-                "block": list(several[0].block),
-                "launches": len(several) / iterations,
-                "metrics": {name: _mean(name, several) for name in several[0].metrics},
+                "name": launches[0].kernel,
+                "grid": list(launches[0].grid),
+                "block": list(launches[0].block),
+                "launches": len(launches) / iterations,
+                "metrics": {name: _mean(name, launches) for name in launches[0].metrics},
             }
-            for several in kinds.values()
+            for launches in kinds.values()
         ],
     }
 

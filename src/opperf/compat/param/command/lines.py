@@ -68,7 +68,7 @@ def output_path(prefix: str, stamp: str, *, append: bool) -> Path:
 
 
 def _status(directions: Sequence[str]) -> str:
-    """Return what became of a case: a failure counts first, then what was measured.
+    """Return the outcome of a case: a failure counts first, then what was measured.
 
     >>> _status(["ok", "skipped"]), _status(["ok", "failed"]), _status(["skipped"]), _status([])
     ('ok', 'failed', 'skipped', 'not_run')

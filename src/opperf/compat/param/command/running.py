@@ -128,7 +128,7 @@ class Running:
         return run, cause
 
     def _plan(self, session: Session) -> Plan:
-        """Return what a session would measure, which may be nothing: the framework has none of the operators."""
+        """Return the trials of a session, which may be nothing: the framework has none of the operators."""
         try:
             return session.plan()
         except InputError as error:

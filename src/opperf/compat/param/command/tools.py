@@ -174,13 +174,13 @@ class Tool:
         if self.name == OBSERVER:
             return list(behind)
         if self.name == "ncu":
-            own = [
+            options = [
                 *("--csv", "--page", "raw", "--print-units", "base", "--log-file", str(self.report(stem))),
                 *("--nvtx", "--nvtx-include", FILTER, "--target-processes", "all"),
             ]
         else:
-            own = ["profile", "--trace=cuda,nvtx", "--export=sqlite", "--force-overwrite=true", f"--output={stem}"]
-        return [self.program, *own, *self.arguments, *behind]
+            options = ["profile", "--trace=cuda,nvtx", "--export=sqlite", "--force-overwrite=true", f"--output={stem}"]
+        return [self.program, *options, *self.arguments, *behind]
 
     def complaints(self, stem: Path) -> list[str]:
         """Return the errors in the tool's own log, which ncu's report is as well."""

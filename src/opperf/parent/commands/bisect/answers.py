@@ -75,12 +75,12 @@ class Subject:
 
         Pairs of other builds know the scatter of these, too: two pairs say little of their own.
         """
-        several = self.between(base, new)
-        if not several:
+        observations = self.between(base, new)
+        if not observations:
             return None
-        weights = [1 / max(one.error, 1e-6) ** 2 for one in several]
-        mean = math.fsum(weight * one.log_ratio for weight, one in zip(weights, several)) / math.fsum(weights)
-        own = sum(one.pairs - 1 for one in several)
+        weights = [1 / max(one.error, 1e-6) ** 2 for one in observations]
+        mean = math.fsum(weight * one.log_ratio for weight, one in zip(weights, observations)) / math.fsum(weights)
+        own = sum(one.pairs - 1 for one in observations)
         others = sum(one.pairs - 1 for one in self.probes) - own
         return PairedTest(mean, math.fsum(weights) ** -0.5, max(1, own + min(MOST_SCATTER_PAIRS, others)))
 

@@ -226,11 +226,15 @@ class Search:
 
     def _answer(self) -> None:
         """Answer what the builds that were compared decide, and tell how far each other search is."""
-        for one in self._subjects:
-            if one.answer is None:
-                one.answer = self._judge.answer(one)
-                text = f"most likely so far: {self._judge.tell(one)}" if one.answer is None else one.answer.reason
-                self._progress.note(f"{one.name}: {text}")
+        for subject in self._subjects:
+            if subject.answer is None:
+                subject.answer = self._judge.answer(subject)
+                text = (
+                    f"most likely so far: {self._judge.tell(subject)}"
+                    if subject.answer is None
+                    else subject.answer.reason
+                )
+                self._progress.note(f"{subject.name}: {text}")
 
     def _left(self) -> float | None:
         """Return the seconds that are left of the budget, at least one; None without a budget."""
@@ -259,10 +263,10 @@ class Search:
     def _explain(self, subject: Subject, answer: Answer) -> Answer:
         """Return an answer with all that was measured, and what ran before and after its steps."""
         steps = tuple(
-            replace(one, explanation=contest.explanation)
-            if (contest := subject.steps.get((one.before, one.after))) is not None
-            else one
-            for one in answer.steps
+            replace(step, explanation=contest.explanation)
+            if (contest := subject.steps.get((step.before, step.after))) is not None
+            else step
+            for step in answer.steps
         )
         return replace(answer, steps=steps, probes=tuple(subject.probes))
 

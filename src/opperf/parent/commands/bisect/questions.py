@@ -95,14 +95,14 @@ class Questions:
 
     def matters(self, subject: Subject, base: str, new: str) -> bool:
         """Whether comparing two builds once more may make the story another one, or certain, or no more so."""
-        several = subject.between(base, new)
-        if not several or (base, new) == self._candidates.ends:
+        observations = subject.between(base, new)
+        if not observations or (base, new) == self._candidates.ends:
             return True
         if self._judge.small_rest(subject):
             return False
-        if len(several) < FREE:
+        if len(observations) < FREE:
             return True
-        if len(several) >= MOST:
+        if len(observations) >= MOST:
             return False
         test = subject.pooled_test(base, new)
         assert test is not None

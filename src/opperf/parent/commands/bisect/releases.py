@@ -59,10 +59,10 @@ class Releases:
         spec = EnvironmentSpec.parse(requirement)
         python = next((one for one in self._pythons if _complaint(requirement, one) is None), None)
         if python is None:
-            own, here = next(iter(pythons())), ", ".join(pythons())
+            current, here = next(iter(pythons())), ", ".join(pythons())
             raise EnvironmentFailure(
                 f"Python {here} {'has' if len(pythons()) == 1 else 'have'} no wheel of {requirement}: "
-                f"{_complaint(requirement, own)}",
+                f"{_complaint(requirement, current)}",
                 hint="install a Python that it has wheels for: opperf finds it on the PATH",
                 slug="environment_build",
             )
@@ -80,7 +80,7 @@ class Releases:
 @cache
 def pythons() -> dict[str, str]:
     """Return the Pythons of this machine that a child runs in, by version: this one, then the nearest to it."""
-    own = sys.version_info[:2]
+    current = sys.version_info[:2]
     words = ("python", "list", "--only-installed", "--output-format", "json")
     rows = json.loads(listen([uv_executable(), *words], PATIENCE).stdout or "[]")
     paths: dict[tuple[int, int], str] = {}
@@ -88,8 +88,8 @@ def pythons() -> dict[str, str]:
         version = row["version_parts"]["major"], row["version_parts"]["minor"]
         if row["implementation"] == "cpython" and row.get("variant", "default") == "default":
             paths.setdefault(version, row["path"])
-    nearest = sorted((one for one in paths if one >= OLDEST_PYTHON), key=lambda one: (abs(one[1] - own[1]), one))
-    ordered = {own: sys.executable} | {version: paths[version] for version in nearest if version != own}
+    nearest = sorted((one for one in paths if one >= OLDEST_PYTHON), key=lambda one: (abs(one[1] - current[1]), one))
+    ordered = {current: sys.executable} | {version: paths[version] for version in nearest if version != current}
     return {version_text(version): path for version, path in ordered.items()}
 
 
@@ -112,11 +112,11 @@ def releases(framework: str, good: str, bad: str, *, pre: bool, note: Callable[[
 
     Raises `InputError` for a release that the index does not have, `EnvironmentFailure` where it does not answer.
     """
-    own = FRAMEWORKS[framework]
-    if not own.distributions:
+    framework_entry = FRAMEWORKS[framework]
+    if not framework_entry.distributions:
         raise InputError(f"{framework} has no releases", hint="search commits: `--repo DIR --build COMMAND`")
-    packages = [requirement_name(text) if "==" in text else own.distributions[0] for text in (good, bad)]
-    if packages[0] != packages[1] and not all(map(own.owns, packages)):
+    packages = [requirement_name(text) if "==" in text else framework_entry.distributions[0] for text in (good, bad)]
+    if packages[0] != packages[1] and not all(map(framework_entry.owns, packages)):
         raise InputError(f"`{packages[0]}` and `{packages[1]}` are not both packages of {framework}")
     ends = [_version(text.rpartition("==")[2]) for text in (good, bad)]
     if ends[0] > ends[1]:

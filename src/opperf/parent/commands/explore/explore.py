@@ -268,17 +268,17 @@ class Expedition:
         return replace(new, case=_case(space, cliff.other or cliff.point)), new, new
 
     def _anomaly(self, space: Space, question: Question, cliff: Cliff, contest: Contest) -> Anomaly:
-        comparison, case, other = outcome(contest), contest.new.case, contest.base.case
+        comparison, case, neighbour = outcome(contest), contest.new.case, contest.base.case
         verdict = comparison.verdict
         command = self._command(space, question.trial, cliff)
         if question.against is not None:
             command = compare_command(comparison, self._order.factor - 1) or self._comparison(case)
         # A neighbour that does less work is expected to be quicker by that much.
-        growth = math.exp(more_work(space.work(case), space.work(other)))
+        growth = math.exp(more_work(space.work(case), space.work(neighbour)))
         interval = verdict.interval
         return Anomaly(
             case=case,
-            other=None if question.against is not None else other,
+            other=None if question.against is not None else neighbour,
             ratio=(verdict.ratio or 1.0) / growth,
             interval=None if interval is None else (interval[0] / growth, interval[1] / growth),
             pairs=verdict.pairs,
@@ -292,30 +292,30 @@ class Expedition:
 
     def _measure(self, bench: Bench, space: Space, question: Question, cliff: Cliff) -> Anomaly | None:
         """Return a finding of memory, or of a share of the limit, as fresh processes show it."""
-        case, other = _case(space, cliff.point), None if cliff.other is None else space.case(cliff.other)
+        case, neighbour = _case(space, cliff.point), None if cliff.other is None else space.case(cliff.other)
         # Memory is counted, so one process says all.
-        processes = PROCESSES if other is None else 1
+        processes = PROCESSES if neighbour is None else 1
         costs = bench.fresh(case, processes)
         if len(costs) < processes:
             return None
         cost = math.exp(math.fsum(map(math.log, costs)) / len(costs))
         expected = 1.0
-        if other is not None:
-            neighbours = bench.fresh(other, 1)
+        if neighbour is not None:
+            neighbours = bench.fresh(neighbour, 1)
             if not neighbours or costs[0] < self._order.factor**SUSPICION * neighbours[0]:
                 return None
             expected = neighbours[0]
-        ends = None if other is not None else PairedTest.of([math.log(one) for one in costs]).interval()
+        ends = None if neighbour is not None else PairedTest.of([math.log(one) for one in costs]).interval()
         least = bench.least_time(case) or 1.0
-        remedy = cliff.remedy.say(space.dimensions, cliff.point) if other is not None else None
+        remedy = cliff.remedy.say(space.dimensions, cliff.point) if neighbour is not None else None
         return Anomaly(
             case=case,
-            other=other,
+            other=neighbour,
             ratio=cost / expected,
             interval=None if ends is None else (math.exp(ends[0]), math.exp(ends[1])),
             pairs=len(costs),
-            cost=cost * (1.0 if other is not None else least),
-            expected=expected if other is not None else least,
+            cost=cost * (1.0 if neighbour is not None else least),
+            expected=expected if neighbour is not None else least,
             region=cliff.region.say(space.dimensions),
             remedy=remedy,
             command=self._command(space, question.trial, cliff),

@@ -124,10 +124,10 @@ class Looks:
 
     def _run(self, place: int) -> None:
         """Look at consecutive sizes of one dimension, more often at large ones."""
-        one, point = self._dimensions[place], self._draw()
-        first = max(draw_size(one, self._random), draw_size(one, self._random))
-        first = max(one.low, min(first, one.high - RUN + 1))
-        for size in range(first, min(first + RUN, one.high + 1)):
+        dimension, point = self._dimensions[place], self._draw()
+        first = max(draw_size(dimension, self._random), draw_size(dimension, self._random))
+        first = max(dimension.low, min(first, dimension.high - RUN + 1))
+        for size in range(first, min(first + RUN, dimension.high + 1)):
             self.cost(Point(point.at(place, size).sizes))
 
     def _draw(self) -> Point:

@@ -161,13 +161,13 @@ class Bench:
         answer = None if case is None else self._ask("cost", case, lambda: self._cost(case))
         return None if answer is None else answer[0]
 
-    def excess(self, point: Point, other: Point) -> tuple[float, float] | None:
+    def excess(self, point: Point, nearby: Point) -> tuple[float, float] | None:
         """Return the interval of the log-ratio of two points' costs, by turns; memory is counted, so it is a number."""
-        case, neighbour = self._space.case(point), self._space.case(other)
+        case, neighbour = self._space.case(point), self._space.case(nearby)
         if case is None or neighbour is None:
             return None
         if self._question.objective == "memory":
-            costs = self.cost(point), self.cost(other)
+            costs = self.cost(point), self.cost(nearby)
             return None if None in costs else (math.log((costs[0] or 1) / (costs[1] or 1)),) * 2
         trial = self._question.trial
         base, new = replace(trial, case=neighbour), replace(trial, case=case)

@@ -90,14 +90,14 @@ class Proportion:
         """Whether a size is on the side of the bound that shows the finding."""
         return (size >= self.first(sizes[self.of])) == self.above
 
-    def say(self, name: str, other: str) -> str:
+    def say(self, name: str, partner: str) -> str:
         """Say it of two dimensions.
 
         >>> Proportion.between(686, 343, 0, above=True).say("m", "n")
         'm > 2 x n'
         """
         sign = (">=" if self.beyond else ">") if self.above else ("<" if self.beyond else "<=")
-        return f"{name} {sign} {'' if self.share == 1 else f'{self.share} x '}{other}"
+        return f"{name} {sign} {'' if self.share == 1 else f'{self.share} x '}{partner}"
 
 
 @dataclass(frozen=True)
@@ -152,24 +152,24 @@ class Region:
 
 
 def _describe_dimensions(sizes: tuple[Sizes, ...], dimensions: tuple[Dimension, ...]) -> Iterator[str]:
-    for one, dimension in zip(sizes, dimensions):
+    for bounds, dimension in zip(sizes, dimensions):
         name = dimension.name
-        if one.proportion is not None:
-            yield one.proportion.say(name, dimensions[one.proportion.of].name)
+        if bounds.proportion is not None:
+            yield bounds.proportion.say(name, dimensions[bounds.proportion.of].name)
             continue
-        if one.powers:
+        if bounds.powers:
             yield f"{name} a power of two"
-        elif one.modulus > 1:
-            yield f"{name} % {one.modulus} == {one.residue}"
-        least = one.low >= dimension.low + one.modulus
-        most = one.high <= dimension.high - one.modulus
+        elif bounds.modulus > 1:
+            yield f"{name} % {bounds.modulus} == {bounds.residue}"
+        least = bounds.low >= dimension.low + bounds.modulus
+        most = bounds.high <= dimension.high - bounds.modulus
         if not dimension.free:
             continue
-        if one.low == one.high and not one.powers and one.modulus == 1:
-            yield f"{name} = {one.low:,}"
+        if bounds.low == bounds.high and not bounds.powers and bounds.modulus == 1:
+            yield f"{name} = {bounds.low:,}"
         elif least and most:
-            yield f"{name} from {one.low:,} to {one.high:,}"
+            yield f"{name} from {bounds.low:,} to {bounds.high:,}"
         elif least:
-            yield f"{name} from {one.low:,} on"
+            yield f"{name} from {bounds.low:,} on"
         elif most:
-            yield f"{name} up to {one.high:,}"
+            yield f"{name} up to {bounds.high:,}"

@@ -55,23 +55,23 @@ class Search(Looks):
         self.look()
         regions: list[Region] = []
         suspects = self._suspects()
-        for done, (point, other) in enumerate(suspects):
+        for done, (point, neighbour) in enumerate(suspects):
             if self.spent():
                 self.unexamined = len(suspects) - done
                 return
             if any(point in region for region in regions):
                 continue
-            cliff = self._examine(point, other)
+            cliff = self._examine(point, neighbour)
             if cliff is not None and not any(cliff.point in region for region in regions):
                 regions.append(cliff.region)
                 yield cliff
 
     # Suspicion
 
-    def excess(self, point: Point, other: Point) -> float | None:
+    def excess(self, point: Point, neighbour: Point) -> float | None:
         """Return by how much a point costs more than another, as a log, beyond what its own greater work explains."""
-        mine, theirs = self.cost(point), self.cost(other)
-        here, there = self.work(point), self.work(other)
+        mine, theirs = self.cost(point), self.cost(neighbour)
+        here, there = self.work(point), self.work(neighbour)
         if not mine or not theirs or here is None or there is None:
             return None
         return math.log(mine / theirs) - more_work(here, there)
@@ -82,23 +82,23 @@ class Search(Looks):
         points = [point for point, cost in self.costs.items() if cost]
         for point in filter(self._space.holds, points):
             best: tuple[float, Point] | None = None
-            for other in points:
-                distance = self._distance(point, other)
-                if other is point or distance is None or (best is not None and distance >= best[0]):
+            for neighbour in points:
+                distance = self._distance(point, neighbour)
+                if neighbour is point or distance is None or (best is not None and distance >= best[0]):
                     continue
-                excess = self.excess(point, other)
+                excess = self.excess(point, neighbour)
                 if excess is not None and excess >= self._bar * SUSPICION:
-                    best = (distance, other)
+                    best = (distance, neighbour)
             if best is not None:
                 excess = self.excess(point, best[1]) or 0.0
                 candidates.append((best[0] > 0, -excess / (1 + 4 * best[0]), point.sizes, point, best[1]))
         return [(point, other) for *_, point, other in sorted(candidates, key=lambda one: one[:3])]
 
-    def _distance(self, point: Point, other: Point) -> float | None:
+    def _distance(self, point: Point, neighbour: Point) -> float | None:
         """Return how far apart two points are: 0 for neighbours, None for those that do not compare."""
-        if point.layout != other.layout:
-            return 0.0 if point.sizes == other.sizes and other.layout == CONTIGUOUS else None
-        changes = [(a, b) for a, b in zip(point.sizes, other.sizes) if a != b]
+        if point.layout != neighbour.layout:
+            return 0.0 if point.sizes == neighbour.sizes and neighbour.layout == CONTIGUOUS else None
+        changes = [(a, b) for a, b in zip(point.sizes, neighbour.sizes) if a != b]
         if len(changes) == 1 and abs(changes[0][0] - changes[0][1]) <= REACH:
             return 0.0
         distance = math.fsum(abs(math.log(a / b)) for a, b in changes)
@@ -116,15 +116,15 @@ class Search(Looks):
             return None
         return self._smallest(point, remedy)
 
-    def _neighbours(self, point: Point, other: Point) -> tuple[Point, Remedy] | None:
-        if point.layout != other.layout:
+    def _neighbours(self, point: Point, neighbour: Point) -> tuple[Point, Remedy] | None:
+        if point.layout != neighbour.layout:
             return (point, Remedy()) if self._shows(point, Remedy()) else None
-        differing = [place for place, (a, b) in enumerate(zip(point.sizes, other.sizes)) if a != b]
+        differing = [place for place, (a, b) in enumerate(zip(point.sizes, neighbour.sizes)) if a != b]
         for place in differing:
             remedy = self._best_remedy(point, place)
             if remedy is not None:
                 return point, remedy
-        return self._approach(point, other, differing)
+        return self._approach(point, neighbour, differing)
 
     def _best_remedy(self, point: Point, place: int) -> Remedy | None:
         """Return what helps most in one dimension; less work only where nothing else helps."""
@@ -137,18 +137,18 @@ class Search(Looks):
         more = {remedy: excess for remedy, excess in excesses.items() if remedy.shift >= 0}
         return max(more or excesses, key=lambda remedy: excesses[remedy], default=None)
 
-    def _approach(self, point: Point, other: Point, differing: Sequence[int]) -> tuple[Point, Remedy] | None:
+    def _approach(self, point: Point, neighbour: Point, differing: Sequence[int]) -> tuple[Point, Remedy] | None:
         """Walk from a slow point to a fast one, a dimension at a time, to the step where the cost changes."""
         slow = point
         for place in differing:
-            fast = slow.at(place, other.sizes[place])
-            if fast != other and self._is_slow(fast, slow=point, fast=other):
+            fast = slow.at(place, neighbour.sizes[place])
+            if fast != neighbour and self._is_slow(fast, slow=point, fast=neighbour):
                 slow = fast
                 continue
-            low, high = slow.sizes[place], other.sizes[place]
+            low, high = slow.sizes[place], neighbour.sizes[place]
             while abs(high - low) > 1:
                 middle = (low + high) // 2
-                verdict = self._is_slow(slow.at(place, middle), slow=point, fast=other)
+                verdict = self._is_slow(slow.at(place, middle), slow=point, fast=neighbour)
                 if verdict is None:
                     return None
                 low, high = (middle, high) if verdict else (low, middle)
@@ -188,11 +188,11 @@ class Search(Looks):
 
     def _surely(self, point: Point, remedy: Remedy) -> bool:
         """Whether turns say so as well; what is inconclusive is a no."""
-        other = remedy.apply(point)
-        here, there = self.work(point), None if other is None else self.work(other)
-        if other is None or here is None or there is None or not self._shows(point, remedy):
+        neighbour = remedy.apply(point)
+        here, there = self.work(point), None if neighbour is None else self.work(neighbour)
+        if neighbour is None or here is None or there is None or not self._shows(point, remedy):
             return False
-        interval = self._meter.excess(point, other)
+        interval = self._meter.excess(point, neighbour)
         return interval is not None and interval[0] - more_work(here, there) > self._bar
 
     # The smallest case and its region
@@ -204,14 +204,14 @@ class Search(Looks):
         kinds = [self._alike(point, remedy, i) for i in range(len(point.sizes))]
         step = place is not None and not remedy.multiple and kinds[place].alone
         proportion: Proportion | None = None
-        for other, one in enumerate(self._dimensions):
-            if (step and other == place) or kinds[other].alone or point.sizes[other] <= one.low:
+        for axis, dimension in enumerate(self._dimensions):
+            if (step and axis == place) or kinds[axis].alone or point.sizes[axis] <= dimension.low:
                 continue
-            partner = self._follow(point, remedy, other) if step else None
+            partner = self._follow(point, remedy, axis) if step else None
             if partner is not None:
                 point, proportion = partner
             else:
-                point = self._least(point, remedy, other, kinds[other].members(one.low, point.sizes[other] - 1))
+                point = self._least(point, remedy, axis, kinds[axis].members(dimension.low, point.sizes[axis] - 1))
         sizes = [self._extent(point, remedy, i, kind, step=step and i == place) for i, kind in enumerate(kinds)]
         if proportion is not None and place is not None:
             free = self._dimensions[proportion.of]
@@ -221,23 +221,23 @@ class Search(Looks):
 
     def _alike(self, point: Point, remedy: Remedy, place: int) -> Sizes:
         """Return which sizes of a dimension are like a point's: all, those of a residue, powers of two, or it alone."""
-        one, size = self._dimensions[place], point.sizes[place]
+        dimension, size = self._dimensions[place], point.sizes[place]
 
         def shows(other: int) -> bool:
             return self._shows(point.at(place, other), remedy)
 
-        if place != remedy.place and not (one.free and self.kinds_everywhere):
-            return Sizes(1, one.high)
-        if place != remedy.place and shows(size - 1 if size > one.low else size + 1):
-            return Sizes(1, one.high)
+        if place != remedy.place and not (dimension.free and self.kinds_everywhere):
+            return Sizes(1, dimension.high)
+        if place != remedy.place and shows(size - 1 if size > dimension.low else size + 1):
+            return Sizes(1, dimension.high)
         for modulus in MULTIPLES:
-            up = [size + k * modulus for k in (1, 2, 3) if size + k * modulus <= one.high]
-            down = [size - k * modulus for k in (1, 2, 3) if size - k * modulus >= one.low]
+            up = [size + k * modulus for k in (1, 2, 3) if size + k * modulus <= dimension.high]
+            down = [size - k * modulus for k in (1, 2, 3) if size - k * modulus >= dimension.low]
             witnesses = up if len(up) >= 2 else down
             if len(witnesses) >= 2 and all(map(shows, witnesses)):
                 return Sizes(size, size, modulus, size % modulus)
         if size & (size - 1) == 0 and size > 2:
-            powers = [other for other in (2 * size, size // 2) if one.low <= other <= one.high]
+            powers = [other for other in (2 * size, size // 2) if dimension.low <= other <= dimension.high]
             if any(map(shows, powers)):
                 return Sizes(size, size, powers=True)
         return Sizes(size, size, alone=True)
@@ -255,32 +255,32 @@ class Search(Looks):
                 low = middle
         return point
 
-    def _follow(self, point: Point, remedy: Remedy, other: int) -> tuple[Point, Proportion] | None:
+    def _follow(self, point: Point, remedy: Remedy, axis: int) -> tuple[Point, Proportion] | None:
         """Return the point with the least size in another dimension, and how the step follows that dimension.
 
         None where the step stays where it is, or does not move in proportion.
         """
-        place, least = remedy.place, self._dimensions[other].low
-        if place is None or self._shows(point.at(other, least), remedy):
+        place, least = remedy.place, self._dimensions[axis].low
+        if place is None or self._shows(point.at(axis, least), remedy):
             return None
         above = remedy.shift < 0
-        bound = Proportion.between(point.sizes[place] - above, point.sizes[other], other, above=above)
-        for size in range(least, point.sizes[other]):
+        bound = Proportion.between(point.sizes[place] - above, point.sizes[axis], axis, above=above)
+        for size in range(least, point.sizes[axis]):
             edge = bound.first(size) - (not above)
             if edge >= self._dimensions[place].low:
-                step = point.at(other, size).at(place, edge)
+                step = point.at(axis, size).at(place, edge)
                 return (step, bound) if self._surely(step, remedy) else None
         return None
 
     def _extent(self, point: Point, remedy: Remedy, place: int, alike: Sizes, *, step: bool) -> Sizes:
         """Return the sizes of one dimension that show it, from the point's on, by looks."""
-        one, low = self._dimensions[place], point.sizes[place]
+        dimension, low = self._dimensions[place], point.sizes[place]
         if step:
             upward = remedy.shift < 0
-            return Sizes(low, one.high) if upward else Sizes(one.low, low)
+            return Sizes(low, dimension.high) if upward else Sizes(dimension.low, low)
         if alike.alone:
             return Sizes(low, low)
-        sizes = [size for size in alike.members(low, one.high) if self.work(point.at(place, size)) is not None]
+        sizes = [size for size in alike.members(low, dimension.high) if self.work(point.at(place, size)) is not None]
         first, last = 0, len(sizes) - 1
         if last > 0 and not self._shows(point.at(place, sizes[last]), remedy):
             while first + 1 < last and not self.spent():

@@ -44,16 +44,16 @@ def former_nights(store: Archive, name: str) -> list[FormerNight]:
     ]
 
 
-def runnable(text: str, own: Collection[str], where: str) -> str | None:
+def runnable(text: str, declared: Collection[str], where: str) -> str | None:
     """Return the side to measure a build on again that a database names, where `own` are the sides of the user.
 
     None for an interpreter that the user no longer names: it may be another build by now. Raises `InputError` for all
     else that is more than a version: variables, paths, options that the user does not give.
     """
-    if text in own:
+    if text in declared:
         return text
     version, _, options = text.partition(";")
-    if options in {side.partition(";")[2] for side in own} and _is_version(version):
+    if options in {side.partition(";")[2] for side in declared} and _is_version(version):
         return text
     if text.startswith("python="):
         return None
@@ -147,10 +147,10 @@ class Calendar:
     def predecessor(self, build: str) -> str:
         """Return the build that a build is judged by: the one before it that can be measured, else the anchor."""
         sequence = self._sequence()
-        for other in reversed(sequence[: sequence.index(build)]):
-            if other == self._anchor:
+        for earlier in reversed(sequence[: sequence.index(build)]):
+            if earlier == self._anchor:
                 break
-            side = self._runnable(other)
+            side = self._runnable(earlier)
             if side is not None:
                 return side
         return self._anchor

@@ -92,10 +92,12 @@ def nightly(file: NightlyFile, store: Archive, order: Order, progress: Progress)
         pasts = _pasts(store)
         nights: list[Night] = []
         cause: BaseException | None = None
-        whole, began = calendar.count(again=order.again), time.monotonic()
+        night_count, began = calendar.count(again=order.again), time.monotonic()
         for build, is_again in calendar.plan(again=order.again):
-            if not is_again and whole > 1:
-                progress.note(_place(build, len({night.build for night in nights}), whole, time.monotonic() - began))
+            if not is_again and night_count > 1:
+                progress.note(
+                    _place(build, len({night.build for night in nights}), night_count, time.monotonic() - began)
+                )
             before = calendar.predecessor(build)
             bases = [before] if is_again else [before, anchor, moved_from]
             pairs = [(base, build) for base in dict.fromkeys(bases) if base is not None and base != build]
@@ -131,14 +133,14 @@ def pin(text: str, index: str | None = None) -> str:
     return newest(build, index) + semicolon + rest
 
 
-def _place(build: str, count: int, whole: int, seconds: float) -> str:
+def _place(build: str, count: int, total: int, seconds: float) -> str:
     """Say which build comes now, and how long it and the rest take if they are as those before.
 
     >>> _place("numpy==2.0.0", 0, 3, 0.0), _place("numpy==2.1.0", 1, 3, 40.0)
     ('numpy==2.0.0: build 1 of 3', 'numpy==2.1.0: build 2 of 3, about 80 s to go')
     """
-    left = f", about {seconds / count * (whole - count):.0f} s to go" if count else ""
-    return f"{build}: build {min(count + 1, whole)} of {whole}{left}"
+    left = f", about {seconds / count * (total - count):.0f} s to go" if count else ""
+    return f"{build}: build {min(count + 1, total)} of {total}{left}"
 
 
 def _night(
@@ -203,11 +205,11 @@ def _join(run: Run, runs: Sequence[ComparisonRun], **facts: object) -> Run:
     return replace(run, environment={**run.environment, "machine": machine, **facts})
 
 
-def _step(one: Comparison) -> str | None:
+def _step(comparison: Comparison) -> str | None:
     """Write which version stands before which in the user's list."""
-    if not one.base_version or not one.new_version or one.base_version == one.new_version:
+    if not comparison.base_version or not comparison.new_version or comparison.base_version == comparison.new_version:
         return None
-    return f"{one.new.framework} {one.base_version} {BEFORE} {one.new_version}"
+    return f"{comparison.new.framework} {comparison.base_version} {BEFORE} {comparison.new_version}"
 
 
 def _closures(store: Archive, steps: Sequence[Comparison]) -> Iterator[tuple[Ratios, Closure]]:

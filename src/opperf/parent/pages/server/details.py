@@ -183,7 +183,7 @@ def suites(archive: Archive, query: Query) -> View:
 
 
 def suite(archive: Archive, name: str, query: Query) -> View:
-    """Return what all calls of a suite took, run by run, and the shares of its operators in the latest."""
+    """Return the time of all calls of a suite, run by run, and the shares of its operators in the latest."""
     every, _ = headings(archive)
     keys = [one.run.id for one in every if one.run.suite is not None and one.run.suite.name == name]
     runs = [one for key in reversed(keys[:MOST_RUNS]) if (one := archive.run(key)) is not None]
@@ -234,7 +234,7 @@ def _shares_over_runs(framework: str, operators: Mapping[str, Sequence[Moment]],
 
 
 def machine(archive: Archive, key: str, query: Query) -> View:
-    """Return what a machine says of itself, what makes it noisy, how far identical code moves on it, and its runs."""
+    """Return the facts of a machine, its sources of noise, how far identical code moves on it, and its runs."""
     host = next((one for one in machines(archive) if str(one.id) == key), None)
     if host is None:
         raise InputError(f"the database has no machine `{key}`", slug="missing")
@@ -279,7 +279,7 @@ class SeriesRow:
     place: int
 
     def of(self, column: str) -> Any:
-        """Return what a column has in this row."""
+        """Return the cell of a column in this row."""
         return getattr(self.times, column)[self.place]
 
 

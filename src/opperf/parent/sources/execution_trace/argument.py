@@ -267,7 +267,7 @@ def _has_no_memory(value: object) -> bool:
 
 
 def _item_records(entries: Sequence[object], kinds: Sequence[str]) -> Sequence[object]:
-    """Return what is recorded for each item of a list; scalars may have nothing."""
+    """Return the record of each item of a list; scalars may have nothing."""
     return entries if len(entries) == len(kinds) else [()] * len(kinds)
 
 

@@ -42,7 +42,7 @@ TypesBySize = Mapping[tuple[int, ...], frozenset[str]]
 
 
 def read_arguments(arguments: Mapping[str, Any]) -> list[Recorded] | None:
-    """Return what an event says of its arguments, None where it says nothing, or nothing that can be read."""
+    """Return the recorded arguments of an event, None where it says nothing, or nothing that can be read."""
     words, sizes = arguments.get("Input type", arguments.get("Input Type")), arguments.get("Input Dims")
     if not isinstance(words, list) or not isinstance(sizes, list) or len(words) != len(sizes):
         return None

@@ -271,7 +271,7 @@ def _device(kineto: Recording, tallies: Iterable[Tally]) -> Device:
 
 
 def _record(node: Node, durations: Durations | None, on_device: Mapping[int, float], clock: str) -> float | None:
-    """Return what a call took by the clock of its trace, in seconds; None where that is not known."""
+    """Return the seconds of a call by the clock of its trace; None where that is not known."""
     if durations is None:
         return None
     return on_device.get(node.id) if clock == "device" else durations.host.get(node.id)
