@@ -98,15 +98,14 @@ LONG_PRONOUNS = {
     "child/backends": 45,
     "child/measure": 3,
     "child/profiling": 2,
-    "child/worker": 1,
     "parent/cli": 10,
     "parent/documents": 1,
     "parent/library": 3,
     "parent/measuring": 23,
     "parent/pages": 7,
     "parent/planning": 3,
-    "parent/reports": 35,
-    "parent/store": 22,
+    "parent/reports": 11,
+    "parent/store": 13,
     "parent/workers": 8,
 }
 #: Docstrings that begin with "Return what", which is a noun not looked for, by room. The same holds for them.

@@ -91,7 +91,7 @@ def _check_same(mine: HostValue, reference: HostValue, name: str, against: str, 
     values, others = _values(mine), _values(reference)
     tolerance = max(leeway, *(TOLERANCES.get(value[2], 0.0) for value in (mine, reference)))
     sizes = sorted(abs(value) for value in others if value and math.isfinite(value))
-    floor = tolerance * _floor(sizes, whole=not {mine[2], reference[2]} & set(TOLERANCES))
+    floor = tolerance * _floor(sizes, are_integers=not {mine[2], reference[2]} & set(TOLERANCES))
     if all(abs(ours - theirs) <= floor + tolerance * abs(theirs) for ours, theirs in zip(values, others)):
         return  # no not-a-number is near anything, and no infinity near itself
     for place, (ours, theirs) in enumerate(zip(values, others)):
@@ -102,14 +102,14 @@ def _check_same(mine: HostValue, reference: HostValue, name: str, against: str, 
             )
 
 
-def _floor(sizes: Sequence[float], *, whole: bool) -> float:
+def _floor(sizes: Sequence[float], *, are_integers: bool) -> float:
     """Return the size whose tolerance all elements have: of real ones the median, unless the largest dwarfs it.
 
     Terms that cancel leave errors of the size that they had. `sizes` are in order, without zeros.
     """
     if not sizes:
         return 0.0
-    return sizes[-1] if whole else max(sizes[len(sizes) // 2], OF_LARGEST * sizes[-1])
+    return sizes[-1] if are_integers else max(sizes[len(sizes) // 2], OF_LARGEST * sizes[-1])
 
 
 def _values(tensor: HostValue) -> Sequence[float]:

@@ -65,27 +65,30 @@ def _details(row: Row) -> Iterator[str]:
 def _summary(exploration: Exploration) -> Iterator[str]:
     """Say of each operator how much was looked at, and what came of it."""
     noun = {"slower-than": "region", "peak-share": "region"}.get(exploration.objective, "cliff")
-    for one in exploration.territories:
-        count = len(one.anomalies)
-        tail = f", {one.unconfirmed} not confirmed" if one.unconfirmed else ""
-        tail += f", {one.unmeasured} looks failed" if one.unmeasured else ""
-        if one.out_of_time:
+    for territory in exploration.territories:
+        count = len(territory.anomalies)
+        tail = f", {territory.unconfirmed} not confirmed" if territory.unconfirmed else ""
+        tail += f", {territory.unmeasured} looks failed" if territory.unmeasured else ""
+        if territory.out_of_time:
             tail += "; the time was over before all looks were made: use a longer `--budget`"
-        if one.unexamined:
-            tail += f"; {one.unexamined} more suspicious cases were not examined: use more `--budget` or `--looks`"
+        if territory.unexamined:
+            tail += (
+                f"; {territory.unexamined} more suspicious cases were not examined: use more `--budget` or `--looks`"
+            )
         yield (
-            f"{one.operator} on {place(one.side)}, {one.direction}: {count or 'no'} {noun}{'' if count == 1 else 's'} "
-            f"beyond a factor of {exploration.factor:g} in {plural(one.looks, 'look')} (brief timings of a case){tail}."
+            f"{territory.operator} on {place(territory.side)}, {territory.direction}: "
+            f"{count or 'no'} {noun}{'' if count == 1 else 's'} beyond a factor of {exploration.factor:g} "
+            f"in {plural(territory.looks, 'look')} (brief timings of a case){tail}."
         )
 
 
 def _checks(rows: list[Row]) -> Iterator[Check]:
-    for territory, one in rows:
+    for territory, anomaly in rows:
         short = f"{territory.operator} {territory.direction}"
-        text = f"{one.ratio:.2f} times what it should take at {one.region}"
-        cost = {"cost": one.cost if math.isfinite(one.cost) else None}
+        text = f"{anomaly.ratio:.2f} times what it should take at {anomaly.region}"
+        cost = {"cost": anomaly.cost if math.isfinite(anomaly.cost) else None}
         yield Check(
-            f"{short} {case_text(one.case)}",
+            f"{short} {case_text(anomaly.case)}",
             place(territory.side),
             short,
             "cliff",

@@ -24,13 +24,13 @@ def fastest(records: Sequence[Record]) -> list[str]:
     cases: dict[tuple[object, ...], dict[str, float]] = {}
     names: dict[tuple[object, ...], str] = {}
     types: dict[tuple[object, ...], dict[str, str]] = {}
-    several = len({record.trial.case for record in records}) > 1
+    cases_differ = len({record.trial.case for record in records}) > 1
     for record in records:
         trial = record.trial
         if record.time is None or not record.time.value > 0:
             continue
         key = trial.case.id, trial.direction
-        inputs = [short_text(trial.case)] if several else []
+        inputs = [short_text(trial.case)] if cases_differ else []
         names[key] = " ".join([subject(trial.case, trial.side), trial.direction, *inputs])
         if result_types := _types(record):
             types.setdefault(key, {})[trial.side.framework] = result_types

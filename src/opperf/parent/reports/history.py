@@ -116,15 +116,15 @@ def changes(
     return Document("opperf history changes", [table(CHANGES, rows, link=link), *notes, Legend(legend)])
 
 
-def _open(several: Sequence[Ratios]) -> list[Note]:
+def _open(open_series: Sequence[Ratios]) -> list[Note]:
     """Say what the last comparison of a series says, while too few builds support a change."""
     notes = []
-    for one in several[:MOST_OPEN]:
+    for one in open_series[:MOST_OPEN]:
         last = one.ratios[-1]
         words = f"{one.case.operator} {one.direction} {case_text(one.case)}, {one.framework} {last.base} to {last.new}"
         ratio = f"{math.exp(last.estimate.log_ratio):.3f} {format_ratios(last.estimate.interval())}"
         notes.append(Note(f"not confirmed yet: {words}: ratio {ratio}, {last.verdict} in the last comparison"))
-    more = len(several) - MOST_OPEN
+    more = len(open_series) - MOST_OPEN
     return [*notes, *([Note(f"and {more} more that the next build may confirm")] if more > 0 else [])]
 
 
@@ -136,27 +136,27 @@ def _tally(rows: Sequence[NamedChange]) -> str:
     return f"{count} change{'' if count == 1 else 's'}{more}"
 
 
-def _status(one: NamedChange) -> str:
-    if one.change.usual:
+def _status(entry: NamedChange) -> str:
+    if entry.change.usual:
         return USUAL
-    return "confirmed" if one.change.confirmed else "unconfirmed"
+    return "confirmed" if entry.change.confirmed else "unconfirmed"
 
 
 def _past(one: NamedChange) -> float | None:
     return math.expm1(one.change.past) or None
 
 
-def next_command(one: NamedChange) -> str | None:
+def next_command(entry: NamedChange) -> str | None:
     """Return what to do about a change: find the release that brought it, or else compare its two builds directly.
 
     None where a command line cannot write it, and for times of another tool.
     """
-    case, before, after = case_words(one.series.case), one.change.before, one.change.after
-    if case is None or one.anchor is None or one.series.framework not in BUILT_IN:
+    case, before, after = case_words(entry.series.case), entry.change.before, entry.change.after
+    if case is None or entry.anchor is None or entry.series.framework not in BUILT_IN:
         return None
     if not all(re.fullmatch(VERSION, version) for version in (before, after)):
         return None  # it would stand in a side, which says more than a version
-    where, framework = ["--direction", one.series.direction], one.series.framework
+    where, framework = ["--direction", entry.series.direction], entry.series.framework
     if releases_between(before, after):
         words = ["bisect", *case, "--framework", framework, "--good", before, "--bad", after]
         return f"find the release: `{shlex.join(['opperf', *words, *where])}`"

@@ -190,11 +190,11 @@ def _join(grid: Grid) -> Grid:
             groups.setdefault(group, []).append(i)
     rows = [list(row) for row in grid.rows]
     headings = list(grid.columns)
-    for group, several in groups.items():
-        headings[several[0]] = Column(title=one_line(group), least=WORD // 2)
+    for group, members in groups.items():
+        headings[members[0]] = Column(title=one_line(group), least=WORD // 2)
         for row in rows:
-            words = [f"{grid.titles[i]}={row[i]}" for i in several if row[i]]
-            row[several[0]] = " ".join(words)
+            words = [f"{grid.titles[i]}={row[i]}" for i in members if row[i]]
+            row[members[0]] = " ".join(words)
     others = {i for several in groups.values() for i in several[1:]}
     return _keep(replace(grid, columns=headings, rows=rows), [i for i in places if i not in others])
 

@@ -42,7 +42,7 @@ def crowds(run: Run, sides: Iterable[Side] = ()) -> list[str]:
     `sides` are those that were measured, where the run has no records.
     """
     runs = [Run.from_header(one, "merged") for one in run.environment.get("merged", ())] or [run]
-    own = own_load(run, sides)
+    own_jobs = own_load(run, sides)
     places = [(f" of the run of {one.started}" if len(runs) > 1 else "", one.machine) for one in runs]
     places += [
         (f" of {name}", node["machine"])
@@ -50,7 +50,7 @@ def crowds(run: Run, sides: Iterable[Side] = ()) -> list[str]:
         for name, node in one.environment.get("nodes", {}).items()
         if node.get("machine")
     ]
-    loads = [(place, load_of(machine, own)) for place, machine in places]
+    loads = [(place, load_of(machine, own_jobs)) for place, machine in places]
     return [f"the load average{place} was {load}: {CROWD}" for place, load in loads if load and load.is_crowded]
 
 
@@ -68,12 +68,12 @@ def document(
     visits: Sequence[Visit],
 ) -> Document:
     """Return the report; `rates` were measured on the device and with the threads in `where`."""
-    whole = Note("`opperf doctor --format json` has every fact")
+    rest = Note("`opperf doctor --format json` has every fact")
     none = Note("no framework can be imported here; `opperf doctor --framework torch` checks one that opperf built")
     return Document(
         "opperf doctor",
         [
-            Section("machine", [*map(Note, machine_lines(facts)), whole]),
+            Section("machine", [*map(Note, machine_lines(facts)), rest]),
             Section("noise", [*map(_doubt, doubts)] or [Note("nothing found")]),
             Section(f"peaks of {where[0]}, {plural(int(where[1]), 'thread')}", [*_peaks(rates)]),
             Section("environments", [*map(_visit, visits)] or [none]),
@@ -117,12 +117,12 @@ def machine_lines(facts: Mapping[str, Any]) -> Iterator[str]:
     >>> [*machine_lines({"cpu": "EPYC", "cores_logical": 4, "cores_physical": 2, "python": "3.13.1"})]
     ['EPYC, 4 CPUs on 2 cores', 'Python 3.13.1']
     """
-    several, usable = facts.get("cores_logical"), facts.get("cores_usable")
+    logical, usable = facts.get("cores_logical"), facts.get("cores_usable")
     cores = facts.get("cores_physical")
     yield from _joined(
         facts.get("cpu"),
-        several and plural(several, "CPU") + (f" on {plural(cores, 'core')}" if cores and cores != several else ""),
-        usable and usable != several and f"{usable} of them for this process",
+        logical and plural(logical, "CPU") + (f" on {plural(cores, 'core')}" if cores and cores != logical else ""),
+        usable and usable != logical and f"{usable} of them for this process",
         facts.get("hypervisor") and "a virtual machine",
     )
     for gpu in facts.get("gpus") or ():
@@ -152,14 +152,14 @@ def _joined(*parts: object) -> Iterator[str]:
 
 def _peaks(rates: Sequence[Rate]) -> Iterator[Note]:
     """Yield the limits that were measured, and with what."""
-    several = best_rates(rates)
-    for best in several:
+    peaks = best_rates(rates)
+    for best in peaks:
         source = f"({best.operator} of {best.framework}{', may be too low' if best.doubt else ''})"
         if best.kind == MOVE:
             yield Note(f"moving {format_bytes(best.size)}: {format_byte_rate(best.rate)} {source}")
         else:
             yield Note(f"products of {best.dtype}: {format_flop_rate(best.rate)} {source}")
-    for doubt in dict.fromkeys(best.doubt for best in several if best.doubt):
+    for doubt in dict.fromkeys(best.doubt for best in peaks if best.doubt):
         yield Note(f"may be too low: measured on a busy machine ({doubt})")
     for loop in fallbacks(rates):
         rate = format_flop_rate(loop.rate)

@@ -250,17 +250,17 @@ def _sum(name: str, records: Sequence[Record], suite: Suite) -> str:
     program = suite.program
     if program is None or not program.time:
         return text
-    whole = program.time
+    captured = program.time
     text += (
-        f"; `{suite.name}` took {format_seconds(whole)} when it was captured ({program.framework} "
-        f"{program.version}, threads {program.threads}{_each(suite)}): {total / whole:.2f} of it"
+        f"; `{suite.name}` took {format_seconds(captured)} when it was captured ({program.framework} "
+        f"{program.version}, threads {program.threads}{_each(suite)}): {total / captured:.2f} of it"
     )
-    if total / whole > EXPLAINED_SHARE[1]:
+    if total / captured > EXPLAINED_SHARE[1]:
         text += ". In the program they overlap, are fused, or are called without Python"
         return text + _suggest_clock(timed_records)
-    if total / whole >= EXPLAINED_SHARE[0]:
+    if total / captured >= EXPLAINED_SHARE[0]:
         return text
-    return f"{text}. {_rest(whole - total, calls, everything - calls - left_out, left_out)}"
+    return f"{text}. {_rest(captured - total, calls, everything - calls - left_out, left_out)}"
 
 
 def _suggest_clock(records: Sequence[Record]) -> str:
@@ -299,10 +299,10 @@ def _rest(seconds: float, calls: int, unmeasured: int, left_out: int) -> str:
 
 def _leave_out(suite: Suite) -> list[str]:
     """Say what was left out of a suite and why, with its time in the program where that is known."""
-    several = sorted(suite.left_out, key=lambda one: -one.count)
+    reasons = sorted(suite.left_out, key=lambda one: -one.count)
     texts = []
-    for one in several[:REASONS]:
+    for one in reasons[:REASONS]:
         took = "" if one.recorded is None else f", {format_seconds(one.recorded)} when it was recorded"
         texts.append(f"left out: {one.count} x {one.name}{took}: {one.reason}")
-    rest = sum(one.count for one in several[REASONS:])
+    rest = sum(one.count for one in reasons[REASONS:])
     return [*texts, *([f"left out: {rest} more calls, listed in the suite"] if rest else [])]

@@ -149,10 +149,10 @@ def device_text(trace: Trace) -> list[str]:
     device = trace.device
     if device is None:
         return []
-    whole = f"{format_seconds(device.seconds)} of work on a device are in the Kineto trace"
+    total = f"{format_seconds(device.seconds)} of work on a device are in the Kineto trace"
     if trace.clock == "host":
-        return [f"on the device: {whole}, and no call of an operator launched any of it: recorded times are the host's"]
-    return [f"on the device: {whole}, of which these calls launched {_percent(device.of_calls / device.seconds)}"]
+        return [f"on the device: {total}, and no call of an operator launched any of it: recorded times are the host's"]
+    return [f"on the device: {total}, of which these calls launched {_percent(device.of_calls / device.seconds)}"]
 
 
 def left_out(trace: Trace) -> list[str]:

@@ -61,12 +61,12 @@ def side_word(side: Side) -> str | None:
         return None
     if not _may_be_pasted(side):
         return None
-    own = side.environment in ("current", side.framework)
+    is_default = side.environment in ("current", side.framework)
     name = None if side.implementation is None else f"{side.framework}:{side.implementation}"
     if name is not None and full_name(side.framework, str(side.implementation)) != name:
         name = None  # a layer that other frameworks have too: the operator says which
-    place = name or (side.framework if own else side.environment)
-    if name is not None and not own:
+    place = name or (side.framework if is_default else side.environment)
+    if name is not None and not is_default:
         return None
     words = [place]
     if place.startswith("python="):

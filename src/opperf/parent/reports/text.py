@@ -202,12 +202,12 @@ def attribute_key(name: str, value: Argument) -> tuple[str, str]:
 
 def common_attributes(cases: Iterable[Case]) -> list[tuple[str, str]]:
     """Return the attributes that all of several different cases have alike, in their order; none of equal cases."""
-    several = list(dict.fromkeys(cases))
-    if len(several) < 2:
+    distinct = list(dict.fromkeys(cases))
+    if len(distinct) < 2:
         return []
-    shared = [{attribute_key(*pair) for pair in case.attributes.items()} for case in several]
+    shared = [{attribute_key(*pair) for pair in case.attributes.items()} for case in distinct]
     return [
-        key for pair in several[0].attributes.items() if all((key := attribute_key(*pair)) in one for one in shared)
+        key for pair in distinct[0].attributes.items() if all((key := attribute_key(*pair)) in one for one in shared)
     ]
 
 

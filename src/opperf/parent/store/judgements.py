@@ -29,17 +29,17 @@ class Lines:
         #: What was judged earlier, the last verdict on each candidate and case, by their names and ids.
         self.earlier: dict[tuple[str, str], Judged] = {}
         self._digests: dict[tuple[str, str], str] = {}
-        whole = self._read() if resume and path.exists() else 0
+        complete = self._read() if resume and path.exists() else 0
         with explain_errors(path):
             self._file = path.open("ab" if resume else "wb")
             if resume and self._file.seekable():
-                self._file.truncate(whole)
+                self._file.truncate(complete)
 
     def _read(self) -> int:
         """Read what is there, and return the bytes that whole lines take."""
         content = read_bytes(self.path)
-        whole = content.rfind(b"\n") + 1
-        for number, line in enumerate(content[:whole].split(b"\n")[:-1], 1):
+        complete = content.rfind(b"\n") + 1
+        for number, line in enumerate(content[:complete].split(b"\n")[:-1], 1):
             where = f"{self.path}: line {number}"
             try:
                 row = value_of(line, object_pairs_hook=distinct)
@@ -50,7 +50,7 @@ class Lines:
             self._check(row.get("terms"), where)
             judged = Judged.from_json(row, where)
             self.earlier[_key(judged)], self._digests[_key(judged)] = judged, row["digest"]
-        return whole
+        return complete
 
     def _check(self, terms: object, where: str) -> None:
         if terms == self._terms:

@@ -77,10 +77,10 @@ def take(
     going_on = resume is not None and _is_same(output, resume)
     if not force and not going_on and output.exists() and output.stat().st_size:
         lock.close()
-        other = f", `--resume {output}` continues it" if resumes else ""
+        resuming = f", `--resume {output}` continues it" if resumes else ""
         raise InputError(
             f"`{output}` already exists",
-            hint=f"`--force` overwrites it{other}; or choose another path",
+            hint=f"`--force` overwrites it{resuming}; or choose another path",
             slug="output_exists",
         )
     return lock

@@ -28,15 +28,15 @@ def metrics(documents: Iterable[Run | ComparisonRun]) -> tuple[dict[str, dict[st
         for record in run.records:
             if record.time is not None:
                 trial, time = record.trial, record.time
-                own = measures.setdefault(_name(trial.case, trial.direction, trial.side), {})
+                values = measures.setdefault(_name(trial.case, trial.direction, trial.side), {})
                 bounds = None if time.interval is None else (time.interval[0] * NANO, time.interval[1] * NANO)
                 count += 1
-                own["latency"] = _measure(time.value * NANO, bounds)
-        for one in () if isinstance(document, Run) else document.comparisons:
-            if one.verdict.ratio is not None:
-                own = measures.setdefault(_name(one.case, one.direction, one.new), {})
+                values["latency"] = _measure(time.value * NANO, bounds)
+        for comparison in () if isinstance(document, Run) else document.comparisons:
+            if comparison.verdict.ratio is not None:
+                values = measures.setdefault(_name(comparison.case, comparison.direction, comparison.new), {})
                 count += 1
-                own["ratio"] = _measure(one.verdict.ratio, one.verdict.interval)
+                values["ratio"] = _measure(comparison.verdict.ratio, comparison.verdict.interval)
     return measures, count - sum(map(len, measures.values()))
 
 

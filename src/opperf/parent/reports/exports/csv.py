@@ -45,23 +45,23 @@ def lines(document: Run | ComparisonRun) -> Iterator[str]:
                 "compile_time_s": metrics.get("compile_time"),
             }
         )
-    for one in () if isinstance(document, Run) else document.comparisons:
-        low, high = one.verdict.interval or (None, None)
+    for comparison in () if isinstance(document, Run) else document.comparisons:
+        low, high = comparison.verdict.interval or (None, None)
         yield _line(
             {
                 **common,
-                **_trial(one.case, one.direction, one.new),
-                "version": one.new_version,
-                "status": one.status,
-                "time_s": one.new_time,
-                "base_framework": one.base.framework,
-                "base_version": one.base_version,
-                "base_time_s": one.base_time,
-                "verdict": one.verdict.verdict,
-                "ratio": one.verdict.ratio,
+                **_trial(comparison.case, comparison.direction, comparison.new),
+                "version": comparison.new_version,
+                "status": comparison.status,
+                "time_s": comparison.new_time,
+                "base_framework": comparison.base.framework,
+                "base_version": comparison.base_version,
+                "base_time_s": comparison.base_time,
+                "verdict": comparison.verdict.verdict,
+                "ratio": comparison.verdict.ratio,
                 "ratio_low": low,
                 "ratio_high": high,
-                "pairs": one.verdict.pairs,
+                "pairs": comparison.verdict.pairs,
             }
         )
 

@@ -39,12 +39,17 @@ def records(document: Run | ComparisonRun) -> Iterator[dict[str, object]]:
                 if value.interval is not None:
                     info |= {"low": repr(value.interval[0]), "high": repr(value.interval[1])}
             yield {**upload, **_of_record(record, run), **_metric(metric, value.value, info)}
-    for one in () if isinstance(document, Run) else document.comparisons:
-        if one.verdict.ratio is not None:
-            low, high = one.verdict.interval or ("", "")
-            info = {"verdict": one.verdict.verdict, "low": str(low), "high": str(high), "base": _build(one, "base")}
-            trial = _trial(one.case, one.direction, one.new, one.new_version, run)
-            yield {**upload, **trial, **_metric("ratio", one.verdict.ratio, info)}
+    for comparison in () if isinstance(document, Run) else document.comparisons:
+        if comparison.verdict.ratio is not None:
+            low, high = comparison.verdict.interval or ("", "")
+            info = {
+                "verdict": comparison.verdict.verdict,
+                "low": str(low),
+                "high": str(high),
+                "base": _build(comparison, "base"),
+            }
+            trial = _trial(comparison.case, comparison.direction, comparison.new, comparison.new_version, run)
+            yield {**upload, **trial, **_metric("ratio", comparison.verdict.ratio, info)}
 
 
 def _upload(run: Run) -> dict[str, object]:

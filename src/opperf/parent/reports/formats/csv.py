@@ -24,12 +24,12 @@ _PLAIN_VALUES = (
 def render(document: Document, _: Screen) -> str:
     """Return the tables, an empty line between two."""
     texts = []
-    for one in document.tables() or [table(_PLAIN_VALUES, _notes(document.blocks, document.title))]:
+    for part in document.tables() or [table(_PLAIN_VALUES, _notes(document.blocks, document.title))]:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        places = [i for i, column in enumerate(one.columns) if column.name]
-        writer.writerow(for_csv(one.columns[i].name) for i in places)
-        writer.writerows([for_csv(row.cells[i].raw) for i in places] for row in one.rows)
+        places = [i for i, column in enumerate(part.columns) if column.name]
+        writer.writerow(for_csv(part.columns[i].name) for i in places)
+        writer.writerows([for_csv(row.cells[i].raw) for i in places] for row in part.rows)
         texts.append(text.getvalue())
     return "\n".join(texts)
 

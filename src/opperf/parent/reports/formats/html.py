@@ -29,12 +29,12 @@ STYLE = """
 def render(document: Document, _: Screen) -> str:
     """Return the piece of HTML, with a line break at the end."""
     page = document.page() if document.page is not None else document
-    whole = Element("div", {"class": "opperf"})
-    SubElement(whole, "style").text = STYLE
+    container = Element("div", {"class": "opperf"})
+    SubElement(container, "style").text = STYLE
     if page.heading:
-        _add(whole, "h3", page.heading)
-    _blocks(whole, page.blocks)
-    return _text(whole)
+        _add(container, "h3", page.heading)
+    _blocks(container, page.blocks)
+    return _text(container)
 
 
 def piece(document: Document) -> str:
@@ -96,11 +96,11 @@ def _table(parent: Element, table: Table) -> None:
         return
     if table.caption:
         _add(parent, "p", table.caption)
-    whole = SubElement(parent, "table")
-    head = SubElement(SubElement(whole, "thead"), "tr")
+    element = SubElement(parent, "table")
+    head = SubElement(SubElement(element, "thead"), "tr")
     for i in places:
         _add(head, "th", table.columns[i].title or "", **{"class": table.columns[i].align})
-    body = SubElement(whole, "tbody")
+    body = SubElement(element, "tbody")
     for row in table.visible:
         line = SubElement(body, "tr", {"class": row.level} if row.level else {})
         for i in places:

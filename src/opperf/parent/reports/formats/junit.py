@@ -31,10 +31,10 @@ def render(document: Document, _: Screen) -> str:
     for check in document.checks:
         _case(suite, check)
     ElementTree.SubElement(suite, "system-out").text = one_line(document.summary)
-    whole = ElementTree.Element("testsuites")
-    whole.append(suite)
-    ElementTree.indent(whole)
-    return DECLARATION + ElementTree.tostring(whole, encoding="unicode") + "\n"
+    suites = ElementTree.Element("testsuites")
+    suites.append(suite)
+    ElementTree.indent(suites)
+    return DECLARATION + ElementTree.tostring(suites, encoding="unicode") + "\n"
 
 
 def _case(suite: ElementTree.Element, check: Check) -> None:

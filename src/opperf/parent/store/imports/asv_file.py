@@ -104,11 +104,11 @@ def read_build(
     return build
 
 
-def _row(own: object, columns: Sequence[str], where: str, *, is_first: bool) -> Mapping[str, object]:
+def _row(fields: object, columns: Sequence[str], where: str, *, is_first: bool) -> Mapping[str, object]:
     """Return the columns of a benchmark by their names."""
     if not is_first:
-        return dict(zip(columns, read_as(tuple[Unread, ...], own, where)))
-    row = dict(own) if isinstance(own, dict) else {"result": own}
+        return dict(zip(columns, read_as(tuple[Unread, ...], fields, where)))
+    row = dict(fields) if isinstance(fields, dict) else {"result": fields}
     result = row.get("result")
     if not isinstance(result, list) and not (result is None and row.get("params")):
         row["result"] = [result]
@@ -153,13 +153,13 @@ def _block(
         left_out["combinations of parameters that a benchmark skips"] += count - len(places)
 
     def column(name: str) -> Sequence[object]:
-        one = results if name == "result" else _column(row, name, where)
-        if one is None or len(one) != count:
+        values = results if name == "result" else _column(row, name, where)
+        if values is None or len(values) != count:
             return [None] * len(places)
-        return one if len(places) == count else [one[place] for place in places]
+        return values if len(places) == count else [values[place] for place in places]
 
     times, lows, highs = (_times(column(name), where) for name in ("result", "stats_ci_99_a", "stats_ci_99_b"))
-    whole = [
+    bounds = [
         (low, high) if None not in (time, low, high) else (None, None) for time, low, high in zip(times, lows, highs)
     ]
     names = benchmark.param_names if benchmark else ()
@@ -169,8 +169,8 @@ def _block(
         values,
         places,
         times,
-        [low for low, _ in whole],
-        [high for _, high in whole],
+        [low for low, _ in bounds],
+        [high for _, high in bounds],
         _counts(column("stats_repeat"), f"{where}.stats_repeat"),
         _counts(column("stats_number"), f"{where}.stats_number"),
     )

@@ -71,14 +71,14 @@ def pytest_run(data: object, where: str) -> Foreign:
     file, sheet = read_as(_Pytest, data, where), Sheet(where)
     cases = [_pytest_case(one) for one in file.benchmarks]
     counts = Counter((name, repr(arguments)) for name, arguments in cases)
-    for i, (one, (name, arguments)) in enumerate(zip(file.benchmarks, cases)):
-        place, stats = f"{where}: benchmarks[{i}].stats", one.stats
+    for i, (benchmark, (name, arguments)) in enumerate(zip(file.benchmarks, cases)):
+        place, stats = f"{where}: benchmarks[{i}].stats", benchmark.stats
         median, mean, least, most, deviation = (
             seconds(value, place) for value in (stats.median, stats.mean, stats.min, stats.max, stats.stddev)
         )
         spread = Spread(median, mean, least, most, stdev=deviation, samples=stats.rounds, calls=stats.iterations)
         # Tests that have nothing else to tell them apart are told apart by what stands in brackets behind their names.
-        brackets = one.fullname.partition("[")[2].removesuffix("]")
+        brackets = benchmark.fullname.partition("[")[2].removesuffix("]")
         if brackets and (not arguments or counts[name, repr(arguments)] > 1):
             arguments["id" if "id" not in arguments else "test_id"] = brackets
         sheet.add(Timing(name, spread, arguments))
@@ -137,18 +137,20 @@ def google_run(data: object, where: str, *, version: str) -> Foreign:
     aggregates: dict[str, dict[str, float]] = {}
     counts: dict[str, int | None] = {}
     others: list[tuple[str, str]] = []
-    for i, one in enumerate(file.benchmarks):
-        name, place = one.run_name or one.name, f"{where}: benchmarks[{i}].real_time"
-        time = 0.0 if one.real_time is None else seconds(one.real_time, place, unit=UNITS[one.time_unit])
-        if one.run_type == "iteration":
+    for i, benchmark in enumerate(file.benchmarks):
+        name, place = benchmark.run_name or benchmark.name, f"{where}: benchmarks[{i}].real_time"
+        time = (
+            0.0 if benchmark.real_time is None else seconds(benchmark.real_time, place, unit=UNITS[benchmark.time_unit])
+        )
+        if benchmark.run_type == "iteration":
             several = samples.setdefault(name, [])
-            if time and not one.error_occurred:
+            if time and not benchmark.error_occurred:
                 several.append(time)
-        elif one.aggregate_name in AGGREGATES and time and one.aggregate_unit == "time":
-            aggregates.setdefault(name, {})[one.aggregate_name] = time
-            counts[name] = one.repetitions
+        elif benchmark.aggregate_name in AGGREGATES and time and benchmark.aggregate_unit == "time":
+            aggregates.setdefault(name, {})[benchmark.aggregate_name] = time
+            counts[name] = benchmark.repetitions
         else:
-            others.append((name, show(one.aggregate_name)))
+            others.append((name, show(benchmark.aggregate_name)))
     for name, aggregate in others:
         if not samples.get(name):  # of repetitions that are there, every aggregate can be computed
             sheet.leave_out(f"aggregates called {aggregate}")

@@ -67,12 +67,12 @@ def _mxnet_timings(name: str, row: Mapping[str, object], where: str) -> list[Tim
     return [
         Timing(
             f"mxnet:{name}",
-            Spread(one.get("p50"), one.get("avg"), p90=one.get("p90"), p99=one.get("p99")),
+            Spread(statistics.get("p50"), statistics.get("avg"), p90=statistics.get("p90"), p99=statistics.get("p99")),
             arguments,
             direction,
         )
-        for direction, one in times.items()
-        if one.keys() & {"p50", "avg"}
+        for direction, statistics in times.items()
+        if statistics.keys() & {"p50", "avg"}
     ]
 
 
