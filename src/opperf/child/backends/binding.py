@@ -1,26 +1,30 @@
 """How a backend writes down the way its framework spells a neutral operator.
 
-    "add": call("torch.add", "input=lhs, other=rhs"),
+    **functions("torch", {("input=lhs, other=rhs", ""): "add subtract=sub multiply=mul"}),
     "topk": call("nd.topk", "data", "k=k, axis=axis, ret_typ='both'"),
-    "conv2d": Missing("NumPy has no convolution over images"),
+    **gaps("NumPy has no convolution over images", "conv2d depthwise_conv2d"),
     "softmax": composed(softmax, "data, axis", note="exp and sum, composed"),
 
 The first string is the path by which users know the function; the second the positional arguments, the third the
 keywords, each written as a Python argument list. On the left stands the framework's own name of an argument, on the
 right the neutral name or a constant; a bare name is both. `*data` spreads a list.
+
+A table of `functions` says by arguments which operators take them. What no row names is the framework's function of
+that name, if it has one: `OwnNames` in `operators/__init__.py` says where, and how its arguments are called.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
 from functools import cache
 from importlib import import_module
 from inspect import signature
+from types import ModuleType
 from typing import Any, TypeAlias
 
-from opperf.catalog import FAMILIES
+from opperf.catalog import FAMILIES, Operator, catalog
 from opperf.domain.call import Layout
 from opperf.domain.dataclass import dataclass
 
@@ -122,6 +126,58 @@ def call(path: str, positional: str, keywords: str = "", **more: Any) -> Call:
     return Call(path, parameters(positional), parameters(keywords), **more)
 
 
+#: Operators by their arguments, those by place and those by name. Behind `=` stands the name of the function where it
+#: is another than the catalog's, and behind a bar one that it has elsewhere.
+ByArguments: TypeAlias = Mapping[tuple[str, str], str]
+
+
+@dataclass(frozen=True)
+class Row:
+    """An operator in a table by arguments."""
+
+    operator: str
+    name: str
+    elsewhere: tuple[str, ...]
+    positional: str
+    keywords: str
+
+
+def rows(table: ByArguments) -> Iterator[Row]:
+    """Yield the operators of a table.
+
+    >>> list(rows({("data", ""): "negative=neg|minus"}))
+    [Row(operator='negative', name='neg', elsewhere=('minus',), positional='data', keywords='')]
+    """
+    for (positional, keywords), words in table.items():
+        for word in words.split():
+            first, *elsewhere = word.split("|")
+            operator, _, name = first.partition("=")
+            yield Row(operator, name or operator, tuple(elsewhere), positional, keywords)
+
+
+def functions(place: str, table: ByArguments, *, also: tuple[str, ...] = (), **more: Any) -> dict[str, Binding]:
+    """Write down functions below one place; `also` makes further paths of names elsewhere, or else of the name.
+
+    >>> functions("torch", {("input=data", ""): "exp negative=neg"}, also=("aten::{}",))["negative"].also
+    ('aten::neg',)
+    """
+    return {
+        row.operator: call(
+            f"{place}.{row.name}",
+            row.positional,
+            row.keywords,
+            also=tuple(path.format(name) for name in row.elsewhere or (row.name,) for path in also),
+            **more,
+        )
+        for row in rows(table)
+    }
+
+
+def gaps(reason: str, operators: str) -> dict[str, Binding]:
+    """Write down operators that a framework lacks for one reason."""
+    return dict.fromkeys(operators.split(), Missing(reason))
+
+
 def composition(
     function: Callable[..., Any], positional: str | None = None, keywords: str = "", *, note: str, **more: Any
 ) -> Call:
@@ -145,10 +201,35 @@ def compositions(**functions: tuple[Callable[..., Any], str]) -> dict[str, Bindi
     }
 
 
+@dataclass(frozen=True)
+class OwnNames:
+    """Where a framework has its functions of plain names, and how it calls one argument and two; else by the roles."""
+
+    places: Mapping[str, ModuleType]
+    unary: str = "data"
+    binary: str = "lhs, rhs"
+
+    def spelling(self, operator: Operator) -> dict[str, Binding]:
+        """Return the binding of an operator to the function of its name; nothing where there is none."""
+        roles = ", ".join(operator.inputs)
+        positional = {"data": self.unary, "lhs, rhs": self.binary}.get(roles, roles)
+        keywords = ", ".join(f"{name}={name}" for name in operator.attributes)
+        for place, module in self.places.items():
+            if hasattr(module, operator.name):
+                return {operator.name: call(f"{place}.{operator.name}", positional, keywords)}
+        return {}
+
+
 @cache
 def bindings(framework: str) -> Mapping[str, Binding]:
     """Return the binding of each neutral operator in a framework; each file calls its table `BINDINGS`."""
-    result: dict[str, Binding] = {}
+    package = f"opperf.child.backends.{framework}.operators"
+    own_names: OwnNames = import_module(package).OWN_NAMES
+    tables: dict[str, Binding] = {}
     for family in FAMILIES:
-        result.update(import_module(f"opperf.child.backends.{framework}.operators.{family}").BINDINGS)
-    return result
+        tables.update(import_module(f"{package}.{family}").BINDINGS)
+    result: dict[str, Binding] = {}
+    for name, operator in catalog().items():
+        if name not in tables:
+            result |= own_names.spelling(operator)
+    return {**result, **tables}

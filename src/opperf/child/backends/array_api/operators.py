@@ -14,21 +14,19 @@ from typing import Any
 from opperf.catalog import catalog
 from opperf.child.backends.array_api.libraries import Library
 from opperf.child.backends.arrays.operators import (
-    ADDCDIV,
-    ADDCMUL,
     CHANGES,
-    LERP,
+    TERNARY,
     change,
     compositions,
 )
 from opperf.child.backends.arrays.updates import MADE_OF, Updates
-from opperf.child.backends.binding import Binding, Call, Missing, call, composition
+from opperf.child.backends.binding import Binding, ByArguments, Call, Missing, call, composition, rows
 from opperf.domain.backend import Unsupported
 
 AXIS_KEYWORDS = "axis=axis, keepdims=keepdims"
 #: By arguments, those by place and those by name: the operators whose functions take them. Behind `=` stands the name
 #: of the function where it is another than the catalog's; of several the first is taken that a library has.
-BY_ARGUMENTS: Mapping[tuple[str, str], str] = {
+BY_ARGUMENTS: ByArguments = {
     ("data", ""): (
         "abs negative exp exp2 expm1 log log2 log10 log1p sqrt rsqrt cbrt square reciprocal sin cos tan sinh cosh tanh "
         "arcsin=asin arccos=acos arctan=atan arcsinh=asinh arccosh=acosh arctanh=atanh sign floor ceil round trunc "
@@ -91,11 +89,7 @@ BY_ARGUMENTS: Mapping[tuple[str, str], str] = {
     ("rows, columns", "dtype=dtype"): "eye",
 }
 #: By operator: the names of its function, its arguments by place, and those by name.
-FUNCTIONS = {
-    operator: ((names or operator).split(","), *arguments)
-    for arguments, operators in BY_ARGUMENTS.items()
-    for operator, _, names in (word.partition("=") for word in operators.split())
-}
+FUNCTIONS = {row.operator: (row.name.split(","), row.positional, row.keywords) for row in rows(BY_ARGUMENTS)}
 
 
 #: What is made fit before anything is timed: which argument, how, and the note on the record.
@@ -123,8 +117,7 @@ def bindings(library: Library, *, immutable: bool) -> Mapping[str, Binding]:
     """Return every operator of the catalog: a function, a composition, or what is missing of it."""
     xp = library.namespace
     composites, steps = compositions(xp), Updates(xp, immutable)
-    result: dict[str, Binding] = {"lerp": LERP, "addcmul": ADDCMUL, "addcdiv": ADDCDIV}
-    result |= {name: _function(library, name) for name in FUNCTIONS}
+    result = {**TERNARY, **{name: _function(library, name) for name in FUNCTIONS}}
     for name, (function, needs) in composites.items():
         if not isinstance(result.get(name), Call):
             note = f"{', '.join(needs.split()) or 'indexing'} of {library.module.__name__}, composed"

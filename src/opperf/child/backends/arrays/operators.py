@@ -26,9 +26,12 @@ def addcdiv(data: Any, lhs: Any, rhs: Any, value: float = 1.0) -> Any:
     return data + value * (lhs / rhs)
 
 
-LERP = composition(lerp, "start, end, weight", note="a difference, a product and a sum")
-ADDCMUL = composition(addcmul, "data, lhs, rhs", "value=value", note="two products and a sum")
-ADDCDIV = composition(addcdiv, "data, lhs, rhs", "value=value", note="a quotient, a product and a sum")
+#: Of three arrays, element by element.
+TERNARY: Mapping[str, Binding] = {
+    "lerp": composition(lerp, note="a difference, a product and a sum"),
+    "addcmul": composition(addcmul, "data, lhs, rhs", "value=value", note="two products and a sum"),
+    "addcdiv": composition(addcdiv, "data, lhs, rhs", "value=value", note="a quotient, a product and a sum"),
+}
 
 
 def image_to_gray(data: Any, weights: Any) -> Any:

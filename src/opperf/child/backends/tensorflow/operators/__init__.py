@@ -1,1 +1,7 @@
-"""How TensorFlow spells the neutral operators, one file for each family."""
+"""How TensorFlow spells the neutral operators, family by family."""
+
+import tensorflow as tf
+
+from opperf.child.backends.binding import OwnNames
+
+OWN_NAMES = OwnNames({"tf": tf, "tf.math": tf.math})

@@ -7,31 +7,11 @@ from typing import Any
 
 import tensorflow as tf
 
-from opperf.child.backends.arrays.operators import ADDCDIV, ADDCMUL, LERP
-from opperf.child.backends.binding import Binding, Missing, call, compositions
+from opperf.child.backends.arrays.operators import TERNARY
+from opperf.child.backends.binding import Binding, compositions, functions, gaps
 
-UNARY = {
-    "abs": "abs", "negative": "negative", "exp": "exp", "expm1": "math.expm1", "log": "math.log",
-    "log1p": "math.log1p", "sqrt": "sqrt", "rsqrt": "math.rsqrt", "square": "square", "reciprocal": "math.reciprocal",
-    "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "sinh": "sinh",
-    "cosh": "cosh", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "erf": "math.erf",
-    "erfinv": "math.erfinv", "gammaln": "math.lgamma", "digamma": "math.digamma", "sign": "sign", "floor": "floor",
-    "ceil": "math.ceil", "round": "round", "isnan": "math.is_nan", "isinf": "math.is_inf",
-    "isfinite": "math.is_finite", "logical_not": "logical_not", "bitwise_not": "bitwise.invert",
-}  # fmt: skip
-BINARY = {
-    "add": "add", "subtract": "subtract", "multiply": "multiply", "divide": "divide", "floor_divide": "math.floordiv",
-    "remainder": "math.floormod", "power": "pow", "maximum": "maximum", "minimum": "minimum", "arctan2": "atan2",
-    "fmod": "truncatemod", "equal": "equal", "not_equal": "not_equal", "greater": "greater",
-    "greater_equal": "greater_equal", "less": "less", "less_equal": "less_equal", "logical_and": "logical_and",
-    "logical_or": "logical_or", "logical_xor": "math.logical_xor", "bitwise_and": "bitwise.bitwise_and",
-    "bitwise_or": "bitwise.bitwise_or", "bitwise_xor": "bitwise.bitwise_xor", "left_shift": "bitwise.left_shift",
-    "right_shift": "bitwise.right_shift",
-}  # fmt: skip
-BROADCAST = ("add", "subtract", "multiply", "divide", "power", "maximum", "minimum", "equal", "greater")
 #: How far two numbers may differ and be close, as in NumPy.
 RTOL, ATOL = 1e-5, 1e-8
-UNCHANGED = Missing("TensorFlow's tensors never change; its variables do, and opperf makes none")
 
 
 def trunc(data: Any) -> Any:
@@ -66,9 +46,25 @@ def heaviside(lhs: Any, rhs: Any) -> Any:
 
 
 BINDINGS: dict[str, Binding] = {
-    # TensorFlow's functions of one tensor.
-    **{name: call(f"tf.{own}", "data") for name, own in UNARY.items()},
-    "clip": call("tf.clip_by_value", "data", "clip_value_min=minimum, clip_value_max=maximum"),
+    # TensorFlow's functions of one tensor and of two, which broadcast.
+    **functions(
+        "tf",
+        {
+            ("data", ""): (
+                "arcsin=asin arccos=acos arctan=atan arcsinh=asinh arccosh=acosh arctanh=atanh gammaln=math.lgamma "
+                "isnan=math.is_nan isinf=math.is_inf isfinite=math.is_finite bitwise_not=bitwise.invert"
+            ),
+            ("data", "clip_value_min=minimum, clip_value_max=maximum"): "clip=clip_by_value",
+            ("lhs, rhs", ""): (
+                "floor_divide=math.floordiv remainder=math.floormod power=pow arctan2=atan2 fmod=truncatemod "
+                "bitwise_and=bitwise.bitwise_and bitwise_or=bitwise.bitwise_or bitwise_xor=bitwise.bitwise_xor "
+                "left_shift=bitwise.left_shift right_shift=bitwise.right_shift broadcast_add=add "
+                "broadcast_subtract=subtract broadcast_multiply=multiply broadcast_divide=divide broadcast_power=pow "
+                "broadcast_maximum=maximum broadcast_minimum=minimum broadcast_equal=equal broadcast_greater=greater"
+            ),
+            ("data, shape", ""): "broadcast_to",
+        },
+    ),
     **compositions(
         exp2=(lambda data: tf.pow(tf.constant(2.0, data.dtype), data), "tf.pow of two"),
         log2=(lambda data: tf.math.log(data) / log(2), "tf.math.log and a division"),
@@ -81,12 +77,6 @@ BINDINGS: dict[str, Binding] = {
         frac=(lambda data: data - trunc(data), "tf.floor, tf.math.ceil, tf.where and a difference"),
         nan_to_num=(nan_to_num, "tf.math.is_nan, tf.where and tf.clip_by_value"),
         signbit=(is_negative, "tf.math.atan2 and a comparison"),
-    ),
-    # TensorFlow's functions of two tensors, which broadcast.
-    **{name: call(f"tf.{own}", "lhs, rhs") for name, own in BINARY.items()},
-    **{f"broadcast_{name}": call(f"tf.{BINARY[name]}", "lhs, rhs") for name in BROADCAST},
-    "broadcast_to": call("tf.broadcast_to", "data, shape"),
-    **compositions(
         hypot=(lambda lhs, rhs: tf.sqrt(tf.square(lhs) + tf.square(rhs)), "tf.square, a sum and tf.sqrt"),
         logaddexp=(logaddexp, "tf.maximum, tf.exp and tf.math.log1p"),
         copysign=(
@@ -100,17 +90,10 @@ BINDINGS: dict[str, Binding] = {
         ),
     ),
     # Functions of three tensors, which users of TensorFlow write with arithmetic.
-    "lerp": LERP,
-    "addcmul": ADDCMUL,
-    "addcdiv": ADDCDIV,
-    # Nothing is done in place: tensors never change.
-    "add_inplace": UNCHANGED,
-    "subtract_inplace": UNCHANGED,
-    "multiply_inplace": UNCHANGED,
-    "divide_inplace": UNCHANGED,
-    "remainder_inplace": UNCHANGED,
-    "copy_to": UNCHANGED,
-    "relu_inplace": UNCHANGED,
-    "clip_inplace": UNCHANGED,
-    "set_item": UNCHANGED,
+    **TERNARY,
+    **gaps(
+        "TensorFlow's tensors never change; its variables do, and opperf makes none",
+        "add_inplace subtract_inplace multiply_inplace divide_inplace remainder_inplace copy_to relu_inplace "
+        "clip_inplace set_item",
+    ),
 }
