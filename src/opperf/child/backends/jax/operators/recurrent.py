@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax, nn
 
+from opperf.child.backends.arrays.compositions import sequences
 from opperf.child.backends.binding import Binding, call, composition, compositions
 
 
@@ -127,19 +128,6 @@ _RECURRENT: dict[str, Binding] = {
 }
 
 
-def sequence_mask(data: Any, lengths: Any, value: float) -> Any:
-    """Return the data with what lies beyond the lengths filled."""
-    within = jnp.arange(data.shape[0])[:, None] < lengths
-    return jnp.where(within[..., None], data, value)
-
-
-def sequence_reverse(data: Any, lengths: Any) -> Any:
-    """Return each sequence in reverse order."""
-    places = jnp.arange(data.shape[0])[:, None]
-    places = jnp.where(places < lengths, lengths - 1 - places, places)
-    return data[places, jnp.arange(data.shape[1])]
-
-
 def segment_mean(data: Any, segments: Any, count: int) -> Any:
     """Return the sums over the counts."""
     counts = jnp.maximum(jnp.bincount(segments, length=count), 1)
@@ -158,15 +146,7 @@ def _range(arguments: Mapping[str, Any]) -> tuple[float, float]:
 
 
 BINDINGS: dict[str, Binding] = {
-    # Sequences of unequal length in JAX: places made of the lengths, then one function.
-    **compositions(
-        sequence_mask=(sequence_mask, "jax.numpy.arange, a comparison and jax.numpy.where"),
-        sequence_reverse=(sequence_reverse, "jax.numpy.arange, jax.numpy.where, and indexing with two arrays"),
-        sequence_last=(
-            lambda data, lengths: data[lengths - 1, jnp.arange(data.shape[1])],
-            "jax.numpy.arange, and indexing with two arrays",
-        ),
-    ),
+    **sequences(jnp, "jax.numpy"),
     # JAX's sums, means, greatest and counts by index.
     "segment_sum": call("jax.ops.segment_sum", "data, segments", "num_segments=count"),
     "segment_max": call("jax.ops.segment_max", "data, segments", "num_segments=count"),

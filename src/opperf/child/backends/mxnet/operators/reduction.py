@@ -7,15 +7,13 @@ from typing import Any
 
 import mxnet as mx
 
-from opperf.child.backends.binding import Binding, Missing, call
+from opperf.child.backends.binding import Binding, Missing, call, functions
 from opperf.child.backends.mxnet.spelling import CallSpec, Composition, composition
 from opperf.domain.backend import Unsupported
 
 # MXNet's reductions.
 #
 # With `axis` None and dimensions dropped, those of `nd` return shape (1,): it has no tensor without dimensions.
-
-POSITIONS = "`nd` returns positions as float32"
 
 
 def logsumexp(F: Any, data: Any, axis: Any = None, keepdims: bool = False) -> Any:
@@ -52,10 +50,11 @@ def _all_or(axis: Any, rank: int) -> tuple[int, ...]:
 
 
 _REDUCTION: dict[str, Binding] = {
-    **{
-        name: call(f"nd.{name}", "data", "axis, keepdims")
-        for name in ("sum", "mean", "max", "min", "prod", "nansum", "nanprod", "norm")
-    },
+    **functions(
+        "nd", {("data", "axis, keepdims"): "sum mean max min prod nansum nanprod norm", ("data", "axis"): "cumsum"}
+    ),
+    **functions("nd", {("data", "axis, keepdims"): "argmax argmin"}, note="`nd` returns positions as float32"),
+    **functions("np", {("a=data", "axis, keepdims"): "all any"}),
     # np.var and np.std say that their gradients are zero.
     "variance": composition(
         variance, "data", "axis, keepdims", note="the second result of nd.moments", settle=_variance
@@ -64,11 +63,6 @@ _REDUCTION: dict[str, Binding] = {
     "logsumexp": composition(
         logsumexp, "data", "axis, keepdims", note="maximum, difference, exp, sum and log of `nd`, composed"
     ),
-    "argmax": call("nd.argmax", "data", "axis, keepdims", note=POSITIONS),
-    "argmin": call("nd.argmin", "data", "axis, keepdims", note=POSITIONS),
-    "all": call("np.all", "a=data", "axis, keepdims"),
-    "any": call("np.any", "a=data", "axis, keepdims"),
-    "cumsum": call("nd.cumsum", "data", "axis"),
     "cumprod": Missing("MXNet has no running product"),
 }
 
@@ -76,24 +70,20 @@ _REDUCTION: dict[str, Binding] = {
 # MXNet's sorting and selecting.
 
 
-def _ascending(case: Mapping[str, Any]) -> bool:
-    return not case.get("descending", False)
-
-
-def _smallest(case: Mapping[str, Any]) -> bool:
-    return not case.get("largest", True)
-
-
 _SORTING: dict[str, Binding] = {
-    "sort": call("nd.sort", "data", "axis=axis, is_ascend=ascending", derive={"ascending": _ascending}),
-    "argsort": call(
-        "nd.argsort", "data", "axis=axis, is_ascend=ascending, dtype='int64'", derive={"ascending": _ascending}
+    **functions(
+        "nd",
+        {
+            ("data", "axis=axis, is_ascend=ascending"): "sort",
+            ("data", "axis=axis, is_ascend=ascending, dtype='int64'"): "argsort",
+        },
+        derive={"ascending": lambda case: not case.get("descending", False)},
     ),
     "topk": call(
         "nd.topk",
         "data",
         "axis=axis, k=k, ret_typ='both', is_ascend=smallest, dtype='int64'",
-        derive={"smallest": _smallest},
+        derive={"smallest": lambda case: not case.get("largest", True)},
     ),
 }
 
@@ -113,27 +103,27 @@ def metric(F: Any, data: Any, labels: Any, score: Any) -> Any:
         return mx.np.array(score.get()[1], dtype=data.dtype)
 
 
-def _metric(name: str, **settings: Any) -> Callable[[Mapping[str, Any]], Any]:
-    return lambda arguments: getattr(mx.metric, name)(**settings)
+def _metric(name: str) -> Callable[[Mapping[str, Any]], Any]:
+    def make(arguments: Mapping[str, Any]) -> Any:
+        settings = {"TopKAccuracy": {"top_k": arguments.get("k")}, "Perplexity": {"ignore_label": None}}
+        return getattr(mx.metric, name)(**settings.get(name, {}))
 
-
-def _top_k(arguments: Mapping[str, Any]) -> Any:
-    return mx.metric.TopKAccuracy(top_k=arguments["k"])
+    return make
 
 
 _SCORE: dict[str, Binding] = {
-    name: composition(metric, "data, labels, score", derive={"score": make}, note=f"mx.metric.{own}, in NumPy")
-    for name, own, make in (
-        ("accuracy", "Accuracy", _metric("Accuracy")),
-        ("top_k_accuracy", "TopKAccuracy", _top_k),
-        ("f1_score", "F1", _metric("F1")),
-        ("mean_absolute_error", "MAE", _metric("MAE")),
-        ("mean_squared_error", "MSE", _metric("MSE")),
-        ("root_mean_squared_error", "RMSE", _metric("RMSE")),
-        ("negative_log_likelihood", "NegativeLogLikelihood", _metric("NegativeLogLikelihood")),
-        ("perplexity", "Perplexity", _metric("Perplexity", ignore_label=None)),
-        ("pearson_correlation", "PearsonCorrelation", _metric("PearsonCorrelation")),
-    )
+    name: composition(metric, "data, labels, score", derive={"score": _metric(own)}, note=f"mx.metric.{own}, in NumPy")
+    for name, own in {
+        "accuracy": "Accuracy",
+        "top_k_accuracy": "TopKAccuracy",
+        "f1_score": "F1",
+        "mean_absolute_error": "MAE",
+        "mean_squared_error": "MSE",
+        "root_mean_squared_error": "RMSE",
+        "negative_log_likelihood": "NegativeLogLikelihood",
+        "perplexity": "Perplexity",
+        "pearson_correlation": "PearsonCorrelation",
+    }.items()
 }
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from opperf.child.backends.arrays.compositions import sequences
 from opperf.child.backends.binding import Binding, Missing, call, composition, compositions
 
 
@@ -47,19 +48,6 @@ def _products(data: Any, hidden: Any, weights: tuple[Any, ...]) -> tuple[Any, An
 WEIGHTS = "weight_input, weight_hidden, bias_input, bias_hidden"
 CELL = "two numpy.matmul and the functions of the gates"
 LOOP = Missing("NumPy has no recurrent layers; a loop over steps would measure Python")
-
-
-def sequence_mask(data: Any, lengths: Any, value: float) -> Any:
-    """Return the data with what lies beyond the lengths filled."""
-    within = np.arange(data.shape[0])[:, None] < lengths
-    return np.where(within[..., None], data, value)
-
-
-def sequence_reverse(data: Any, lengths: Any) -> Any:
-    """Return each sequence in reverse order."""
-    places = np.arange(data.shape[0])[:, None]
-    places = np.where(places < lengths, lengths - 1 - places, places)
-    return data[places, np.arange(data.shape[1])]
 
 
 def segment_sum(data: Any, segments: Any, count: int) -> Any:
@@ -117,15 +105,7 @@ BINDINGS: dict[str, Binding] = {
     "lstm": LOOP,
     "gru": LOOP,
     "bidirectional_lstm": LOOP,
-    # Sequences of unequal length in NumPy: places made of the lengths, then one function.
-    **compositions(
-        sequence_mask=(sequence_mask, "numpy.arange, a comparison and numpy.where"),
-        sequence_reverse=(sequence_reverse, "numpy.arange, numpy.where, and indexing with two arrays"),
-        sequence_last=(
-            lambda data, lengths: data[lengths - 1, np.arange(data.shape[1])],
-            "numpy.arange, and indexing with two arrays",
-        ),
-    ),
+    **sequences(np, "numpy"),
     # Sums, means, greatest and counts by index in NumPy.
     "bincount": call("numpy.bincount", "x=data", "minlength=count"),
     "histogram": call("numpy.histogram", "a=data", "bins=bins, range=range", derive={"range": _range}),

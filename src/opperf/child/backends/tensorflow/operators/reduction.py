@@ -7,13 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from opperf.child.backends.binding import Binding, call, composition, compositions
-
-REDUCTIONS = {
-    "sum": "reduce_sum", "mean": "reduce_mean", "max": "reduce_max", "min": "reduce_min", "prod": "reduce_prod",
-    "variance": "math.reduce_variance", "std": "math.reduce_std", "all": "reduce_all", "any": "reduce_any",
-    "logsumexp": "reduce_logsumexp", "norm": "norm",
-}  # fmt: skip
+from opperf.child.backends.binding import Binding, composition, compositions, functions
 
 
 def _place(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -78,26 +72,29 @@ def _direction(arguments: Mapping[str, Any]) -> str:
     return "DESCENDING" if arguments.get("descending") else "ASCENDING"
 
 
-def _sorting(path: str) -> Binding:
-    return call(path, "data", "axis=axis, direction=direction", derive={"direction": _direction})
-
-
 PICKED = "tf.gather of each row's label, tf.math.log and tf.reduce_mean"
 
 BINDINGS: dict[str, Binding] = {
     # Reductions and running sums in TensorFlow.
-    **{name: call(f"tf.{own}", "data", "axis=axis, keepdims=keepdims") for name, own in REDUCTIONS.items()},
+    **functions(
+        "tf",
+        {
+            ("data", "axis=axis, keepdims=keepdims"): (
+                "sum=reduce_sum mean=reduce_mean max=reduce_max min=reduce_min prod=reduce_prod "
+                "variance=math.reduce_variance std=math.reduce_std all=reduce_all any=reduce_any "
+                "logsumexp=reduce_logsumexp norm"
+            ),
+            ("data", "axis=axis"): "cumsum cumprod=math.cumprod",
+        },
+    ),
     **compositions(
         argmax=(_place(tf.argmax), "tf.argmax, and tf.expand_dims where the dimension is kept"),
         argmin=(_place(tf.argmin), "tf.argmin, and tf.expand_dims where the dimension is kept"),
         nansum=(_without_nan(tf.reduce_sum, 0), "tf.math.is_nan, tf.where and tf.reduce_sum"),
         nanprod=(_without_nan(tf.reduce_prod, 1), "tf.math.is_nan, tf.where and tf.reduce_prod"),
     ),
-    "cumsum": call("tf.cumsum", "data", "axis=axis"),
-    "cumprod": call("tf.math.cumprod", "data", "axis=axis"),
     # Sorting and selecting in TensorFlow.
-    "sort": _sorting("tf.sort"),
-    "argsort": _sorting("tf.argsort"),
+    **functions("tf", {("data", "axis=axis, direction=direction"): "sort argsort"}, derive={"direction": _direction}),
     "topk": composition(top_k, "data, k, axis, largest", note="tf.math.top_k, whose indices are int32"),
     **compositions(
         accuracy=(

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from opperf.child.backends.binding import Binding, call, composition, compositions
+from opperf.child.backends.binding import Binding, call, composition, compositions, functions
 from opperf.child.backends.torch.operators.shape import axis
 
 
@@ -28,32 +28,23 @@ def f1_score(data: Any, labels: Any) -> Any:
 GATHER = "torch.gather, torch.log and torch.mean"
 
 BINDINGS: dict[str, Binding] = {
-    # PyTorch's reductions. `prod`, `argmax`, `argmin` and the running ones take one axis, the others several.
-    "sum": call("torch.sum", "input=data", FOLD),
-    "mean": call("torch.mean", "input=data", FOLD),
-    # `torch.max` along an axis returns indices as well; `torch.amax` is the maximum alone.
-    "max": call("torch.amax", "input=data", FOLD),
-    "min": call("torch.amin", "input=data", FOLD),
-    "prod": call("torch.prod", "input=data", FOLD),
-    "nansum": call("torch.nansum", "input=data", FOLD),
+    # PyTorch's reductions. `prod`, `argmax`, `argmin` and the running ones take one axis, the others several. Along an
+    # axis `torch.max` returns indices as well, `torch.amax` the maximum alone. There is no sort without indices.
+    **functions(
+        "torch",
+        {
+            ("input=data", FOLD): "sum mean max=amax min=amin prod nansum argmax argmin all any",
+            ("input=data", f"{FOLD}, correction=0"): "variance=var std",
+            ("x=data", FOLD): "norm=linalg.vector_norm",
+            ("input=data", "dim=axis"): "cumsum cumprod",
+            ("input=data", "dim=axis, descending=descending"): "sort argsort",
+            ("input=data, k=k", "dim=axis, largest=largest"): "topk",
+        },
+    ),
+    "logsumexp": call("torch.logsumexp", "input=data", FOLD, derive={"axis": axis}),
     "nanprod": composition(
         nanprod, "data", "axis=axis, keepdims=keepdims", note="torch.isnan, torch.where and torch.prod, composed"
     ),
-    "norm": call("torch.linalg.vector_norm", "x=data", FOLD),
-    "variance": call("torch.var", "input=data", f"{FOLD}, correction=0"),
-    "std": call("torch.std", "input=data", f"{FOLD}, correction=0"),
-    "logsumexp": call("torch.logsumexp", "input=data", FOLD, derive={"axis": axis}),
-    "argmax": call("torch.argmax", "input=data", FOLD),
-    "argmin": call("torch.argmin", "input=data", FOLD),
-    "all": call("torch.all", "input=data", FOLD),
-    "any": call("torch.any", "input=data", FOLD),
-    "cumsum": call("torch.cumsum", "input=data", "dim=axis"),
-    "cumprod": call("torch.cumprod", "input=data", "dim=axis"),
-    # PyTorch's sorting and selecting.
-    # Returns the indices as well; there is no sort without them.
-    "sort": call("torch.sort", "input=data", "dim=axis, descending=descending"),
-    "argsort": call("torch.argsort", "input=data", "dim=axis, descending=descending"),
-    "topk": call("torch.topk", "input=data, k=k", "dim=axis, largest=largest"),
     # Scores in PyTorch, which has none: what evaluation libraries compose.
     **compositions(
         accuracy=(
