@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from opperf.child.backends.binding import Binding, compositions
+from opperf.child.backends.binding import Adapt, Binding, compositions
+
+#: Notes on what is made of a matrix before anything is timed.
+NEAR_IDENTITY = "of the identity plus the data over n, precomputed"
+SYMMETRIC = "of the mean of the data and its transpose, precomputed"
 
 
 def scores(np: Any, place: str) -> dict[str, Binding]:
@@ -74,4 +78,20 @@ def sequences(np: Any, place: str) -> dict[str, Binding]:
             lambda data, lengths: data[lengths - 1, np.arange(data.shape[1])],
             f"{place}.arange, and indexing with two arrays",
         ),
+    )
+
+
+def matrices(np: Any) -> tuple[Adapt, Adapt]:
+    """Return what makes a matrix well conditioned, and what makes it symmetric, before anything is timed."""
+    return (
+        lambda data: np.eye(len(data), dtype=data.dtype) + data / len(data),
+        lambda data: (data + np.transpose(data)) / 2,
+    )
+
+
+def shapes() -> dict[str, Binding]:
+    """Return what reshapes by another shape."""
+    return compositions(
+        reshape_like=(lambda data, like: data.reshape(like.shape), "`data.reshape(like.shape)`"),
+        flatten=(lambda data: data.reshape(len(data), -1), "`data.reshape(len(data), -1)`"),
     )

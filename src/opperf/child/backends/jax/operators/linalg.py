@@ -6,7 +6,8 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from opperf.child.backends.binding import Binding, call, compositions
+from opperf.child.backends.arrays.compositions import NEAR_IDENTITY, SYMMETRIC, matrices
+from opperf.child.backends.binding import Binding, call, compositions, functions
 
 
 def linear(data: Any, weight: Any, bias: Any) -> Any:
@@ -15,47 +16,40 @@ def linear(data: Any, weight: Any, bias: Any) -> Any:
     return product if bias is None else product + bias
 
 
-NEAR = "of the identity plus the data over n, precomputed"
-SYMMETRIC = "of the mean of the data and its transpose, precomputed"
-
-
-def near_identity(data: Any) -> Any:
-    """Make a matrix that is well conditioned."""
-    return jnp.eye(len(data), dtype=data.dtype) + data / len(data)
-
-
-def symmetric(data: Any) -> Any:
-    """Make a matrix that is symmetric."""
-    return (data + data.T) / 2
-
+near_identity, symmetric = matrices(jnp)
 
 BINDINGS: dict[str, Binding] = {
     # Products of matrices and vectors in JAX.
     "matmul": call("jax.numpy.matmul", "lhs, rhs", also=("jax.numpy.dot", "jax.lax.dot")),
     "matmul_transposed": call("jax.numpy.einsum", "'...ik,...jk->...ij', lhs, rhs"),
     "batch_matmul": call("jax.numpy.matmul", "lhs, rhs", also=("jax.lax.batch_matmul",)),
-    "matrix_vector": call("jax.numpy.matmul", "lhs, rhs"),
-    "outer": call("jax.numpy.outer", "lhs, rhs"),
-    "dot": call("jax.numpy.dot", "lhs, rhs"),
-    **compositions(linear=(linear, "jax.numpy.matmul with the weight's transpose, and a sum")),
-    # Parts of matrices in JAX.
-    "trace": call("jax.numpy.trace", "data"),
-    "diagonal": call("jax.numpy.diagonal", "data", "offset=offset"),
-    "triu": call("jax.numpy.triu", "data", "k=offset"),
-    "tril": call("jax.numpy.tril", "data", "k=offset"),
-    "cholesky": call("jax.numpy.linalg.cholesky", "data"),
-    "inverse": call("jax.numpy.linalg.inv", "data", adapt={"data": near_identity}, note=NEAR),
-    "determinant": call("jax.numpy.linalg.det", "data", adapt={"data": near_identity}, note=NEAR),
-    "slogdet": call("jax.numpy.linalg.slogdet", "data", adapt={"data": near_identity}, note=NEAR),
-    "qr": call("jax.numpy.linalg.qr", "data"),
-    "svd_values": call("jax.numpy.linalg.svdvals", "data"),
-    "eigh_values": call("jax.numpy.linalg.eigvalsh", "data", adapt={"data": symmetric}, note=SYMMETRIC),
-    "solve": call("jax.numpy.linalg.solve", "matrix, right", adapt={"matrix": near_identity}, note=NEAR),
-    "triangular_solve": call(
-        "jax.scipy.linalg.solve_triangular", "matrix, right", "lower=True", adapt={"matrix": near_identity}, note=NEAR
+    **functions(
+        "jax.numpy",
+        {
+            ("lhs, rhs", ""): "matrix_vector=matmul dot",
+            ("lhs, rhs", "axes=axes"): "tensordot",
+            # Parts of matrices in JAX.
+            ("data", "offset=offset"): "diagonal",
+            ("data", "k=offset"): "triu tril",
+            ("data", ""): "cholesky=linalg.cholesky qr=linalg.qr svd_values=linalg.svdvals",
+            ("matrix, right", ""): "lstsq=linalg.lstsq",
+        },
     ),
-    "lstsq": call("jax.numpy.linalg.lstsq", "matrix, right"),
-    "kron": call("jax.numpy.kron", "lhs, rhs"),
-    "tensordot": call("jax.numpy.tensordot", "lhs, rhs", "axes=axes"),
+    **compositions(linear=(linear, "jax.numpy.matmul with the weight's transpose, and a sum")),
+    **functions(
+        "jax.numpy.linalg",
+        {("data", ""): "inverse=inv determinant=det slogdet"},
+        adapt={"data": near_identity},
+        note=NEAR_IDENTITY,
+    ),
+    "eigh_values": call("jax.numpy.linalg.eigvalsh", "data", adapt={"data": symmetric}, note=SYMMETRIC),
+    "solve": call("jax.numpy.linalg.solve", "matrix, right", adapt={"matrix": near_identity}, note=NEAR_IDENTITY),
+    "triangular_solve": call(
+        "jax.scipy.linalg.solve_triangular",
+        "matrix, right",
+        "lower=True",
+        adapt={"matrix": near_identity},
+        note=NEAR_IDENTITY,
+    ),
     **compositions(syrk=(lambda data: jnp.matmul(data, data.T), "jax.numpy.matmul with the transpose")),
 }

@@ -6,7 +6,8 @@ from typing import Any
 
 import jax
 
-from opperf.child.backends.binding import Binding, Missing, call, composition, compositions
+from opperf.child.backends.arrays.compositions import shapes
+from opperf.child.backends.binding import Binding, composition, compositions, functions, gaps
 
 
 def device(name: str) -> Any:
@@ -20,38 +21,33 @@ def to_device(data: Any, device: Any) -> Any:
     return jax.device_put(data, device)
 
 
-ON_HOST = Missing("a JAX array caches its host copy, so only the first conversion does any work")
-STATIC = Missing("shapes are constants when JAX compiles, so there is nothing to compute")
-
-
 BINDINGS: dict[str, Binding] = {
     # Laying out elements anew in JAX. Under jit each of these is a copy: a result has memory of its own.
-    "transpose": call("jax.numpy.transpose", "data", "axes=axes"),
-    "swap_axes": call("jax.numpy.swapaxes", "data, axis1, axis2"),
-    "reshape": call("jax.numpy.reshape", "data, shape", also=("jax.lax.reshape",)),
-    "expand_dims": call("jax.numpy.expand_dims", "data, axis"),
-    "squeeze": call("jax.numpy.squeeze", "data", "axis=axis"),
-    "flip": call("jax.numpy.flip", "data", "axis=axis"),
-    "roll": call("jax.numpy.roll", "data, shift", "axis=axis"),
-    "tile": call("jax.numpy.tile", "data, repeats"),
-    "repeat": call("jax.numpy.repeat", "data, repeats", "axis=axis"),
-    "pad": call("jax.numpy.pad", "data, widths", "constant_values=value"),
-    "copy": call("jax.numpy.copy", "data"),
-    "cast": call("jax.numpy.astype", "data, dtype", also=("jax.lax.convert_element_type",)),
-    **compositions(
-        reshape_like=(lambda data, like: data.reshape(like.shape), "`data.reshape(like.shape)`"),
-        flatten=(lambda data: data.reshape(len(data), -1), "`data.reshape(len(data), -1)`"),
+    **functions(
+        "jax.numpy",
+        {
+            ("data", "axes=axes"): "transpose",
+            ("data, axis1, axis2", ""): "swap_axes=swapaxes",
+            ("data, axis", ""): "expand_dims",
+            ("data", "axis=axis"): "squeeze flip concatenate stack",
+            ("data, shift", "axis=axis"): "roll",
+            ("data, repeats", ""): "tile",
+            ("data, repeats", "axis=axis"): "repeat",
+            ("data, widths", "constant_values=value"): "pad",
+            ("data", ""): "copy",
+            ("data, sections", "axis=axis"): "split",
+        },
     ),
-    # Joining and parting arrays in JAX.
-    "concatenate": call("jax.numpy.concatenate", "data", "axis=axis"),
-    "stack": call("jax.numpy.stack", "data", "axis=axis"),
-    "split": call("jax.numpy.split", "data, sections", "axis=axis"),
+    **functions(
+        "jax.numpy",
+        {("data, shape", ""): "reshape", ("data, dtype", ""): "cast=astype|convert_element_type"},
+        also=("jax.lax.{}",),
+    ),
+    **shapes(),
     # JAX's brackets and layouts.
-    "shape_array": STATIC,
-    "size_array": STATIC,
-    "item": ON_HOST,
+    **gaps("shapes are constants when JAX compiles, so there is nothing to compute", "shape_array size_array"),
+    **gaps("a JAX array caches its host copy, so only the first conversion does any work", "item to_numpy"),
     "to_device": composition(to_device, "data, device", adapt={"device": device}, note="jax.device_put"),
-    "contiguous": Missing("XLA chooses the layout of arrays; users cannot"),
-    "to_numpy": ON_HOST,
+    **gaps("XLA chooses the layout of arrays; users cannot", "contiguous"),
     **compositions(get_item=(lambda data, index: data[index], "`data[index]`")),
 }

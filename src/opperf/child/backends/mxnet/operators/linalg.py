@@ -7,6 +7,7 @@ from typing import Any
 
 import mxnet as mx
 
+from opperf.child.backends.arrays.compositions import NEAR_IDENTITY, SYMMETRIC
 from opperf.child.backends.binding import Binding, Missing, call
 from opperf.child.backends.mxnet.spelling import CallSpec, adjust, composition
 
@@ -50,8 +51,6 @@ _MATMUL: dict[str, Binding] = {
 
 #: Seen in 1.9.1: the gradient of any cotangent is zero.
 EIGH_GRADIENT = "the gradient of MXNet's `eigvalsh` is zero everywhere"
-NEAR = "of the identity plus the data over n, precomputed"
-SYMMETRIC = "of the mean of the data and its transpose, precomputed"
 
 
 def near_identity(data: Any) -> Any:
@@ -81,9 +80,11 @@ _LINALG: dict[str, Binding] = {
     "triu": composition(triu, "data", "offset=offset", note="np.tril between two np.swapaxes, composed", numpy=True),
     "tril": call("np.tril", "m=data", "k=offset"),
     "cholesky": call("nd.linalg.potrf", "data", also=("np.linalg.cholesky",)),
-    "inverse": call("nd.linalg.inverse", "data", adapt={"data": near_identity}, note=NEAR, also=("np.linalg.inv",)),
-    "determinant": call("np.linalg.det", "data", adapt={"data": near_identity}, note=NEAR),
-    "slogdet": call("np.linalg.slogdet", "data", adapt={"data": near_identity}, note=NEAR),
+    "inverse": call(
+        "nd.linalg.inverse", "data", adapt={"data": near_identity}, note=NEAR_IDENTITY, also=("np.linalg.inv",)
+    ),
+    "determinant": call("np.linalg.det", "data", adapt={"data": near_identity}, note=NEAR_IDENTITY),
+    "slogdet": call("np.linalg.slogdet", "data", adapt={"data": near_identity}, note=NEAR_IDENTITY),
     "qr": Missing("`np.linalg.qr` of MXNet 1.9 is NumPy's own function, and `nd.linalg.gelqf` is of the transpose"),
     "svd_values": Missing("`np.linalg.svd` of MXNet 1.9 computes the vectors always"),
     "eigh_values": call(
@@ -93,8 +94,8 @@ _LINALG: dict[str, Binding] = {
         note=SYMMETRIC,
         unsupported=dict.fromkeys(("backward", "forward_backward"), EIGH_GRADIENT),
     ),
-    "solve": call("np.linalg.solve", "matrix, right", adapt={"matrix": near_identity}, note=NEAR),
-    "triangular_solve": call("nd.linalg.trsm", "matrix, right", adapt={"matrix": near_identity}, note=NEAR),
+    "solve": call("np.linalg.solve", "matrix, right", adapt={"matrix": near_identity}, note=NEAR_IDENTITY),
+    "triangular_solve": call("nd.linalg.trsm", "matrix, right", adapt={"matrix": near_identity}, note=NEAR_IDENTITY),
     "lstsq": Missing("`np.linalg.lstsq` of MXNet 1.9 is NumPy's own function, which does not take MXNet arrays"),
     "kron": Missing("MXNet 1.9 has no Kronecker product; `nd.khatri_rao` is one for each column"),
     "tensordot": call("np.tensordot", "a=lhs, b=rhs", "axes=axes"),

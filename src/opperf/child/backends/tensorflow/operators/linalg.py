@@ -6,20 +6,10 @@ from typing import Any
 
 import tensorflow as tf
 
-from opperf.child.backends.binding import Binding, call, composition, compositions
+from opperf.child.backends.arrays.compositions import NEAR_IDENTITY, SYMMETRIC, matrices
+from opperf.child.backends.binding import Binding, call, composition, compositions, functions
 
-NEAR = "of the identity plus the data over n, precomputed"
-SYMMETRIC = "of the mean of the data and its transpose, precomputed"
-
-
-def near_identity(data: Any) -> Any:
-    """Make a matrix that is well conditioned."""
-    return tf.eye(len(data), dtype=data.dtype) + data / len(data)
-
-
-def symmetric(data: Any) -> Any:
-    """Make a matrix that is symmetric."""
-    return (data + tf.transpose(data)) / 2
+near_identity, symmetric = matrices(tf)
 
 
 def linear(data: Any, weight: Any, bias: Any) -> Any:
@@ -50,37 +40,41 @@ def kron(lhs: Any, rhs: Any) -> Any:
     return tf.reshape(tf.einsum("ij,kl->ikjl", lhs, rhs), (rows * down, columns * right))
 
 
-def _call_near_identity(path: str, keywords: str = "", matrix: str = "data", more: str = "") -> Binding:
-    return call(path, f"{matrix}{more}", keywords, adapt={matrix: near_identity}, note=NEAR)
-
-
 BINDINGS: dict[str, Binding] = {
     # Products of matrices and vectors in TensorFlow.
-    "matmul": call("tf.matmul", "lhs, rhs"),
-    "matmul_transposed": call("tf.matmul", "lhs, rhs", "transpose_b=True"),
-    "batch_matmul": call("tf.matmul", "lhs, rhs"),
-    "matrix_vector": call("tf.linalg.matvec", "lhs, rhs"),
-    "outer": call("tf.tensordot", "lhs, rhs", "axes=0"),
-    "dot": call("tf.tensordot", "lhs, rhs", "axes=1"),
-    "tensordot": call("tf.tensordot", "lhs, rhs", "axes=axes"),
+    **functions(
+        "tf",
+        {
+            ("lhs, rhs", ""): "matmul batch_matmul=matmul matrix_vector=linalg.matvec",
+            ("lhs, rhs", "transpose_b=True"): "matmul_transposed=matmul",
+            ("lhs, rhs", "axes=0"): "outer=tensordot",
+            ("lhs, rhs", "axes=1"): "dot=tensordot",
+            ("lhs, rhs", "axes=axes"): "tensordot",
+            # Parts of matrices in TensorFlow.
+            ("data", "k=offset"): "diagonal=linalg.diag_part",
+            ("data", ""): "trace=linalg.trace cholesky=linalg.cholesky qr=linalg.qr",
+            ("data", "compute_uv=False"): "svd_values=linalg.svd",
+            ("matrix, right", ""): "lstsq=linalg.lstsq",
+        },
+    ),
     **compositions(
         linear=(linear, "tf.matmul with the weight transposed, and tf.nn.bias_add"),
         syrk=(lambda data: tf.matmul(data, data, transpose_b=True), "tf.matmul with the transpose"),
         kron=(kron, "tf.einsum and tf.reshape"),
     ),
-    # Parts of matrices in TensorFlow.
-    "trace": call("tf.linalg.trace", "data"),
-    "diagonal": call("tf.linalg.diag_part", "data", "k=offset"),
     "triu": composition(triu, "data, offset", note="tf.linalg.band_part, and a difference above the main diagonal"),
     "tril": composition(tril, "data, offset", note="tf.linalg.band_part, and a difference below the main diagonal"),
-    "cholesky": call("tf.linalg.cholesky", "data"),
-    "inverse": _call_near_identity("tf.linalg.inv"),
-    "determinant": _call_near_identity("tf.linalg.det"),
-    "slogdet": _call_near_identity("tf.linalg.slogdet"),
-    "solve": _call_near_identity("tf.linalg.solve", matrix="matrix", more=", right"),
-    "triangular_solve": _call_near_identity("tf.linalg.triangular_solve", "lower=True", "matrix", ", right"),
-    "qr": call("tf.linalg.qr", "data"),
-    "svd_values": call("tf.linalg.svd", "data", "compute_uv=False"),
+    **functions(
+        "tf.linalg",
+        {("data", ""): "inverse=inv determinant=det slogdet"},
+        adapt={"data": near_identity},
+        note=NEAR_IDENTITY,
+    ),
+    **functions(
+        "tf.linalg",
+        {("matrix, right", ""): "solve", ("matrix, right", "lower=True"): "triangular_solve"},
+        adapt={"matrix": near_identity},
+        note=NEAR_IDENTITY,
+    ),
     "eigh_values": call("tf.linalg.eigvalsh", "data", adapt={"data": symmetric}, note=SYMMETRIC),
-    "lstsq": call("tf.linalg.lstsq", "matrix, right"),
 }

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from opperf.child.backends.binding import Binding, Missing, call, composition, compositions
+from opperf.child.backends.binding import Binding, Missing, call, composition, compositions, functions
 
 
 def _exchange(arguments: Mapping[str, Any]) -> list[int]:
@@ -41,30 +41,32 @@ COPIED = "TensorFlow registers no gradient for a copy (tf.raw_ops.DeepCopy)"
 
 BINDINGS: dict[str, Binding] = {
     # Laying out elements anew in TensorFlow; reshapes share the memory of what they are given.
-    "transpose": call("tf.transpose", "data", "perm=axes"),
+    **functions(
+        "tf",
+        {
+            ("data", "perm=axes"): "transpose",
+            ("data, shape", ""): "reshape",
+            ("data, axis", ""): "expand_dims concatenate=concat",
+            ("data", "axis=axis"): "squeeze stack",
+            ("data, shift", "axis=axis"): "roll",
+            ("data, repeats", ""): "tile",
+            ("data, repeats", "axis=axis"): "repeat",
+            ("data, widths", "constant_values=value"): "pad",
+            ("data, dtype", ""): "cast",
+            ("data, sections", "axis=axis"): "split",
+        },
+    ),
     "swap_axes": call("tf.transpose", "data", "perm=order", derive={"order": _exchange}),
-    "reshape": call("tf.reshape", "data, shape"),
-    "expand_dims": call("tf.expand_dims", "data, axis"),
-    "squeeze": call("tf.squeeze", "data", "axis=axis"),
     "flip": call("tf.reverse", "data", "axis=axes", derive={"axes": _axes}),
-    "roll": call("tf.roll", "data, shift", "axis=axis"),
-    "tile": call("tf.tile", "data, repeats"),
-    "repeat": call("tf.repeat", "data, repeats", "axis=axis"),
-    "pad": call("tf.pad", "data, widths", "constant_values=value"),
     "copy": composition(
         copy,
         note="tf.raw_ops.DeepCopy; tf.identity copies nothing",
         unsupported={"backward": COPIED, "forward_backward": COPIED},
     ),
-    "cast": call("tf.cast", "data, dtype"),
     **compositions(
         reshape_like=(lambda data, like: tf.reshape(data, like.shape), "tf.reshape to the shape"),
         flatten=(lambda data: tf.reshape(data, (data.shape[0], -1)), "tf.reshape"),
     ),
-    # Joining and parting tensors in TensorFlow.
-    "concatenate": call("tf.concat", "data, axis"),
-    "stack": call("tf.stack", "data", "axis=axis"),
-    "split": call("tf.split", "data, sections", "axis=axis"),
     # What is asked of a tensor, and where it goes.
     **compositions(
         shape_array=(lambda data: tf.shape(data, out_type=tf.int64), "tf.shape"),

@@ -6,11 +6,9 @@ from typing import Any
 
 import torch
 
-from opperf.child.backends.binding import Binding, call, compositions
+from opperf.child.backends.arrays.compositions import NEAR_IDENTITY, SYMMETRIC
+from opperf.child.backends.binding import Binding, call, compositions, functions
 from opperf.child.backends.torch.functions import other_paths
-
-NEAR = "of the identity plus the data over n, precomputed"
-SYMMETRIC = "of the mean of the data and its transpose, precomputed"
 
 
 def near_identity(data: Any) -> Any:
@@ -29,29 +27,35 @@ BINDINGS: dict[str, Binding] = {
         "torch.matmul", "input=lhs, other=rhs", also=("torch.mm", *other_paths("matmul"), *other_paths("mm"))
     ),
     "batch_matmul": call("torch.bmm", "input=lhs, mat2=rhs", also=other_paths("bmm")),
-    "linear": call("torch.nn.functional.linear", "input=data, weight=weight, bias=bias"),
-    "matrix_vector": call("torch.mv", "input=lhs, vec=rhs"),
-    "outer": call("torch.outer", "input=lhs, vec2=rhs"),
-    "dot": call("torch.dot", "input=lhs, tensor=rhs"),
-    **compositions(matmul_transposed=(lambda lhs, rhs: torch.matmul(lhs, rhs.mT), "torch.matmul of a transposed view")),
-    # PyTorch's parts of matrices, products of special form, systems of equations and decompositions.
-    "trace": call("torch.trace", "input=data"),
-    "diagonal": call("torch.diagonal", "input=data", "offset=offset"),
-    "triu": call("torch.triu", "input=data", "diagonal=offset"),
-    "tril": call("torch.tril", "input=data", "diagonal=offset"),
-    "cholesky": call("torch.linalg.cholesky", "data"),
-    "inverse": call("torch.linalg.inv", "data", adapt={"data": near_identity}, note=NEAR),
-    "determinant": call("torch.linalg.det", "data", adapt={"data": near_identity}, note=NEAR),
-    "slogdet": call("torch.linalg.slogdet", "data", adapt={"data": near_identity}, note=NEAR),
-    "qr": call("torch.linalg.qr", "data"),
-    "svd_values": call("torch.linalg.svdvals", "data"),
-    "eigh_values": call("torch.linalg.eigvalsh", "data", adapt={"data": symmetric}, note=SYMMETRIC),
-    "solve": call("torch.linalg.solve", "matrix, right", adapt={"matrix": near_identity}, note=NEAR),
-    "triangular_solve": call(
-        "torch.linalg.solve_triangular", "matrix, right", "upper=False", adapt={"matrix": near_identity}, note=NEAR
+    **functions(
+        "torch",
+        {
+            ("input=data, weight=weight, bias=bias", ""): "linear=nn.functional.linear",
+            ("input=lhs, vec=rhs", ""): "matrix_vector=mv",
+            ("input=lhs, vec2=rhs", ""): "outer",
+            ("input=lhs, tensor=rhs", ""): "dot",
+            ("input=lhs, other=rhs", ""): "kron",
+            ("a=lhs, b=rhs", "dims=axes"): "tensordot",
+            # Parts of matrices.
+            ("input=data", "offset=offset"): "diagonal",
+            ("input=data", "diagonal=offset"): "triu tril",
+            ("data", ""): "cholesky=linalg.cholesky qr=linalg.qr svd_values=linalg.svdvals",
+            ("matrix, right", ""): "lstsq=linalg.lstsq",
+        },
     ),
-    "lstsq": call("torch.linalg.lstsq", "matrix, right"),
-    "kron": call("torch.kron", "input=lhs, other=rhs"),
-    "tensordot": call("torch.tensordot", "a=lhs, b=rhs", "dims=axes"),
+    **compositions(matmul_transposed=(lambda lhs, rhs: torch.matmul(lhs, rhs.mT), "torch.matmul of a transposed view")),
+    **functions(
+        "torch.linalg",
+        {("data", ""): "inverse=inv determinant=det slogdet"},
+        adapt={"data": near_identity},
+        note=NEAR_IDENTITY,
+    ),
+    "eigh_values": call("torch.linalg.eigvalsh", "data", adapt={"data": symmetric}, note=SYMMETRIC),
+    **functions(
+        "torch.linalg",
+        {("matrix, right", ""): "solve", ("matrix, right", "upper=False"): "triangular_solve=solve_triangular"},
+        adapt={"matrix": near_identity},
+        note=NEAR_IDENTITY,
+    ),
     **compositions(syrk=(lambda data: torch.mm(data, data.T), "torch.mm with the transposed view")),
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from opperf.child.backends.binding import Binding, Call, call, compositions, parameters
+from opperf.child.backends.binding import Binding, Call, call, compositions, functions, parameters
 
 
 def as_tuple(value: Any) -> tuple[Any, ...]:
@@ -43,31 +43,39 @@ def last_first(widths: Any) -> tuple[int, ...]:
 
 BINDINGS: dict[str, Binding] = {
     # PyTorch's ways to lay out the elements of a tensor anew; several are views, which move nothing.
+    **functions(
+        "torch",
+        {
+            ("input=data, dim0=axis1, dim1=axis2", ""): "swap_axes=transpose",
+            ("input=data", "start_dim=1"): "flatten",
+            ("input=data, dim=axis", ""): "expand_dims=unsqueeze",
+            ("input=data, shifts=shift, dims=axis", ""): "roll",
+            ("input=data, repeats=repeats, dim=axis", ""): "repeat=repeat_interleave",
+            ("input=data", ""): "copy=clone",
+            # Joining and parting; the parts are views.
+            ("tensors=data", "dim=axis"): "concatenate=cat stack",
+            ("input=data, chunks=sections", "dim=axis"): "split=chunk",
+        },
+    ),
+    **functions(
+        "torch.Tensor",
+        {
+            ("self=data, other=like", ""): "reshape_like=reshape_as",
+            ("self=data, dtype=dtype", ""): "cast=to",
+            ("self=data", ""): "item contiguous",
+            ("self=data, device=device", ""): "to_device=to",
+        },
+    ),
     "transpose": call("torch.permute", "input=data, dims=axes", derive={"axes": axes}),
-    "swap_axes": call("torch.transpose", "input=data, dim0=axis1, dim1=axis2"),
     "reshape": call("torch.reshape", "input=data, shape=shape", adapt={"shape": as_tuple}),
-    "reshape_like": call("torch.Tensor.reshape_as", "self=data, other=like"),
-    "flatten": call("torch.flatten", "input=data", "start_dim=1"),
-    "expand_dims": call("torch.unsqueeze", "input=data, dim=axis"),
     "squeeze": call("torch.squeeze", "input=data, dim=axis", derive={"axis": axis}),
     "flip": call("torch.flip", "input=data, dims=axis", derive={"axis": axis}),
-    "roll": call("torch.roll", "input=data, shifts=shift, dims=axis"),
     "tile": call("torch.tile", "input=data, dims=repeats", adapt={"repeats": as_tuple}),
-    "repeat": call("torch.repeat_interleave", "input=data, repeats=repeats, dim=axis"),
     "pad": call("torch.nn.functional.pad", "input=data, pad=widths", "value=value", adapt={"widths": last_first}),
-    "copy": call("torch.clone", "input=data"),
-    "cast": call("torch.Tensor.to", "self=data, dtype=dtype"),
-    # PyTorch's joining and parting of tensors; the parts are views.
-    "concatenate": call("torch.cat", "tensors=data", "dim=axis"),
-    "stack": call("torch.stack", "tensors=data", "dim=axis"),
-    "split": call("torch.chunk", "input=data, chunks=sections", "dim=axis"),
     # PyTorch's brackets, layouts and way to NumPy.
     "get_item": Call(
         "torch.Tensor.__getitem__", parameters("data, index"), function=torch.Tensor.__getitem__, note="`data[index]`"
     ),
-    "item": call("torch.Tensor.item", "self=data"),
-    "to_device": call("torch.Tensor.to", "self=data, device=device"),
-    "contiguous": call("torch.Tensor.contiguous", "self=data"),
     **compositions(
         shape_array=(lambda data: torch.tensor(data.shape), "torch.tensor of the shape"),
         size_array=(lambda data: torch.tensor([data.numel()]), "torch.tensor of torch.Tensor.numel"),
