@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 from tests.functional.nodes import Lie, Lying, machine
+from tests.in_process import InProcess
 
 from opperf.domain.node import Node
 from opperf.parent.cli.main import main
 from opperf.parent.measuring.fleet import dispatch
-from opperf.parent.measuring.fleet.engine import Engine, InProcess, Joined
+from opperf.parent.measuring.fleet.engine import Engine, Joined
 from opperf.parent.measuring.fleet.node import Hands
 
 #: The fewest pairs, of the null framework, whose times do not vary.

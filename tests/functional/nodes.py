@@ -6,7 +6,9 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, TypeGuard
 
-from opperf.parent.measuring.fleet.engine import Done, Event, InProcess, Joined
+from tests.in_process import InProcess
+
+from opperf.parent.measuring.fleet.engine import Done, Event, Joined
 from opperf.parent.measuring.fleet.node import Hands
 
 

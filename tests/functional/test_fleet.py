@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 from tests.each import check_each
 from tests.functional.nodes import changing
-
-from opperf.parent.measuring.fleet.engine import InProcess
+from tests.in_process import InProcess
 
 Opperf = Callable[..., Any]
 RUN = ("run", "null:steady", "null:noisy", "add", "exp", "--framework", "null", "--size", "small", "--runs", "5")

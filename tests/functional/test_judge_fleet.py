@@ -12,6 +12,7 @@ import pytest
 from tests.each import check_each
 from tests.functional.conftest import Done
 from tests.functional.nodes import changing
+from tests.in_process import InProcess
 
 import opperf
 from opperf.domain.case import Case
@@ -20,7 +21,7 @@ from opperf.domain.errors import InputError
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.parent.documents.candidates import Judged as Verdict
 from opperf.parent.measuring.fleet.dispatch import _read
-from opperf.parent.measuring.fleet.engine import Answer, InProcess, Judged, JudgedSource, Judging, Order
+from opperf.parent.measuring.fleet.engine import Answer, Judged, JudgedSource, Judging, Order
 from opperf.parent.measuring.fleet.node import Hands
 from opperf.parent.workers.room import Room, probe
 

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 import pytest
+from tests.in_process import InProcess
 
 from opperf.domain.errors import HarnessError, InputError
 from opperf.domain.node import Node
-from opperf.parent.measuring.fleet.engine import Done, Event, InProcess, Joined, Left
+from opperf.parent.measuring.fleet.engine import Done, Event, Joined, Left
 from opperf.parent.measuring.fleet.scheduler import Result, Scheduler, Task
 
 Places: TypeAlias = list[int]
