@@ -50,6 +50,7 @@ site: $(BIN)/.ready  ## build the pages into build/site; a broken link fails
 	$(BIN)/sphinx-build -q -E -W --keep-going -c docs . build/site
 
 generate: $(BIN)/.ready  ## write the parts of the pages that the code knows
+	$(BIN)/python docs/keywords.py
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/support.py
 

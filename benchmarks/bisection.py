@@ -42,6 +42,7 @@ from opperf.parent.measuring.comparing import Comparing
 from opperf.parent.measuring.contest import Contest
 from opperf.parent.measuring.progress import Silent
 from opperf.parent.planning.selection import Selection
+from opperf.parent.sources.options import Bisecting, Judging
 
 BUILDS, PAIRS = 50, 5
 #: The least and the most noise of one pair, as the standard deviation of its log-ratio.
@@ -157,7 +158,7 @@ class Drawn(Comparing):
 def search(past: History) -> Answer:
     """Return what is said of a history."""
     Drawn.history = past
-    order = Order("0", past.names[-1], pairs=PAIRS)
+    order = Order(Bisecting("0", past.names[-1]), Judging(PAIRS))
     rule = Rule(pairs=PAIRS)
     searching = Search(Selection(), past, "", order, rule, Settings(check="none"), Silent())
     side = Side("null", settings={"version": "0"})

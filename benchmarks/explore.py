@@ -29,6 +29,7 @@ from opperf.parent.commands.explore.explore import Expedition, Order
 from opperf.parent.documents.exploration import Territory
 from opperf.parent.measuring.progress import Silent
 from opperf.parent.planning.selection import Selection
+from opperf.parent.sources.options import Exploring
 
 NOISE = "0.02"
 LOOKS = 500
@@ -93,7 +94,7 @@ def explore(cliff: str, seed: int) -> Territory:
     """Explore the null framework with one cliff."""
     side = Side("null", implementation="cliff", settings={"cliff": cliff, "noise": NOISE, "seed": str(seed)})
     trial = Trial(Case("null:cliff", {"data": TensorSpec((256, 1024))}), side, "forward")
-    order = Order(looks=LOOKS)
+    order = Order(Exploring(looks=LOOKS))
     expedition = Expedition(Selection(), Settings(seed=seed), order, None, Silent(), order.aim, {}, [trial])
     expedition.explore(trial, share=1.0)
     (territory,) = expedition.document().territories

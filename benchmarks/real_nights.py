@@ -18,12 +18,14 @@ from typing import Any
 
 from report import publish
 
-from opperf.parent.commands.compare import Judging, compare
+from opperf.parent.commands import compare as comparing
 from opperf.parent.commands.history import archive, named_changes
 from opperf.parent.commands.nightly.nightly import Order, nightly
 from opperf.parent.measuring.progress import Silent, Stderr
+from opperf.parent.planning.request import Request
 from opperf.parent.reports.history import NamedChange
 from opperf.parent.sources.gate_file import nightly_file
+from opperf.parent.sources.options import What
 from opperf.parent.store.database.history import ratios
 
 ANCHOR = "1.26.0"
@@ -45,10 +47,10 @@ builds = {json.dumps([f"numpy=={release}" for release in RELEASES])}
 def direct(change: NamedChange) -> dict[str, Any]:
     """Compare the two releases that a change stands between, and hold the change against that."""
     before, after = change.change.before, change.change.after
-    run, cause = compare(
+    run, cause = comparing.compare(
         [change.series.case.operator],
-        {"size": "small", "direction": "forward"},
-        Judging(),
+        Request(What(size=("small",), direction=("forward",))),
+        comparing.Order(),
         Silent(),
         base=f"numpy=={before}",
         new=[f"numpy=={after}"],

@@ -42,7 +42,7 @@ def test_the_example_of_nights_can_be_read(root: Path) -> None:
 
 def test_the_example_can_be_read_with_its_suite(root: Path) -> None:
     result = read_gate_file(root / "examples" / "ci" / "opperf.toml")
-    assert result.suite is not None
+    assert isinstance(result.suite, Path)
     assert len(read_suite(result.suite).cases) == 4
     assert [read_side(text).side.framework for text in sides(result)] == ["torch", "torch"]
 

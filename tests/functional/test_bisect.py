@@ -23,6 +23,7 @@ from opperf.parent.measuring.contest import Contest
 from opperf.parent.measuring.progress import Progress, Silent
 from opperf.parent.planning.selection import Selection
 from opperf.parent.reports import render
+from opperf.parent.sources.options import Bisecting
 from opperf.parent.store.load import read_value
 
 
@@ -64,7 +65,7 @@ def search(
     progress: Progress | None = None,
 ) -> Bisection:
     """Search some builds."""
-    order = order or Order("v0", builds.names[-1])
+    order = order or Order(Bisecting("v0", builds.names[-1]))
     selection = Selection(operators=operators or ("null:steady",), directions=("forward",))
     settings = Settings(budget=budget, clock=clock)
     searching = Search(selection, builds, ";framework=null", order, Rule(pairs=3), settings, progress or Silent())
@@ -161,7 +162,7 @@ def test_the_columns_of_an_answer_are_explained_below_them() -> None:
 
 
 def test_below_a_step_stands_what_ran_before_and_after_it() -> None:
-    report = render(search(Slowdowns([1.0, 1.05]), order=Order("v0", "v1", explain=True)))
+    report = render(search(Slowdowns([1.0, 1.05]), order=Order(Bisecting("v0", "v1"), explain=True)))
     assert "v0 to v1: script: base ran scripted:1.0 (100 us), new ran scripted:1.05 (105 us)" in report
     assert "v0 to v1: 1 more ran the same on both sides" in report
 
@@ -291,21 +292,21 @@ def test_four_changes_are_all_named() -> None:
 def test_a_journal_saves_measuring_again(tmp_path: Path) -> None:
     journal = tmp_path / "b.json.journal"
     builds = Slowdowns(steps((11, 1.05)))
-    first = only(search(builds, order=Order("v0", "v15", journal=journal)))
+    first = only(search(builds, order=Order(Bisecting("v0", "v15"), journal=journal)))
     with journal.open("a") as torn:
         torn.write('["c1-')
     # Builds of another speed: were they measured, the answer would be another.
     again = Slowdowns(steps((2, 1.5)))
-    second = only(search(again, order=Order("v0", "v15", resume=journal)))
+    second = only(search(again, order=Order(Bisecting("v0", "v15"), resume=journal)))
     assert second.steps == first.steps
 
 
 @pytest.mark.usefixtures("exact")
 def test_a_journal_that_is_read_and_written_again_stays_as_it_is(tmp_path: Path) -> None:
     journal = tmp_path / "b.json.journal"
-    search(Slowdowns(steps()), order=Order("v0", "v15", journal=journal))
+    search(Slowdowns(steps()), order=Order(Bisecting("v0", "v15"), journal=journal))
     lines = journal.read_text()
-    search(Slowdowns(steps()), order=Order("v0", "v15", journal=journal, resume=journal))
+    search(Slowdowns(steps()), order=Order(Bisecting("v0", "v15"), journal=journal, resume=journal))
     assert sorted(journal.read_text().splitlines()) == sorted(lines.splitlines())
 
 
@@ -322,16 +323,16 @@ def test_a_journal_of_any_other_content_is_one_message(line: str, tmp_path: Path
     journal = tmp_path / "b.json.journal"
     journal.write_text(f"{line}\n\n")
     with pytest.raises(InputError, match="line 1") as refusal:
-        search(Slowdowns(steps()), order=Order("v0", "v15", resume=journal))
+        search(Slowdowns(steps()), order=Order(Bisecting("v0", "v15"), resume=journal))
     assert refusal.value.slug == "bad_journal"
 
 
 @pytest.mark.usefixtures("exact")
 def test_the_journal_of_another_search_is_one_message(tmp_path: Path) -> None:
     journal = tmp_path / "b.json.journal"
-    search(Slowdowns(steps()), order=Order("v0", "v15", journal=journal))
+    search(Slowdowns(steps()), order=Order(Bisecting("v0", "v15"), journal=journal))
     with pytest.raises(InputError, match="the journal of another search"):
-        search(Slowdowns(steps()), "null:warming", order=Order("v0", "v15", resume=journal))
+        search(Slowdowns(steps()), "null:warming", order=Order(Bisecting("v0", "v15"), resume=journal))
 
 
 @pytest.mark.usefixtures("exact")

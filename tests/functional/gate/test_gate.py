@@ -120,7 +120,7 @@ def test_inconclusive_comparisons_can_pass_and_are_counted(opperf: Opperf) -> No
         (("gate", "add", "--base", "null"), "a gate needs a base and a new side"),
         (("gate", "--base", "null", "--new", "null"), "nothing to compare"),
         (("gate", "ad", "--base", "null", "--new", "null"), "no operator `ad`"),
-        ((*SAME, "--tolerance", "2"), "`--tolerance`: the value is `2`"),
+        ((*SAME, "--tolerance", "2"), "`--tolerance` is `2`, expected a percentage"),
         ((*SAME, "--pairs", "2"), "`--pairs`: found 2, expected a whole number >= 3"),
         ((*SAME, "--inconclusive", "maybe"), "`--inconclusive`: found 'maybe', expected `fail` or `pass`"),
         ((*SAME, "--new", "nul"), "no environment `nul`"),

@@ -8,8 +8,8 @@ from typing import Annotated, Optional
 import typer
 
 from opperf.parent.cli import options
-
-Option = typer.Option
+from opperf.parent.sources.option import SECONDS, Option
+from opperf.parent.sources.options import INPUT, Names, Plugin
 
 
 def capture(
@@ -24,24 +24,22 @@ def capture(
     framework: Annotated[
         Optional[str],
         Option(
-            metavar="F",
-            help="Framework to capture: torch, mxnet, jax, tensorflow. Default: what the code imports. "
+            "F",
+            "Framework to capture: torch, mxnet, jax, tensorflow. Default: what the code imports. "
             "Models use ONNX Runtime.",
         ),
     ] = None,
-    inputs: options.Input = None,
+    inputs: Annotated[Names, INPUT] = (),
     environment: Annotated[
         Optional[str],
         Option(
-            metavar="E",
-            help="Environment to run your code in: `current`, `torch==2.6.0` or `python=PATH`. Default: as for `run`.",
+            "E",
+            "Environment to run your code in: `current`, `torch==2.6.0` or `python=PATH`. Default: as for `run`.",
         ),
     ] = None,
-    plugin: options.Plugin = None,
-    timeout: Annotated[str, Option(metavar="SECONDS", help="Time limit for all calls of a function together.")] = "300",
-    output: Annotated[
-        Optional[Path], Option(metavar="FILE", help="Write the suite to this file instead of stdout.")
-    ] = None,
+    plugin: Plugin = (),
+    timeout: Annotated[float, Option("SECONDS", "Time limit for all calls of a function together.", SECONDS)] = 300.0,
+    output: Annotated[Optional[Path], Option("FILE", "Write the suite to this file instead of stdout.")] = None,
     force: options.Force = False,
 ) -> None:
     """Write the operators that your functions call as a suite.
@@ -57,15 +55,15 @@ def capture(
     from opperf.parent.sources.user_inputs import pairs
 
     files = [Path(place) for one in code for place in (one, one.rpartition(":")[0])]
-    take_output(output, force=force, inputs=[*files, *(plugin or ())])
+    take_output(output, force=force, inputs=[*files, *plugin])
     result = captured(
         code,
         Bar().note,
         framework=framework,
-        inputs=pairs(inputs or (), "--input"),
+        inputs=pairs(inputs, "--input"),
         environment=environment,
         timeout=timeout,
-        plugin=plugin or (),
+        plugin=plugin,
     )
     if output is None:
         emit(suite_text(result.suite))

@@ -7,33 +7,11 @@ from typing import Annotated, Optional
 
 import typer
 
-from opperf.domain.dataclass import dataclass
+from opperf.domain.plan import Settings
 from opperf.parent.cli import options
-from opperf.parent.cli.option_groups import grouped
-
-PairBudget = Annotated[
-    Optional[str], typer.Option(metavar="SECONDS", help="Sampling time of a case in each pair. Default: as needed.")
-]
-PairPrecision = Annotated[
-    Optional[str],
-    typer.Option(
-        metavar="P", help="Stop sampling in a pair once its ratio is this precise. Default: half the tolerance."
-    ),
-]
+from opperf.parent.sources.options import Check, ComparingClock, Deciding, Explain, How, Jobs, NoCheck, OnFleet, What
 
 
-@dataclass(frozen=True)
-class PairSampling:
-    """How many pairs there are, and how long each takes samples, in the words of `run`."""
-
-    processes: Annotated[
-        Optional[int], typer.Option(metavar="K", help="Number of processes per side: the same as `--pairs`.")
-    ] = None
-    trial_budget: PairBudget = None
-    precision: PairPrecision = None
-
-
-@grouped
 def compare(
     operators: options.Operators = None,
     *,
@@ -44,17 +22,18 @@ def compare(
     new: Annotated[
         Optional[list[str]], typer.Option(metavar="SIDE", help="Side to compare with the base. Repeatable.")
     ] = None,
-    what: options.What,
-    judging: options.Judging,
-    settling: options.Settling,
-    sampling: PairSampling,
-    how: options.How,
-    jobs: options.Jobs = "1",
-    clock: options.ComparingClock = "wall",
-    check: options.Check = None,
-    no_check: options.NoCheck = False,
-    explain: options.Explain = False,
-    fleet: options.OnFleet,
+    what: What,
+    deciding: Deciding,
+    processes: Annotated[
+        Optional[int], typer.Option(metavar="K", help="Number of processes per side: the same as `--pairs`.")
+    ] = None,
+    how: How,
+    jobs: Jobs = Settings.jobs,
+    clock: ComparingClock = Settings.clock,
+    check: Check = None,
+    no_check: NoCheck = False,
+    explain: Explain = False,
+    fleet: OnFleet,
     no_samples: Annotated[
         bool, typer.Option("--no-samples", help="Keep only verdicts, ratios and times, not what each pair said.")
     ] = False,
@@ -70,32 +49,22 @@ def compare(
     from opperf.domain.errors import way_out
     from opperf.domain.units import plural
     from opperf.parent.cli.keeping import keep, publish, take_places
-    from opperf.parent.cli.options import inputs, request, wishes
-    from opperf.parent.cli.options import judging as judging_of
+    from opperf.parent.cli.options import command, inputs, wishes
     from opperf.parent.cli.progress import Bar
     from opperf.parent.commands import compare as comparing
-    from opperf.parent.planning.request import checking, comparing_clock
+    from opperf.parent.planning.request import Request, checking, comparing_clock
     from opperf.parent.reports.comparison import document
     from opperf.parent.reports.formats import check_format
 
     check_format(report.format, checks=True)
     read = [*inputs(operators, what), *(map(Path, operators or ()) if base is None and not new else ())]
     take_places(report, read)
+    which = checking(check, no_check=no_check)
+    nodes, keeps = wishes(fleet), not no_samples
     comparison_run, cause = comparing.compare(
         operators or (),
-        {
-            **request(what, how),
-            "jobs": jobs,
-            "clock": comparing_clock(clock),
-            "check": checking(check, no_check=no_check),
-        },
-        judging_of(
-            *(judging, settling, report),
-            **vars(sampling),
-            explain=explain,
-            fleet=wishes(fleet),
-            keep_samples=not no_samples,
-        ),
+        Request(what, how=how, jobs=jobs, clock=comparing_clock(clock), check=which),
+        comparing.Order(deciding, explain, report.labels, command(), nodes, processes, keep_samples=keeps),
         Bar(),
         base=base,
         new=new or (),

@@ -12,6 +12,7 @@ import typer
 from opperf.domain.units import plural
 from opperf.parent.cli import options
 from opperf.parent.cli.output import show, tell
+from opperf.parent.sources.options import Plugin
 
 if TYPE_CHECKING:
     from opperf.param.config import ConfiguredOperator, Workloads
@@ -23,7 +24,7 @@ app = options.verb_application(help="Check PARAM's benchmark configs, or print t
 
 @app.command("check")
 def check(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Config files.")], plugin: options.Plugin = None
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Config files.")], plugin: Plugin = ()
 ) -> None:
     """Check configs, and report every mistake with its location.
 
@@ -38,7 +39,7 @@ def check(
     from opperf.parent.workers.pool import Pool
 
     wrong = 0
-    own = workloads([plugin_file(path) for path in plugin or ()], installed=True, note=tell)
+    own = workloads([plugin_file(path) for path in plugin], installed=True, note=tell)
     with Pool(Settings(), tell, own.plugins) as pool:
         for file in files:
             try:

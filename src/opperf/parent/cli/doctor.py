@@ -9,6 +9,8 @@ import typer
 from opperf.parent.cli import options
 from opperf.parent.cli.output import deliver, tell
 from opperf.parent.reports.formats import check_format
+from opperf.parent.sources.option import Only
+from opperf.parent.sources.options import Plugin, Where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,11 +22,8 @@ if TYPE_CHECKING:
 
 def doctor(
     *,
-    framework: options.Framework = None,
-    environment: options.Environment = None,
-    device: options.Device = None,
-    threads: options.Threads = 1,
-    plugin: options.Plugin = None,
+    where: Annotated[Where, Only("framework", "environment", "device", "threads")],
+    plugin: Plugin = (),
     peaks: Annotated[bool, typer.Option("--peaks", help="Measure this machine's peak bandwidth and FLOP/s.")] = False,
     format: options.Format = None,
 ) -> None:
@@ -41,24 +40,24 @@ def doctor(
     from opperf.parent.workers.interpreters import importable, settled_side
 
     check_format(format)
-    plugins = plugin_files({"framework": framework, "plugin": plugin}, note=tell)
+    plugins = plugin_files(plugin, where.framework, note=tell)
     here = importable()
     selection = Selection(
-        frameworks=framework or (),
-        environments=environment or (),
-        devices=device or (),
-        threads=threads,
+        frameworks=where.framework,
+        environments=where.environment,
+        devices=where.device,
+        threads=where.threads,
         plugins=plugins,
     )
-    asks = framework or environment or here
+    asks = where.framework or where.environment or here
     several = [settled_side(side) for side in sides(selection, frameworks(selection, here))] if asks else []
     facts, signs = machine.facts(), machine_noise.signs()
     if peaks:
         _measure(several, plugins, machine_noise.busy(signs))
-    where = (several[0].device if several else "cpu", threads)
-    rates = [rate for rate in stored_rates() if (rate.device, rate.threads) == where]
-    visits = _visits(several, plugins, looks=not device and bool(facts["gpus"]))
-    deliver(document(facts, machine_noise.judge(signs), where, rates, [*visits]), format)
+    place = (several[0].device if several else "cpu", where.threads)
+    rates = [rate for rate in stored_rates() if (rate.device, rate.threads) == place]
+    visits = _visits(several, plugins, looks=not where.device and bool(facts["gpus"]))
+    deliver(document(facts, machine_noise.judge(signs), place, rates, [*visits]), format)
 
 
 def _visits(sides: Sequence[Side], plugins: Sequence[Path], *, looks: bool) -> Iterator[Visit]:

@@ -24,6 +24,7 @@ import typer
 
 from opperf.domain.errors import HarnessError, OpperfError
 from opperf.parent.cli import places
+from opperf.parent.cli.option_groups import grouped
 from opperf.parent.cli.output import tell
 
 #: The variable that shows tracebacks, as `--debug` does.
@@ -36,10 +37,10 @@ _debug = False
 
 
 def debuggable(app: typer.Typer, *, but: Sequence[str] = ()) -> typer.Typer:
-    """Give each command of an application the option `--debug`, `but` those whose words are a script's own."""
+    """Give each command of an application its options and `--debug`, `but` those whose words are a script's own."""
     for one in app.registered_commands:
         if one.callback is not None and one.name not in but:
-            one.callback = _with_debug(one.callback)
+            one.callback = _with_debug(grouped(one.callback))
     for group in app.registered_groups:
         if group.typer_instance is not None:
             debuggable(group.typer_instance)

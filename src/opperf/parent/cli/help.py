@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from typer.core import TyperCommand
 
 from opperf.parent.cli import options
+from opperf.parent.sources.options import Deciding, OnFleet, Sampling, What, Where
 
 if TYPE_CHECKING:
     from typer._click.core import Context
@@ -20,12 +21,11 @@ def _names(*groups: type, more: tuple[str, ...] = ()) -> frozenset[str]:
 
 #: The titles of groups, and the parameters in each; others stand under `OTHERS`, and what every command has is last.
 GROUPS = {
-    "What": _names(options.What, more=("config", "operators")),
-    "Where": _names(options.Where, options.OnFleet, more=("base", "new", "cpus", "jobs")),
+    "What": _names(What, more=("config", "operators")),
+    "Where": _names(Where, OnFleet, more=("base", "new", "cpus", "jobs")),
     "How precisely": _names(
-        options.Sampling,
-        options.Judging,
-        options.Settling,
+        Sampling,
+        Deciding,
         more=("budget", "timeout", "seed", "clock", "loop", "check", "no_check", "explain", "compile_cache"),
     ),
     "Output": _names(options.Keeping, options.Report, more=("top",)),

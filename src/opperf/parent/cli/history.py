@@ -9,6 +9,8 @@ from typing import Annotated, Optional
 import typer
 
 from opperf.parent.cli import options
+from opperf.parent.documents.tolerances import TOLERANCE
+from opperf.parent.sources.option import PERCENT, Option
 
 app = options.verb_application(
     help="Keep results in a database, and see how they change over time.", no_args_is_help=True
@@ -128,9 +130,7 @@ def show_changes(
     *,
     database: Database = None,
     since: Since = None,
-    tolerance: Annotated[
-        str, typer.Option(metavar="PERCENT", help="Smallest change worth reporting.")
-    ] = options.USUAL_TOLERANCE,
+    tolerance: Annotated[float, Option("PERCENT", "Smallest change worth reporting.", PERCENT)] = TOLERANCE,
     format: options.Format = None,
 ) -> None:
     """Show between which builds operators changed.
@@ -139,7 +139,6 @@ def show_changes(
     slower machine does not matter. Absolute times from `opperf history import` are judged on their own, which is much
     weaker evidence.
     """
-    from opperf.domain.units import parse_percent
     from opperf.parent.cli.output import deliver
     from opperf.parent.commands.history import archive, check_name, day, imported_changes, named_changes
     from opperf.parent.reports.formats import check_format
@@ -147,11 +146,11 @@ def show_changes(
     from opperf.parent.store.database.series import Filters
 
     check_format(format)
-    share, begin = parse_percent(tolerance, name="`--tolerance`"), day(since)
+    begin = day(since)
     of_operator = Filters(operator=operator)
     with archive(database) as store:
-        ratios = named_changes(store, of_operator, since=begin, tolerance=share)
-        times = imported_changes(store, of_operator, since=begin, tolerance=share)
+        ratios = named_changes(store, of_operator, since=begin, tolerance=tolerance)
+        times = imported_changes(store, of_operator, since=begin, tolerance=tolerance)
         if operator is not None and not ratios.series and not times.series:
             check_name(store, operator)
     rows = [*ratios.changes, *times.changes]

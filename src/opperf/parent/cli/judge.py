@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Optional
 import typer
 
 from opperf.parent.cli import options
-from opperf.parent.cli.option_groups import grouped
+from opperf.parent.sources.option import Only, Option
+from opperf.parent.sources.options import Judging, Limits, Names, OnFleet, What, Where
 
 if TYPE_CHECKING:
     from opperf.parent.cli.progress import Bar
@@ -20,12 +21,10 @@ if TYPE_CHECKING:
     from opperf.parent.measuring.judge.session import Order
     from opperf.parent.planning.request import Request
 
-Option = typer.Option
 #: So many candidates are explained for a page: each takes a process more.
 FEW = 20
 
 
-@grouped
 def judge(
     candidates: Annotated[
         Optional[list[str]],
@@ -35,62 +34,51 @@ def judge(
     against: Annotated[
         str,
         Option(
-            metavar="REFERENCE",
-            help="What they should compute: an operator, a function of your own, or a problem (`kernelbench:FILE`).",
+            "REFERENCE",
+            "What they should compute: an operator, a function of your own, or a problem (`kernelbench:FILE`).",
         ),
     ],
-    inputs: options.Input = None,
-    attribute: Annotated[
-        options.Words, Option(metavar="NAME=VALUE", help="Value of an attribute, such as `axis=1`.")
-    ] = None,
+    what: Annotated[What, Only("inputs", "attributes", "dtype", "plugin")],
     constant: Annotated[
-        options.Words,
-        Option(metavar="NAME", help="Input that is the same in all calls, such as weights: it may be packed once."),
-    ] = None,
-    dtype: Annotated[options.Words, Option(metavar="D", help="Element type to use instead of float32.")] = None,
+        Names, Option("NAME", "Input that is the same in all calls, such as weights: it may be packed once.")
+    ] = (),
     sizes: Annotated[
-        Optional[str], Option(metavar="S,...", help="Default inputs to use: small, common, large. Default: common.")
+        Optional[str], Option("S,...", "Default inputs to use: small, common, large. Default: common.")
     ] = None,
-    framework: options.Framework = None,
-    environment: options.Environment = None,
-    device: Annotated[
-        options.Words, Option(metavar="cpu", help="The CPU: the judge has been proven on no other.")
-    ] = None,
-    threads: options.Threads = 1,
-    plugin: options.Plugin = None,
+    side: Annotated[Where, Only("framework", "environment", "threads")],
+    device: Annotated[Names, Option("cpu", "The CPU: the judge has been proven on no other.")] = (),
     many: Annotated[
         Optional[Path],
         Option(
-            "--candidates",
-            metavar="PLACE",
-            help="Also judge each Python file of this folder, or each line of this JSON Lines file.",
+            "PLACE",
+            "Also judge each Python file of this folder, or each line of this JSON Lines file.",
+            flag="candidates",
         ),
     ] = None,
-    jobs: Annotated[int, Option(metavar="N", min=1, help="Number of candidates to check at a time; one is timed.")] = 1,
+    jobs: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Number of candidates to check at a time; one is timed.")
+    ] = 1,
     explain: Annotated[
-        bool, Option("--explain", help=f"Show what ran in a call; --html does for up to {FEW} named candidates.")
+        bool, Option("", f"Show what ran in a call; --html does for up to {FEW} named candidates.")
     ] = False,
-    resume: Annotated[bool, Option("--resume", help="Continue the file of --output.")] = False,
+    resume: Annotated[bool, Option("", "Continue the file of --output.")] = False,
     room: Annotated[
         str,
         Option(
-            metavar="auto|none",
-            help="What confines candidates: auto uses all that this machine has, none trusts them with your files.",
+            "auto|none",
+            "What confines candidates: auto uses all that this machine has, none trusts them with your files.",
         ),
     ] = "auto",
     fleet: Annotated[
         Optional[str],
         Option(
-            metavar="ENGINE",
-            help="Judge on a fleet: `ray://HOST:10001`, `ray` (this machine) or `slurm:JOBS`. It gets your code.",
+            "ENGINE",
+            "Judge on a fleet: `ray://HOST:10001`, `ray` (this machine) or `slurm:JOBS`. It gets your code.",
         ),
     ] = None,
-    where: Annotated[
-        Optional[str],
-        Option(metavar="CONDITIONS", help="Nodes of the fleet to use, such as `cpu=AMD EPYC*`."),
-    ] = None,
-    judging: options.Judging,
-    how: options.Limits,
+    where: Annotated[Optional[str], Option("CONDITIONS", "Nodes of the fleet to use, such as `cpu=AMD EPYC*`.")] = None,
+    judging: Judging,
+    how: Limits,
     report: options.Report,
 ) -> None:
     """Judge kernels that nobody vouches for.
@@ -105,38 +93,28 @@ def judge(
     from opperf.parent.cli.keeping import keep, publish, take_places
     from opperf.parent.cli.progress import Bar
     from opperf.parent.measuring.judge.session import Order, judged_run
-    from opperf.parent.planning import request as requests
+    from opperf.parent.planning.request import Request, rule
     from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.judge import document, tally
-    from opperf.parent.sources.user_inputs import input_cases, pairs
 
     check_format(report.format, checks=True)
-    request = {
-        **vars(how),
-        "framework": framework,
-        "environment": environment,
-        "device": device,
-        "threads": threads,
-        "dtype": dtype,
-        "plugin": plugin,
-        "inputs": input_cases(inputs or ()),
-        "attributes": pairs(attribute or (), "--attribute"),
-        "size": None if sizes is None else sizes.split(","),
-    }
-    rule = requests.rule(judging.tolerance, judging.pairs)
+    size = () if sizes is None else tuple(sizes.split(","))
+    request = Request(replace(what, size=size), replace(side, device=device), how=how)
     # A file of lines is the judge's own, which it may go on with; what it has is not written once more.
     lines = report.output if report.output is not None and report.output.suffix == ".jsonl" else None
     rest = report if lines is None else replace(report, output=None)
-    take_places(rest, [many, *options.inputs([*(candidates or ()), against], options.What(plugin=plugin))])
+    take_places(rest, [many, *options.inputs([*(candidates or ()), against], what)])
     explain = explain or (report.html is not None and many is None and len(candidates or ()) <= FEW)
-    order = Order(candidates or (), against, many, jobs, lines, resume, report.force, room, constant or (), explain)
-    labels, command, bar = options.labels(report), options.command(), Bar()
+    order = Order(candidates or (), against, many, jobs, lines, resume, report.force, room, constant, explain)
+    labels, command, bar = report.labels, options.command(), Bar()
 
     def tell(judged: Judged) -> None:
         bar.note(f"{judged.candidate}: {judged.verdict}: {judged.reason}")
 
-    with _fleet(options.OnFleet(fleet, where), order, request, bar) as nodes:
-        result, cause = judged_run(order, request, rule, bar, tell, elsewhere=nodes, labels=labels, command=command)
+    with _fleet(OnFleet(fleet, where), order, request, bar) as nodes:
+        result, cause = judged_run(
+            order, request, rule(judging), bar, tell, elsewhere=nodes, labels=labels, command=command
+        )
     publish(result, document(result), rest, tally(result.judgements))
     keep(result, report)
     if cause is not None:
@@ -144,7 +122,7 @@ def judge(
     raise typer.Exit(exit_code(result.judgements))
 
 
-def _fleet(wish: options.OnFleet, order: Order, request: Request, bar: Bar) -> AbstractContextManager[Fleet | None]:
+def _fleet(wish: OnFleet, order: Order, request: Request, bar: Bar) -> AbstractContextManager[Fleet | None]:
     """Return the requested fleet, None without one; whatever a fleet needs is imported for one alone."""
     wishes = options.wishes(wish)
     if wishes is None:
@@ -152,7 +130,7 @@ def _fleet(wish: options.OnFleet, order: Order, request: Request, bar: Bar) -> A
     from opperf.parent.measuring.fleet.dispatch import judging_fleet
     from opperf.parent.planning.request import plugin_files
 
-    plugins = bool(plugin_files(request, note=bar.note))
+    plugins = bool(plugin_files(request.what.plugin, request.where.framework, note=bar.note))
     return judging_fleet(wishes, order.against, room=order.room, plugins=plugins, progress=bar)
 
 

@@ -5,37 +5,26 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Optional
 
-import typer
-
 from opperf.parent.cli import options
-from opperf.parent.cli.option_groups import grouped
+from opperf.parent.sources.option import Only, Option, Overrides
+from opperf.parent.sources.options import Check, GateOptions, NoCheck
 
-Option = typer.Option
 
-
-@grouped
 def nightly(
     *,
-    config: Annotated[
-        Path, Option(metavar="FILE", help="File with a [nightly] or [tool.opperf.nightly] table.")
-    ] = Path("opperf.toml"),
-    anchor: Annotated[
-        Optional[str], Option(metavar="SIDE", help="Compare with this build instead of the file's anchor.")
-    ] = None,
+    config: Annotated[Path, Option("FILE", "File with a [nightly] or [tool.opperf.nightly] table.")] = Path(
+        "opperf.toml"
+    ),
+    anchor: Annotated[Optional[str], Option("SIDE", "Compare with this build instead of the file's anchor.")] = None,
     overlap: Annotated[
-        bool, Option("--overlap", help="Compare a new anchor with the previous one, so that histories continue.")
+        bool, Option("", "Compare a new anchor with the previous one, so that histories continue.")
     ] = False,
-    again: Annotated[bool, Option("--again", help="Measure builds again that are already in the database.")] = False,
-    clock: Annotated[Optional[str], Option(metavar="wall|instructions", help=options.COMPARING_CLOCK)] = None,
-    check: options.Check = None,
-    no_check: options.NoCheck = False,
+    again: Annotated[bool, Option("", "Measure builds again that are already in the database.")] = False,
+    overrides: Annotated[Overrides[GateOptions], Only("clock")],
+    check: Check = None,
+    no_check: NoCheck = False,
     report: options.Report,
-    markdown: Annotated[Optional[Path], Option(metavar="FILE", help="Write a Markdown report.")] = None,
-    junit: Annotated[Optional[Path], Option(metavar="FILE", help="Write a JUnit XML report.")] = None,
-    github: Annotated[
-        Optional[bool],
-        Option("--github/--no-github", help="Write annotations and a step summary. Default: in GitHub Actions."),
-    ] = None,
+    reviewing: options.Reviewing,
 ) -> None:
     """Compare builds with an anchor and with the previous build.
 
@@ -47,22 +36,21 @@ def nightly(
 
     from opperf.domain.errors import way_out
     from opperf.parent.cli.gate import Places, deliver
-    from opperf.parent.cli.options import command, labels
+    from opperf.parent.cli.options import command
     from opperf.parent.cli.output import tell
     from opperf.parent.cli.progress import Bar
     from opperf.parent.commands.history import archive
     from opperf.parent.commands.nightly.nightly import Order
     from opperf.parent.commands.nightly.nightly import nightly as measure
-    from opperf.parent.planning.request import checking, comparing_clock
+    from opperf.parent.planning.request import checking
     from opperf.parent.reports.nightly import document
-    from opperf.parent.sources.gate_file import read_nightly_file
+    from opperf.parent.sources.gate_file import overridden, read_nightly_file
 
     file = read_nightly_file(config)
-    if clock is not None:
-        file = replace(file, gate=replace(file.gate, clock=comparing_clock(clock)))
-    places = Places(report.format, report.output, markdown, junit, github, report.html, report.plot, report.force)
-    places.check([config, file.gate.suite])
-    order = Order(anchor, overlap, again, checking(check, no_check=no_check), labels(report), command())
+    file = replace(file, gate=overridden(file.gate, overrides))
+    places = Places(report, reviewing)
+    places.check([config, *options.inputs((), file.gate)])
+    order = Order(anchor, overlap, again, checking(check, no_check=no_check), report.labels, command())
     with archive(report.database or file.database, create=True) as store:
         nights = measure(file, store, order, Bar())
     if nights.nights:

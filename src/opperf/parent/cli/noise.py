@@ -8,17 +8,18 @@ from typing import Annotated, Optional
 
 import typer
 
+from opperf.domain.plan import Settings
 from opperf.domain.units import plural
 from opperf.parent.cli import options
-from opperf.parent.cli.option_groups import grouped
+from opperf.parent.sources.option import PERCENT, Option
+from opperf.parent.sources.options import How, Jobs, Judging, What, Where
 
 
-@grouped
 def noise(
     operators: options.Operators = None,
     *,
-    what: options.What,
-    where: options.Where,
+    what: What,
+    where: Where,
     repeats: Annotated[
         Optional[int],
         typer.Option(
@@ -35,7 +36,7 @@ def noise(
         ),
     ] = False,
     effect: Annotated[
-        Optional[str], typer.Option(metavar="PERCENT", help="Share of extra calls for --error-rate. Default: 5%.")
+        Optional[float], Option("PERCENT", "Share of extra calls for --error-rate. Default: 5%.", PERCENT)
     ] = None,
     layout: Annotated[
         bool,
@@ -44,9 +45,9 @@ def noise(
             help="Also compare each operator with itself where its code and data are loaded elsewhere in memory.",
         ),
     ] = False,
-    judging: options.Judging,
-    how: options.How,
-    jobs: options.Jobs = "1",
+    judging: Judging,
+    how: How,
+    jobs: Jobs = Settings.jobs,
     report: options.Report,
 ) -> None:
     """Measure how much identical code varies on this machine.
@@ -58,9 +59,10 @@ def noise(
     """
     from opperf.domain.errors import way_out
     from opperf.parent.cli.keeping import keep, publish, take_places
-    from opperf.parent.cli.options import command, inputs, labels, request
+    from opperf.parent.cli.options import command, inputs
     from opperf.parent.cli.progress import Bar
     from opperf.parent.commands import noise as studying
+    from opperf.parent.planning.request import Request
     from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.noise import document
 
@@ -70,12 +72,12 @@ def noise(
     bar = Bar()
     noise_run, cause = studying.noise(
         operators or (),
-        {**request(what, where, how), "jobs": jobs},
+        Request(what, where, how=how, jobs=jobs),
         bar,
         study=studying.study(repeats=repeats, error_rate=error_rate, effect=effect, layout=layout),
-        labels=labels(report),
+        judging=judging,
+        labels=report.labels,
         command=command(),
-        **vars(judging),
     )
     try:
         studying.store(noise_run, bar.note)
@@ -88,10 +90,10 @@ def noise(
         raise typer.Exit(3)
 
 
-def suite_among(operators: options.Words, what: options.What) -> tuple[options.Words, options.What]:
+def suite_among(operators: options.Words, what: What) -> tuple[options.Words, What]:
     """Return operators and selection, where a suite's file in place of an operator is the suite.
 
-    >>> suite_among(["step.json"], options.What())[1].suite
+    >>> suite_among(["step.json"], What())[1].suite
     PosixPath('step.json')
     """
     match operators:

@@ -7,6 +7,7 @@ from typing import Annotated, Optional
 import typer
 
 from opperf.parent.cli import completion, options
+from opperf.parent.sources.options import Plugin
 
 
 def operators(
@@ -35,7 +36,7 @@ def operators(
             autocompletion=completion.frameworks,
         ),
     ] = None,
-    plugin: options.Plugin = None,
+    plugin: Plugin = (),
     format: options.Format = None,
 ) -> None:
     """List the operators with their directions and arguments.
@@ -47,5 +48,5 @@ def operators(
     from opperf.parent.reports.formats import check_format
 
     check_format(format)
-    _, report = listing(patterns or (), category or (), framework or (), tell, plugin or ())
+    _, report = listing(patterns or (), category or (), framework or (), tell, plugin)
     deliver(report, format)

@@ -10,6 +10,8 @@ import typer
 from typer.core import TyperCommand
 
 from opperf.parent.cli import options
+from opperf.parent.cli.option_groups import grouped
+from opperf.parent.sources.options import Plugin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -45,7 +47,7 @@ def profile(
             help="Environment to run in: `torch`, `torch==2.6.0` or `python=PATH`. Default: one with the framework.",
         ),
     ] = None,
-    plugin: options.Plugin = None,
+    plugin: Plugin = (),
     memory: Annotated[bool, Option("--memory", help="Record the memory that operators allocate.")] = False,
     shapes: Annotated[bool, Option("--shapes", help="Record the shapes of inputs.")] = False,
     stacks: Annotated[bool, Option("--stacks", help="Record which lines of Python called each operator.")] = False,
@@ -151,7 +153,7 @@ def profile(
         memory_limit=None if memory_limit is None else parse_bytes(memory_limit, name="`--memory-limit`"),
     )
     check_place(save_suite)
-    plugins = plugin_files({"framework": framework, "plugin": plugin})
+    plugins = plugin_files(plugin, [] if framework is None else [framework])
     options = Options(
         watching, framework, granularity, function, skip, calls, save_suite is not None, allocator, plugins
     )
@@ -306,4 +308,4 @@ def _split(args: list[str], flags: dict[str, bool]) -> tuple[list[str], list[str
 
 
 app = options.verb_application()
-app.command("profile", cls=ScriptCommand, context_settings={"allow_interspersed_args": False})(profile)
+app.command("profile", cls=ScriptCommand, context_settings={"allow_interspersed_args": False})(grouped(profile))

@@ -7,48 +7,41 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
+from opperf.domain.plan import Settings
 from opperf.domain.units import plural
 from opperf.parent.cli import options
-from opperf.parent.cli.option_groups import grouped
 from opperf.parent.cli.run import measure
+from opperf.parent.sources.option import Only, Option
+from opperf.parent.sources.options import How, Jobs, MemoryLimit, OnFleet, Sampling, What, Where
 
 if TYPE_CHECKING:
     from opperf.domain.record import Run
 
-Option = typer.Option
 
-
-@grouped
 def replay(
     traces: Annotated[
         list[Path], typer.Argument(metavar="TRACE...", help="PyTorch execution traces, or one Kineto trace.")
     ],
     *,
     kineto: Annotated[
-        Optional[Path], Option(metavar="FILE", help="Kineto trace of the same run, to read the time of each call from.")
+        Optional[Path], Option("FILE", "Kineto trace of the same run, to read the time of each call from.")
     ] = None,
-    subgraph: Annotated[Optional[str], Option(metavar="LABEL", help="Replay only the calls below this label.")] = None,
+    subgraph: Annotated[Optional[str], Option("LABEL", "Replay only the calls below this label.")] = None,
     iterations: Annotated[
-        Optional[str], Option(metavar="N|FIRST-LAST", help="Replay only these profiler steps, counted from 0.")
+        Optional[str], Option("N|FIRST-LAST", "Replay only these profiler steps, counted from 0.")
     ] = None,
     top: Annotated[
-        Optional[int], Option(metavar="N", min=1, help="Maximum number of rows to print, the most expensive first.")
+        Optional[int],
+        typer.Option(metavar="N", min=1, help="Maximum number of rows to print, the most expensive first."),
     ] = None,
-    save_suite: Annotated[
-        Optional[Path], Option(metavar="FILE", help="Write the cases as a suite for `run` and `compare`.")
-    ] = None,
-    plugin: options.Plugin = None,
-    memory_limit: Annotated[
-        Optional[str],
-        Option(metavar="SIZE", help="Leave out cases that need more memory. Default: a twelfth of the machine's."),
-    ] = None,
-    environment: options.Environment = None,
-    device: options.Device = None,
-    threads: options.Threads = 1,
-    sampling: options.Sampling,
-    how: options.How,
-    jobs: options.Jobs = "1",
-    fleet: options.OnFleet,
+    save_suite: Annotated[Optional[Path], Option("FILE", "Write the cases as a suite for `run` and `compare`.")] = None,
+    what: Annotated[What, Only("plugin")],
+    memory_limit: MemoryLimit = None,
+    where: Annotated[Where, Only("environment", "device", "threads")],
+    sampling: Sampling,
+    how: How,
+    jobs: Jobs = Settings.jobs,
+    fleet: OnFleet,
     keeping: options.Keeping,
     report: options.Report,
 ) -> None:
@@ -69,6 +62,7 @@ def replay(
     from opperf.parent.commands.run import drop_journal
     from opperf.parent.documents.trace import Replay
     from opperf.parent.measuring.progress import Silent
+    from opperf.parent.planning.request import Request
     from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.replay import default_notes, device_text, document, left_out
 
@@ -78,10 +72,9 @@ def replay(
     take_output(save_suite, force=report.force, inputs=read)
     if not keeping.dry_run:
         take_places(report, read, keeping)
-    order = {**vars(sampling), **vars(how), "jobs": jobs, "plugin": plugin, "memory_limit": memory_limit}
-    order |= {"environment": environment, "device": device, "threads": threads}
-    measuring = replaying.settings(order)
-    schemas = replaying.schemas_of(order, measuring, Silent())
+    request = Request(what, where, sampling, how, jobs=jobs, memory_limit=memory_limit)
+    measuring = replaying.settings(request)
+    schemas = replaying.schemas_of(request, measuring, Silent())
     trace = replaying.read_trace(traces, kineto, subgraph, iterations, schemas)
     for line in default_notes(trace):
         tell(line)
@@ -103,8 +96,8 @@ def replay(
 
     if not trace.cases:
         if not keeping.dry_run:
-            report_on(replaying.unmeasured(trace, order, measuring, options_of_run, Bar()).run)
+            report_on(replaying.unmeasured(trace, request, measuring, options_of_run, Bar()).run)
             drop_journal(options_of_run)
-        where = "the lines above say" if keeping.dry_run else "the report says"
-        raise InputError("no operator of the trace can be replayed", hint=f"{where} why")
-    measure(replaying.workload(trace, order), measuring, options_of_run, report_on, keeping, report, wishes(fleet))
+        place = "the lines above say" if keeping.dry_run else "the report says"
+        raise InputError("no operator of the trace can be replayed", hint=f"{place} why")
+    measure(replaying.workload(trace, request), measuring, options_of_run, report_on, keeping, report, wishes(fleet))

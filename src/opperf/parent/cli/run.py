@@ -8,35 +8,35 @@ from typing import TYPE_CHECKING, Annotated, Optional
 import typer
 
 from opperf.domain.errors import way_out
+from opperf.domain.plan import Settings
 from opperf.domain.units import plural
 from opperf.parent.cli import options
-from opperf.parent.cli.option_groups import grouped
+from opperf.parent.sources.options import Check, Clock, Config, How, Jobs, Loop, NoCheck, OnFleet, Sampling, What, Where
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from opperf.domain.plan import Plan, Settings
+    from opperf.domain.plan import Plan
     from opperf.domain.record import Run
     from opperf.parent.measuring.fleet.dispatch import Wishes
     from opperf.parent.measuring.session import Options
     from opperf.parent.planning.selection import Selection
 
 
-@grouped
 def run(
     operators: options.Operators = None,
     *,
-    what: options.What,
-    config: options.Config = None,
-    where: options.Where,
-    sampling: options.Sampling,
-    how: options.How,
-    jobs: options.Jobs = "1",
-    clock: options.Clock = "wall",
-    loop: options.Loop = "python",
-    check: options.Check = None,
-    no_check: options.NoCheck = False,
-    fleet: options.OnFleet,
+    what: What,
+    config: Config = (),
+    where: Where,
+    sampling: Sampling,
+    how: How,
+    jobs: Jobs = Settings.jobs,
+    clock: Clock = Settings.clock,
+    loop: Loop = Settings.loop,
+    check: Check = None,
+    no_check: NoCheck = False,
+    fleet: OnFleet,
     keeping: options.Keeping,
     report: options.Report,
     top: Annotated[
@@ -53,19 +53,19 @@ def run(
     `--strict`, anything failed.
     """
     from opperf.parent.cli.keeping import publish, take_places
-    from opperf.parent.cli.options import inputs, request, run_options, wishes
+    from opperf.parent.cli.options import inputs, run_options, wishes
     from opperf.parent.cli.output import tell
-    from opperf.parent.planning.request import checking, selection, settings
+    from opperf.parent.planning.request import Request, checking, selection, settings
     from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.run import document
 
     options_of_run = run_options(keeping, report)
     check_format(report.format, checks=not keeping.dry_run)
     if not keeping.dry_run:
-        take_places(report, inputs(operators, what, config or ()), keeping)
-    order = {**request(what, where, sampling, how, config=config or ()), "jobs": jobs}
-    choice = selection(operators or (), order, note=tell)
-    measuring = settings(order, clock=clock, loop=loop, check=checking(check, no_check=no_check))
+        take_places(report, inputs(operators, what, config), keeping)
+    which = checking(check, no_check=no_check)
+    request = Request(what, where, sampling, how, config, jobs, clock, loop, which)
+    choice, measuring = selection(operators or (), request, note=tell), settings(request)
     if choice.configs:
         from opperf.param.config import notes
 
@@ -84,7 +84,7 @@ def measure(
     options: Options,
     report: Callable[[Run], None],
     keeping: options.Keeping,
-    wishes: options.Report,
+    output: options.Report,
     fleet: Wishes | None = None,
 ) -> None:
     """Measure a selection, report and keep what was measured, also when it was stopped; then leave, as `leave` says.
@@ -97,17 +97,17 @@ def measure(
 
     bar = Bar()
     if keeping.dry_run:
-        _print_plan(running.plan_of(selection, settings, bar), wishes.format)
+        _print_plan(running.plan_of(selection, settings, bar), output.format)
         return
     result = running.measure(selection, settings, options, bar, fleet)
     report(result.run)
     if result.cause is not None:
         if options.output is not None:
             bar.note(f"stopped; continue with `--resume {options.output}`")
-        keep(result.run, wishes)
+        keep(result.run, output)
         raise way_out(result.cause)
     running.drop_journal(options)
-    keep(result.run, wishes)
+    keep(result.run, output)
     offer_peaks(result.run)
     leave(result.run, strict=keeping.strict)
 

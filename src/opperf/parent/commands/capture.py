@@ -16,8 +16,7 @@ from opperf.domain.message import requests
 from opperf.domain.message.replies import Recording
 from opperf.domain.plan import PROGRAM, Settings, Side
 from opperf.domain.suite import LeftOut, Suite, join
-from opperf.domain.units import parse_duration
-from opperf.parent.planning.request import number, plugin_files
+from opperf.parent.planning.request import plugin_files
 from opperf.parent.sources.script_text import frameworks_of, libraries_of
 from opperf.parent.sources.user_inputs import foreign_case
 from opperf.parent.workers.interpreters import program_environment, settled_side
@@ -25,6 +24,8 @@ from opperf.parent.workers.pool import Pool
 
 #: How the name of a model's file ends.
 MODEL = ".onnx"
+#: Seconds that all calls of a function may take together.
+TIMEOUT = 300.0
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,8 @@ def capture(
     framework: str | None = None,
     inputs: JsonObject | None = None,
     environment: str | None = None,
-    timeout: float | str = 300.0,
-    plugin: Sequence[str | Path] = (),
+    timeout: float = TIMEOUT,
+    plugin: Sequence[Path] = (),
 ) -> Capture:
     """Return the operators of functions `module:name`, or of a model in a file, as a user names them.
 
@@ -56,7 +57,7 @@ def capture(
     own. Raises what `capture_functions` and `capture_model` raise.
     """
     codes = [codes] if isinstance(codes, str) else list(codes)
-    plugins = plugin_files({"framework": framework, "plugin": plugin}, note=note)
+    plugins = plugin_files(plugin, [] if framework is None else [framework], note=note)
     model = next((code for code in codes if code.endswith(MODEL)), None)
     if model is not None and len(codes) > 1:
         raise InputError(f"`{model}` is captured by itself", hint="only functions share a suite")
@@ -64,15 +65,14 @@ def capture(
     owner = registry.framework(name).name
     place = environment or ("current" if model is not None else _environment(codes, owner))
     side = Side(owner, environment=place)
-    seconds = number(timeout, parse_duration, "timeout")
     explicit = environment is not None
     if model is not None:
         specs = foreign_case(model, inputs or {}, {}).inputs
-        return capture_model(Path(model), side, specs, seconds, note, explicit=explicit, plugins=plugins)
+        return capture_model(Path(model), side, specs, timeout, note, explicit=explicit, plugins=plugins)
     if inputs:
         raise InputError("`--input` applies to model files only", hint="a function takes no arguments")
     functions = list(map(_function, codes))
-    return capture_functions(functions, side, seconds, note, explicit=explicit, plugins=plugins)
+    return capture_functions(functions, side, timeout, note, explicit=explicit, plugins=plugins)
 
 
 def _function(code: str) -> Code:

@@ -18,7 +18,7 @@ from opperf.parent.analysis.two_runs import compare_runs
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.documents.comparison import Comparison, ComparisonRun
 from opperf.parent.documents.load import load_of
-from opperf.parent.documents.tolerances import FIRST_PAIRS, TOLERANCE, Tolerances
+from opperf.parent.documents.tolerances import FIRST_PAIRS
 from opperf.parent.measuring.calibration import stored_floors, stored_rates
 from opperf.parent.measuring.comparing import Comparing
 from opperf.parent.measuring.contest import Contest, header, outcome
@@ -30,6 +30,7 @@ from opperf.parent.planning.request import Request
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import SideText, parse_side
 from opperf.parent.reports.machine import own_load
+from opperf.parent.sources.options import Deciding
 from opperf.parent.sources.plugin_file import framework_of, named_side
 from opperf.parent.store.load import read_results
 from opperf.parent.workers import machine
@@ -38,24 +39,19 @@ from opperf.parent.workers.interpreters import importable
 
 
 @dataclass(frozen=True)
-class Judging:
+class Order:
     """When a comparison is decided, and what else to do with it.
 
-    `processes` is what `run` calls the pairs: a process of each side is one. `trial_budget` and `precision` bound how
-    long each pair samples a case, and without `keep_samples` a comparison holds no values of its pairs.
+    `processes` is what `run` calls the pairs: a process of each side is one. Without `keep_samples` a comparison holds
+    no values of its pairs.
     """
 
-    tolerance: float | str | Tolerances = TOLERANCE
-    pairs: int = FIRST_PAIRS
-    settle: bool = False
-    max_pairs: int | None = None
+    deciding: Deciding = field(default_factory=Deciding)
     explain: bool = False
     labels: Mapping[str, str] = field(default_factory=dict)
     command: Sequence[str] = ()
     fleet: Wishes | None = None
     processes: int | None = None
-    trial_budget: float | str | None = None
-    precision: float | str | None = None
     keep_samples: bool = True
     #: The log-ratios that series of builds moved by before, by `series_key`.
     pasts: Mapping[tuple[object, ...], float] = field(default_factory=dict)
@@ -64,29 +60,23 @@ class Judging:
 
     def rule(self) -> Rule:
         """Return the rule; raises `InputError`."""
-        pairs = self.pairs if self.processes is None else self.processes
-        if self.pairs not in (pairs, FIRST_PAIRS):
+        deciding = self.deciding
+        pairs = deciding.pairs if self.processes is None else self.processes
+        if deciding.pairs not in (pairs, FIRST_PAIRS):
             raise InputError(
-                f"`--pairs {self.pairs}` and `--processes {pairs}` contradict each other",
+                f"`--pairs {deciding.pairs}` and `--processes {pairs}` contradict each other",
                 hint="a pair is a process of each side: use one or the other",
             )
         if pairs < 3:
             name = "--pairs" if self.processes is None else "--processes"
             raise InputError(f"`{name}` is {pairs}, expected a whole number >= 3", hint=f"the default is {FIRST_PAIRS}")
-        return requests.rule(
-            self.tolerance,
-            pairs,
-            settle=self.settle,
-            max_pairs=self.max_pairs,
-            trial_budget=self.trial_budget,
-            precision=self.precision,
-        )
+        return requests.rule(replace(deciding, pairs=pairs))
 
 
 def compare(
     operators: Sequence[str],
     request: Request,
-    judging: Judging,
+    order: Order,
     progress: Progress,
     *,
     base: str | None = None,
@@ -96,19 +86,19 @@ def compare(
 
     Raises `InputError` for bad input.
     """
-    rule = judging.rule()
+    rule = order.rule()
     operators, base = base_of(operators, base, new)
     if base is None and not new:
-        return of_runs(*_runs(operators, judging), rule), None
+        return of_runs(*_runs(operators, order), rule), None
     if base is None or not new:
         raise InputError("a comparison needs both `--base SIDE` and `--new SIDE`", hint="or name two result files")
-    plugins = requests.plugin_files(request, [base, *new], note=progress.note)
+    plugins = requests.plugin_files(request.what.plugin, request.where.framework, [base, *new], note=progress.note)
     first, *others = parse_sides([named_side(text, plugins) for text in (base, *new)])
     tells = any(text.side.implementation is not None for text in (first, *others))
     selection = requests.selection(operators, request, others=tells, note=progress.note)
-    judging = replace(judging, thrifty=True)
-    run, cause = live(selection, first, others, requests.settings(request), judging, rule, progress)
-    return run if judging.keep_samples else _without_pairs(run), cause
+    order = replace(order, thrifty=True)
+    run, cause = live(selection, first, others, requests.settings(request), order, rule, progress)
+    return run if order.keep_samples else _without_pairs(run), cause
 
 
 def _without_pairs(run: ComparisonRun) -> ComparisonRun:
@@ -122,10 +112,11 @@ def of_runs(old: Run, new: Run, rule: Rule) -> ComparisonRun:
     return ComparisonRun(new, tuple(compare_runs(old, new, rule, stored_floors())))
 
 
-def _runs(files: Sequence[str], judging: Judging) -> tuple[Run, Run]:
+def _runs(files: Sequence[str], order: Order) -> tuple[Run, Run]:
     """Read two result files; raises `InputError` for other files, and for options of live comparisons."""
+    options = {**vars(order.deciding), "explain": order.explain, "processes": order.processes}
     for name in ("explain", "settle", "processes", "trial_budget", "precision"):
-        if getattr(judging, name):
+        if options[name]:
             wants = {"explain": "run", "settle": "go on with"}.get(name, "measure")
             raise InputError(
                 f"`--{name.replace('_', '-')}` has nothing to {wants}: result files are compared",
@@ -147,40 +138,40 @@ def live(
     base: SideText,
     new: Sequence[SideText],
     settings: Settings,
-    judging: Judging,
+    order: Order,
     rule: Rule,
     progress: Progress,
 ) -> tuple[ComparisonRun, BaseException | None]:
     """Return a live comparison, and what stopped it, None when nothing did; what is decided is kept."""
-    if judging.fleet is not None and settings.jobs != 1:
+    if order.fleet is not None and settings.jobs != 1:
         raise InputError(
             "`--jobs` applies to this machine, but `--fleet` measures on others", hint="leave out one of them"
         )
-    if judging.fleet is None:
+    if order.fleet is None:
         machine.check_devices((text.side.framework, text.side.device) for text in (base, *new))
     comparing = Comparing(
         *(settings, rule, progress.note),
         floors=stored_floors(),
-        pasts=judging.pasts,
+        pasts=order.pasts,
         plugins=selection.plugins,
-        thrifty=judging.thrifty,
+        thrifty=order.thrifty,
     )
     comparing.follow(progress)
-    with fleet_of(judging.fleet, selection, progress) as fleet:
+    with fleet_of(order.fleet, selection, progress) as fleet:
         with planning(progress):
             contests = comparing.contests(selection, base, new)
         if fleet is not None:
-            return _compare_on_fleet(fleet, contests, comparing, judging, rule)
+            return _compare_on_fleet(fleet, contests, comparing, order, rule)
     cause: BaseException | None = None
     try:
         comparing.run(contests)
-        if judging.explain:
+        if order.explain:
             explain(contests, settings, progress.note, spent=comparing.spent, plugins=selection.plugins)
     except InputError:
         raise
     except BaseException as stop:  # bugs of opperf included: hours of measuring may be at stake
         cause = stop
-    run = header(settings, comparing.start, comparing.facts, labels=judging.labels, command=judging.command)
+    run = header(settings, comparing.start, comparing.facts, labels=order.labels, command=order.command)
     return _beside_others(ComparisonRun(run, tuple(map(outcome, contests)))), cause
 
 
@@ -193,13 +184,13 @@ def _beside_others(run: ComparisonRun) -> ComparisonRun:
 
 
 def _compare_on_fleet(
-    fleet: Fleet, contests: Sequence[Contest], comparing: Comparing, judging: Judging, rule: Rule
+    fleet: Fleet, contests: Sequence[Contest], comparing: Comparing, order: Order, rule: Rule
 ) -> tuple[ComparisonRun, BaseException | None]:
     """Return what the nodes of a fleet make of contests, and what stopped them; what is decided by then is kept."""
     comparisons: list[Comparison] = []
     cause: BaseException | None = None
     try:
-        for comparison in fleet.comparisons(contests, comparing.settings, rule, explain=judging.explain):
+        for comparison in fleet.comparisons(contests, comparing.settings, rule, explain=order.explain):
             comparisons.append(comparison)  # noqa: PERF402  # what stops the others leaves those that came
     except InputError:
         raise
@@ -207,9 +198,9 @@ def _compare_on_fleet(
         if not comparisons and isinstance(stop, OpperfError):
             raise  # such as a fleet that cannot be reached: there is nothing to report
         cause = stop
-    order = {(one.key.case.id, one.key.direction, one.new.side.key): place for place, one in enumerate(contests)}
-    comparisons.sort(key=lambda one: order[one.case.id, one.direction, one.new.key])
-    run = header(comparing.settings, comparing.start, fleet.sides, labels=judging.labels, command=judging.command)
+    places = {(one.key.case.id, one.key.direction, one.new.side.key): place for place, one in enumerate(contests)}
+    comparisons.sort(key=lambda one: places[one.case.id, one.direction, one.new.key])
+    run = header(comparing.settings, comparing.start, fleet.sides, labels=order.labels, command=order.command)
     run = replace(run, environment={**run.environment, "nodes": fleet.nodes})
     return ComparisonRun(run, tuple(comparisons)), cause
 

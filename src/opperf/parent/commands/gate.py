@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
+from typing import Any
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, at_place
@@ -13,7 +14,7 @@ from opperf.domain.record import Run
 from opperf.domain.registry import parse_device
 from opperf.parent.analysis.gate import compare_expected, expectations_of, judgement_of, merge_expectations
 from opperf.parent.analysis.two_runs import FLOOR
-from opperf.parent.commands.compare import Judging, base_of, live, parse_sides
+from opperf.parent.commands.compare import Order, base_of, live, parse_sides
 from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.documents.floor import floor_key
 from opperf.parent.documents.judgement import Expectation, Judgement
@@ -26,6 +27,8 @@ from opperf.parent.planning.request import Request
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import SideText, read_side
 from opperf.parent.sources.gate_file import GateFile, find_gate_file, overridden, read_gate_file
+from opperf.parent.sources.option import Overrides
+from opperf.parent.sources.options import GateOptions, What, Where
 from opperf.parent.sources.plugin_file import named_side, operators_of
 from opperf.parent.store.documents import read_expected, write_expected
 from opperf.parent.workers.passwords import environment_of
@@ -33,6 +36,8 @@ from opperf.parent.workers.passwords import environment_of
 #: The options that only one way of judging reads.
 LIVE_ONLY = ("base", "new", "tolerance", "pairs", "settle", "max_pairs", "explain", "clock")
 RECORDED_ONLY = ("threshold", "processes", "framework", "environment", "device")
+#: The options that say how operators are measured, whoever selects them.
+HOW = ("size", "dtype", "values", "direction", "attributes")
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,7 @@ class Gate:
     """
 
     file: GateFile
-    options: Mapping[str, object]
+    options: Overrides[GateOptions] = field(default_factory=Overrides)
     base: str | None = None
     new: Sequence[str] = ()
     update_expected: bool = False
@@ -56,23 +61,20 @@ class Gate:
     @property
     def is_recorded(self) -> bool:
         """Whether it judges by expectations."""
-        has_expectations = self.options.get("expected") is not None or self.update_expected
+        has_expectations = self.options.has("expected") or self.update_expected
         has_sides = self.base or self.new or self.file.base is not None or self.file.new
         return has_expectations or (self.file.expected is not None and not has_sides)
 
     def check_options(self) -> None:
         """Raise `InputError` for an option that would be ignored: the user expects it to have an effect."""
-        if (self.base or self.new) and (self.options.get("expected") is not None or self.update_expected):
+        if (self.base or self.new) and (self.options.has("expected") or self.update_expected):
             raise InputError(
                 "`--base` and `--new` compare live; `--expected` and `--update-expected` use recorded expectations",
                 hint="use one or the other",
             )
-        options = {**self.options, "base": self.base, "new": self.new, "explain": self.explain or None}
-        idle = sorted(
-            name
-            for name in (LIVE_ONLY if self.is_recorded else RECORDED_ONLY)
-            if options.get(name) is not None and options[name] not in ([], ())
-        )
+        options = {**self.options.values, "base": self.base, "new": self.new, "explain": self.explain}
+        names = LIVE_ONLY if self.is_recorded else RECORDED_ONLY
+        idle = sorted(name for name in names if self.options.has(name) or options.get(name))
         if idle and self.is_recorded:
             raise InputError(
                 f"`{_flag(idle[0])}` does not apply to expectations", hint="use `--threshold` and `--processes`"
@@ -87,18 +89,9 @@ class Gate:
     def settings(self, processes: int = 1) -> Settings:
         """Return how it measures; raises `InputError`."""
         file = self.file
-        return Settings(
-            timeout=file.timeout,
-            budget=file.budget,
-            cpus=None if file.cpus is None else requests.usable_cpus(file.cpus),
-            seed=file.seed,
-            processes=processes,
-            latency=False,
-            check=self.check,
-            jobs=file.jobs,
-            clock="wall" if self.is_recorded else file.clock,
-            compile_cache=file.compile_cache,
-        )
+        clock = Settings.clock if self.is_recorded else file.clock
+        request = Request(how=file, jobs=file.jobs, clock=clock, check=self.check, latency=False)
+        return requests.settings(request, processes=processes)
 
 
 @dataclass(frozen=True)
@@ -138,15 +131,15 @@ def _flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def gate_file(config: Path | None, options: Mapping[str, object], plugins: Sequence[str | Path] = ()) -> GateFile:
+def gate_file(config: Path | None, options: Overrides[GateOptions], plugins: Sequence[Path] = ()) -> GateFile:
     """Return the gate file with overriding options applied; raises `InputError`.
 
     Sides and CPUs of the file are read at once, so that an error names its place.
     """
     path = find_gate_file(Path()) if config is None else config
-    plugin_files = requests.plugin_files({"plugin": plugins})
-    file = GateFile() if path is None else read_gate_file(path, lambda: operators_of([*map(Path, plugins)]))
-    checks: tuple[tuple[str, Callable[[str], object], tuple[str | None, ...]], ...] = (
+    plugin_files = requests.plugin_files(plugins)
+    file = GateFile() if path is None else read_gate_file(path, lambda: operators_of(plugins))
+    checks: tuple[tuple[str, Callable[[Any], object], Sequence[object]], ...] = (
         ("base", lambda text: _side_of_file(text, plugin_files), (file.base,)),
         ("new", lambda text: _side_of_file(text, plugin_files), file.new),
         ("cpus", requests.usable_cpus, (file.cpus,)),
@@ -159,16 +152,16 @@ def gate_file(config: Path | None, options: Mapping[str, object], plugins: Seque
     return overridden(file, options)
 
 
-def judge(operators: Sequence[str], request: Request, gate: Gate, progress: Progress) -> GateResult | ExpectationUpdate:
+def judge(operators: Sequence[str], what: What, gate: Gate, progress: Progress) -> GateResult | ExpectationUpdate:
     """Compare as a gate says and judge, or update its expectations. Raises `InputError`."""
     file = gate.file
-    if file.base is None and not (file.operators or file.categories or file.suite):
+    if file.base is None and not (file.operators or file.category or file.suite):
         operators, base_name = base_of(operators, gate.base, gate.new)
         gate = replace(gate, base=base_name)
-    base, new = _sides(gate, requests.plugin_files(request))
+    base, new = _sides(gate, requests.plugin_files(what.plugin))
     tells = any(side is not None and side.side.implementation is not None for side in (base, *new))
     others = tells or (file.expected is not None and not gate.update_expected)
-    selection = selection_of(file, operators, request, others=others, note=progress.note)
+    selection = selection_of(file, operators, what, others=others, note=progress.note)
     gate.check_options()
     if gate.is_recorded:
         return _against_expected(gate, selection, progress)
@@ -176,33 +169,24 @@ def judge(operators: Sequence[str], request: Request, gate: Gate, progress: Prog
 
 
 def selection_of(
-    file: GateFile, operators: Sequence[str], request: Request, *, others: bool, note: Callable[[str], None]
+    file: GateFile, operators: Sequence[str], what: What, *, others: bool, note: Callable[[str], None]
 ) -> Selection:
     """Return what is measured: what the user selects in place of what the file does, then how, one by one.
 
     Of operators the file has names alone; those of your own functions are known where a plugin is their file.
     """
-    selects = bool(operators or any(request.get(name) for name in ("category", "all", "suite")))
+    selects = bool(operators or what.category or what.all or what.suite)
+    cases = replace(
+        what,
+        **{name: getattr(what, name) or getattr(file, name) for name in HOW},
+        random=file.random if what.random is None else what.random,
+        inputs=what.inputs or (() if what.shapes else file.inputs),
+    )
     if not selects:
-        of_file = {"category": file.categories, "suite": file.suite, "skip": request.get("skip") or file.skip}
-        request = {**request, **of_file}
-    selection = requests.selection(
-        operators, request, names=() if selects else file.operators, others=others, note=note
-    )
-    return replace(
-        selection,
-        sizes=selection.sizes or file.sizes,
-        dtypes=selection.dtypes or file.dtypes,
-        values=selection.values or file.values,
-        random=file.random if selection.random is None else selection.random,
-        directions=selection.directions or file.directions,
-        inputs=selection.inputs or (() if selection.rows else file.inputs),
-        attributes=selection.attributes or file.attributes,
-        frameworks=file.frameworks,
-        environments=file.environments,
-        devices=file.devices,
-        modes=file.modes,
-    )
+        cases = replace(cases, category=file.category, suite=file.suite, skip=what.skip or file.skip)
+    request = Request(cases, Where(file.framework, file.environment, file.device, file.modes))
+    names = () if selects else file.operators
+    return requests.selection(operators, request, names=names, others=others, note=note)
 
 
 def _side_of_file(text: str, plugins: Sequence[Path]) -> SideText:
@@ -233,9 +217,8 @@ def _against_base(
             slug="nothing_to_compare",
         )
     file = gate.file
-    words = (file.tolerance, file.pairs, file.settle, file.max_pairs, gate.explain, gate.labels, gate.command)
-    judging = Judging(*words, fleet=gate.fleet, trial_budget=file.trial_budget, precision=file.precision)
-    document, cause = live(selection, base, new, gate.settings(), judging, judging.rule(), progress)
+    order = Order(file, gate.explain, gate.labels, gate.command, gate.fleet)
+    document, cause = live(selection, base, new, gate.settings(), order, order.rule(), progress)
     return GateResult(
         document, judgement_of(document.comparisons, file.tolerance, inconclusive=file.inconclusive), cause
     )
@@ -282,9 +265,9 @@ def _plan(
     if selection.operators or selection.categories or selection.every or selection.suite:
         return session.plan()
     order = (
-        ("framework", file.frameworks),
-        ("environment", tuple(environment_of(text).text for text in file.environments)),
-        ("device", tuple(parse_device(text) for text in file.devices)),
+        ("framework", file.framework),
+        ("environment", tuple(environment_of(text).text for text in file.environment)),
+        ("device", tuple(parse_device(text) for text in file.device)),
         ("mode", file.modes),
     )
     trials = [

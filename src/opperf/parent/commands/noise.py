@@ -14,10 +14,9 @@ from pathlib import Path
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.plan import Settings, Trial, check_most
-from opperf.domain.units import parse_percent, plural
+from opperf.domain.units import plural
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.documents.floor import NoiseRun, Unknown
-from opperf.parent.documents.tolerances import FIRST_PAIRS, TOLERANCE
 from opperf.parent.measuring.calibration import stored_floors
 from opperf.parent.measuring.comparing import Comparing
 from opperf.parent.measuring.contest import header, start
@@ -25,8 +24,9 @@ from opperf.parent.measuring.floors import Kind, Round, floor, suites
 from opperf.parent.measuring.progress import Progress, planning
 from opperf.parent.measuring.session import Session
 from opperf.parent.planning import request as requests
-from opperf.parent.planning.request import Request, number
+from opperf.parent.planning.request import Request
 from opperf.parent.planning.selection import Selection
+from opperf.parent.sources.options import Judging
 from opperf.parent.store.machine_file import FLOORS
 from opperf.parent.workers import machine
 from opperf.parent.workers.package import cache_folder
@@ -58,19 +58,19 @@ class Study:
         return (Kind(), *extra, *((Kind(elsewhere=True),) if self.layout else ()))
 
 
-#: What is compared unless options say otherwise.
-USUAL = Study()
+#: What is compared, and when that is decided, unless options say otherwise.
+USUAL, FIRST = Study(), Judging()
 
 
 def study(
-    *, repeats: int | None = None, error_rate: bool = False, effect: float | str | None = None, layout: bool = False
+    *, repeats: int | None = None, error_rate: bool = False, effect: float | None = None, layout: bool = False
 ) -> Study:
     """Return the study that options ask for; raises `InputError` for those that mean nothing."""
     if effect is not None and not error_rate:
         raise InputError("`--effect` needs `--error-rate`", hint="add `--error-rate`")
-    share = EFFECT if effect is None else number(effect, parse_percent, "effect")
+    share = EFFECT if effect is None else effect
     if not 0 < share < 1:
-        raise InputError(f"`--effect` is `{effect}`, expected more than 0% and less than 100%")
+        raise InputError(f"`--effect` is {share:g}, expected more than 0% and less than 100%")
     if repeats is None and not error_rate:
         repeats = REPEATS
     return Study(repeats, share if error_rate else None, layout)
@@ -82,8 +82,7 @@ def noise(
     progress: Progress,
     *,
     study: Study = USUAL,
-    pairs: int = FIRST_PAIRS,
-    tolerance: float | str = TOLERANCE,
+    judging: Judging = FIRST,
     labels: Mapping[str, str],
     command: Sequence[str] = (),
 ) -> tuple[NoiseRun, BaseException | None]:
@@ -92,11 +91,11 @@ def noise(
     Raises `InputError` for bad input, and where floors cannot be kept.
     """
     FLOORS.prove(FLOORS.path(cache_folder(), machine.facts()))
-    for name, value, least in (("--pairs", pairs, 3), ("--repeats", study.repeats, 1)):
+    for name, value, least in (("--pairs", judging.pairs, 3), ("--repeats", study.repeats, 1)):
         if value is not None and value < least:
             raise InputError(f"`{name}` is {value}, expected a whole number >= {least}")
         check_most(name, value or 0, "pairs")
-    rule = requests.rule(tolerance, pairs)
+    rule = requests.rule(judging)
     selection = requests.selection(operators, request, note=progress.note)
     rounds = Noise(requests.settings(request), rule, study, progress)
     with planning(progress):

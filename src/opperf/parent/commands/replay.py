@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from opperf.domain.errors import InputError
 from opperf.domain.plan import Plan, Settings
-from opperf.domain.suite import Suite
 from opperf.parent.documents.trace import Replay, Trace
 from opperf.parent.measuring.progress import Progress
 from opperf.parent.measuring.session import Options, Session
@@ -46,7 +46,7 @@ def schemas_of(request: Request, settings: Settings, progress: Progress) -> Sche
     """Return what asks the PyTorch that a request is for for the schemas of its operators."""
 
     def ask(names: Collection[str]) -> Mapping[str, Sequence[str] | str]:
-        with Session(_selection(request, None), settings, progress) as session:
+        with Session(workload(None, request), settings, progress) as session:
             side = session.sides()[0]
             meanings = {name: session.answers.describe(side, name) for name in names}
         none = "the PyTorch that runs it again has no such operator"
@@ -55,20 +55,17 @@ def schemas_of(request: Request, settings: Settings, progress: Progress) -> Sche
     return ask
 
 
-def settings(request: Mapping[str, object]) -> Settings:
+def settings(request: Request) -> Settings:
     """Return how a trace is measured; raises `InputError`."""
-    limit = request.get("memory_limit") or default_limit()
-    return requests.settings({**request, "memory_limit": limit}, latency=False, by_share=True)
+    limit = request.memory_limit or default_limit()
+    return requests.settings(request, memory_limit=limit, latency=False, by_share=True)
 
 
-def workload(trace: Trace, request: Request) -> Selection:
-    """Return the cases of a trace, those that probably take most first."""
-    return _selection(request, trace.suite(costly_first=True))
-
-
-def _selection(request: Request, suite: Suite | None) -> Selection:
-    options = {name: request.get(name) for name in ("environment", "device", "threads", "plugin")}
-    return requests.selection((), {**options, "suite": suite, "framework": "torch", "direction": "forward"})
+def workload(trace: Trace | None, request: Request) -> Selection:
+    """Return the cases of a trace, those that probably take most first; without a trace, where they are measured."""
+    suite = None if trace is None else trace.suite(costly_first=True)
+    what = replace(request.what, suite=suite, direction=("forward",))
+    return requests.selection((), replace(request, what=what, where=replace(request.where, framework=("torch",))))
 
 
 def unmeasured(trace: Trace, request: Request, settings: Settings, options: Options, progress: Progress) -> Replay:

@@ -15,6 +15,8 @@ from opperf.domain.dataclass import dataclass
 TOLERANCE, THRESHOLD = 0.02, 0.10
 #: Pairs of processes at the first look.
 FIRST_PAIRS = 5
+#: Processes that measure a case which is held to an expectation.
+EXPECTED_PROCESSES = 5
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,11 @@ from opperf.parent.library.options import Operator
 from opperf.parent.library.results import Replay, Results, Suite
 from opperf.parent.measuring.progress import Progress, Silent, Stderr
 from opperf.parent.measuring.session import Options
+from opperf.parent.planning.request import Request
 from opperf.parent.sources.live_array import given_inputs
 from opperf.parent.sources.live_function import operator_text
+from opperf.parent.sources.option import declarations, group_of
+from opperf.parent.sources.options import How, Sampling, What, Where
 from opperf.parent.store.output_lock import take
 from opperf.parent.workers.package import cache_folder
 from opperf.parent.workers.passwords import own_command
@@ -35,7 +38,7 @@ def text_of(operator: object) -> str:
     raise InputError(f"`{operator!r}` is not an operator", hint="give a name, or something to call")
 
 
-def side_text(side: Operator, framework: str | None) -> str:
+def side_text(side: object, framework: str | None) -> str:
     """Return a side as a text; the framework is that of a function."""
     text = text_of(side)
     return f"{text};framework={framework}" if callable(side) and framework is not None else text
@@ -49,14 +52,14 @@ def as_list(values: Any) -> list[Any]:
     return [values] if single else list(values)
 
 
-def read(options: Mapping[str, object]) -> dict[str, Any]:
-    """Return options as a request has them."""
-    suite, inputs = options.get("suite"), options.get("inputs")
-    return {
-        **options,
-        "suite": suite.suite if isinstance(suite, Suite) else suite,
-        "inputs": [given_inputs(one, arrays_folder()) for one in cases(inputs)],
-    }
+def request_of(keywords: Mapping[str, object]) -> Request:
+    """Return what the keywords of a function ask for; raises `InputError`."""
+    suite = keywords.get("suite")
+    inputs = tuple(given_inputs(one, arrays_folder()) for one in cases(keywords.get("inputs")))
+    values = {**keywords, "suite": suite.suite if isinstance(suite, Suite) else suite, "inputs": inputs}
+    groups = (group_of(What, values), group_of(Where, values), group_of(Sampling, values), group_of(How, values))
+    own = {one.name: one.read(values[one.name]) for one in declarations(Request) if values.get(one.name) is not None}
+    return Request(*groups, **own)
 
 
 def cases(inputs: object) -> list[Mapping[str, object]]:
@@ -69,11 +72,6 @@ def cases(inputs: object) -> list[Mapping[str, object]]:
                 hint='`inputs=[{"x": (64, 64)}]`',
             )
     return cases
-
-
-def as_text(value: float | str | None, unit: str = "", scale: float = 1) -> str | None:
-    """Return a number as a gate's option has it."""
-    return value if value is None or isinstance(value, str) else f"{value * scale:.12g}{unit}"
 
 
 def progress_of(talk: bool) -> Progress:

@@ -4,30 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from opperf.domain.errors import InputError
-from opperf.parent.documents.tolerances import FIRST_PAIRS, TOLERANCE
-from opperf.parent.library.arguments import as_list, cases, names_of, progress_of, read, text_of
-from opperf.parent.library.options import JudgeOptions, Operator, with_options
+from opperf.parent.library.arguments import as_list, cases, names_of, progress_of, request_of, text_of
+from opperf.parent.library.options import Operator, with_options
 from opperf.parent.library.results import Judgements
 from opperf.parent.measuring.fleet.dispatch import judging_fleet, wishes
 from opperf.parent.measuring.judge.session import Order, judged_run
 from opperf.parent.planning import request as requests
 from opperf.parent.sources.live_array import has_arrays
+from opperf.parent.sources.option import Only, group_of
+from opperf.parent.sources.options import Judging, Limits, OnFleet, What, Where
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from opperf.parent.library.keywords import JudgeOptions
 
-@with_options(JudgeOptions)
+
+@with_options(
+    *(Judging, Limits, Annotated[OnFleet, Only("fleet", "where")]),
+    Annotated[Where, Only("framework", "environment", "device", "threads")],
+    Annotated[What, Only("dtype", "size", "inputs", "attributes", "plugin")],
+)
 def judge(
     candidates: Operator | Sequence[Operator] = (),
     *,
     against: Operator,
     many: str | Path | None = None,
-    tolerance: float | str = TOLERANCE,
-    pairs: int = FIRST_PAIRS,
     jobs: int = 1,
     output: str | Path | None = None,
     resume: bool = False,
@@ -36,8 +41,6 @@ def judge(
     constant: str | Sequence[str] = (),
     explain: bool = False,
     progress: bool = False,
-    fleet: str | None = None,
-    where: str | None = None,
     **options: Unpack[JudgeOptions],
 ) -> Judgements:
     r"""Judge functions that nobody vouches for, and return a judgement on each, in order.
@@ -71,10 +74,12 @@ def judge(
         as_list(constant),
         explain,
     )
-    request, talk = read(options), progress_of(progress)
-    wish, plugins = wishes(fleet, where, None), bool(requests.plugin_files(request))
+    request, talk = request_of(options), progress_of(progress)
+    wish = wishes(group_of(OnFleet, options))
+    plugins = bool(requests.plugin_files(request.what.plugin, request.where.framework))
+    rule = requests.rule(group_of(Judging, options))
     with judging_fleet(wish, order.against, room=room, plugins=plugins, progress=talk) as nodes:
-        result, cause = judged_run(order, request, requests.rule(tolerance, pairs), talk, elsewhere=nodes)
+        result, cause = judged_run(order, request, rule, talk, elsewhere=nodes)
     if cause is not None:
         raise cause
     return Judgements(result)

@@ -3,56 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Annotated, Literal, Optional, overload
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.plan import Plan
 from opperf.domain.record import Record, Run
 from opperf.parent.commands import compare as comparing
 from opperf.parent.commands import gate as gating
 from opperf.parent.commands import noise as studying
 from opperf.parent.commands import run as running
-from opperf.parent.documents.tolerances import FIRST_PAIRS, TOLERANCE
-from opperf.parent.library.arguments import as_list, as_text, hold, keep, names_of, progress_of, read, side_text, write
-from opperf.parent.library.options import (
-    CompareOptions,
-    GateOptions,
-    NoiseOptions,
-    Operator,
-    Paths,
-    RunOptions,
-    with_options,
-)
+from opperf.parent.library.arguments import as_list, hold, keep, names_of, progress_of, request_of, side_text, write
+from opperf.parent.library.options import Operator, with_options
 from opperf.parent.library.results import Comparisons, Gate, Noise, Results
 from opperf.parent.measuring.fleet.dispatch import wishes
 from opperf.parent.planning import request as requests
+from opperf.parent.planning.request import Request
+from opperf.parent.sources.option import PERCENT, Only, Overrides, group_of, option, overrides_of
+from opperf.parent.sources.options import Deciding, Explain, How, Judging, Labels, OnFleet, Sampling, What, Where
+from opperf.parent.sources.options import GateOptions as GateRules
 from opperf.parent.workers.passwords import own_command
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from opperf.parent.library.keywords import CompareOptions, GateOptions, NoiseOptions, RunOptions
 
-@with_options(RunOptions)
+
+@with_options(
+    *(What, Where, Sampling, How, OnFleet),
+    Annotated[Request, Only("config", "jobs", "clock", "loop", "check", "memory_limit")],
+)
 def run(
     operators: Operator | Sequence[Operator] | None = None,
     *,
-    config: Paths = None,
-    clock: str = "wall",
-    loop: str = "python",
     memory: bool = True,
     latency: bool = True,
-    memory_limit: int | str | None = None,
-    check: bool | str = True,
     labels: Mapping[str, str] | None = None,
     keep_samples: bool = True,
     output: str | Path | None = None,
     resume: str | Path | None = None,
     force: bool = False,
     progress: bool = False,
-    fleet: str | None = None,
-    where: str | None = None,
-    replicate: int | None = None,
     **options: Unpack[RunOptions],
 ) -> Results:
     """Measure operators and return their records.
@@ -70,12 +63,13 @@ def run(
     >>> results
     <opperf.Results: 1 record: 1 ok>
     """
-    request = {**read(options), "config": config, "clock": clock, "loop": loop, "memory": memory}
-    request |= {"latency": latency, "memory_limit": memory_limit, "check": requests.checking(check)}
+    request = replace(request_of(options), memory=memory, latency=latency)
     selection, settings = requests.selection(names_of(operators), request), requests.settings(request)
     keeping = keep(output, resume, labels, keep_samples=keep_samples)
     with hold(keeping, force=force):
-        result = running.measure(selection, settings, keeping, progress_of(progress), wishes(fleet, where, replicate))
+        result = running.measure(
+            selection, settings, keeping, progress_of(progress), wishes(group_of(OnFleet, options))
+        )
         if result.cause is not None:
             raise result.cause
         results = Results(_in_order(result.run, result.plan))
@@ -91,28 +85,18 @@ def _in_order(run: Run, plan: Plan) -> Run:
     return replace(run, records=tuple(record for trial in plan.selection for record in records[trial.key]))
 
 
-@with_options(CompareOptions)
+@with_options(What, Deciding, How, OnFleet, Annotated[Request, Only("jobs", "check")])
 def compare(
     *operators: Operator | Results | Sequence[Operator],
     base: Operator | None = None,
     new: Operator | Sequence[Operator] | None = None,
     framework: str | None = None,
-    tolerance: float | str = TOLERANCE,
-    pairs: int = FIRST_PAIRS,
-    settle: bool = False,
-    max_pairs: int | None = None,
     processes: int | None = None,
-    trial_budget: float | str | None = None,
-    precision: float | str | None = None,
     clock: str = "wall",
-    check: bool | str = True,
     explain: bool = False,
     labels: Mapping[str, str] | None = None,
     keep_samples: bool = True,
     progress: bool = False,
-    fleet: str | None = None,
-    where: str | None = None,
-    replicate: int | None = None,
     **options: Unpack[CompareOptions],
 ) -> Comparisons:
     """Compare a base with other sides, in interleaved pairs of fresh processes.
@@ -127,20 +111,24 @@ def compare(
     'slower'
     """
     subjects = [one for several in operators for one in as_list(several)]
-    fleet_wishes = wishes(fleet, where, replicate)
-    judging = comparing.Judging(
-        *(tolerance, pairs, settle, max_pairs, explain, labels or {}, own_command(), fleet_wishes),
-        *(processes, trial_budget, precision, keep_samples),
+    order = comparing.Order(
+        group_of(Deciding, options),
+        explain,
+        labels or {},
+        own_command(),
+        wishes(group_of(OnFleet, options)),
+        processes,
+        keep_samples,
     )
     if len(subjects) == 2 and all(isinstance(one, Results) for one in subjects):
         old, late = (one.run for one in subjects if isinstance(one, Results))
-        return Comparisons(comparing.of_runs(old, late, judging.rule()))
+        return Comparisons(comparing.of_runs(old, late, order.rule()))
     if base is None and new is None and len(subjects) == 2 and all(map(callable, subjects)):
         (base, new), subjects = subjects, []
     document, cause = comparing.compare(
         names_of(subjects),
-        {**read(options), "clock": requests.comparing_clock(clock), "check": requests.checking(check)},
-        judging,
+        replace(request_of(options), clock=requests.comparing_clock(clock)),
+        order,
         progress_of(progress),
         base=None if base is None else side_text(base, framework),
         new=[side_text(one, framework) for one in as_list(new)],
@@ -148,6 +136,18 @@ def compare(
     if cause is not None:
         raise cause
     return Comparisons(document)
+
+
+@dataclass(frozen=True)
+class Gating:
+    """What a gate compares, and what else to do with it."""
+
+    config: Optional[Path] = option(None, "FILE", "Gate file.")
+    base: object = option(None, "SIDE", "Known good side.", keyword="Operator | None")
+    new: object = option(None, "SIDE", "Sides to check.", keyword="Operator | Sequence[Operator] | None")
+    explain: Explain = False
+    labels: Labels = field(default_factory=dict)
+    progress: bool = option(False, "", "Report progress on stderr.")
 
 
 @overload
@@ -160,7 +160,7 @@ def gate(
 ) -> Results: ...
 
 
-@with_options(GateOptions)
+@with_options(Gating, What, Overrides[GateRules], OnFleet, Annotated[Request, Only("check")])
 def gate(
     *operators: Operator | Sequence[Operator], update_expected: bool = False, **options: Unpack[GateOptions]
 ) -> Gate | Results:
@@ -172,41 +172,29 @@ def gate(
     >>> opperf.gate("null:steady", base="null", new="null;slowdown=1.5").passed
     False
     """
-    request, config = read(options), options.get("config")
-    overrides = {
-        **{
-            name: request.get(name)
-            for name in (
-                *("pairs", "settle", "max_pairs", "processes", "inconclusive", "cpus", "jobs", "clock", "seed"),
-                "compile_cache",
-            )
-        },
-        **{name: as_list(request.pop(name, None)) for name in ("framework", "environment", "device")},
-        **{name: as_text(request.get(name), "%", 100) for name in ("tolerance", "threshold", "precision")},
-        **{name: as_text(request.get(name)) for name in ("budget", "timeout", "trial_budget")},
-        "expected": None if request.get("expected") is None else str(request["expected"]),
-    }
-    base = options.get("base")
+    overrides, words = overrides_of(GateRules, options), group_of(Gating, options)
+    request = request_of({name: value for name, value in options.items() if not overrides.has(name)})
+    base, new = words.base, words.new
     order = gating.Gate(
-        gating.gate_file(None if config is None else Path(config), overrides, as_list(request.get("plugin"))),
+        gating.gate_file(words.config, overrides, request.what.plugin),
         overrides,
         None if base is None else side_text(base, None),
-        [side_text(one, None) for one in as_list(options.get("new"))],
+        [side_text(one, None) for one in as_list(new)],
         update_expected,
-        options.get("explain", False),
-        requests.checking(options.get("check", True)),
-        options.get("labels") or {},
+        words.explain,
+        request.check,
+        words.labels,
         own_command(),
-        fleet=wishes(*(request.pop(name, None) for name in ("fleet", "where", "replicate"))),
+        wishes(group_of(OnFleet, options)),
     )
     names = names_of([one for several in operators for one in as_list(several)])
-    result = gating.judge(names, {**request, "config": None}, order, progress_of(options.get("progress", False)))
+    result = gating.judge(names, request.what, order, progress_of(words.progress))
     if result.cause is not None:
         raise result.cause
     return Results(result.run) if isinstance(result, gating.ExpectationUpdate) else Gate(result.run, result.judgement)
 
 
-@with_options(NoiseOptions)
+@with_options(What, Where, Judging, How, Annotated[Request, Only("jobs")])
 def noise(
     operators: Operator | Sequence[Operator] | None = None,
     *,
@@ -214,8 +202,6 @@ def noise(
     error_rate: bool = False,
     effect: float | str | None = None,
     layout: bool = False,
-    pairs: int = FIRST_PAIRS,
-    tolerance: float | str = TOLERANCE,
     labels: Mapping[str, str] | None = None,
     progress: bool = False,
     **options: Unpack[NoiseOptions],
@@ -228,14 +214,13 @@ def noise(
     >>> opperf.noise("null:steady", repeats=1, pairs=3)[0].comparisons
     1
     """
-    news = progress_of(progress)
+    news, share = progress_of(progress), None if effect is None else PERCENT.read(effect, "`--effect`")
     document, cause = studying.noise(
         names_of(operators),
-        read(options),
+        request_of(options),
         news,
-        study=studying.study(repeats=repeats, error_rate=error_rate, effect=effect, layout=layout),
-        pairs=pairs,
-        tolerance=tolerance,
+        study=studying.study(repeats=repeats, error_rate=error_rate, effect=share, layout=layout),
+        judging=group_of(Judging, options),
         labels=labels or {},
         command=own_command(),
     )

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from opperf.domain.code import Code, read_operator
 from opperf.domain.errors import HarnessError
 from opperf.domain.profile.watching import Watching
-from opperf.domain.units import parse_bytes
 from opperf.parent.commands import capture as capturing
 from opperf.parent.commands import profile as profiling
 from opperf.parent.commands import replay as replaying
 from opperf.parent.commands import run as running
 from opperf.parent.documents.trace import Replay as ReplayDocument
-from opperf.parent.library.arguments import as_list, hold, keep, progress_of, read, text_of, write
-from opperf.parent.library.options import Names, Operator, Paths, ReplayOptions, with_options
+from opperf.parent.library.arguments import as_list, hold, keep, progress_of, request_of, text_of, write
+from opperf.parent.library.options import Operator, Paths, with_options
 from opperf.parent.library.results import Profile, Replay, Suite
 from opperf.parent.measuring.fleet.dispatch import wishes
 from opperf.parent.measuring.progress import Silent
-from opperf.parent.planning import request as requests
+from opperf.parent.planning.request import Request, plugin_files
 from opperf.parent.sources.live_function import write_source
+from opperf.parent.sources.option import BYTES, SECONDS, Only, group_of
+from opperf.parent.sources.options import How, OnFleet, Sampling, What, Where
 from opperf.parent.sources.plugin_file import framework_of
 from opperf.parent.store.output_lock import check_place
 from opperf.parent.workers.package import cache_folder
@@ -29,32 +30,30 @@ from opperf.parent.workers.package import cache_folder
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from opperf.parent.library.keywords import ReplayOptions
 
-@with_options(ReplayOptions)
+
+@with_options(
+    *(Sampling, How, OnFleet),
+    Annotated[What, Only("plugin")],
+    Annotated[Where, Only("environment", "device", "threads")],
+    Annotated[Request, Only("jobs", "memory_limit")],
+)
 def replay(
     *traces: str | Path,
     kineto: str | Path | None = None,
     subgraph: str | None = None,
     iterations: int | str | None = None,
-    plugin: Paths = None,
-    memory_limit: int | str | None = None,
-    environment: Names = None,
-    device: Names = None,
-    threads: int = 1,
     labels: Mapping[str, str] | None = None,
     keep_samples: bool = True,
     output: str | Path | None = None,
     resume: str | Path | None = None,
     force: bool = False,
-    fleet: str | None = None,
-    where: str | None = None,
-    replicate: int | None = None,
     progress: bool = False,
     **options: Unpack[ReplayOptions],
 ) -> Replay:
     """Run every operator of a recorded PyTorch program standalone, from its traces."""
-    request = {**read(options), "plugin": plugin, "memory_limit": memory_limit}
-    request |= {"environment": environment, "device": device, "threads": threads}
+    request = request_of(options)
     settings = replaying.settings(request)
     trace = replaying.read_trace(
         [Path(one) for one in traces],
@@ -67,7 +66,7 @@ def replay(
     with hold(keeping, force=force):
         if not trace.cases:
             return Replay(replaying.unmeasured(trace, request, settings, keeping, progress_of(progress)))
-        workload, nodes = replaying.workload(trace, request), wishes(fleet, where, replicate)
+        workload, nodes = replaying.workload(trace, request), wishes(group_of(OnFleet, options))
         outcome = running.measure(workload, settings, keeping, progress_of(progress), nodes)
         if outcome.cause is not None:
             raise outcome.cause
@@ -119,11 +118,11 @@ def profile(
         stacks=stacks,
         modules=modules or by == "module",
         api=api,
-        memory_limit=None if memory_limit is None else int(requests.number(memory_limit, parse_bytes, "memory_limit")),
+        memory_limit=None if memory_limit is None else int(BYTES.read(memory_limit, "`--memory-limit`")),
     )
     suite = None if save_suite is None else Path(save_suite)
     check_place(suite)
-    plugins = requests.plugin_files({"framework": framework, "plugin": plugin})
+    plugins = plugin_files(map(Path, as_list(plugin)), [] if framework is None else [framework])
     options = profiling.Options(
         watching, framework, granularity, function, skip, calls, suite is not None, allocator, plugins
     )
@@ -154,7 +153,7 @@ def capture(
     framework: str | None = None,
     inputs: Mapping[str, object] | None = None,
     environment: str | None = None,
-    timeout: float | str = 300.0,
+    timeout: float | str = capturing.TIMEOUT,
     plugin: Paths = None,
     progress: bool = False,
 ) -> Suite:
@@ -168,8 +167,8 @@ def capture(
         framework=framework,
         inputs=inputs,
         environment=environment,
-        timeout=timeout,
-        plugin=as_list(plugin),
+        timeout=SECONDS.read(timeout, "`--timeout`"),
+        plugin=[*map(Path, as_list(plugin))],
     )
     return Suite(result.suite, result.notes)
 

@@ -1,27 +1,38 @@
-"""From a user's request to a selection and settings, for the command line and for the library.
-
-A request is a mapping with the options' names in Python. Durations are seconds, shares are fractions of 1, and either
-may be a text as on a command line: `"5m"`, `"2%"`. Missing and None values get the option's default.
-"""
+"""From a user's request to a selection, settings and a rule, for the command line and for the library."""
 
 from __future__ import annotations
 
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import field, fields
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from opperf.domain.code import read_operator
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.plan import INSTRUCTIONS, UNCHECKED, Settings, check_most
-from opperf.domain.suite import Suite
-from opperf.domain.units import parse_bytes, parse_duration, parse_jobs, parse_percent
 from opperf.parent.analysis.verdict import MOST_PAIRS, Rule
-from opperf.parent.documents.tolerances import Tolerances
 from opperf.parent.planning.selection import Selection
+from opperf.parent.sources.option import group_of
+from opperf.parent.sources.options import (
+    Check,
+    Clock,
+    Config,
+    Deciding,
+    How,
+    Jobs,
+    Judging,
+    Limits,
+    Loop,
+    MemoryLimit,
+    Sampling,
+    What,
+    Where,
+)
 from opperf.parent.sources.plugin_file import declared_code, plugin_file, register_frameworks, with_plugins, workloads
 from opperf.parent.sources.shapes_file import read_shapes
 from opperf.parent.workers.machine import cpu_ranges
@@ -29,18 +40,27 @@ from opperf.parent.workers.machine import cpu_ranges
 if TYPE_CHECKING:
     from opperf.param.config import ParamConfig, Workloads
 
-Request = Mapping[str, Any]
-T = TypeVar("T")
-#: The settings that are texts on a command line, and what reads them.
-READERS: Mapping[str, Callable[..., float]] = {
-    "precision": parse_percent,
-    "trial_budget": parse_duration,
-    "timeout": parse_duration,
-    "budget": parse_duration,
-    "memory_limit": parse_bytes,
-    "jobs": parse_jobs,
-}
-PLAIN = ("warmup", "runs", "processes", "cache", "clock", "loop", "seed", "memory", "latency", "check", "compile_cache")
+
+@dataclass(frozen=True)
+class Request:
+    """What a user wants to be measured, where and how, whichever way it came in.
+
+    Durations are seconds and shares fractions of 1. What follows the classes of options is what it is in `Settings`,
+    but for the `config` files.
+    """
+
+    what: What = field(default_factory=What)
+    where: Where = field(default_factory=Where)
+    sampling: Sampling = field(default_factory=Sampling)
+    how: Limits = field(default_factory=How)
+    config: Config = ()
+    jobs: Jobs = Settings.jobs
+    clock: Clock = Settings.clock
+    loop: Loop = Settings.loop
+    check: Check = None
+    memory: bool = Settings.memory
+    latency: bool = Settings.latency
+    memory_limit: MemoryLimit = None
 
 
 def selection(
@@ -56,36 +76,34 @@ def selection(
     `names` are operators that a file names. They are always names; `operators` may be code. `others`
     says that something else is measured, so that a plugin without names brings none.
     """
-    plugins = plugin_files(request, note=note)
-    configs = _paths(request.get("config"))
-    own = workloads(plugins, installed=bool(configs), note=note)
-    suite, shapes = request.get("suite"), request.get("shapes")
-    others = others or bool(request.get("category") or request.get("all") or suite or configs)
-    inputs = request.get("inputs") or ()
+    what, where = request.what, request.where
+    plugins = plugin_files(what.plugin, where.framework, note=note)
+    own = workloads(plugins, installed=bool(request.config), note=note)
+    others = others or bool(what.category or what.all or what.suite or request.config)
     return Selection(
         operators=with_plugins([*map(read_operator, operators), *names], plugins, others=others, note=note),
-        categories=_words(request.get("category")),
-        every=bool(request.get("all")),
-        skip=_words(request.get("skip")),
-        suite=suite if suite is None or isinstance(suite, Suite) else Path(suite),
-        configs=_read_configs(configs, own),
+        categories=what.category,
+        every=what.all,
+        skip=what.skip,
+        suite=what.suite,
+        configs=_read_configs(request.config, own),
         plugins=own.plugins,
         declared=declared_code(plugins),
-        frameworks=_words(request.get("framework")),
-        environments=_words(request.get("environment")),
-        devices=_words(request.get("device")),
-        modes=_words(request.get("mode")),
-        dtypes=_words(request.get("dtype")),
-        sizes=_words(request.get("size")),
-        directions=_words(request.get("direction")),
-        inputs=[inputs] if isinstance(inputs, Mapping) else list(inputs),
-        rows=[] if shapes is None else read_shapes(Path(shapes)),
-        attributes=request.get("attributes") or {},
-        values=_words(request.get("values")),
-        random=request.get("random"),
-        threads=_default(request.get("threads"), 1),
-        engine=_default(request.get("engine"), "naive"),
-        allocator=_default(request.get("allocator"), "fixed"),
+        frameworks=where.framework,
+        environments=where.environment,
+        devices=where.device,
+        modes=where.mode,
+        dtypes=what.dtype,
+        sizes=what.size,
+        directions=what.direction,
+        inputs=what.inputs,
+        rows=[] if what.shapes is None else read_shapes(what.shapes),
+        attributes=what.attributes,
+        values=what.values,
+        random=what.random,
+        threads=where.threads,
+        engine=where.engine,
+        allocator=where.allocator,
     )
 
 
@@ -99,14 +117,18 @@ def _read_configs(paths: Sequence[Path], own: Workloads) -> Sequence[ParamConfig
 
 
 def plugin_files(
-    request: Request, sides: Iterable[str] = (), *, note: Callable[[str], None] = warnings.warn
+    plugin: Iterable[Path],
+    frameworks: Iterable[str] = (),
+    sides: Iterable[str] = (),
+    *,
+    note: Callable[[str], None] = warnings.warn,
 ) -> list[Path]:
     """Return the files of plugins, and make the frameworks known that they bring; raises `InputError`.
 
     `sides` are texts that may begin with such a framework. They are parsed later.
     """
-    names = [*_words(request.get("framework")), *(side.partition(";")[0].strip() for side in sides)]
-    return register_frameworks([plugin_file(path) for path in _paths(request.get("plugin"))], names, note)
+    names = [*frameworks, *(side.partition(";")[0].strip() for side in sides)]
+    return register_frameworks([plugin_file(path) for path in plugin], names, note)
 
 
 def comparing_clock(clock: str) -> str:
@@ -116,51 +138,34 @@ def comparing_clock(clock: str) -> str:
     return clock
 
 
-def checking(check: bool | str | None, *, no_check: bool = False) -> str | None:
+def checking(check: str | None, *, no_check: bool = False) -> str | None:
     """Return which results are checked, None where the side decides; raises `InputError`."""
     if no_check and check not in (None, UNCHECKED):
         raise InputError(f"`--no-check` and `--check {check}` contradict each other", hint="use one or the other")
-    if isinstance(check, bool):
-        return None if check else UNCHECKED
     return UNCHECKED if no_check else check
 
 
 def settings(request: Request, **fixed: Any) -> Settings:
     """Return the settings; `fixed` are those that are not the user's to choose. Raises `InputError`."""
-    fields = {name: request[name] for name in PLAIN if request.get(name) is not None}
-    fields |= {
-        name: number(request[name], read, name) for name, read in READERS.items() if request.get(name) is not None
-    }
-    cpus = request.get("cpus")
-    return Settings(**{**fields, "cpus": None if cpus is None else usable_cpus(cpus), **fixed})
+    how = group_of(How, vars(request.how))  # and nothing else that a class with these options may have
+    cpus = None if how.cpus is None else usable_cpus(how.cpus)
+    options = {**vars(request), **vars(request.sampling), **vars(how), "cpus": cpus, **fixed}
+    return Settings(**{one.name: options[one.name] for one in fields(Settings) if one.name in options})
 
 
-def number(value: float | str, read: Callable[..., float], name: str) -> float:
-    """Return a number, or read a text as one; raises `InputError` with the option's name."""
-    return read(value, name=f"`--{name.replace('_', '-')}`") if isinstance(value, str) else value
-
-
-def rule(
-    tolerance: float | str | Tolerances,
-    pairs: int,
-    *,
-    settle: bool = False,
-    max_pairs: int | None = None,
-    trial_budget: float | str | None = None,
-    precision: float | str | None = None,
-) -> Rule:
+def rule(judging: Judging) -> Rule:
     """Return the rule of a comparison; raises `InputError`."""
-    if not isinstance(tolerance, Tolerances):
-        tolerance = Tolerances(number(tolerance, parse_percent, "tolerance"))
-    most = _most_pairs(pairs, max_pairs, settle=settle)
-    own = settings({"trial_budget": trial_budget, "precision": precision})  # which says what is wrong with one
+    deciding = judging if isinstance(judging, Deciding) else Deciding(judging.pairs, judging.tolerance)
+    for name in ("trial_budget", "precision"):
+        if getattr(deciding, name) is not None:
+            Settings(**{name: getattr(deciding, name)})  # which says what is wrong with it
     return Rule(
-        tolerance=tolerance.usual,
-        pairs=pairs,
-        most=most,
-        own=tolerance.own,
-        sampling=None if trial_budget is None else own.trial_budget,
-        precision=None if precision is None else own.precision,
+        tolerance=deciding.tolerance.usual,
+        pairs=deciding.pairs,
+        most=_most_pairs(deciding.pairs, deciding.max_pairs, settle=deciding.settle),
+        own=deciding.tolerance.own,
+        sampling=deciding.trial_budget,
+        precision=deciding.precision,
     )
 
 
@@ -194,15 +199,3 @@ def usable_cpus(value: str | Sequence[int]) -> tuple[int, ...]:
             )
         numbers[cpu] = None
     return tuple(numbers)
-
-
-def _words(value: str | Iterable[str] | None) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value or ())
-
-
-def _paths(value: str | Path | Iterable[str | Path] | None) -> list[Path]:
-    return [Path(value)] if isinstance(value, (str, Path)) else [Path(path) for path in value or ()]
-
-
-def _default(value: T | None, usual: T) -> T:
-    return usual if value is None else value

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from opperf.catalog import catalog, is_known
@@ -17,19 +17,18 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, at_place, unknown
 from opperf.domain.files.json_text import JsonDict, JsonObject
 from opperf.domain.files.text_file import read_text
-from opperf.domain.plan import SHARED_CODE
 from opperf.domain.registry import split_implementation
-from opperf.parent.documents.tolerances import FIRST_PAIRS, THRESHOLD, TOLERANCE, Tolerances
 from opperf.parent.sources.gate_keys import (
     DATABASE_KEYS,
     EXPECTED_KEYS,
     KEYS,
     NIGHTLY_KEYS,
-    OPTIONS,
     Reader,
     name_of,
     names,
 )
+from opperf.parent.sources.option import Overrides
+from opperf.parent.sources.options import GateOptions, What
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -42,43 +41,13 @@ TABLES = ("expected", "nightly", "database")
 
 
 @dataclass(frozen=True)
-class GateFile:
-    """The settings of a gate file, with their defaults. Durations are in seconds."""
+class GateFile(What, GateOptions):
+    """The settings of a gate file, with their defaults: options of the command line, but for the first and the last."""
 
     path: Path | None = None
-    suite: Path | None = None
     operators: tuple[str, ...] = ()
-    categories: tuple[str, ...] = ()
-    skip: tuple[str, ...] = ()
-    sizes: tuple[str, ...] = ()
-    dtypes: tuple[str, ...] = ()
-    values: tuple[str, ...] = ()
-    random: int | None = None
-    directions: tuple[str, ...] = ()
-    inputs: tuple[Mapping[str, object], ...] = ()
-    attributes: Mapping[str, object] = field(default_factory=dict)
     base: str | None = None
     new: tuple[str, ...] = ()
-    tolerance: Tolerances = Tolerances(TOLERANCE)
-    pairs: int = FIRST_PAIRS
-    settle: bool = False
-    max_pairs: int | None = None
-    trial_budget: float | None = None
-    precision: float | None = None
-    budget: float | None = None
-    timeout: float = 120.0
-    inconclusive: str = "fail"
-    seed: int = 0
-    cpus: str | None = None
-    jobs: int = 1
-    clock: str = "wall"
-    compile_cache: str = SHARED_CODE
-    expected: Path | None = None
-    threshold: Tolerances = Tolerances(THRESHOLD)
-    processes: int = 5
-    frameworks: tuple[str, ...] = ()
-    environments: tuple[str, ...] = ()
-    devices: tuple[str, ...] = ()
     modes: tuple[str, ...] = ()
 
 
@@ -150,7 +119,7 @@ def nightly_file(text: str, path: Path) -> NightlyFile:
         if name not in settings:
             message = f"{where}: no `{key}` in the table `[nightly]`" if inner else f"{where}: no table `[nightly]`"
             raise InputError(message, hint='write, for example, `anchor = "numpy==1.26.4"`', slug="gate_file")
-    if not (values.get("operators") or values.get("categories") or values.get("suite")):
+    if not (values.get("operators") or values.get("category") or values.get("suite")):
         hint = 'write, for example, `categories = ["reduction"]`'
         raise InputError(f"{where}: `[nightly]` selects no operators", hint=hint, slug="gate_file")
     settings.setdefault("name", re.split(r"[^A-Za-z0-9_-]", settings["anchor"])[0])
@@ -201,16 +170,20 @@ def _check_operators(
         _read(read, [name for name in strange if not is_known(name)], folder, f"{where}: `{prefix}operators`")
 
 
-def overridden(file: GateFile, options: Mapping[str, object]) -> GateFile:
-    """Return the file with overriding options of a command line; None overrides nothing."""
-    readers = {**KEYS, **EXPECTED_KEYS}
-    values: JsonDict = {}
-    for option, value in options.items():
-        if value is None or value == []:
-            continue
-        field, reader = readers[OPTIONS.get(option, option)]
-        values[field] = _read(reader, value, Path(), f"`--{option.replace('_', '-')}`")
-    return replace(file, **values)
+def overridden(file: GateFile, options: Overrides[GateOptions]) -> GateFile:
+    """Return the file with overriding options; raises `InputError` for what a file may not say either."""
+    readers = dict({**KEYS, **EXPECTED_KEYS}.values())
+    for name, value in options.values.items():
+        with at_place(f"`--{name.replace('_', '-')}`"):
+            readers[name](_in_file(name, value), Path())
+    return replace(file, **options.values)
+
+
+def _in_file(name: str, value: object) -> object:
+    """Return the value of an option as a file has it."""
+    if name == "jobs" and value == 0:
+        return "auto"
+    return [*value] if isinstance(value, tuple) else str(value) if isinstance(value, Path) else value
 
 
 def _parse(text: str, where: str) -> dict[str, object]:

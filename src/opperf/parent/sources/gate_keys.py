@@ -81,6 +81,8 @@ def _tolerances(usual: float) -> Reader:
     """Read one percentage for all operators, or a table of them by name or pattern; `*` is what is usual."""
 
     def read(value: object, folder: Path) -> Tolerances:
+        if isinstance(value, Tolerances):
+            return Tolerances(_percent(value.usual, folder))
         if not isinstance(value, dict):
             return Tolerances(_percent(value, folder))
         by_pattern: dict[str, float] = {}
@@ -186,11 +188,11 @@ def _database(value: object, folder: Path) -> str:
 KEYS: Mapping[str, tuple[str, Reader]] = {
     "suite": ("suite", _path),
     "operators": ("operators", names(_operator)),
-    "categories": ("categories", names(name_of("category", categories))),
+    "categories": ("category", names(name_of("category", categories))),
     "skip": ("skip", names(lambda _: None)),
-    "sizes": ("sizes", names(name_of("size", lambda: (*SIZES, INT64)))),
-    "dtypes": ("dtypes", names(parse_dtype)),
-    "directions": ("directions", names(name_of("direction", lambda: DIRECTIONS))),
+    "sizes": ("size", names(name_of("size", lambda: (*SIZES, INT64)))),
+    "dtypes": ("dtype", names(parse_dtype)),
+    "directions": ("direction", names(name_of("direction", lambda: DIRECTIONS))),
     "values": ("values", names(ValueChoice.parse)),
     "random": ("random", _whole(1)),
     "inputs": ("inputs", _inputs),
@@ -227,12 +229,10 @@ EXPECTED_KEYS: Mapping[str, tuple[str, Reader]] = {
     "file": ("expected", _path),
     "threshold": ("threshold", _tolerances(THRESHOLD)),
     "processes": ("processes", _whole(LEAST)),
-    "frameworks": ("frameworks", names(framework)),
-    "environments": ("environments", _environments),
-    "devices": ("devices", names(parse_device)),
+    "frameworks": ("framework", names(framework)),
+    "environments": ("environment", _environments),
+    "devices": ("device", names(parse_device)),
     "modes": ("modes", names(name_of("mode", lambda: MODES))),
 }
 #: The keys of the table `[database]`.
 DATABASE_KEYS: Mapping[str, tuple[str, Reader]] = {"url": ("url", _database)}
-#: Options of the command line that are not called like their key.
-OPTIONS = {"expected": "file", "framework": "frameworks", "environment": "environments", "device": "devices"}

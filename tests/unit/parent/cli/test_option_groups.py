@@ -10,12 +10,13 @@ import typer
 from typer.testing import CliRunner
 
 from opperf.parent.cli.option_groups import grouped
+from opperf.parent.sources.option import Option
 
 
 @dataclass(frozen=True)
 class Sizes:
-    width: Annotated[int, typer.Option(metavar="N", help="How wide.")] = 3
-    deep: Annotated[bool, typer.Option("--very-deep")] = False
+    width: Annotated[int, Option("N", "How wide.")] = 3
+    deep: Annotated[bool, Option("", "To the rock.", flag="very-deep")] = False
 
 
 SEEN: list[tuple[str, Sizes, str]] = []

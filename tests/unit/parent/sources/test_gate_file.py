@@ -14,6 +14,8 @@ from opperf.domain.errors import InputError
 from opperf.parent.documents.tolerances import Tolerances
 from opperf.parent.sources.gate_file import GateFile, find_gate_file, gate_file, nightly_file, overridden
 from opperf.parent.sources.gate_keys import EXPECTED_KEYS, KEYS
+from opperf.parent.sources.option import Overrides
+from opperf.parent.sources.options import GateOptions
 
 FILE = Path("ci/opperf.toml")
 WHOLE = """\
@@ -58,11 +60,11 @@ def test_every_key_is_read() -> None:
         path=FILE,
         suite=Path("ci/suite.json"),
         operators=("add", "mxnet:nd.broadcast_add"),
-        categories=("reduction",),
+        category=("reduction",),
         skip=("*pool*",),
-        sizes=("small",),
-        dtypes=("float32", "float16"),
-        directions=("forward",),
+        size=("small",),
+        dtype=("float32", "float16"),
+        direction=("forward",),
         base="torch==2.12.0",
         new=("torch", f"python={Path('ci/env/bin/python').absolute()};framework=torch"),
         tolerance=Tolerances(0.05),
@@ -75,9 +77,9 @@ def test_every_key_is_read() -> None:
         expected=Path("ci/expected.json"),
         threshold=Tolerances(0.2),
         processes=7,
-        frameworks=("torch",),
-        environments=("torch==2.12.0", "python=/opt/bin/python"),
-        devices=("gpu(0)",),
+        framework=("torch",),
+        environment=("torch==2.12.0", "python=/opt/bin/python"),
+        device=("gpu(0)",),
         modes=("eager", "compiled"),
     )
 
@@ -159,7 +161,7 @@ def test_the_file_of_opperf_comes_before_that_of_the_project(tmp_path: Path) -> 
 
 
 def test_options_override_the_file() -> None:
-    options: dict[str, Any] = {"tolerance": "3%", "new": [], "base": None, "expected": "e.json"}
+    options = Overrides[GateOptions]({"tolerance": Tolerances(0.03), "expected": Path("e.json")})
     result = overridden(gate_file(WHOLE, FILE), options)
     assert (result.tolerance, result.base, len(result.new)) == (Tolerances(0.03), "torch==2.12.0", 2)
     assert result.expected == Path("e.json")
@@ -168,14 +170,14 @@ def test_options_override_the_file() -> None:
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("tolerance", "2", "`--tolerance`: the value is `2`"),
+        ("tolerance", Tolerances(0.0), "`--tolerance`: found 0.0, expected"),
         ("pairs", 2, "`--pairs`: found 2, expected a whole number >= 3"),
-        ("framework", ["tf"], "`--framework`: no framework `tf`"),
+        ("framework", ("tf",), "`--framework`: no framework `tf`"),
     ],
 )
 def test_a_bad_option_is_told_by_its_name(option: str, value: Any, message: str) -> None:
     with pytest.raises(InputError) as caught:
-        overridden(GateFile(), {option: value})
+        overridden(GateFile(), Overrides({option: value}))
     assert caught.value.message.startswith(message)
 
 
@@ -234,8 +236,8 @@ def test_operators_have_tolerances_of_their_own_by_name_or_pattern() -> None:
 
 def test_an_option_replaces_all_tolerances_of_the_file() -> None:
     file = gate_file('[tolerance]\n"conv*" = "3%"', FILE)
-    assert overridden(file, {"tolerance": "4%"}).tolerance == Tolerances(0.04)
-    assert overridden(file, {}).tolerance.own == {"conv*": 0.03}
+    assert overridden(file, Overrides({"tolerance": Tolerances(0.04)})).tolerance == Tolerances(0.04)
+    assert overridden(file, Overrides()).tolerance.own == {"conv*": 0.03}
 
 
 def test_a_bad_tolerance_of_an_operator_is_refused_by_its_name() -> None:

@@ -20,7 +20,6 @@ from opperf.parent.commands.bisect.questions import FEWEST_PAIRS, Questions
 from opperf.parent.commands.bisect.releases import releases
 from opperf.parent.documents.bisection import Answer, Bisection, Step
 from opperf.parent.documents.comparison import Verdict
-from opperf.parent.documents.tolerances import FIRST_PAIRS, TOLERANCE
 from opperf.parent.measuring.calibration import stored_floors
 from opperf.parent.measuring.comparing import Comparing
 from opperf.parent.measuring.contest import Contest, header, start
@@ -30,23 +29,17 @@ from opperf.parent.planning import request as requests
 from opperf.parent.planning.request import Request
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import frameworks
+from opperf.parent.sources.options import Bisecting, Judging
 from opperf.parent.sources.plugin_file import framework_of
 from opperf.parent.workers.interpreters import importable
 
 
 @dataclass(frozen=True)
 class Order:
-    """Between which builds, and how they are made."""
+    """Between which builds, when a comparison of two is decided, and what else to do."""
 
-    good: str
-    bad: str
-    repository: Path | None = None
-    build: str | None = None
-    pre: bool = False
-    package: str | None = None
-    metric: str = "time"
-    tolerance: float | str = TOLERANCE
-    pairs: int = FIRST_PAIRS
+    search: Bisecting
+    judging: Judging = field(default_factory=Judging)
     explain: bool = False
     journal: Path | None = None
     resume: Path | None = None
@@ -61,15 +54,14 @@ def bisect(
 
     Raises `InputError` for what cannot be understood.
     """
-    if order.metric not in ("time", "memory"):
-        raise InputError(f"`--metric` is `{order.metric}`, expected time or memory")
-    rule = requests.rule(order.tolerance, order.pairs)
-    requests.plugin_files(request, note=progress.note)
+    if order.search.metric not in ("time", "memory"):
+        raise InputError(f"`--metric` is `{order.search.metric}`, expected time or memory")
+    rule = requests.rule(order.judging)
     selection = requests.selection(operators, request, note=progress.note)
     framework = _framework(selection)
-    builds = _builds(order, framework, progress.note)
+    builds = _builds(order.search, framework, progress.note)
     settings = requests.settings(request)
-    if settings.clock == INSTRUCTIONS and order.metric == "memory":
+    if settings.clock == INSTRUCTIONS and order.search.metric == "memory":
         raise InputError("`--metric memory` compares no instructions", hint="leave out `--clock instructions`")
     suffix = f";framework={framework};threads={selection.threads}"
     search = Search(selection, builds, suffix, order, rule, settings, progress)
@@ -86,7 +78,7 @@ def bisect(
     return search.document(), cause
 
 
-def _builds(order: Order, framework: str, note: Callable[[str], None]) -> Builds:
+def _builds(order: Bisecting, framework: str, note: Callable[[str], None]) -> Builds:
     """Return what lies between good and bad; raises `InputError`."""
     good, bad = order.good, order.bad
     pythons = [end.startswith("python=") for end in (good, bad)]
@@ -94,15 +86,15 @@ def _builds(order: Order, framework: str, note: Callable[[str], None]) -> Builds
         raise InputError(
             f"`--good {good}` and `--bad {bad}` are an interpreter and a release", hint="name two of the same kind"
         )
-    if order.package is not None and order.repository is not None:
+    if order.package is not None and order.repo is not None:
         raise InputError("`--package` searches releases, and `--repo` commits", hint="leave out one of them")
-    if order.build is not None and order.repository is None:
+    if order.build is not None and order.repo is None:
         raise InputError("`--build` needs `--repo DIR`")
-    if order.repository is not None:
+    if order.repo is not None:
         if not (order.build or "").strip():
             raise InputError("`--repo` needs `--build COMMAND`", hint='such as `--build "pip install ."`')
         requirement = None if framework == "null" else framework
-        return Commits(order.repository, good, bad, order.build or "", requirement, note)
+        return Commits(order.repo, good, bad, order.build or "", requirement, note)
     if all(pythons):
         return Packages(good, bad, order.package, note)
     if order.package is not None:
@@ -146,12 +138,12 @@ class Search:
         self._selection, self._builds, self._order = selection, builds, order
         self._rule, self._settings, self._progress = rule, settings, progress
         counts = settings.clock == INSTRUCTIONS
-        exact = counts or order.metric == "memory"
+        exact = counts or order.search.metric == "memory"
         self._band = counting(rule).band if counts else rule.band
         self._candidates = Candidates(builds.names, builds.parts)
         self._journal = Journal(order.journal, order.resume)
         self._bench = Bench(
-            *(builds, self._candidates, suffix, order.metric, rule.change),
+            *(builds, self._candidates, suffix, order.search.metric, rule.change),
             *(self._journal, progress.note, self._begin_comparing),
         )
         self._judge = Judge(self._candidates, self._band, rule.pairs, self._spent, counts=counts, exact=exact)

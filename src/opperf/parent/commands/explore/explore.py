@@ -39,6 +39,7 @@ from opperf.parent.planning.request import Request
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import SideText
 from opperf.parent.reports.rerun import case_words, compare_command
+from opperf.parent.sources.options import Exploring
 from opperf.parent.sources.plugin_file import named_side
 from opperf.parent.workers.interpreters import settled_side
 
@@ -54,13 +55,9 @@ EXAMPLE = {"data": TensorSpec((256, 1024))}
 
 @dataclass(frozen=True)
 class Order:
-    """What is looked for, over which dimensions, and for how long."""
+    """What is looked for, and what else to do."""
 
-    objective: str | None = None
-    against: str | None = None
-    dims: str | None = None
-    factor: float = 1.2
-    looks: int = 500
+    search: Exploring = field(default_factory=Exploring)
     explain: bool = False
     journal: Path | None = None
     resume: Path | None = None
@@ -70,15 +67,15 @@ class Order:
     @property
     def aim(self) -> str:
         """The objective; beside another side it is where that is faster. Raises `InputError` for what is none."""
-        aim = self.objective or ("cliff" if self.against is None else "slower-than")
+        aim = self.search.objective or ("cliff" if self.search.against is None else "slower-than")
         if aim not in OBJECTIVES:
             raise InputError(f"`--objective` is `{aim}`, expected {', '.join(OBJECTIVES)}")
-        if (aim == "slower-than") != (self.against is not None):
+        if (aim == "slower-than") != (self.search.against is not None):
             raise InputError("`--objective slower-than` and `--against SIDE` need each other")
-        if not 1 < self.factor < 1000:
-            raise InputError(f"`--factor` is {self.factor:g}, expected a number above 1, such as 1.2")
-        if self.looks < 1:
-            raise InputError(f"`--looks` is {self.looks}, expected a whole number >= 1")
+        if not 1 < self.search.factor < 1000:
+            raise InputError(f"`--factor` is {self.search.factor:g}, expected a number above 1, such as 1.2")
+        if self.search.looks < 1:
+            raise InputError(f"`--looks` is {self.search.looks}, expected a whole number >= 1")
         return aim
 
 
@@ -90,9 +87,9 @@ def explore(
     Raises `InputError` for bad input.
     """
     aim = order.aim
-    bounds = read_dimensions(order.dims or "")
-    sides = [] if order.against is None else [order.against]
-    plugins = requests.plugin_files(request, sides, note=progress.note)
+    bounds = read_dimensions(order.search.dims or "")
+    sides = [] if order.search.against is None else [order.search.against]
+    plugins = requests.plugin_files(request.what.plugin, request.where.framework, sides, note=progress.note)
     selection = replace(requests.selection(operators, request, note=progress.note), sizes=("common",))
     if not selection.operators:
         raise InputError("nothing to explore", hint="name operators: `opperf explore matmul --framework torch`")
@@ -145,7 +142,7 @@ class Expedition:
         order = self._order
         run = header(self._settings, self._start, self._facts, labels=order.labels, command=order.command)
         against = None if self._against is None else self._against.side
-        return Exploration(run, self._aim, order.factor, against, tuple(self._territories))
+        return Exploration(run, self._aim, order.search.factor, against, tuple(self._territories))
 
     def explore(self, trial: Trial, share: float) -> None:
         """Search the cases of one operator on a side, within a share of the budget."""
@@ -166,7 +163,9 @@ class Expedition:
                 self.failures.append(f"`{trial.case.operator}` cannot be explored: {bench.failure or 'it has no cost'}")
                 return
             kind = Search if self._aim in BESIDE_NEIGHBOURS else LevelSearch
-            search = kind(space, bench, self._order.factor, random.Random(self._settings.seed), self._order.looks)
+            search = kind(
+                space, bench, self._order.search.factor, random.Random(self._settings.seed), self._order.search.looks
+            )
             cliffs = []
             try:
                 for cliff in search.run():
@@ -244,7 +243,7 @@ class Expedition:
             timely = (cliff for cliff in cliffs if time.monotonic() < deadline)
             return [one for cliff in timely if (one := self._measure(bench, space, question, cliff)) is not None]
         contests = [Contest(*self._sides(space, question, cliff)) for cliff in cliffs]
-        rule = Rule(tolerance=self._order.factor - 1)
+        rule = Rule(tolerance=self._order.search.factor - 1)
         settings = replace(self._settings, budget=budget).checking_own(one.base for one in contests)
         comparing = Comparing(settings, rule, self._progress.note, plugins=self._selection.plugins)
         try:
@@ -259,7 +258,7 @@ class Expedition:
             for cliff, contest in zip(cliffs, contests)
             if contest.verdict is not None and contest.verdict.verdict == "slower"
         ]
-        return [one for one in anomalies if one.ratio >= self._order.factor]
+        return [one for one in anomalies if one.ratio >= self._order.search.factor]
 
     def _sides(self, space: Space, question: Question, cliff: Cliff) -> tuple[Trial, Trial, Trial]:
         new = replace(question.trial, case=_case(space, cliff.point))
@@ -272,7 +271,7 @@ class Expedition:
         verdict = comparison.verdict
         command = self._command(space, question.trial, cliff)
         if question.against is not None:
-            command = compare_command(comparison, self._order.factor - 1) or self._comparison(case)
+            command = compare_command(comparison, self._order.search.factor - 1) or self._comparison(case)
         # A neighbour that does less work is expected to be quicker by that much.
         growth = math.exp(more_work(space.work(case), space.work(neighbour)))
         interval = verdict.interval
@@ -302,7 +301,7 @@ class Expedition:
         expected = 1.0
         if neighbour is not None:
             neighbours = bench.fresh(neighbour, 1)
-            if not neighbours or costs[0] < self._order.factor**SUSPICION * neighbours[0]:
+            if not neighbours or costs[0] < self._order.search.factor**SUSPICION * neighbours[0]:
                 return None
             expected = neighbours[0]
         ends = None if neighbour is not None else PairedTest.of([math.log(one) for one in costs]).interval()
@@ -335,7 +334,7 @@ class Expedition:
             for one, size, other in zip(space.dimensions, cliff.point.sizes, (cliff.other or cliff.point).sizes)
         ]
         aim = [] if self._aim == "cliff" else ["--objective", self._aim]
-        factor = f"{self._order.factor**SUSPICION:.3g}"
+        factor = f"{self._order.search.factor**SUSPICION:.3g}"
         least = ["--factor", factor, "--dims", ",".join(bounds)]
         return shlex.join(["opperf", "explore", *self._words(trial), *aim, *least])
 
@@ -349,7 +348,7 @@ class Expedition:
             words += ["--attribute", f"{name}={attribute}"]
         words += [word for dtype in self._selection.dtypes for word in ("--dtype", dtype)]
         new = self._selection.frameworks[0] if self._selection.frameworks else case.operator.partition(":")[0]
-        return shlex.join(["opperf", "compare", *words, "--base", self._order.against or "", "--new", new])
+        return shlex.join(["opperf", "compare", *words, "--base", self._order.search.against or "", "--new", new])
 
     def _words(self, trial: Trial) -> list[str]:
         """Return what of the user's words is needed to mean the same operator on the same side."""

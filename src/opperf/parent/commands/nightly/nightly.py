@@ -19,7 +19,8 @@ from opperf.domain.record import Run
 from opperf.parent.analysis.change_points import fence, points, steps
 from opperf.parent.analysis.gate import judgement_of
 from opperf.parent.analysis.ratio_graph import Closure, Edge, RatioGraph
-from opperf.parent.commands.compare import Judging, live
+from opperf.parent.commands import compare as comparing
+from opperf.parent.commands.compare import live
 from opperf.parent.commands.gate import Gate, selection_of
 from opperf.parent.commands.nightly.calendar import ANCHOR, BUILD, NAME, Calendar
 from opperf.parent.documents.comparison import Comparison, ComparisonRun
@@ -30,6 +31,7 @@ from opperf.parent.measuring.progress import Progress
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import read_side
 from opperf.parent.sources.gate_file import NightlyFile
+from opperf.parent.sources.options import What
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.build_order import BEFORE, ORDER
 from opperf.parent.store.database.builds import build_orders
@@ -88,7 +90,7 @@ def nightly(file: NightlyFile, store: Archive, order: Order, progress: Progress)
     with _index(file.index):
         calendar = Calendar(file, store, anchor, [pin(text, file.index) for text in file.builds], progress)
         moved_from = calendar.former_anchor(overlap=order.overlap)
-        selection = selection_of(file.gate, (), {}, others=False, note=progress.note)
+        selection = selection_of(file.gate, (), What(), others=False, note=progress.note)
         pasts = _pasts(store)
         nights: list[Night] = []
         cause: BaseException | None = None
@@ -161,14 +163,8 @@ def _night(
     """
     labels = {**order.labels, NAME: file.name, BUILD: build, ANCHOR: anchor}
     rule = file.gate
-    judging = Judging(
-        *(rule.tolerance, rule.pairs, rule.settle, rule.max_pairs),
-        labels=labels,
-        command=order.command,
-        trial_budget=rule.trial_budget,
-        precision=rule.precision,
-    )
-    settings = Gate(rule, {}, check=order.check).settings()
+    judging = comparing.Order(rule, labels=labels, command=order.command)
+    settings = Gate(rule, check=order.check).settings()
     runs: list[ComparisonRun] = []
     cause: BaseException | None = None
     for base, new in pairs:

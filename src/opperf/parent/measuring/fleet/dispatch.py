@@ -30,6 +30,7 @@ from opperf.parent.measuring.judge.submissions import Submission
 from opperf.parent.measuring.processes import in_processes, seconds
 from opperf.parent.measuring.progress import Progress
 from opperf.parent.planning.selection import Selection
+from opperf.parent.sources.options import OnFleet
 
 #: What the processes of a piece of trials take to start, each, in seconds, and that a piece is longer than by so much.
 #: A single process is started by the first piece of its side only.
@@ -59,11 +60,11 @@ class Wishes:
         Where.parse(self.where)
 
 
-def wishes(fleet: str | None, where: str | None, replicate: int | None) -> Wishes | None:
+def wishes(options: OnFleet) -> Wishes | None:
     """Return the options of a fleet, None without one; raises `InputError` for options that need one."""
-    if fleet is not None:
-        return Wishes(fleet, where, replicate)
-    for name, value in (("where", where), ("replicate", replicate)):
+    if options.fleet is not None:
+        return Wishes(options.fleet, options.where, options.replicate)
+    for name, value in (("where", options.where), ("replicate", options.replicate)):
         if value is not None:
             raise InputError(f"`--{name}` needs `--fleet`", hint="name one, for example `--fleet ray://HOST:10001`")
     return None

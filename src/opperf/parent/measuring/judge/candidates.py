@@ -93,7 +93,6 @@ def reference_trials(
 
 def _selection(operators: Sequence[str], request: Request, progress: Progress) -> Selection:
     """Return what is selected, on the CPU; raises `InputError` for another device."""
-    requests.plugin_files(request, note=progress.note)
     selection = requests.selection(operators, request, note=progress.note)
     for device in selection.devices:
         if parse_device(device) != "cpu":

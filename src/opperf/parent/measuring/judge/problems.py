@@ -37,7 +37,7 @@ OWN = {"inputs": "--input", "attributes": "--attribute", "dtype": "--dtype", "si
 def check_request(problem: ProblemCode, request: Request) -> None:
     """Raise `InputError` for options that are not for problems, and for one that is not there."""
     for name, option in OWN.items():
-        if request.get(name):
+        if getattr(request.what, name):
             raise InputError(f"`{option}` is not for `{problem}`", hint="a problem has inputs of its own; leave it out")
     if not Path(problem.path).exists():
         raise InputError(f"{problem.path}: there is no such file or folder")

@@ -92,7 +92,7 @@ def judge_all(
         trials, problem = reference_trials(order.against, request, settings, progress)
         constant = _constant(order.constant, trials)
         family = replace(rule, family=len(every) * len(trials))
-        plugins = requests.plugin_files(request)
+        plugins = requests.plugin_files(request.what.plugin, request.where.framework)
         terms = Terms(settings, family, order.room == "auto", plugins, meet, constant, order.explain, problem)
         numbers = {id(one): number for number, one in enumerate(every)}
         lines = _lines(order, trials, rule, stack)

@@ -1,0 +1,191 @@
+"""What an option is: how it is written, what its help says, and how its value is read, wherever it comes from.
+
+An option is a field of a class, declared once by `option`: its name, type and default are the field's. One that several
+classes or verbs take has a hint of its own, in which an `Option` stands. The command line, the library, files and the
+pages of the reference are made of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, Field, field, fields, replace
+from pathlib import Path
+from typing import Annotated, Any, Generic, Protocol, TypeVar, get_args, get_origin, get_type_hints
+
+from opperf.domain.dataclass import dataclass
+from opperf.domain.plan import UNCHECKED
+from opperf.domain.units import parse_bytes, parse_duration, parse_jobs, parse_percent
+from opperf.parent.documents.tolerances import Tolerances
+
+Group = TypeVar("Group")
+Value = TypeVar("Value")
+
+
+class Reader(Protocol):
+    """Reads a value, a text or not; raises `InputError` that has what a message calls it."""
+
+    def __call__(self, value: Any, /, name: str) -> Any:
+        """Return the value."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How values are read: `read` takes one, a text or not, and what a message calls it.
+
+    `show` writes a default as a user would, and `keyword` is the type that the library takes.
+    """
+
+    read: Reader
+    keyword: str
+    show: Callable[[Any], str] = "{:g}".format
+
+
+@dataclass(frozen=True)
+class Option:
+    """How an option is written, and what its help says of it.
+
+    `flag` is the option's name where it is not that of the field, `words` reads what is given several times, and
+    `complete` names what completes a value in a shell. `keyword` is the type of the argument in the library where it
+    does not follow from that of the field.
+    """
+
+    metavar: str
+    help: str
+    kind: Kind | None = None
+    flag: str = ""
+    words: Callable[[Sequence[str]], object] | None = None
+    complete: str = ""
+    keyword: str = ""
+
+
+def option(default: Value, metavar: str, help: str, kind: Kind | None = None, **more: Any) -> Value:
+    """Return a field with a default that is an option: how it is written, and the rest of an `Option`."""
+    return field(default=default, metadata={"option": Option(metavar, help, kind, **more)})
+
+
+class Only:
+    """The options of a class that a verb takes, for `Annotated`; the others keep their defaults."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+
+@dataclass(frozen=True)
+class Overrides(Generic[Group]):
+    """The options of a class that somebody gave, by their names: they come before those of a file."""
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def has(self, name: str) -> bool:
+        """Whether an option was given."""
+        return name in self.values
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """An option where it is declared: its name, the hint of its type, how it is written, and its default."""
+
+    name: str
+    hint: Any
+    option: Option
+    default: Any = None
+    is_required: bool = False
+
+    @property
+    def flag(self) -> str:
+        """How it begins on a command line."""
+        return f"--{self.option.flag or self.name.replace('_', '-')}"
+
+    @property
+    def item(self) -> Any:
+        """The type of one value: of several, or of one that may be missing."""
+        return next(one for one in (*get_args(self.hint), self.hint) if one is not type(None))
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it may be given several times."""
+        return self.option.words is not None or get_origin(self.hint) is tuple
+
+    @property
+    def keyword(self) -> str:
+        """The type of the argument in the library, as it is written there."""
+        of_list = {str: "Names", Path: "Paths"}
+        of_one = "str | Path" if self.item is Path else str(self.item.__name__)
+        optional = " | None" if self.default is None and not self.is_required else ""
+        return self.option.keyword or (
+            of_list[self.item]
+            if self.is_list
+            else (self.option.kind.keyword if self.option.kind else of_one) + optional
+        )
+
+    def read(self, value: Any) -> Any:
+        """Return a value as a field has it; raises `InputError` that names the option."""
+        if self.option.kind is not None:
+            return self.option.kind.read(value, f"`{self.flag}`")
+        if get_origin(self.hint) is tuple and self.item in (str, Path):
+            return tuple(map(self.item, [value] if isinstance(value, (str, Path)) else value))
+        return Path(value) if self.item is Path and isinstance(value, str) else value
+
+
+def declarations(group: Any) -> tuple[Declaration, ...]:
+    """Return the options of a class, or of the part of one that a verb takes."""
+    if get_origin(group) is Overrides:
+        return tuple(replace(one, default=None) for one in declarations(get_args(group)[0]))
+    if get_origin(group) is Annotated:
+        whole, *parts = get_args(group)
+        names = {name for part in parts if isinstance(part, Only) for name in part.names}
+        return tuple(one for one in declarations(whole) if one.name in names)
+    hints = get_type_hints(group, include_extras=True)
+    several = [_declaration_of(one, hints[one.name]) for one in fields(group)]
+    return tuple(one for one in several if one is not None)
+
+
+def _declaration_of(one: Field[Any], hint: Any) -> Declaration | None:
+    """Return the option that a field of a class is, None for another field."""
+    annotation = Annotated[hint, one.metadata["option"]] if "option" in one.metadata else hint
+    is_required = one.default is MISSING and one.default_factory is MISSING
+    return declaration(one.name, annotation, None if one.default is MISSING else one.default, is_required=is_required)
+
+
+def declaration(name: str, hint: Any, default: Any, *, is_required: bool = False) -> Declaration | None:
+    """Return the option that a hint declares, None where it declares none."""
+    option = next((one for one in getattr(hint, "__metadata__", ()) if isinstance(one, Option)), None)
+    return None if option is None else Declaration(name, get_args(hint)[0], option, default, is_required)
+
+
+def group_of(group: type[Group], values: Mapping[str, object]) -> Group:
+    """Return a class of options with the values that are there; raises `InputError` that names an option."""
+    return group(
+        **{one.name: one.read(values[one.name]) for one in declarations(group) if values.get(one.name) is not None}
+    )
+
+
+def overrides_of(group: type[Group], values: Mapping[str, object]) -> Overrides[Group]:
+    """Return the options of a class that are there, each read; raises `InputError` that names an option."""
+    several = [(one, values.get(one.name)) for one in declarations(group)]
+    return Overrides({one.name: one.read(value) for one, value in several if value is not None})
+
+
+def _reader(parse: Callable[..., Any]) -> Reader:
+    """Return what parses a text; another value is what it says."""
+    return lambda value, name: parse(value, name=name) if isinstance(value, str) else value
+
+
+def _tolerances(value: Any, name: str) -> Tolerances:
+    return value if isinstance(value, Tolerances) else Tolerances(PERCENT.read(value, name))
+
+
+def _percent(share: float) -> str:
+    return f"{share:.3%}".replace(".000", "")
+
+
+#: A share, written as a percentage or as a fraction of 1.
+PERCENT = Kind(_reader(parse_percent), "float | str", _percent)
+#: The same, for all operators.
+TOLERANCES = Kind(_tolerances, "float | str", lambda tolerances: _percent(tolerances.usual))
+SECONDS = Kind(_reader(parse_duration), "float | str")
+BYTES = Kind(_reader(parse_bytes), "int | str")
+#: What of results is checked: a name, or in Python whether anything is. None leaves it to the side.
+CHECK = Kind(lambda value, name: {True: None, False: UNCHECKED}.get(value, value), "bool | str", str)
+#: A number of jobs, 0 for `auto`.
+JOBS = Kind(_reader(parse_jobs), "int | str", str)
