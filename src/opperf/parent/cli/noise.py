@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Optional
 
 import typer
 
 from opperf.domain.plan import Settings
 from opperf.domain.units import plural
 from opperf.parent.cli import options
-from opperf.parent.sources.option import PERCENT, Option
-from opperf.parent.sources.options import How, Jobs, Judging, What, Where
+from opperf.parent.sources.options import How, Jobs, Judging, Studying, What, Where
 
 
 def noise(
@@ -20,31 +18,7 @@ def noise(
     *,
     what: What,
     where: Where,
-    repeats: Annotated[
-        Optional[int],
-        typer.Option(
-            metavar="N",
-            help="Number of times to compare each operator with itself. Default: 3, with --error-rate as many as fit "
-            "into 5 minutes or the budget.",
-        ),
-    ] = None,
-    error_rate: Annotated[
-        bool,
-        typer.Option(
-            "--error-rate",
-            help="Measure how often comparisons here call identical code changed, and how often they find extra calls.",
-        ),
-    ] = False,
-    effect: Annotated[
-        Optional[float], Option("PERCENT", "Share of extra calls for --error-rate. Default: 5%.", PERCENT)
-    ] = None,
-    layout: Annotated[
-        bool,
-        typer.Option(
-            "--layout",
-            help="Also compare each operator with itself where its code and data are loaded elsewhere in memory.",
-        ),
-    ] = False,
+    studying: Studying,
     judging: Judging,
     how: How,
     jobs: Jobs = Settings.jobs,
@@ -61,7 +35,7 @@ def noise(
     from opperf.parent.cli.keeping import keep, publish, take_places
     from opperf.parent.cli.options import command, inputs
     from opperf.parent.cli.progress import Bar
-    from opperf.parent.commands import noise as studying
+    from opperf.parent.commands import noise as noises
     from opperf.parent.planning.request import Request
     from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.noise import document
@@ -70,17 +44,17 @@ def noise(
     operators, what = suite_among(operators, what)
     take_places(report, inputs(operators, what))
     bar = Bar()
-    noise_run, cause = studying.noise(
+    noise_run, cause = noises.noise(
         operators or (),
         Request(what, where, how=how, jobs=jobs),
         bar,
-        study=studying.study(repeats=repeats, error_rate=error_rate, effect=effect, layout=layout),
+        study=noises.study(studying),
         judging=judging,
         labels=report.labels,
         command=command(),
     )
     try:
-        studying.store(noise_run, bar.note)
+        noises.store(noise_run, bar.note)
     finally:
         publish(noise_run, document(noise_run), report, plural(len(noise_run.floors), "floor"))
     keep(noise_run, report)

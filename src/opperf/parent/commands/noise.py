@@ -26,7 +26,7 @@ from opperf.parent.measuring.session import Session
 from opperf.parent.planning import request as requests
 from opperf.parent.planning.request import Request
 from opperf.parent.planning.selection import Selection
-from opperf.parent.sources.options import Judging
+from opperf.parent.sources.options import Judging, Studying
 from opperf.parent.store.machine_file import FLOORS
 from opperf.parent.workers import machine
 from opperf.parent.workers.package import cache_folder
@@ -62,18 +62,15 @@ class Study:
 USUAL, FIRST = Study(), Judging()
 
 
-def study(
-    *, repeats: int | None = None, error_rate: bool = False, effect: float | None = None, layout: bool = False
-) -> Study:
+def study(options: Studying) -> Study:
     """Return the study that options ask for; raises `InputError` for those that mean nothing."""
-    if effect is not None and not error_rate:
+    if options.effect is not None and not options.error_rate:
         raise InputError("`--effect` needs `--error-rate`", hint="add `--error-rate`")
-    share = EFFECT if effect is None else effect
+    share = EFFECT if options.effect is None else options.effect
     if not 0 < share < 1:
         raise InputError(f"`--effect` is {share:g}, expected more than 0% and less than 100%")
-    if repeats is None and not error_rate:
-        repeats = REPEATS
-    return Study(repeats, share if error_rate else None, layout)
+    repeats = REPEATS if options.repeats is None and not options.error_rate else options.repeats
+    return Study(repeats, share if options.error_rate else None, options.layout)
 
 
 def noise(

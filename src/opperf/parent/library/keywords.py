@@ -101,6 +101,15 @@ class Sampling(TypedDict, total=False):
     cache: str
 
 
+class Studying(TypedDict, total=False):
+    """What operators are compared with to see how far identical code moves, and how often."""
+
+    repeats: int | None
+    error_rate: bool
+    effect: float | str | None
+    layout: bool
+
+
 class What(TypedDict, total=False):
     """The operators and their inputs."""
 
@@ -199,7 +208,7 @@ class JudgeOptions(Judging, Limits, total=False):
     plugin: Paths
 
 
-class NoiseOptions(What, Where, Judging, How, total=False):
+class NoiseOptions(Studying, What, Where, Judging, How, total=False):
     """The options of `noise`."""
 
     jobs: int | str

@@ -20,8 +20,19 @@ from opperf.parent.library.results import Comparisons, Gate, Noise, Results
 from opperf.parent.measuring.fleet.dispatch import wishes
 from opperf.parent.planning import request as requests
 from opperf.parent.planning.request import Request
-from opperf.parent.sources.option import PERCENT, Only, Overrides, group_of, option, overrides_of
-from opperf.parent.sources.options import Deciding, Explain, How, Judging, Labels, OnFleet, Sampling, What, Where
+from opperf.parent.sources.option import Only, Overrides, group_of, option, overrides_of
+from opperf.parent.sources.options import (
+    Deciding,
+    Explain,
+    How,
+    Judging,
+    Labels,
+    OnFleet,
+    Sampling,
+    Studying,
+    What,
+    Where,
+)
 from opperf.parent.sources.options import GateOptions as GateRules
 from opperf.parent.workers.passwords import own_command
 
@@ -194,14 +205,10 @@ def gate(
     return Results(result.run) if isinstance(result, gating.ExpectationUpdate) else Gate(result.run, result.judgement)
 
 
-@with_options(What, Where, Judging, How, Annotated[Request, Only("jobs")])
+@with_options(Studying, What, Where, Judging, How, Annotated[Request, Only("jobs")])
 def noise(
     operators: Operator | Sequence[Operator] | None = None,
     *,
-    repeats: int | None = None,
-    error_rate: bool = False,
-    effect: float | str | None = None,
-    layout: bool = False,
     labels: Mapping[str, str] | None = None,
     progress: bool = False,
     **options: Unpack[NoiseOptions],
@@ -214,12 +221,12 @@ def noise(
     >>> opperf.noise("null:steady", repeats=1, pairs=3)[0].comparisons
     1
     """
-    news, share = progress_of(progress), None if effect is None else PERCENT.read(effect, "`--effect`")
+    news = progress_of(progress)
     document, cause = studying.noise(
         names_of(operators),
         request_of(options),
         news,
-        study=studying.study(repeats=repeats, error_rate=error_rate, effect=share, layout=layout),
+        study=studying.study(group_of(Studying, options)),
         judging=group_of(Judging, options),
         labels=labels or {},
         command=own_command(),

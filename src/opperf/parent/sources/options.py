@@ -260,6 +260,27 @@ class GateOptions(How, Expecting, Deciding):
 
 
 @dataclass(frozen=True)
+class Studying:
+    """What operators are compared with to see how far identical code moves, and how often."""
+
+    repeats: Optional[int] = option(
+        None,
+        "N",
+        "Number of times to compare each operator with itself. Default: 3, with --error-rate as many as fit into 5 "
+        "minutes or the budget.",
+    )
+    error_rate: bool = option(
+        False,
+        "",
+        "Measure how often comparisons here call identical code changed, and how often they find extra calls.",
+    )
+    effect: Optional[float] = option(None, "PERCENT", "Share of extra calls for --error-rate. Default: 5%.", PERCENT)
+    layout: bool = option(
+        False, "", "Also compare each operator with itself where its code and data are loaded elsewhere in memory."
+    )
+
+
+@dataclass(frozen=True)
 class Bisecting:
     """Between which builds a change is searched, and how they are made."""
 

@@ -7,6 +7,7 @@ import pytest
 from opperf.domain.errors import InputError
 from opperf.parent.commands import noise
 from opperf.parent.commands.noise import MINUTES, MOST_REPEATS, Clock, Study, study
+from opperf.parent.sources.options import Studying
 
 
 class Time:
@@ -70,11 +71,11 @@ def test_a_round_says_how_long_the_rest_will_take(time: Time) -> None:
 
 
 def test_error_rates_are_measured_at_five_per_cent_and_as_often_as_time_allows() -> None:
-    assert study() == Study(3, None, layout=False)
-    assert study(error_rate=True) == Study(None, 0.05, layout=False)
-    assert study(error_rate=True, effect=0.03, repeats=7, layout=True) == Study(7, 0.03, layout=True)
+    assert study(Studying()) == Study(3, None, layout=False)
+    assert study(Studying(error_rate=True)) == Study(None, 0.05, layout=False)
+    assert study(Studying(7, error_rate=True, effect=0.03, layout=True)) == Study(7, 0.03, layout=True)
 
 
 def test_an_effect_alone_is_refused() -> None:
     with pytest.raises(InputError, match="needs `--error-rate`"):
-        study(effect=0.05)
+        study(Studying(effect=0.05))
