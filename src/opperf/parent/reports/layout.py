@@ -33,12 +33,14 @@ _SEPARATORS = r"/,;:=_.+|)\]-"
 #: Where a word may break: behind separators, but in no number, and before a sign; sizes (`64x64`) behind their `x`.
 _BREAK = re.compile(
     rf"(?<=[/,;:=_|)\]])(?![{_SEPARATORS}])"
-    rf"|(?<=\.)(?!(?<=\d\.)\d)(?![{_SEPARATORS}])"
+    rf"|(?<=\.)(?<!\.\.)(?!(?<=\d\.)\d)(?![{_SEPARATORS}])"
     rf"|(?<=[^=.,:\[(][+-])(?<!\de[+-])(?![{_SEPARATORS}])"
-    r"|(?<=[=.,:])(?=[+-]\d)|(?<=\dx)(?=\d)"
+    r"|(?<=[=,:])(?=[+-]\d)|(?<=\dx)(?=\d)"
 )
 #: Where it breaks if that is enough: between the settings of a side.
 _SETTING = re.compile(r"(?<=;)")
+#: Where it breaks only if nothing else is enough: within a range (`0..32000`).
+_RANGE = re.compile(r"(?<=\.\.)")
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,8 @@ def _pieces(word: str, width: int) -> Iterator[str]:
     """Yield a word, or where it is too wide its pieces, none of them wider than the width."""
     parts = [word] if _cells(word) <= width else _SETTING.split(word)
     whole = ([part] if _cells(part) <= width else _BREAK.split(part) for part in parts)
-    for piece in filter(None, chain.from_iterable(whole)):
+    pieces = ([piece] if _cells(piece) <= width else _RANGE.split(piece) for piece in chain.from_iterable(whole))
+    for piece in filter(None, chain.from_iterable(pieces)):
         rest = piece
         while _cells(rest) > width:
             end = max(1, next(i for i in range(len(rest), 0, -1) if i == 1 or _cells(rest[:i]) <= width))
