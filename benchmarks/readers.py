@@ -37,9 +37,9 @@ from opperf.param.document import read_config
 from opperf.parent.cli.main import app
 from opperf.parent.documents.floor import Floor
 from opperf.parent.documents.judgement import Expectation, document
+from opperf.parent.pages import profile_page
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.suites import check_suite
-from opperf.parent.reports import profile_page
 from opperf.parent.reports.text import case_text
 from opperf.parent.sources.gate_file import read_gate_file
 from opperf.parent.sources.installed_plugins import installed_plugins, module_file

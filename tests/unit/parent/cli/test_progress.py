@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import cast
 
 import pytest
@@ -85,7 +86,7 @@ def test_the_time_left_of_a_run_is_without_the_start_of_its_child(
 def test_a_comparison_has_a_bar_on_a_terminal_with_the_pairs_and_the_time_left(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(progress.sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "100")
     bar = Bar()
     assert bar.compare("pair 3 of 5: add forward", 6, 13, "up to about 46 s")

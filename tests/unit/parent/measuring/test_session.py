@@ -21,6 +21,7 @@ from opperf.domain.plan import Plan, Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.record import Run
 from opperf.parent.measuring import session as module
+from opperf.parent.measuring.progress import Silent
 from opperf.parent.measuring.session import Interrupted, Options, Session
 from opperf.parent.planning.selection import Selection
 from opperf.parent.store.journal import journal_of, read_journal
@@ -74,7 +75,7 @@ def pool(monkeypatch: pytest.MonkeyPatch) -> type[FakePool]:
     return FakePool
 
 
-class Told:
+class Told(Silent):
     """Keeps what a run tells."""
 
     def __init__(self) -> None:
@@ -85,20 +86,11 @@ class Told:
     def note(self, text: str) -> None:
         self.notes.append(text)
 
-    def plan(self, framework: str, count: int, total: int) -> None:
-        pass
-
     def begin(self, total: int) -> None:
         self.total = total
 
-    def next(self, trial: Trial) -> None:
-        pass
-
     def done(self, outcome: Outcome) -> None:
         self.done_.append(outcome.trial.case.operator)
-
-    def close(self) -> None:
-        pass
 
 
 class Others:

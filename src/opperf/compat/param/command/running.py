@@ -73,14 +73,7 @@ def mode_of(options: argparse.Namespace) -> tuple[str, ...]:
     return ("compiled",) if options.pt2_model else ()
 
 
-class Quiet(Silent):
-    """Progress that is not shown."""
-
-    def close(self) -> None:
-        """Leave the terminal as it is."""
-
-
-class Running:
+class Running(Silent):
     """Follows a run: when all directions of a case are measured, it writes a line, and a word on stdout."""
 
     def __init__(self, options: argparse.Namespace, config: ParamConfig, tools: Sequence[Tool] = ()) -> None:
@@ -88,7 +81,7 @@ class Running:
         self._config = config
         self._tools = tools
         self._reports: dict[tuple[object, ...], dict[str, Any]] = {}
-        self._bar: Bar | Quiet = Quiet() if quiet(options) else Bar()
+        self._bar: Bar | Silent = Silent() if quiet(options) else Bar()
         self._settings = settings_of(options)
         self._show = LineStyle(self._settings, discrete=options.exec_mode == "discrete")
         self._lines: Lines | None = None
