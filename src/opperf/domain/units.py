@@ -29,6 +29,17 @@ _SIZES |= {f"{prefix}ib": 1024**power for power, prefix in enumerate("kmgt", 1)}
 _QUANTITY = re.compile(r"\s*([0-9]+\.?[0-9]*(?:e[+-]?[0-9]+)?|\.[0-9]+(?:e[+-]?[0-9]+)?)\s*([a-z%]*)\s*", re.IGNORECASE)
 
 
+def format_factor(value: float | None, places: int = 3) -> str:
+    """Print how many times as much something is, with as many digits as say something; below 10 `places`.
+
+    >>> format_factor(1.08234), format_factor(1.5, 2), format_factor(12.3456), format_factor(4512.3)
+    ('1.082', '1.50', '12.3', '4,512')
+    """
+    if value is None:
+        return ""
+    return f"{value:.{places}f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:,.0f}"
+
+
 def format_seconds(value: float | None) -> str:
     """Print a time.
 

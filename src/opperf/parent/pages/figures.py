@@ -10,6 +10,7 @@ from opperf.domain.plan import Side
 from opperf.domain.record import Run
 from opperf.domain.stats.significance import clopper_pearson
 from opperf.domain.units import (
+    format_factor,
     format_percent,
     format_ratios,
     format_seconds,
@@ -27,7 +28,7 @@ from opperf.parent.pages.charts.intervals import Intervals, Row
 from opperf.parent.pages.record_figures import MOST_ROWS, details, limit_note, record_charts
 from opperf.parent.reports.comparison import name
 from opperf.parent.reports.comparison_rows import reasons, sides_of
-from opperf.parent.reports.judge import factor, interval_text
+from opperf.parent.reports.judge import interval_text
 from opperf.parent.reports.run import in_order as records_in_order
 from opperf.parent.reports.text import case_text, common_subject, place, short_text, subject
 
@@ -194,10 +195,10 @@ def _speedups(judged_run: JudgedRun) -> Iterator[Chart]:
 def _speedup(judged: Judged, *, several: bool) -> Row:
     speed, figures, tip = judged.speed, judged.verdict, [judged.reason]
     if speed is not None:
-        figures = f"{factor(speed.speedup)} {judged.verdict}"
+        figures = f"{format_factor(speed.speedup)} {judged.verdict}"
         tip = [
             f"{format_seconds(speed.candidate)}, and {format_seconds(speed.reference)} of the reference",
-            f"speedup {factor(speed.speedup)} {interval_text(judged)} of {plural(judged.pairs, 'pair')}",
+            f"speedup {format_factor(speed.speedup)} {interval_text(judged)} of {plural(judged.pairs, 'pair')}",
             *tip,
         ]
     return Row(

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from opperf.domain.record import Record
-from opperf.domain.units import format_seconds
+from opperf.domain.units import format_factor, format_seconds
 from opperf.parent.reports.text import short_text, subject
 
 #: Times of one case within this share of the fastest are alike: as much lay between processes of identical code.
@@ -72,7 +72,7 @@ def _places(times: dict[str, float]) -> str:
     first, *others = sorted(times, key=lambda framework: times[framework])
     alike = _first(times)
     words = [
-        f"{one} about as fast" if one in alike else f"{one} takes {times[one] / least:.2f} times as long"
+        f"{one} about as fast" if one in alike else f"{one} takes {format_factor(times[one] / least, 2)} times as long"
         for one in others
     ]
     return ", ".join([f"{first} {format_seconds(least)}", *words])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from opperf.domain.case import Case
 from opperf.domain.explanation import Event, Explanation
-from opperf.domain.units import format_seconds
+from opperf.domain.units import format_factor, format_seconds
 from opperf.parent.documents.candidates import RIGHT, VERDICTS, Evidence, Judged, JudgedRun, Speed, in_order
 from opperf.parent.reports.comparison import RAN
 from opperf.parent.reports.document import (
@@ -82,18 +82,9 @@ def _end(place: int) -> Callable[[Judged], float | None]:
     return lambda judged: None if judged.speed is None else judged.speed.interval[place]
 
 
-def factor(value: float | None) -> str:
-    """Write a speedup with as many digits as say something.
-
-    >>> factor(1.08234), factor(12.3456), factor(4512.3)
-    ('1.082', '12.3', '4,512')
-    """
-    return "" if value is None else f"{value:.3f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:,.0f}"
-
-
 def interval_text(judged: Judged) -> str:
     """Write the interval of the speedup."""
-    return "" if judged.speed is None else "[{}, {}]".format(*map(factor, judged.speed.interval))
+    return "" if judged.speed is None else "[{}, {}]".format(*map(format_factor, judged.speed.interval))
 
 
 def _case(judged: Judged) -> str:
@@ -114,13 +105,13 @@ COLUMNS: tuple[Column[Judged], ...] = (
     Column("machine", None, lambda one: one.node and one.node.kind),
     Column("verdict", "verdict", lambda one: one.verdict),
     Column("cause", "cause", lambda one: one.cause, rank=3),
-    Column("speedup", "speedup", _speed("speedup"), factor, "right"),
+    Column("speedup", "speedup", _speed("speedup"), format_factor, "right"),
     Column("low", None, _end(0)),
     Column("high", None, _end(1)),
     Column(None, "interval", interval_text, rank=4),
     Column("time_s", "time", _speed("candidate"), format_seconds, "right", rank=2),
     Column("reference_time_s", "reference", _speed("reference"), format_seconds, "right", rank=2),
-    Column("hot_speedup", "hot speedup", _speed("speedup", "hot"), factor, "right", rank=1),
+    Column("hot_speedup", "hot speedup", _speed("speedup", "hot"), format_factor, "right", rank=1),
     Column("hot_time_s", None, _speed("candidate", "hot")),
     Column("hot_reference_time_s", None, _speed("reference", "hot")),
     Column("judged_by", None, lambda one: one.judged_by),
@@ -223,7 +214,9 @@ def _check(judged: Judged, rank: int) -> Check:
     speed = judged.speed
     text = f"{judged.verdict}: {judged.reason}"
     if speed is not None:
-        text = f"{judged.verdict}, {factor(speed.speedup)} times as fast {interval_text(judged)}: {judged.reason}"
+        text = (
+            f"{judged.verdict}, {format_factor(speed.speedup)} times as fast {interval_text(judged)}: {judged.reason}"
+        )
     if failing := failing_text(judged):
         text += f"; smallest failing case {failing}"
     return Check(
