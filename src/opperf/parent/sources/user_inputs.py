@@ -118,11 +118,11 @@ def case_with(
     for name, value in values.items():
         if name not in arguments:
             raise unknown(f"input of {definition.name}", name, arguments, hint=f"it takes {', '.join(arguments)}")
-        own = (spellings or {}).get(name, name)
+        spelling = (spellings or {}).get(name, name)
         if name in definition.inputs:
-            arguments[name] = _tensor(value, arguments[name], own)
+            arguments[name] = _tensor(value, arguments[name], spelling)
         else:
-            arguments[name] = _check_kind(_attribute(value, arguments[name], own), arguments[name], own)
+            arguments[name] = _check_kind(_attribute(value, arguments[name], spelling), arguments[name], spelling)
     return definition.case_of({**arguments, **dict(_axes(definition, default, arguments, values))})
 
 

@@ -26,16 +26,16 @@ def frames(profile: Profile) -> dict[str, list[object]]:
     if not any(event.stack for event in operators):
         return {}
     times: Counter[tuple[str, ...]] = Counter()
-    for event, own in zip(operators, own_times(operators, profile.recomputations())):
+    for event, self_time in zip(operators, own_times(operators, profile.recomputations())):
         lines = event.stack[::-1] or ("(no stack)",)
         path = (*lines, ", ".join(filter(None, (event.name, event.phase))))
-        times[path] += own
+        times[path] += self_time
     names, outer, took = ["all operators"], [-1], [0]
     leaves: set[int] = set()
     places: dict[tuple[int, str], int] = {}
-    for path, own in times.items():
+    for path, self_time in times.items():
         frame = 0
-        took[frame] += own
+        took[frame] += self_time
         for name in path:
             key = frame, name
             if key not in places:
@@ -44,7 +44,7 @@ def frames(profile: Profile) -> dict[str, list[object]]:
                 outer.append(frame)
                 took.append(0)
             frame = places[key]
-            took[frame] += own
+            took[frame] += self_time
         leaves.add(frame)
     return _bound(names, outer, took, leaves)
 

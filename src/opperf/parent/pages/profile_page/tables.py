@@ -35,11 +35,11 @@ def _table(profile: Profile, by: str) -> dict[str, object]:
     shown_rows = every[:MOST_ROWS]
     first, *others = columns(by, shown_rows)
     bars = _bars(every, by)
-    several = [first, *(column for column in others if any(column.value(row) not in (None, "") for row in shown_rows))]
+    filled = [first, *(column for column in others if any(column.value(row) not in (None, "") for row in shown_rows))]
     return {
         "by": by,
-        "columns": several,
-        "rows": [[_cell(column, row) for column in several] for row in shown_rows],
+        "columns": filled,
+        "rows": [[_cell(column, row) for column in filled] for row in shown_rows],
         "left_out": len(every) - len(shown_rows),
         "bars": "" if bars is None else figure(bars),
     }
@@ -50,9 +50,9 @@ def _cell(column: Column, row: Row) -> dict[str, object]:
     return {"key": "" if value is None else value, "text": one_line(column.cell(row))}
 
 
-def _bars(several: Sequence[Row], by: str) -> Bars | None:
+def _bars(every: Sequence[Row], by: str) -> Bars | None:
     """Return the bars of rows by share, largest first, and a note on rows that have none; None where none has one."""
-    parts = [(row, row.share) for row in several if row.share]
+    parts = [(row, row.share) for row in every if row.share]
     bars, rest = parts[:MOST_BARS], parts[MOST_BARS:]
     if not bars:
         return None
@@ -110,11 +110,13 @@ def _sentence(profile: Profile, process: int, events: Sequence[Event], whose: st
         before = coverage
     # Gaps between the times in which a process was watched are no part of it.
     watched = profile.watched(min(event.begin for event in events), max(event.end for event in events), process)
-    whole = max(watched, before)
-    parts.append(("not recorded: Python, other libraries, waiting", whole - before))
+    time_watched = max(watched, before)
+    parts.append(("not recorded: Python, other libraries, waiting", time_watched - before))
     (_, ran), *rest = parts
-    words = [f"{format_seconds(time / 1e9)} ({format_percent(time / whole)}) in {name}" for name, time in rest if time]
-    first = f"{whose}operators ran in {format_seconds(ran / 1e9)} of {format_seconds(whole / 1e9)}"
-    if not whole:
+    words = [
+        f"{format_seconds(time / 1e9)} ({format_percent(time / time_watched)}) in {name}" for name, time in rest if time
+    ]
+    first = f"{whose}operators ran in {format_seconds(ran / 1e9)} of {format_seconds(time_watched / 1e9)}"
+    if not time_watched:
         return f"{first}."
-    return f"{first} ({format_percent(ran / whole)}){'; the rest: ' if words else ''}{', '.join(words)}."
+    return f"{first} ({format_percent(ran / time_watched)}){'; the rest: ' if words else ''}{', '.join(words)}."

@@ -50,14 +50,17 @@ def windows(profile: Profile) -> tuple[list[Window], int]:
         return [], 0
     in_order = sorted((step for step in steps(profile) if step.duration), key=in_time)
     sample = in_order[:: -(-len(in_order) // MOST_STEPS) or 1]
-    several = len({step.process for step in in_order}) > 1
+    has_processes = len({step.process for step in in_order}) > 1
     first = min((step.begin for step in in_order), default=begin)
     return [
         Window("the whole profile", begin, end),
         *([Window("initialisation", begin, first)] if first > begin else []),
         *(
             Window(
-                f"{one_line(step.name)}{f' of process {step.process}' if several else ''}", step.begin, step.end, True
+                f"{one_line(step.name)}{f' of process {step.process}' if has_processes else ''}",
+                step.begin,
+                step.end,
+                True,
             )
             for step in sample
         ),
@@ -121,10 +124,10 @@ def _thin(readings: Sequence[Reading]) -> list[Reading]:
     for reading in sorted(readings, key=lambda reading: reading.time):
         devices.setdefault((reading.process, reading.device), []).append(reading)
     result: list[Reading] = []
-    for own in devices.values():
-        stretch = -(-2 * len(own) // MOST_READINGS) if len(own) > MOST_READINGS else 1
-        for place in range(0, len(own), stretch):
-            some = own[place : place + stretch]
+    for of_device in devices.values():
+        stretch = -(-2 * len(of_device) // MOST_READINGS) if len(of_device) > MOST_READINGS else 1
+        for place in range(0, len(of_device), stretch):
+            some = of_device[place : place + stretch]
             ends = (min(some, key=lambda one: one.size), max(some, key=lambda one: one.size))
             result += sorted(dict.fromkeys(ends), key=lambda one: one.time)
     return result
