@@ -190,11 +190,14 @@ def composition(
 
 
 def compositions(**functions: tuple[Callable[..., Any], str]) -> dict[str, Binding]:
-    """Write down several functions made of the framework's by neutral name, each with its note.
+    """Write down several functions made of the framework's by neutral name, each with its note; lambdas get the name.
 
     >>> compositions(square=(lambda data: data * data, "a product"))["square"].path
     'composition:square'
     """
+    for name, (function, _) in functions.items():
+        if function.__name__ == "<lambda>":
+            function.__name__ = name  # which a compiled program is called by
     return {
         name: replace(composition(function, note=note), path=f"composition:{name}")
         for name, (function, note) in functions.items()

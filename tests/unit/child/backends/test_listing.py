@@ -15,6 +15,7 @@ import opperf
 from opperf.catalog import FAMILIES
 from opperf.child.backends.arrays import compositions as shared
 from opperf.child.backends.arrays.activations import activations
+from opperf.child.backends.arrays.updates import MADE_OF
 from opperf.child.backends.binding import rows
 from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS
 
@@ -67,6 +68,10 @@ def keys(table: ast.expr, space: dict[str, ast.expr]) -> set[str]:
         assert isinstance(table.args[1], ast.Dict)
         words = {("", str(i)): ast.literal_eval(value) for i, value in enumerate(table.args[1].values)}
         return {row.operator for row in rows(words)}
+    if isinstance(table, ast.Call) and isinstance(table.func, ast.Name) and table.func.id == "annotate":
+        return keys(table.args[1], space)
+    if isinstance(table, ast.Call) and isinstance(table.func, ast.Attribute) and table.func.attr == "bindings":
+        return set(MADE_OF)
     if isinstance(table, ast.Call) and isinstance(table.func, ast.Name) and table.func.id == "gaps":
         return set(ast.literal_eval(table.args[1]).split())
     if isinstance(table, ast.Call) and isinstance(table.func, ast.Name) and table.func.id == "compositions":

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, Union
 
+from opperf.child.backends.binding import Binding, compositions
+
 Loss: TypeAlias = Callable[..., Any]
 #: What makes the losses of all elements one, by the attribute `reduction`; a case that does not say takes the mean.
 Means: TypeAlias = Mapping[Union[str, None], Loss]
@@ -37,9 +39,12 @@ def losses(np: Any, means: Means, *, relu: Loss, softplus: Loss, log_softmax: Lo
         **_of_classes(np, means, log_softmax),
         **_of_distances(np, means, relu),
     }
-    for name, function in table.items():
-        function.__name__ = name  # as a binding calls it
     return table
+
+
+def annotate(table: Mapping[str, Loss], notes: Mapping[str, str], note: str) -> dict[str, Binding]:
+    """Return the bindings of losses by their notes, each of which stands in `note` in place of `{}`."""
+    return compositions(**{name: (table[name], note.format(of)) for name, of in notes.items()})
 
 
 def _of_classes(np: Any, means: Means, log_softmax: Loss) -> dict[str, Loss]:

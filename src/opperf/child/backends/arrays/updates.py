@@ -39,6 +39,10 @@ class Updates:
         into = "into new arrays" if self.immutable else "in place"
         return composition(getattr(self, name), note=f"{MADE_OF[name]} of {self.np.__name__}, {into}")
 
+    def bindings(self) -> dict[str, Binding]:
+        """Return the bindings of all."""
+        return {name: self.binding(name) for name in MADE_OF}
+
     def sgd_update(self, weight: Any, gradient: Any, learning_rate: float) -> Any:
         """Take `learning_rate` times the gradient from the weight."""
         weight -= learning_rate * gradient

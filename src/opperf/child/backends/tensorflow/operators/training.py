@@ -8,14 +8,15 @@ from typing import Any
 
 import tensorflow as tf
 
-from opperf.child.backends.arrays.updates import MADE_OF, Updates
+from opperf.child.backends.arrays.losses import Means, annotate, losses
+from opperf.child.backends.arrays.updates import Updates
 from opperf.child.backends.binding import Binding, compositions
 
-MEANS = {"mean": tf.reduce_mean, "sum": tf.reduce_sum, "none": lambda same: same}
+MEANS: Means = {None: tf.reduce_mean, "mean": tf.reduce_mean, "sum": tf.reduce_sum, "none": lambda same: same}
 
 
-def _reduce(losses: Any, reduction: str | None) -> Any:
-    return MEANS[reduction or "mean"](losses)
+def _reduce(values: Any, reduction: str | None) -> Any:
+    return MEANS[reduction](values)
 
 
 def _loss(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
@@ -35,23 +36,10 @@ def smooth_l1_loss(data: Any, labels: Any, reduction: str | None, beta: float | 
     return _reduce(tf.where(difference < width, near, difference - 0.5 * width), reduction)
 
 
-def huber_loss(data: Any, labels: Any, reduction: str | None, delta: float | None) -> Any:
-    """Return half the squared difference, a straight line beyond delta."""
-    width = 1.0 if delta is None else delta
-    difference = tf.abs(data - labels)
-    far = width * (difference - 0.5 * width)
-    return _reduce(tf.where(difference < width, 0.5 * tf.square(difference), far), reduction)
-
-
 def gaussian_nll_loss(data: Any, labels: Any, variance: Any, reduction: str | None) -> Any:
     """Return the logarithm of the variance and the squared difference over it, half of both."""
     spread = tf.maximum(variance, 1e-6)
     return _reduce(0.5 * (tf.math.log(spread) + tf.math.squared_difference(data, labels) / spread), reduction)
-
-
-def margin_ranking_loss(lhs: Any, rhs: Any, labels: Any, reduction: str | None, margin: float | None) -> Any:
-    """Return what is missing from the margin."""
-    return _reduce(tf.nn.relu((margin or 0.0) - labels * (lhs - rhs)), reduction)
 
 
 def cosine_embedding_loss(lhs: Any, rhs: Any, labels: Any, reduction: str | None, margin: float | None) -> Any:
@@ -75,20 +63,33 @@ def ctc_loss(data: Any, labels: Any) -> Any:
     return tf.nn.ctc_loss(tf.cast(labels, tf.int32), data, *lengths, blank_index=0)
 
 
-#: What steps of optimizers take of NumPy.
+#: What steps of optimizers and losses take of NumPy.
 FUNCTIONS = SimpleNamespace(
     __name__="tf",
     sign=tf.sign,
     sqrt=tf.sqrt,
     square=tf.square,
     abs=tf.abs,
+    log=tf.math.log,
+    log1p=tf.math.log1p,
+    where=tf.where,
     multiply=lambda values, mask: values * tf.cast(mask, values.dtype),
     linalg=SimpleNamespace(norm=tf.norm),
 )
-UPDATES = Updates(FUNCTIONS, immutable=True)
+LOSSES = losses(FUNCTIONS, MEANS, relu=tf.nn.relu, softplus=tf.nn.softplus, log_softmax=tf.nn.log_softmax)
+#: What losses are made of that TensorFlow's users write as NumPy's do.
+NOTES = {
+    "binary_cross_entropy": "tf.math.log, tf.math.log1p, products",
+    "huber_loss": "tf.abs, tf.square, tf.where",
+    "hinge_loss": "a product, tf.nn.relu",
+    "squared_hinge_loss": "a product, tf.nn.relu, tf.square",
+    "logistic_loss": "a product, tf.nn.softplus",
+    "margin_ranking_loss": "a product, tf.nn.relu",
+}
 
 BINDINGS: dict[str, Binding] = {
     # Losses in TensorFlow: `tf.nn` has those of classes, and users compose the others, as Keras does.
+    **annotate(LOSSES, NOTES, "{} and tf.reduce_mean"),
     **compositions(
         mse_loss=(_loss(tf.math.squared_difference), "tf.math.squared_difference and tf.reduce_mean"),
         l1_loss=(_loss(lambda data, labels: tf.abs(data - labels)), "tf.abs of a difference and tf.reduce_mean"),
@@ -104,37 +105,19 @@ BINDINGS: dict[str, Binding] = {
             _loss(lambda data, labels: tf.nn.sigmoid_cross_entropy_with_logits(labels, data)),
             "tf.nn.sigmoid_cross_entropy_with_logits and tf.reduce_mean",
         ),
-        binary_cross_entropy=(
-            _loss(lambda data, labels: -(labels * tf.math.log(data) + (1 - labels) * tf.math.log1p(-data))),
-            "tf.math.log, tf.math.log1p, products and tf.reduce_mean",
-        ),
         kl_div=(
             _loss(lambda data, labels: tf.math.xlogy(labels, labels) - labels * data),
             "tf.math.xlogy, a product and tf.reduce_mean",
-        ),
-        hinge_loss=(
-            _loss(lambda data, labels: tf.nn.relu(1 - data * labels)),
-            "a product, tf.nn.relu and tf.reduce_mean",
-        ),
-        squared_hinge_loss=(
-            _loss(lambda data, labels: tf.square(tf.nn.relu(1 - data * labels))),
-            "a product, tf.nn.relu, tf.square and tf.reduce_mean",
-        ),
-        logistic_loss=(
-            _loss(lambda data, labels: tf.nn.softplus(-data * labels)),
-            "a product, tf.nn.softplus and tf.reduce_mean",
         ),
         poisson_nll_loss=(
             _loss(lambda data, labels: tf.nn.log_poisson_loss(labels, data)),
             "tf.nn.log_poisson_loss and tf.reduce_mean",
         ),
         smooth_l1_loss=(smooth_l1_loss, "tf.abs, tf.square, tf.where and tf.reduce_mean"),
-        huber_loss=(huber_loss, "tf.abs, tf.square, tf.where and tf.reduce_mean"),
         gaussian_nll_loss=(gaussian_nll_loss, "tf.math.log, tf.math.squared_difference, a quotient and a mean"),
-        margin_ranking_loss=(margin_ranking_loss, "a product, tf.nn.relu and tf.reduce_mean"),
         cosine_embedding_loss=(cosine_embedding_loss, "tf.reduce_sum of products, tf.math.rsqrt, tf.where and a mean"),
         triplet_margin_loss=(triplet_margin_loss, "tf.norm of differences, tf.nn.relu and tf.reduce_mean"),
         ctc_loss=(ctc_loss, "tf.nn.ctc_loss, of sequences in their full length"),
     ),
-    **{name: UPDATES.binding(name) for name in MADE_OF},
+    **Updates(FUNCTIONS, immutable=True).bindings(),
 }
