@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from typing import Any
 
@@ -89,6 +89,25 @@ def change(name: str, like: Callable[[Any, Any], Any]) -> Binding:
     function, note = CHANGES[name]
     derive = {own: make for own, make in derivations(like).items() if own in signature(function).parameters}
     return composition(function, derive=derive, note=note)
+
+
+def image_normalize(data: Any, mean: Any, deviation: Any) -> Any:
+    """Shift and scale the channels."""
+    return (data - mean) / deviation
+
+
+def normalization(like: Callable[[Any, Any], Any], note: str) -> Binding:
+    """Return the binding of `image_normalize`, whose arrays along the channels `like` makes of numbers."""
+
+    def along_channels(name: str) -> Derive:
+        def make(arguments: Mapping[str, Any]) -> Any:
+            numbers = arguments[name] if isinstance(arguments[name], Sequence) else (arguments[name],)
+            return like(arguments["data"], [[[number]] for number in numbers])
+
+        return make
+
+    derive = {name: along_channels(name) for name in ("mean", "deviation")}
+    return composition(image_normalize, derive=derive, note=note)
 
 
 def depth_to_space(data: Any, factor: int) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax, nn
 
-from opperf.child.backends.binding import Binding, call, composition, compositions
+from opperf.child.backends.binding import Binding, call, composition, compositions, functions
 from opperf.child.backends.jax.operators.convolution import both_ends, spread
 from opperf.child.backends.jax.operators.normalization import batch_norm, layer_norm, rms_norm
 
@@ -70,21 +70,15 @@ CONVOLUTION = "jax.lax.conv_general_dilated"
 
 BINDINGS: dict[str, Binding] = {
     # Activations in JAX.
-    **{
-        name: call(f"jax.nn.{own}", "data")
-        for name, own in {
-            "relu": "relu",
-            "relu6": "relu6",
-            "silu": "silu",
-            "mish": "mish",
-            "selu": "selu",
-            "softplus": "softplus",
-            "softsign": "soft_sign",
-            "log_sigmoid": "log_sigmoid",
-            "hard_sigmoid": "hard_sigmoid",
-            "hard_swish": "hard_swish",
-        }.items()
-    },
+    **functions(
+        "jax.nn",
+        {
+            ("data", ""): ("relu relu6 silu mish selu softplus softsign=soft_sign log_sigmoid hard_sigmoid hard_swish"),
+            ("data", "negative_slope=slope"): "leaky_relu",
+            ("data", "alpha=alpha"): "elu",
+            ("data", "axis=-1"): "glu",
+        },
+    ),
     "sigmoid": call("jax.nn.sigmoid", "data", also=("jax.lax.logistic",)),
     "tanh": call("jax.numpy.tanh", "data", also=("jax.nn.tanh", "jax.lax.tanh")),
     "gelu": call(
@@ -95,11 +89,8 @@ BINDINGS: dict[str, Binding] = {
             "approximate": lambda arguments: arguments.get("approximate") in (True, "tanh")
         },  # JAX's own default is tanh
     ),
-    "leaky_relu": call("jax.nn.leaky_relu", "data", "negative_slope=slope"),
-    "elu": call("jax.nn.elu", "data", "alpha=alpha"),
     **compositions(prelu=(prelu, "jax.numpy.where and a product")),
     # Gated activations in JAX: one function for glu, a product of two halves for the others.
-    "glu": call("jax.nn.glu", "data", "axis=-1"),
     **compositions(
         reglu=(reglu, "jax.numpy.split, jax.nn.relu and a product"),
         swiglu=(swiglu, "jax.numpy.split, jax.nn.silu and a product"),

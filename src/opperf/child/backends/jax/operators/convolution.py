@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from opperf.child.backends.binding import Binding, Call, Missing, call, composition
+from opperf.child.backends.binding import Binding, Call, Missing, call, composition, functions
 
 #: One number, or one for each space dimension.
 Widths: TypeAlias = int | tuple[int, ...] | None
@@ -128,19 +128,10 @@ def _pool(function: Any, of: str) -> Call:
     return composition(function, "data, kernel, stride, padding", note=f"jax.lax.reduce_window of {of}")
 
 
-_SPECTRAL: dict[str, Binding] = {
-    name: call(f"jax.numpy.fft.{name}", "a=data") for name in ("fft", "ifft", "rfft", "irfft", "fft2", "rfft2")
-}
-
-
 BINDINGS: dict[str, Binding] = {
     # Convolutions in JAX: all of them are `jax.lax.conv_general_dilated`, whose default layout is the catalog's.
-    "conv1d": _convolution(),
-    "conv2d": _convolution(),
-    "conv3d": _convolution(),
+    **{name: _convolution() for name in ("conv1d", "conv2d", "conv3d", "grouped_conv2d", "dilated_conv2d")},
     "depthwise_conv2d": _convolution(groups=_channels),
-    "grouped_conv2d": _convolution(),
-    "dilated_conv2d": _convolution(),
     "conv_transpose1d": _transpose(conv_transpose),
     "conv_transpose2d": _transpose(conv_transpose2d),
     "conv_transpose3d": _transpose(conv_transpose),
@@ -148,21 +139,19 @@ BINDINGS: dict[str, Binding] = {
     #
     # The value that a window starts from is NumPy's: JAX knows the gradient of a maximum or a sum over windows only
     # where it sees that value while tracing.
-    "max_pool1d": _pool(max_pool, "jax.lax.max"),
-    "max_pool2d": _pool(max_pool, "jax.lax.max"),
-    "avg_pool1d": _pool(avg_pool, "jax.lax.add, and a division"),
-    "avg_pool2d": _pool(avg_pool, "jax.lax.add, and a division"),
-    "global_avg_pool2d": call("jax.numpy.mean", "data", "axis=(2, 3), keepdims=True"),
-    "global_max_pool2d": call("jax.numpy.max", "data", "axis=(2, 3), keepdims=True"),
-    "max_pool3d": _pool(max_pool, "jax.lax.max"),
-    "avg_pool3d": _pool(avg_pool, "jax.lax.add, and a division"),
-    "global_avg_pool1d": call("jax.numpy.mean", "data", "axis=2, keepdims=True"),
-    "global_max_pool1d": call("jax.numpy.max", "data", "axis=2, keepdims=True"),
-    "global_avg_pool3d": call("jax.numpy.mean", "data", "axis=(2, 3, 4), keepdims=True"),
-    "global_max_pool3d": call("jax.numpy.max", "data", "axis=(2, 3, 4), keepdims=True"),
+    **{name: _pool(max_pool, "jax.lax.max") for name in ("max_pool1d", "max_pool2d", "max_pool3d")},
+    **{name: _pool(avg_pool, "jax.lax.add, and a division") for name in ("avg_pool1d", "avg_pool2d", "avg_pool3d")},
+    **functions(
+        "jax.numpy",
+        {
+            ("data", "axis=2, keepdims=True"): "global_avg_pool1d=mean global_max_pool1d=max",
+            ("data", "axis=(2, 3), keepdims=True"): "global_avg_pool2d=mean global_max_pool2d=max",
+            ("data", "axis=(2, 3, 4), keepdims=True"): "global_avg_pool3d=mean global_max_pool3d=max",
+        },
+    ),
     "adaptive_avg_pool2d": Missing("JAX has no pooling over windows of several sizes"),
     "lp_pool2d": composition(
         lp_pool, "data, kernel, stride, power", note="a power, jax.lax.reduce_window of jax.lax.add, and a root"
     ),
-    **_SPECTRAL,
+    **functions("jax.numpy.fft", {("a=data", ""): "fft ifft rfft irfft fft2 rfft2"}),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import jax
@@ -10,14 +10,9 @@ import jax.numpy as jnp
 from jax import lax
 from jax.scipy.ndimage import map_coordinates
 
-from opperf.child.backends.arrays.operators import CHANGES, change, depth_to_space, space_to_depth
+from opperf.child.backends.arrays.operators import CHANGES, change, depth_to_space, normalization, space_to_depth
 from opperf.child.backends.binding import Binding, Call, call, composition, compositions
 from opperf.child.backends.jax.operators.convolution import both_ends, spread
-
-
-def image_normalize(data: Any, mean: Any, deviation: Any) -> Any:
-    """Return the channels shifted and scaled."""
-    return (data - mean) / deviation
 
 
 def grid_sample(data: Any, grid: Any) -> Any:
@@ -46,10 +41,6 @@ def im2col(data: Any, kernel: Any, stride: Any, padding: Any, dilation: Any) -> 
     return patches.reshape(*patches.shape[:2], -1)
 
 
-def _along_channels(name: str) -> Callable[[Mapping[str, Any]], Any]:
-    return lambda arguments: jnp.asarray(arguments[name], arguments["data"].dtype).reshape(-1, 1, 1)
-
-
 def _shape(arguments: Mapping[str, Any]) -> tuple[int, ...]:
     """Return the shape of the result, by its size or by the scale."""
     data = arguments["data"].shape
@@ -68,16 +59,10 @@ def _array_like(data: Any, numbers: Any) -> Any:
     return jnp.asarray(numbers, data.dtype)
 
 
-_COLOR: dict[str, Binding] = {name: change(name, _array_like) for name in CHANGES}
-
-
 BINDINGS: dict[str, Binding] = {
     # Images in JAX.
-    "image_normalize": composition(
-        image_normalize,
-        "data, mean, deviation",
-        derive={"mean": _along_channels("mean"), "deviation": _along_channels("deviation")},
-        note="a difference and a division; mean and deviation are precomputed arrays",
+    "image_normalize": normalization(
+        _array_like, "a difference and a division; mean and deviation are precomputed arrays"
     ),
     "image_flip_left_right": call("jax.numpy.flip", "data", "axis=-2"),
     "image_flip_top_bottom": call("jax.numpy.flip", "data", "axis=-3"),
@@ -103,5 +88,5 @@ BINDINGS: dict[str, Binding] = {
         pixel_shuffle=(pixel_shuffle, "a transpose between reshapes"),
         im2col=(im2col, "jax.lax.conv_general_dilated_patches and a reshape"),
     ),
-    **_COLOR,
+    **{name: change(name, _array_like) for name in CHANGES},
 }

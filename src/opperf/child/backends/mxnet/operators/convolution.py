@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from opperf.child.backends.binding import Binding, Call, Missing, call
+from opperf.child.backends.binding import Binding, Call, call, functions, gaps
 from opperf.child.backends.mxnet.spelling import CallSpec, adjust
 
 # MXNet's convolutions. Further settings that they need follow from the shape of the weight.
@@ -98,23 +98,24 @@ def _pool(kind: str, *also: str) -> Call:
     return adjust("nd.Pooling", "data, kernel", "stride=stride, pad=padding", settle=_windows(kind), also=also)
 
 
-def _global(kind: str) -> Call:
-    return call("nd.Pooling", "data", f"global_pool=True, pool_type={kind!r}")
-
-
 _POOLING: dict[str, Binding] = {
     "max_pool1d": _pool("max"),
     "avg_pool1d": _pool("avg"),
     "max_pool2d": _pool("max", "nd.Pooling"),  # what it does unless told otherwise
     "avg_pool2d": _pool("avg"),
-    "global_avg_pool2d": call("nd.Pooling", "data", "global_pool=True, pool_type='avg'"),
-    "global_max_pool2d": call("nd.Pooling", "data", "global_pool=True, pool_type='max'"),
+    **functions(
+        "nd",
+        {
+            ("data", "global_pool=True, pool_type='avg'"): (
+                "global_avg_pool1d=Pooling global_avg_pool2d=Pooling global_avg_pool3d=Pooling"
+            ),
+            ("data", "global_pool=True, pool_type='max'"): (
+                "global_max_pool1d=Pooling global_max_pool2d=Pooling global_max_pool3d=Pooling"
+            ),
+        },
+    ),
     "max_pool3d": _pool("max"),
     "avg_pool3d": _pool("avg"),
-    "global_avg_pool1d": _global("avg"),
-    "global_max_pool1d": _global("max"),
-    "global_avg_pool3d": _global("avg"),
-    "global_max_pool3d": _global("max"),
     "adaptive_avg_pool2d": call("nd.contrib.AdaptiveAvgPooling2D", "data", "output_size=output_size"),
     "lp_pool2d": adjust("nd.Pooling", "data, kernel", "stride=stride, p_value=power", settle=_windows("lp")),
 }
@@ -122,16 +123,11 @@ _POOLING: dict[str, Binding] = {
 
 # Fourier transforms in MXNet: for CUDA devices only, and none of complex numbers.
 
-COMPLEX = Missing("MXNet has no complex numbers; `nd.contrib.fft` takes real ones, on CUDA devices only")
-
-_SPECTRAL: dict[str, Binding] = {
-    "fft": COMPLEX,
-    "ifft": COMPLEX,
-    "rfft": COMPLEX,
-    "irfft": COMPLEX,
-    "fft2": COMPLEX,
-    "rfft2": COMPLEX,
+BINDINGS: dict[str, Binding] = {
+    **_CONVOLUTION,
+    **_POOLING,
+    **gaps(
+        "MXNet has no complex numbers; `nd.contrib.fft` takes real ones, on CUDA devices only",
+        "fft ifft rfft irfft fft2 rfft2",
+    ),
 }
-
-
-BINDINGS: dict[str, Binding] = {**_CONVOLUTION, **_POOLING, **_SPECTRAL}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from opperf.child.backends.arrays.activations import activations, bindings
-from opperf.child.backends.binding import Binding, Missing, call, compositions
+from opperf.child.backends.binding import Binding, call, compositions, gaps
 from opperf.child.backends.numpy.operators.normalization import layer_norm, rms_norm
 
 SHARED = activations(np)
@@ -39,9 +39,6 @@ def geglu(data: Any, approximate: str | None) -> Any:
     return first * gelu(second, approximate)
 
 
-IMAGES = Missing("NumPy has no convolution over images, the first step of this operator")
-
-
 def relu(data: Any) -> Any:
     """Return the data where positive, else zero."""
     return np.maximum(data, 0)
@@ -55,7 +52,6 @@ BINDINGS: dict[str, Binding] = {
     **bindings(np, "numpy"),
     "relu": call("numpy.maximum", "x1=data, x2=0", note="numpy.maximum with 0"),
     "relu6": call("numpy.clip", "a=data, a_min=0, a_max=6", note="numpy.clip to 0 and 6"),
-    "tanh": call("numpy.tanh", "x=data"),
     "softplus": call("numpy.logaddexp", "x1=data, x2=0.0", note="numpy.logaddexp with 0"),
     **compositions(
         prelu=(
@@ -71,9 +67,10 @@ BINDINGS: dict[str, Binding] = {
         geglu=(geglu, "numpy.split, numpy.tanh and arithmetic"),
     ),
     # What models run one after another, in NumPy: each part makes an array of its own.
-    "conv_relu": IMAGES,
-    "conv_batch_norm": IMAGES,
-    "conv_batch_norm_relu": IMAGES,
+    **gaps(
+        "NumPy has no convolution over images, the first step of this operator",
+        "conv_relu conv_batch_norm conv_batch_norm_relu",
+    ),
     **compositions(
         linear_relu=(
             lambda data, weight, bias: relu(np.matmul(data, weight.T) + bias),

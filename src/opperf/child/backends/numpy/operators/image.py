@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from opperf.child.backends.arrays.operators import CHANGES, change, depth_to_space, space_to_depth
+from opperf.child.backends.arrays.operators import CHANGES, change, depth_to_space, normalization, space_to_depth
 from opperf.child.backends.binding import Binding, Missing, call, composition, compositions
 
 NO_RESAMPLING = Missing("NumPy has no resampling of images; its `interp` is for points on one line")
-
-
-def image_normalize(data: Any, mean: Any, deviation: Any) -> Any:
-    """Return the channels shifted and scaled."""
-    return (data - mean) / deviation
 
 
 def image_resize_nearest(data: Any, size: Any) -> Any:
@@ -53,24 +47,14 @@ def _pair(value: Any, default: int) -> tuple[int, ...]:
     return (value, value) if isinstance(value, int) else tuple(value)
 
 
-def _along_channels(name: str) -> Callable[[Mapping[str, Any]], Any]:
-    return lambda arguments: np.array(arguments[name], arguments["data"].dtype).reshape(-1, 1, 1)
-
-
 def _array_like(data: Any, numbers: Any) -> Any:
     return np.array(numbers, data.dtype)
 
 
-_COLOR: dict[str, Binding] = {name: change(name, _array_like) for name in CHANGES}
-
-
 BINDINGS: dict[str, Binding] = {
     # Images in NumPy: what indexing and arithmetic do in a few functions.
-    "image_normalize": composition(
-        image_normalize,
-        "data, mean, deviation",
-        derive={"mean": _along_channels("mean"), "deviation": _along_channels("deviation")},
-        note="numpy.subtract and numpy.divide; mean and deviation are precomputed arrays",
+    "image_normalize": normalization(
+        _array_like, "numpy.subtract and numpy.divide; mean and deviation are precomputed arrays"
     ),
     "image_flip_left_right": call("numpy.flip", "m=data", "axis=-2"),
     "image_flip_top_bottom": call("numpy.flip", "m=data", "axis=-3"),
@@ -96,5 +80,5 @@ BINDINGS: dict[str, Binding] = {
         pixel_shuffle=(pixel_shuffle, "numpy.transpose between reshapes"),
         im2col=(im2col, "numpy.pad, numpy.lib.stride_tricks.sliding_window_view, a transpose and a reshape"),
     ),
-    **_COLOR,
+    **{name: change(name, _array_like) for name in CHANGES},
 }

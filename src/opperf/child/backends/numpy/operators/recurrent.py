@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from opperf.child.backends.arrays.compositions import sequences
-from opperf.child.backends.binding import Binding, Missing, call, composition, compositions
+from opperf.child.backends.binding import Binding, call, composition, compositions, gaps
 
 
 def rnn_tanh_cell(data: Any, hidden: Any, *weights: Any) -> Any:
@@ -47,7 +47,6 @@ def _products(data: Any, hidden: Any, weights: tuple[Any, ...]) -> tuple[Any, An
 
 WEIGHTS = "weight_input, weight_hidden, bias_input, bias_hidden"
 CELL = "two numpy.matmul and the functions of the gates"
-LOOP = Missing("NumPy has no recurrent layers; a loop over steps would measure Python")
 
 
 def segment_sum(data: Any, segments: Any, count: int) -> Any:
@@ -101,10 +100,7 @@ BINDINGS: dict[str, Binding] = {
             (gru_cell, "hidden"),
         )
     },
-    "rnn": LOOP,
-    "lstm": LOOP,
-    "gru": LOOP,
-    "bidirectional_lstm": LOOP,
+    **gaps("NumPy has no recurrent layers; a loop over steps would measure Python", "rnn lstm gru bidirectional_lstm"),
     **sequences(np, "numpy"),
     # Sums, means, greatest and counts by index in NumPy.
     "bincount": call("numpy.bincount", "x=data", "minlength=count"),

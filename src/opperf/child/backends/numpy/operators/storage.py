@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from opperf.child.backends.binding import Binding, Missing, call, compositions
-
-DENSE = Missing("NumPy has no sparse arrays; SciPy has them")
-
+from opperf.child.backends.binding import Binding, call, compositions, gaps
 
 BINDINGS: dict[str, Binding] = {
     # Sparse matrices in NumPy: there are none.
-    "to_csr": DENSE,
-    "csr_to_dense": DENSE,
-    "csr_matmul": DENSE,
-    "csr_matmul_transposed": DENSE,
-    "csr_add": DENSE,
-    "csr_multiply": DENSE,
-    "csr_square": DENSE,
-    "row_sparse_to_dense": DENSE,
-    "row_sparse_add": DENSE,
-    "row_sparse_retain": DENSE,
-    "row_sparse_matmul": DENSE,
+    **gaps(
+        "NumPy has no sparse arrays; SciPy has them",
+        "to_csr csr_to_dense csr_matmul csr_matmul_transposed csr_add csr_multiply csr_square row_sparse_to_dense "
+        "row_sparse_add row_sparse_retain row_sparse_matmul",
+    ),
     # Eight bits in NumPy: arithmetic to and fro, and a product that BLAS has no part in.
     "int8_matmul": call("numpy.matmul", "x1=lhs, x2=rhs", "dtype='int32'"),
     **compositions(

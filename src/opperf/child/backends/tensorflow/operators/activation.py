@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from opperf.child.backends.arrays.activations import bindings
-from opperf.child.backends.binding import Binding, call, composition, compositions
+from opperf.child.backends.binding import Binding, composition, compositions, functions
 from opperf.child.backends.tensorflow.operators.convolution import (
     CHANNELS_LAST,
     OWN_LAYOUT,
@@ -92,12 +92,11 @@ def _convolve_first(function: Callable[..., Any], arguments: str, then: str) -> 
 BINDINGS: dict[str, Binding] = {
     # Activations in TensorFlow: what all array libraries write alike, and over that its own functions.
     **bindings(tf, "tf"),
-    **{name: call(f"tf.nn.{name}", "data") for name in ("relu", "relu6", "silu", "selu", "softplus", "softsign")},
-    "sigmoid": call("tf.sigmoid", "data"),
-    "tanh": call("tf.tanh", "data"),
-    "log_sigmoid": call("tf.math.log_sigmoid", "data"),
+    **functions(
+        "tf.nn", {("data", ""): "relu relu6 silu selu softplus softsign", ("data", "alpha=slope"): "leaky_relu"}
+    ),
+    **functions("tf", {("data", ""): "sigmoid tanh log_sigmoid=math.log_sigmoid"}),
     "gelu": composition(gelu, "data, approximate", note="tf.nn.gelu"),
-    "leaky_relu": call("tf.nn.leaky_relu", "data", "alpha=slope"),
     "elu": composition(elu, "data, alpha", note="tf.nn.elu, or composed where alpha is not 1"),
     **compositions(
         mish=(lambda data: data * tf.tanh(tf.nn.softplus(data)), "tf.nn.softplus, tf.tanh and a product"),

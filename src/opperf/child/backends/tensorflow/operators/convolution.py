@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import tensorflow as tf
 
-from opperf.child.backends.binding import Binding, Call, Missing, call, composition
+from opperf.child.backends.binding import Binding, Call, Missing, call, composition, functions
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Layout
 
@@ -172,10 +172,6 @@ def _global_reduction(reduction: str, *axes: int) -> Binding:
     return call(f"tf.reduce_{reduction}", "data", f"axis={axes}, keepdims=True")
 
 
-def _transform(own: str, **more: Any) -> Binding:
-    return call(f"tf.signal.{own}", "data", **more)
-
-
 BINDINGS: dict[str, Binding] = {
     **{
         name: _convolve(convolution, f"tf.nn.conv{space}d", to_own_layout, ", groups")
@@ -196,10 +192,5 @@ BINDINGS: dict[str, Binding] = {
         **OF_IMAGES,
     ),
     # Fourier transforms in TensorFlow.
-    "fft": _transform("fft"),
-    "ifft": _transform("ifft"),
-    "rfft": _transform("rfft"),
-    "irfft": _transform("irfft"),
-    "fft2": _transform("fft2d"),
-    "rfft2": _transform("rfft2d"),
+    **functions("tf.signal", {("data", ""): "fft ifft rfft irfft fft2=fft2d rfft2=rfft2d"}),
 }

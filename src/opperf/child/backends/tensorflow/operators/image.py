@@ -6,12 +6,12 @@ is timed, as those of convolutions are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
 
-from opperf.catalog.image import GRAY, hue_rotation
+from opperf.child.backends.arrays.operators import derivations, normalization
 from opperf.child.backends.binding import Binding, Missing, call, composition, compositions
 from opperf.child.backends.tensorflow.operators.convolution import OF_IMAGES, OWN_DATA, channels_last, pad, spread
 
@@ -41,11 +41,6 @@ def depth_to_space(data: Any, factor: int) -> Any:
 def space_to_depth(data: Any, factor: int) -> Any:
     """Move pixels before the channels."""
     return tf.nn.space_to_depth(data, factor)
-
-
-def image_normalize(data: Any, mean: Any, deviation: Any) -> Any:
-    """Return the channels shifted and scaled."""
-    return (data - mean) / deviation
 
 
 def pixel_shuffle(data: Any, factor: int) -> Any:
@@ -91,8 +86,8 @@ def color_jitter(data: Any, weights: Any, brightness: float, contrast: float, sa
     return adjust_saturation(adjust_contrast(data * brightness, weights, contrast), weights, saturation)
 
 
-def _along_channels(name: str) -> Callable[[Mapping[str, Any]], Any]:
-    return lambda arguments: tf.reshape(tf.constant(arguments[name], arguments["data"].dtype), (-1, 1, 1))
+def _array_like(data: Any, numbers: Any) -> Any:
+    return tf.constant(numbers, data.dtype)
 
 
 def _of_images(function: Callable[..., Any], own: str) -> Binding:
@@ -100,15 +95,13 @@ def _of_images(function: Callable[..., Any], own: str) -> Binding:
 
 
 #: What color changes need, made before anything is timed.
-WEIGHTS = {"weights": lambda arguments: tf.constant(GRAY, arguments["data"].dtype)}
-TURN = {"turn": lambda arguments: tf.constant(hue_rotation(arguments["angle"]), arguments["data"].dtype)}
+DERIVED = derivations(_array_like)
+WEIGHTS, TURN = ({name: DERIVED[name]} for name in ("weights", "turn"))
 
 BINDINGS: dict[str, Binding] = {
     # Images in TensorFlow.
-    "image_normalize": composition(
-        image_normalize,
-        derive={"mean": _along_channels("mean"), "deviation": _along_channels("deviation")},
-        note="a difference and a division; mean and deviation are precomputed tensors",
+    "image_normalize": normalization(
+        _array_like, "a difference and a division; mean and deviation are precomputed tensors"
     ),
     "image_flip_left_right": call("tf.image.flip_left_right", "data"),
     "image_flip_top_bottom": call("tf.image.flip_up_down", "data"),

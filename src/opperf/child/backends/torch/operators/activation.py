@@ -7,11 +7,8 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
-from opperf.child.backends.binding import Binding, call, composition, compositions
+from opperf.child.backends.binding import Binding, composition, compositions, functions
 from opperf.child.backends.torch.functions import other_paths
-
-#: What PyTorch calls as the catalog does.
-SAME = ("relu", "relu6", "silu", "mish", "selu", "softplus", "softsign")
 
 ACTIVATIONS = {"relu": torch.relu, "sigmoid": torch.sigmoid, "tanh": torch.tanh}
 
@@ -42,21 +39,24 @@ NOTE = "torch.nn.functional"
 
 BINDINGS: dict[str, Binding] = {
     # PyTorch's activations, from `torch.nn.functional`, but for the two that it sends on to `torch`.
-    **{
-        name: call(f"torch.nn.functional.{name}", "input=data", also=(f"torch.{name}", *other_paths(name)))
-        for name in SAME
-    },
-    "log_sigmoid": call("torch.nn.functional.logsigmoid", "input=data"),
-    "hard_sigmoid": call("torch.nn.functional.hardsigmoid", "input=data"),
-    "hard_swish": call("torch.nn.functional.hardswish", "input=data"),
-    "sigmoid": call("torch.sigmoid", "input=data", also=("torch.nn.functional.sigmoid", *other_paths("sigmoid"))),
-    "tanh": call("torch.tanh", "input=data", also=("torch.nn.functional.tanh", *other_paths("tanh"))),
-    "gelu": call("torch.nn.functional.gelu", "input=data", "approximate=approximate"),
-    "leaky_relu": call("torch.nn.functional.leaky_relu", "input=data", "negative_slope=slope"),
-    "elu": call("torch.nn.functional.elu", "input=data", "alpha=alpha"),
-    "prelu": call("torch.nn.functional.prelu", "input=data, weight=weight"),
+    **functions(
+        "torch.nn.functional",
+        {("input=data", ""): "relu relu6 silu mish selu softplus softsign"},
+        also=("torch.{}", *other_paths("{}")),
+    ),
+    **functions("torch", {("input=data", ""): "sigmoid tanh"}, also=("torch.nn.functional.{}", *other_paths("{}"))),
+    **functions(
+        "torch.nn.functional",
+        {
+            ("input=data", ""): "log_sigmoid=logsigmoid hard_sigmoid=hardsigmoid hard_swish=hardswish",
+            ("input=data", "approximate=approximate"): "gelu",
+            ("input=data", "negative_slope=slope"): "leaky_relu",
+            ("input=data", "alpha=alpha"): "elu",
+            ("input=data, weight=weight", ""): "prelu",
+            ("input=data", "dim=-1"): "glu",
+        },
+    ),
     # Gated activations in PyTorch: one function for glu, a product of two halves for the others.
-    "glu": call("torch.nn.functional.glu", "input=data", "dim=-1"),
     **compositions(
         reglu=(
             lambda data: (halves := data.chunk(2, -1))[0] * F.relu(halves[1]),

@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 
-from opperf.child.backends.arrays.operators import CHANGES, change
-from opperf.child.backends.binding import Binding, Call, call, composition, compositions, parameters
-
-
-def image_normalize(data: Any, mean: Any, deviation: Any) -> Any:
-    """Return the channels shifted and scaled."""
-    return (data - mean) / deviation
+from opperf.child.backends.arrays.operators import CHANGES, change, normalization
+from opperf.child.backends.binding import Binding, Call, call, compositions, parameters
 
 
 def crop(arguments: Mapping[str, Any]) -> tuple[slice, ...]:
     """Return what stands in the brackets of `data[:, top:..., left:...]`."""
     top, left = arguments["top"], arguments["left"]
     return slice(None), slice(top, top + arguments["height"]), slice(left, left + arguments["width"])
-
-
-def _along_channels(name: str) -> Callable[[Mapping[str, Any]], Any]:
-    def make(arguments: Mapping[str, Any]) -> Any:
-        data = arguments["data"]
-        return torch.tensor(arguments[name], dtype=data.dtype, device=data.device).view(-1, 1, 1)
-
-    return make
 
 
 INTERPOLATE = "torch.nn.functional.interpolate"
@@ -53,15 +40,10 @@ def _array_like(data: Any, numbers: Any) -> Any:
     return torch.tensor(numbers, dtype=data.dtype, device=data.device)
 
 
-_COLOR: dict[str, Binding] = {name: change(name, _array_like) for name in CHANGES}
-
 BINDINGS: dict[str, Binding] = {
     # Images in PyTorch: what `torch.nn.functional` has, and what image libraries compose.
-    "image_normalize": composition(
-        image_normalize,
-        "data, mean, deviation",
-        derive={"mean": _along_channels("mean"), "deviation": _along_channels("deviation")},
-        note="a difference and a division; mean and deviation are precomputed tensors",
+    "image_normalize": normalization(
+        _array_like, "a difference and a division; mean and deviation are precomputed tensors"
     ),
     "image_flip_left_right": call("torch.flip", "input=data", "dims=(-2,)"),
     "image_flip_top_bottom": call("torch.flip", "input=data", "dims=(-3,)"),
