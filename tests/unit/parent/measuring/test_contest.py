@@ -15,7 +15,7 @@ from opperf.domain.case import Case
 from opperf.domain.measurement import Measurement, Quantity, Sample, Samples
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.record import Run
-from opperf.parent.analysis.verdict import Rule, confirm, settle
+from opperf.parent.analysis.verdict import Rule, confirm, decide
 from opperf.parent.commands.bisect.bench import observation
 from opperf.parent.documents.comparison import ComparisonRun, PairValue
 from opperf.parent.measuring.contest import Contest, outcome
@@ -41,7 +41,7 @@ def contest(stage1: list[PairValue], stage2: list[PairValue]) -> Contest:
     trial = Trial(Case("add"), Side("torch"), "forward")
     made = Contest(trial, trial, trial, stage1, stage2)
     rule = Rule()
-    made.verdict = confirm(made.ratios1, made.ratios2, rule) if stage2 else settle(made.ratios1, rule)
+    made.verdict = confirm(made.ratios1, made.ratios2, rule) if stage2 else decide(made.ratios1, rule)
     return made
 
 
@@ -137,7 +137,7 @@ def of_modes(pairs: list[PairValue]) -> Contest:
 
 def test_a_comparison_records_the_page_faults_of_a_call_in_each_process() -> None:
     made = contest([in_mode(1900, 680, (710, 130)), in_mode(1900, 680, (715, 130))], [in_mode(1900, 680, (7, 8))])
-    made.verdict = settle(made.ratios1, Rule())
+    made.verdict = decide(made.ratios1, Rule())
     result = outcome(made)
     assert (result.base_faults, result.new_faults) == ((710, 715, 7), (130, 130, 8))
 
