@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.forked_children import ForkedChildren
 from tests.interruption import Interruption
-from tests.null_children import NullChildren
 
 from opperf.parent.workers.package import cache_folder
 
@@ -96,22 +96,30 @@ def one_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def null_children() -> Iterator[NullChildren]:
-    """What forks children of the null framework."""
-    with NullChildren() as children:
+def children() -> Iterator[ForkedChildren]:
+    """What forks children."""
+    with ForkedChildren() as children:
         yield children
 
 
+@pytest.fixture(scope="module")
+def forked_children(children: ForkedChildren) -> Iterator[None]:
+    """Children are forked: for tests that are not about them, nor about how long exactly a call takes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("opperf.parent.workers.process.launch", children.launch)
+        yield
+
+
 @pytest.fixture(scope="module", autouse=True)
-def quick_null_children(request: pytest.FixtureRequest, null_children: NullChildren) -> Iterator[None]:
-    """Children of the null framework are forked where a test is not about them.
+def quick_children(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Children of commands are forked in the folders whose tests are not about them.
 
     A pair has as few rounds in a command as on a busy machine: those of the null framework are all alike.
     """
     with pytest.MonkeyPatch.context() as patch:
         folder = request.path.relative_to(Path(__file__).parent).parts[0]
         if folder in FORKING:
-            patch.setattr("opperf.parent.workers.process.launch", null_children.launch)
+            request.getfixturevalue("forked_children")
         if folder == "functional":
             patch.setattr("opperf.parent.workers.rounds.PAIR_SECONDS", 0.0)
         yield

@@ -1,32 +1,52 @@
-"""The process that children of the null framework are forked from, when tests ask for it (`null_children.py`).
+"""The process that children of a framework are forked from, when tests ask for it (`forked_children.py`).
 
-It has imported all of such a child's code, and from then on waits for requests, in its only thread. What it forks is
-what `python -m opperf.child` would be: a child of the test process, in a session of its own, with the variables, the
-folder, the arguments and the descriptors that the request brings.
+It has imported all of such a child's code, and its framework, and from then on waits for requests, in its only thread.
+What it forks is what `python -m opperf.child` would be: a child of the test process, in a session of its own, with the
+variables, the folder, the arguments and the descriptors that the request brings.
 """
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import os
 import socket
 import sys
+from contextlib import suppress
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 #: What a child of the null framework imports for some of its work.
-MODULES = ("opperf.child.measure.instructions", "opperf.child.backends.null.runtime", "opperf.catalog.valid_values")
+MODULES = ("opperf.child.measure.instructions", "opperf.catalog.valid_values")
 #: A request comes in one piece, and none is longer.
 LONGEST = 1 << 20
 
 
-def preload() -> None:
-    """Import the code of a child, and measure an operator, so that all is made which a child makes on first use."""
+def preload(side_json: str) -> None:
+    """Import the code of a child and its framework, and measure an operator of the null framework.
+
+    What a child makes on first use is made then. A framework that cannot be imported is left for the child to tell.
+    """
+    gc.disable()
     child = import_module("opperf.child.__main__")
     for module in MODULES:
         import_module(module)
     requests, plan = import_module("opperf.domain.message.requests"), import_module("opperf.domain.plan")
+    side = plan.Side.from_json(json.loads(side_json))
+    if side.framework == "null":
+        measure_null(child, requests, plan)
+    else:
+        if side.allocator == "fixed":
+            import_module("opperf.child.measure.host").fix_allocator()
+        with suppress(Exception):
+            import_module("opperf.child.backends").load_runtime(side)
+    gc.enable()
+
+
+def measure_null(child: ModuleType, requests: ModuleType, plan: ModuleType) -> None:
+    """Measure an operator of the null framework."""
     line = import_module("opperf.domain.message.wire").request_line
     side = plan.Side("null")
     operators = dict(import_module("opperf.catalog").catalog())
@@ -84,7 +104,7 @@ def become(request: dict[str, Any], descriptors: list[int]) -> None:
 
 if __name__ == "__main__":
     sys.path[0] = os.getcwd()  # as `-m` has it
-    preload()
+    preload(sys.argv[2])
     from opperf.child.worker.supervision import die_with
 
     become(*fork_on_request(socket.socket(fileno=int(sys.argv[1]))))

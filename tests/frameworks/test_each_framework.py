@@ -1,12 +1,12 @@
 """Each real framework once, by the commands of its users; `tests/conformance` has the rest.
 
-NumPy is here. The others have environments of their own, which a package index fills: those tests are slow.
+NumPy is here. The others have environments of their own, which a package index fills: those tests are slow. Children
+are forked: to import a framework takes longer than most of what they do.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
+from tests.functional.conftest import Done, invoke
 
 from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS
 from opperf.parent.workers.interpreters import imports_here
@@ -68,38 +69,41 @@ def step():
     L.backward(); return L
 """
 
-Command: TypeAlias = Callable[..., "subprocess.CompletedProcess[str]"]
+Command: TypeAlias = Callable[..., Done]
+
+pytestmark = pytest.mark.usefixtures("forked_children")
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(tmp_path: Path, one_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty current folder."""
+    monkeypatch.setenv("OPPERF_CACHE_DIR", str(one_cache))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @pytest.fixture
-def command(one_cache: Path) -> Command:
-    """Run a module with its arguments to an end that must be good."""
+def command() -> Command:
+    """Run a command to an end that must be good."""
 
-    def run(*words: object) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, "-m", *map(str, words)],
-            env=os.environ | {"OPPERF_CACHE_DIR": str(one_cache)},
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-        assert done.returncode == 0, done.stderr
+    def run(*words: object) -> Done:
+        done = invoke(*words)
+        assert done.code == 0, done.err
         return done
 
     return run
 
 
+def other_command(module: str, *words: object) -> None:
+    """Run the command of a system that opperf succeeds to an end that must be good."""
+    done = subprocess.run([sys.executable, "-m", module, *map(str, words)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("framework", FRAMEWORK)
 def test_an_operator_is_measured(framework: str, command: Command) -> None:
     words = ("run", "linear", "--framework", framework, "--size", "small", "--runs", "5")
-    forward, backward = json.loads(command("opperf", *words, "--format", "json").stdout)["records"]
+    forward, backward = json.loads(command(*words, "--format", "json").out)["records"]
     assert (forward["direction"], forward["status"]) == ("forward", "ok")
     assert forward["metrics"]["time"]["median"] > 0
     assert forward["side"]["framework"] == framework
@@ -109,18 +113,17 @@ def test_an_operator_is_measured(framework: str, command: Command) -> None:
 @pytest.mark.parametrize("framework", FRAMEWORK)
 def test_an_input_that_an_operator_of_the_framework_has_not_is_refused(framework: str) -> None:
     operator, right, wrong, near = MISNAMED[framework]
-    words = ("opperf", "run", operator, "--framework", framework, "--input", right, "--input", wrong)
-    done = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, timeout=600)
-    assert done.returncode == 2, done.stdout + done.stderr
-    assert f"no input of {operator} `{wrong.partition('=')[0]}`" in done.stderr
-    assert f"did you mean `{near}`?" in done.stderr
+    done = invoke("run", operator, "--framework", framework, "--input", right, "--input", wrong)
+    assert done.code == 2, done.out + done.err
+    assert f"no input of {operator} `{wrong.partition('=')[0]}`" in done.err
+    assert f"did you mean `{near}`?" in done.err
 
 
 @pytest.mark.slow
 def test_inputs_of_a_bound_path_may_have_the_names_of_its_schema(command: Command) -> None:
     words = ("torch:aten::sub.Tensor", "--framework", "torch", "--input", "other=5", "--input", "self=3x5")
-    done = command("opperf", "run", *words, "--dry-run")
-    assert "lhs=3x5 rhs=5" in done.stdout
+    done = command("run", *words, "--dry-run")
+    assert "lhs=3x5 rhs=5" in done.out
 
 
 @pytest.mark.parametrize("framework", FRAMEWORK)
@@ -128,7 +131,7 @@ def test_two_sides_are_compared(framework: str, command: Command) -> None:
     sides = ("--base", framework, "--new", framework)
     # With so wide a tolerance the first pairs tell enough: each more starts two processes.
     few = ("--size", "small", "--pairs", "3", "--tolerance", "50%")
-    (result,) = json.loads(command("opperf", "compare", "add", *sides, *few, "--format", "json").stdout)["comparisons"]
+    (result,) = json.loads(command("compare", "add", *sides, *few, "--format", "json").out)["comparisons"]
     assert result["verdict"] in ("same", "slower", "faster", "inconclusive")
     assert 0.2 < result["ratio"] < 5
 
@@ -137,7 +140,7 @@ def test_two_sides_are_compared(framework: str, command: Command) -> None:
 @pytest.mark.parametrize("framework", LENETS)
 def test_a_training_step_is_captured(framework: str, command: Command) -> None:
     script = MODELS / f"lenet_{framework}.py"
-    command("opperf", "capture", f"{script}:training_step", "--framework", framework, "--output", "suite.json")
+    command("capture", f"{script}:training_step", "--framework", framework, "--output", "suite.json")
     cases: list[dict[str, Any]] = json.loads(Path("suite.json").read_text())["cases"]
     assert CAPTURED[framework] in {entry["case"]["operator"] for entry in cases}
 
@@ -145,9 +148,9 @@ def test_a_training_step_is_captured(framework: str, command: Command) -> None:
 def captured(program: str, framework: str, command: Command) -> list[dict[str, Any]]:
     """Return the records of the suite of a program, all of whose cases run again."""
     Path("mine.py").write_text(program)
-    command("opperf", "capture", "mine.py:step", "--framework", framework, "--output", "suite.json")
-    done = command("opperf", "run", "--suite", "suite.json", "--runs", "3", "--format", "json")
-    records: list[dict[str, Any]] = json.loads(done.stdout)["records"]
+    command("capture", "mine.py:step", "--framework", framework, "--output", "suite.json")
+    done = command("run", "--suite", "suite.json", "--runs", "3", "--format", "json")
+    records: list[dict[str, Any]] = json.loads(done.out)["records"]
     assert [one["reason"]["message"] for one in records if one["status"] != "ok"] == []
     return records
 
@@ -172,25 +175,25 @@ def test_no_gradient_of_mxnet_goes_to_indices_and_masks(command: Command) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("framework", LENETS)
 def test_a_script_is_profiled(framework: str, command: Command) -> None:
-    done = command("opperf", "profile", "--format", "json", MODELS / f"lenet_{framework}.py")
+    done = command("profile", "--format", "json", MODELS / f"lenet_{framework}.py")
     # On a processor with AVX-512, TensorFlow runs oneDNN's kernels instead of its own, and names them so.
-    calls = {row["name"].removeprefix("_MklNative"): row["calls"] for row in json.loads(done.stdout)["rows"]}
+    calls = {row["name"].removeprefix("_MklNative"): row["calls"] for row in json.loads(done.out)["rows"]}
     assert calls[PROFILED[framework]] >= 10, calls
 
 
 @pytest.mark.slow
-def test_a_config_of_param_is_measured_on_pytorch(here: Path, command: Command) -> None:
+def test_a_config_of_param_is_measured_on_pytorch(here: Path) -> None:
     tensor = {"type": "tensor", "dtype": "float", "shape": [8, 8]}
     product = {"input_data_generator": "PyTorch:DefaultDataGenerator", "config": [{"input": [{"args": [tensor] * 2}]}]}
     (here / "config.json").write_text(json.dumps({"torch.mm": product}))
-    command("opperf.compat.param", "-c", "config.json", "-w", "1", "-i", "3", "-o", "out.json")
+    other_command("opperf.compat.param", "-c", "config.json", "-w", "1", "-i", "3", "-o", "out.json")
     assert "measure.time" in (here / "out.json").read_text()
 
 
 @pytest.mark.slow
-def test_a_row_of_mxnets_own_benchmark_is_measured(command: Command) -> None:
+def test_a_row_of_mxnets_own_benchmark_is_measured() -> None:
     words = ("--operator", "elemwise_add", "--warmup", "1", "--runs", "3", "-o", "out.json")
-    command("opperf.compat.mxnet_opperf", *words)
+    other_command("opperf.compat.mxnet_opperf", *words)
     (row, *_) = json.loads(Path("out.json").read_text())["elemwise_add"]
     assert row["avg_time_forward_elemwise_add"] > 0
 
@@ -198,5 +201,5 @@ def test_a_row_of_mxnets_own_benchmark_is_measured(command: Command) -> None:
 @pytest.mark.slow
 def test_a_node_is_measured_in_onnx_runtime(command: Command) -> None:
     words = ("run", "onnxruntime:ai.onnx.Relu", "--input", "X=2x3", "--runs", "3", "--format", "json")
-    (record,) = json.loads(command("opperf", *words).stdout)["records"]
+    (record,) = json.loads(command(*words).out)["records"]
     assert record["status"] == "ok"

@@ -16,6 +16,7 @@ from typing import Any
 
 import psutil
 import pytest
+from tests.functional.conftest import invoke
 
 from opperf.catalog import operator
 from opperf.domain.case import Case
@@ -35,9 +36,20 @@ def cache(one_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return one_cache
 
 
+def command_here(*words: object, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in this process, as if it were one of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, text in variables.items():
+            patch.setenv(name, text)
+        done = invoke(*words)
+    return subprocess.CompletedProcess([*map(str, words)], done.code, done.out, done.err)
+
+
 @pytest.fixture
-def command() -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Run a command to its end."""
+def command(request: pytest.FixtureRequest) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run a command to its end: a process of its own, unless a file has its children forked from that of its tests."""
+    if "forked_children" in request.fixturenames:
+        return command_here
 
     def run(*words: object, **variables: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -33,6 +33,8 @@ def hangs():
 """
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
+pytestmark = pytest.mark.usefixtures("forked_children")
+
 
 def test_a_training_step_is_captured_and_every_operator_of_it_runs(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -22,6 +22,8 @@ BENCHMARKS = HERE.parents[1] / "benchmarks"
 STEPS = BENCHMARKS / "capture_rerun_models"
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
+pytestmark = pytest.mark.usefixtures("forked_children")
+
 #: The layers of LeNet, the loss, and two updates of four parameters each; `relu` is an activation.
 LENET = {
     **dict.fromkeys(("Convolution", "Pooling", "FullyConnected"), 2),

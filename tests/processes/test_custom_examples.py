@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+from tests.functional.conftest import invoke
+
 ROOT = Path(__file__).resolve().parents[2]
+
+pytestmark = pytest.mark.usefixtures("forked_children")
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Be in the folder of the project."""
+    monkeypatch.chdir(ROOT)
 
 
 def records(*words: str) -> list[dict[str, Any]]:
-    """Run a command in the folder of the project and return its records."""
-    command = [sys.executable, "-m", "opperf", "run", *words, "--runs", "3", "--format", "json"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
-    assert done.returncode == 0, done.stderr
-    result: list[dict[str, Any]] = json.loads(done.stdout)["records"]
-    return result
+    """Run a command and return its records."""
+    done = invoke("run", *words, "--runs", "3", "--format", "json")
+    assert done.code == 0, done.err
+    return done.records
 
 
 def test_a_custom_operator_of_torch_stands_beside_the_frameworks_own() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import psutil
 import pytest
-from tests.null_children import FORKED_CHILD
+from tests.forked_children import FORKED_CHILD
 
 ROOT = Path(__file__).parents[2]
 #: How long a run may take to end. Seconds.

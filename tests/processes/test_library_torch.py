@@ -23,6 +23,8 @@ def step():
         (ones @ ones).relu()
 """
 
+pytestmark = pytest.mark.usefixtures("forked_children")
+
 
 @pytest.fixture
 def steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
+
+import pytest
+from tests.functional.conftest import invoke
+
+pytestmark = pytest.mark.usefixtures("forked_children")
 
 CONFIG = """
 [database]
@@ -22,15 +25,13 @@ builds = ["numpy==2.0.2", "numpy==2.2.6"]
 """
 
 
-def test_ratios_of_three_releases_close_and_their_history_is_one_series(tmp_path: Path) -> None:
+def test_ratios_of_three_releases_close_and_their_history_is_one_series(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "opperf.toml").write_text(CONFIG)
-
-    def opperf(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "opperf", *words]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
-
-    done = opperf("nightly")
-    assert done.returncode == 0, done.stderr
-    assert "numpy==2.2.6 is judged by numpy==2.0.2" in done.stdout
-    assert " of 3 ratios agree with the others" in done.stdout
-    assert "1 series of ratios between builds" in opperf("history", "changes").stdout
+    monkeypatch.chdir(tmp_path)
+    done = invoke("nightly")
+    assert done.code == 0, done.err
+    assert "numpy==2.2.6 is judged by numpy==2.0.2" in done.out
+    assert " of 3 ratios agree with the others" in done.out
+    assert "1 series of ratios between builds" in invoke("history", "changes").out

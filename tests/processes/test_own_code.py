@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy
 import pytest
+from tests.processes.conftest import command_here
 
 MINE = """
 import numpy as np
@@ -28,8 +29,8 @@ def wrong(x):
 def twice(x):
     return 2 * x
 """
-#: Starts a command whose pairs of processes take turns no longer than an estimate needs: no verdict is the point.
-BRIEF = "from opperf.parent.workers import rounds; rounds.PAIR_SECONDS = 0.1; from opperf.__main__ import main; main()"
+
+pytestmark = pytest.mark.usefixtures("forked_children")
 
 
 @pytest.fixture(autouse=True)
@@ -40,10 +41,16 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def brief(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pairs of processes take turns no longer than an estimate needs: no verdict is the point."""
+    monkeypatch.setattr("opperf.parent.workers.rounds.PAIR_SECONDS", 0.1)
+
+
 def run(*words: str) -> subprocess.CompletedProcess[str]:
     """Measure with NumPy, forward."""
     common = ["--framework", "numpy", "--direction", "forward", "--runs", "3"]
-    return subprocess.run([sys.executable, "-m", "opperf", "run", *words, *common], capture_output=True, text=True)
+    return command_here("run", *words, *common)
 
 
 def records(*words: str) -> list[dict[str, Any]]:
@@ -104,7 +111,9 @@ def test_an_installed_plugin_brings_operators_by_name(here: Path, monkeypatch: p
     listed = subprocess.run([sys.executable, "-m", "opperf", "operators", "tw*"], capture_output=True, text=True)
     assert [line.split()[:2] for line in listed.stdout.splitlines()[2:]] == [["twice", "plugin"]]
     assert listed.stderr.splitlines() == ["plugin `gone` is left out: there is no module `gone_operators`"]
-    (twice,) = records("twice")
+    words = ("run", "twice", "--framework", "numpy", "--runs", "3", "--format", "json")
+    done = subprocess.run([sys.executable, "-m", "opperf", *words], capture_output=True, text=True)
+    twice = json.loads(done.stdout)["records"][0]
     assert twice["facts"]["checked"] == "timed calls against its reference"
 
 
@@ -143,8 +152,8 @@ def test_a_result_of_mine_is_read_back_and_goes_on_where_i_name_the_function(her
 
 def test_what_is_expected_of_mine_is_judged_where_i_name_the_function(here: Path) -> None:
     def gate(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "opperf", "gate", *words, "--expected", "expected.json", "--threshold", "90%"]
-        return subprocess.run([*command, "--processes", "3"], capture_output=True, text=True)
+        expected = ("--expected", "expected.json", "--threshold", "90%", "--processes", "3")
+        return command_here("gate", *words, *expected)
 
     updated = gate("mine.py:twice", "--update-expected", "--framework", "numpy")
     assert updated.returncode == 0, updated.stderr
@@ -181,24 +190,23 @@ def test_an_operator_that_leaves_tracing_on_is_warned_of_and_slows_nobody_after_
         assert (told[name]["status"], "traced" in warned[name]) == ("ok", False)
 
 
-def test_comparisons_and_floors_warn_of_an_operator_that_leaves_tracing_on(here: Path) -> None:
+def test_comparisons_and_floors_warn_of_an_operator_that_leaves_tracing_on(here: Path, brief: None) -> None:
     (here / "traced.py").write_text(
         "import sys\ndef quiet(x): return x @ x\ndef leaves(x):\n    sys.settrace(lambda *_: None)\n    return x @ x\n"
     )
     said = "the operator leaves `sys.settrace` on"
     few = ["--pairs", "3", "--tolerance", "1000%"]  # within which both are the same, so that no pair confirms it
     sides = ["traced.py:quiet", "--new", "traced.py:leaves", *few]
-    command = [sys.executable, "-c", BRIEF]
     asked = ["--input", "x=64x64", "--format", "json"]
     for verb, words in (("compare", sides), ("gate", [*sides, "--inconclusive", "pass"])):
-        done = subprocess.run([*command, verb, *words, *asked], capture_output=True, text=True)
+        done = command_here(verb, *words, *asked)
         assert done.returncode in (0, 1), done.stderr
         (comparison,) = json.loads(done.stdout)["comparisons"]
         (warning,) = comparison["warnings"]
         assert warning["slug"] == "traced"
         assert warning["message"].startswith(f"new: {said}")
     words = ["traced.py:leaves", "--framework", "numpy", "--repeats", "1", "--pairs", "3"]
-    done = subprocess.run([*command, "noise", *words, *asked], capture_output=True, text=True)
+    done = command_here("noise", *words, *asked)
     assert f"warning: base: {said}" in done.stderr
 
 
@@ -216,8 +224,7 @@ def test_two_builds_are_compared_and_guarded_by_a_function_of_mine(here: Path) -
         sides.append(f"python={name}/bin/python;framework=numpy")
     words = ["mine.py:sorted_often", "--base", sides[0], "--new", sides[1], "--input", "x=200", "--pairs", "3"]
     for verb, code in (("compare", 0), ("gate", 1)):
-        command = [sys.executable, "-m", "opperf", verb, *words, "--format", "json"]
-        done = subprocess.run(command, capture_output=True, text=True)
+        done = command_here(verb, *words, "--format", "json")
         assert done.returncode == code, done.stderr
         (comparison,) = json.loads(done.stdout)["comparisons"]
         assert comparison["verdict"] == "slower"
@@ -228,7 +235,7 @@ def test_two_builds_are_compared_and_guarded_by_a_function_of_mine(here: Path) -
         ]
 
 
-def test_two_functions_of_mine_are_compared_however_i_name_them(here: Path) -> None:
+def test_two_functions_of_mine_are_compared_however_i_name_them(here: Path, brief: None) -> None:
     (here / "mine.py").write_text(f"{MINE}\ndef again(rows):\n    return fast(fast(rows))\n")
     for words in (
         ["mine.py:fast", "--new", "mine.py:again"],
@@ -237,8 +244,7 @@ def test_two_functions_of_mine_are_compared_however_i_name_them(here: Path) -> N
         ["softmax", "--base", "mine.py:fast", "--new", "mine.py:again;framework=numpy"],
     ):
         few = ["--input", "x=64x64", "--pairs", "3", "--tolerance", "1000%"]
-        command = [sys.executable, "-c", BRIEF, "compare", *words, *few]
-        done = subprocess.run([*command, "--format", "json", "--no-check"], capture_output=True, text=True)
+        done = command_here("compare", *words, *few, "--format", "json", "--no-check")
         assert done.returncode == 0, done.stderr
         (comparison,) = json.loads(done.stdout)["comparisons"]
         assert [comparison[side]["implementation"] for side in ("base", "new")] == [
@@ -249,29 +255,27 @@ def test_two_functions_of_mine_are_compared_however_i_name_them(here: Path) -> N
         assert comparison["base_time"] is not None
 
 
-def test_functions_of_mine_that_return_different_things_are_told_apart(here: Path) -> None:
+def test_functions_of_mine_that_return_different_things_are_told_apart(here: Path, brief: None) -> None:
     (here / "mine.py").write_text(
         "import numpy\ndef narrow(x): return (x * 9).astype('uint32')\ndef wide(x): return (x * 9).astype('uint64')\n"
     )
     words = ["mine.py:wide", "--new", "mine.py:narrow", "--input", "x=64x64", "--pairs", "3", "--tolerance", "1000%"]
-    command = [sys.executable, "-c", BRIEF, "compare", *words]
-    done = subprocess.run([*command, "--format", "json"], capture_output=True, text=True)
+    done = command_here("compare", *words, "--format", "json")
     assert done.returncode == 0, done.stderr
     (comparison,) = json.loads(done.stdout)["comparisons"]
     said = {warning["slug"]: warning["message"] for warning in comparison["warnings"]}
     assert "uint64 64x64 on the base and uint32 64x64 on the new side" in said["different_results"]
 
 
-def test_a_gate_guards_functions_of_mine_that_its_file_has_the_names_of(here: Path) -> None:
+def test_a_gate_guards_functions_of_mine_that_its_file_has_the_names_of(here: Path, brief: None) -> None:
     (here / "opperf.toml").write_text(
         'operators = "twice"\nbase = "numpy"\nnew = "numpy;threads=1"\npairs = 3\ninputs = {x = [32, 32]}\n'
         'inconclusive = "pass"\ntolerance = "80%"\n'
     )
-    gate = [sys.executable, "-c", BRIEF, "gate"]
-    refused = subprocess.run(gate, capture_output=True, text=True)
+    refused = command_here("gate")
     assert refused.returncode == 2
     assert "opperf.toml: `operators`: no operator `twice`" in refused.stderr
-    done = subprocess.run([*gate, "--plugin", "mine.py", "--format", "json"], capture_output=True, text=True)
+    done = command_here("gate", "--plugin", "mine.py", "--format", "json")
     assert done.returncode == 0, done.stderr
     (comparison,) = json.loads(done.stdout)["comparisons"]
     assert comparison["base"]["implementation"] == comparison["new"]["implementation"] == "code:mine.py:twice"

@@ -21,6 +21,8 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "record_trace.py"
 Command = Callable[..., subprocess.CompletedProcess[str]]
 QUICK = ("--warmup", 0, "--runs", 1, "--trial-budget", 0.02)
 
+pytestmark = pytest.mark.usefixtures("forked_children")
+
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:

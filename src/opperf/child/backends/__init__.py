@@ -1,6 +1,6 @@
 """One package for each framework, imported only inside a child, with the same files in each.
 
-`threads.configure` runs before the framework is imported, `runtime.start` imports it.
+`threads.configure` runs before the framework is imported, `load_runtime` imports it.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ __all__ = [
     "OLDEST",
     "check_age",
     "load_plugin",
+    "load_runtime",
     "model_file",
     "native_clock",
     "problem_tools",
@@ -39,7 +40,13 @@ __all__ = [
 
 
 def start(side: Side) -> Backend:
-    """Set what must stand before the framework is imported, import it, and return its backend.
+    """Import the framework of a side, and return its backend."""
+    backend: Backend = load_runtime(side).start(side)
+    return backend
+
+
+def load_runtime(side: Side) -> ModuleType:
+    """Set what must stand before the framework of a side is imported, import it, and return what starts its backend.
 
     Variables of the side itself (`env.OMP_NUM_THREADS`) come last, so that they win.
     """
@@ -50,7 +57,7 @@ def start(side: Side) -> Backend:
     if find_spec(own) is not None:
         import_module(own).configure(side)
     runtime = "reference.runtime" if side.is_reference else "runtime"
-    return start_from(f"{package}.{runtime}", side)
+    return _import(f"{package}.{runtime}", side)
 
 
 def check_age(framework: str) -> None:
@@ -73,9 +80,13 @@ def check_age(framework: str) -> None:
 
 def start_from(module: str, side: Side) -> Backend:
     """Return the backend that a module starts, which may be a plugin's."""
-    os.environ.update(side.variables)
-    backend: Backend = import_module(module).start(side)
+    backend: Backend = _import(module, side).start(side)
     return backend
+
+
+def _import(module: str, side: Side) -> ModuleType:
+    os.environ.update(side.variables)
+    return import_module(module)
 
 
 def load_plugin(path: Path) -> ModuleType:

@@ -15,13 +15,14 @@ from typing import Any
 
 import pytest
 from tests.each import check_each
-from tests.null_children import FORKED_CHILD, NullChildren
+from tests.forked_children import FORKED_CHILD, ForkedChildren
 
+from opperf.catalog import operator
 from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.errors import OperatorFailure, WorkerFailure
-from opperf.domain.message.requests import Capture, Prepare
-from opperf.domain.plan import Side, Trial
+from opperf.domain.message.requests import Capture, Evaluate, Prepare
+from opperf.domain.plan import PLACING, PROGRAM, REFERENCE, Side, Trial
 from opperf.parent.workers import process, supervision
 from opperf.parent.workers.package import package_folder
 from opperf.parent.workers.process import Worker
@@ -84,13 +85,48 @@ def command(worker: Worker) -> bytes:
     return Path(f"/proc/{worker.pid}/cmdline").read_bytes()
 
 
-def test_children_of_the_null_framework_are_forked_and_others_are_not() -> None:
-    worker = child()
-    assert os.fsencode(FORKED_CHILD) in command(worker)
-    worker.close()
-    other = Worker(Path(sys.executable), package_folder(), Side("numpy"))
-    assert os.fsencode(FORKED_CHILD) not in command(other)
-    other.kill()
+def forks(side: Side, **options: Any) -> bool:
+    """Whether a child of a side is forked."""
+    worker = Worker(Path(sys.executable), package_folder(), side, **options)
+    worker.greet(DEADLINE)
+    try:
+        return os.fsencode(FORKED_CHILD) in command(worker)
+    finally:
+        worker.close()
+
+
+def test_children_are_forked_that_import_their_framework_as_others_do() -> None:
+    assert forks(Side("null"))
+    assert forks(Side("numpy"))
+    assert forks(Side("numpy", settings=REFERENCE))
+
+
+def test_a_child_is_a_fresh_process_whose_memory_or_room_is_laid_out_before_the_import() -> None:
+    assert not forks(Side("numpy", settings={"layout": "1"}))
+    assert not forks(Side("numpy"), variables={PLACING: "1"})
+    assert not forks(Side("numpy"), under=["env"])
+    assert not forks(Side("numpy", settings=PROGRAM))
+
+
+def test_children_whose_framework_was_told_something_else_come_of_another_process(children: ForkedChildren) -> None:
+    before = {*children.sources}
+    sides = [Side("numpy"), Side("numpy", threads=2), Side("numpy", settings={"env.OWN": "here"})]
+    assert all(forks(side) for side in (*sides, *sides))
+    assert len({*children.sources} - before) in (len(sides), len(sides) - 1)  # the first may be there
+
+
+def test_a_forked_child_computes_what_a_fresh_one_does(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
+    def computed() -> bytes:
+        worker = Worker(Path(sys.executable), package_folder(), Side("numpy"))
+        worker.greet(DEADLINE)
+        trial = Trial(operator("softmax").case("small"), worker.side, "forward")
+        (output,) = worker.ask(Evaluate(trial, 0, str(here)), DEADLINE).outputs
+        worker.close()
+        return Path(output.file).read_bytes()
+
+    forked = computed()
+    monkeypatch.setattr(process, "launch", FRESH)
+    assert forked == computed()
 
 
 @pytest.mark.parametrize("options", [{}, {"own_path": True}, {"cpus": (min(os.sched_getaffinity(0)),)}])
@@ -153,7 +189,7 @@ def test_children_are_forked_for_many_threads_at_once() -> None:
 
 
 def test_ctrl_c_in_the_middle_of_a_fork_costs_the_next_nothing(
-    null_children: NullChildren, monkeypatch: pytest.MonkeyPatch
+    children: ForkedChildren, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     send: Callable[..., int] = socket.send_fds
 
