@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import accumulate, pairwise
 from statistics import quantiles
 
@@ -174,11 +173,10 @@ def _widen(points: Sequence[Point]) -> list[Point]:
     factor = scatter(points)
 
     def widen(estimate: Estimate) -> Estimate:
-        return replace(estimate, error=estimate.error * factor)
+        return Estimate(estimate.log_ratio, estimate.error * factor)
 
     return [
-        replace(point, level=widen(point.level), step=None if point.step is None else widen(point.step))
-        for point in points
+        Point(point.build, widen(point.level), None if point.step is None else widen(point.step)) for point in points
     ]
 
 
@@ -195,18 +193,20 @@ def _partition(points: Sequence[Point], penalty: float) -> list[int]:
         *accumulate(0.0 if point.step is None else (point.step.log_ratio / point.step.error) ** 2 for point in points),
     ]
 
-    def cost(start: int, end: int) -> float:
-        weight, total = weights[end] - weights[start], sums[end] - sums[start]
-        return squares[end] - squares[start] - total * total / weight + steps[end] - steps[start + 1]
+    def begin(start: int, cost: float) -> tuple[int, float, float, float]:
+        """Return a piece that is open: its start, what it costs less what its end decides, and its first sums."""
+        return start, cost - squares[start] - steps[start + 1], weights[start], sums[start]
 
-    best, last, candidates = [-penalty], [0], [0]
+    best, last, candidates = [-penalty], [0], [begin(0, -penalty)]
     for end in range(1, len(points) + 1):
-        costs = {start: best[start] + cost(start, end) for start in candidates}
-        start = min(costs, key=costs.__getitem__)
-        best.append(costs[start] + penalty)
-        last.append(start)
-        candidates = [start for start in candidates if costs[start] <= best[end]]
-        candidates.append(end)
+        weight, total, spent = weights[end], sums[end], squares[end] + steps[end]
+        costs = [cost - (total - before) ** 2 / (weight - lighter) for _, cost, lighter, before in candidates]
+        least = min(costs)
+        last.append(candidates[costs.index(least)][0])
+        best.append(least + spent + penalty)
+        if end < len(points):
+            candidates = [one for one, cost in zip(candidates, costs) if cost <= least + penalty]
+            candidates.append(begin(end, best[end]))
     starts = [last[-1]]
     while starts[-1] > 0:
         starts.append(last[starts[-1]])
@@ -214,15 +214,40 @@ def _partition(points: Sequence[Point], penalty: float) -> list[int]:
 
 
 def _sizes(points: Sequence[Point], starts: Sequence[int]) -> list[Estimate]:
-    """Return the size of each change, by the levels of the pieces on both sides and the steps between them."""
-    edges = []
-    for piece, (start, end) in enumerate(pairwise([*starts, len(points)])):
+    """Return the size of each change, by the levels of the pieces on both sides and the steps between them.
+
+    Pieces are a chain: what all before a change say of the level before it, and all after it of the level after it, are
+    two independent estimates, which go along the chain from either end (Kalman, J. Basic Eng. 82 (1960), 35-45).
+    """
+    levels = []
+    for start, end in pairwise([*starts, len(points)]):
         weight = sum(point.level.error**-2 for point in points[start:end])
         level = sum(point.level.log_ratio * point.level.error**-2 for point in points[start:end]) / weight
-        edges.append(Edge("anchor", str(piece), Estimate(level, weight**-0.5)))
-        step = points[start].step
-        if piece > 0 and step is not None:
-            edges.append(Edge(str(piece - 1), str(piece), step))
-    graph = RatioGraph(edges)
-    sizes = [graph.estimate(str(piece), str(piece + 1)) for piece in range(len(starts) - 1)]
-    return [size for size in sizes if size is not None]
+        levels.append(Estimate(level, weight**-0.5))
+    steps = [points[start].step for start in starts[1:]]
+    backwards = [None if step is None else Estimate(-step.log_ratio, step.error) for step in steps]
+    before = _along(levels, steps)
+    after = _along(levels[::-1], backwards[::-1])[::-1]
+    sizes = [
+        Estimate(new.log_ratio - base.log_ratio, math.hypot(base.error, new.error))
+        for base, new in zip(before, after[1:])
+    ]
+    return [size if step is None else _both(size, step) for size, step in zip(sizes, steps, strict=True)]
+
+
+def _along(levels: Sequence[Estimate], steps: Sequence[Estimate | None]) -> list[Estimate]:
+    """Return each level by itself and all before it, which the steps between them lead to."""
+    result = [levels[0]]
+    for level, step in zip(levels[1:], steps, strict=True):
+        if step is not None:
+            base = result[-1]
+            level = _both(level, Estimate(base.log_ratio + step.log_ratio, math.hypot(base.error, step.error)))
+        result.append(level)
+    return result
+
+
+def _both(one: Estimate, other: Estimate) -> Estimate:
+    """Return what two independent estimates of the same say together."""
+    weights = one.error**-2, other.error**-2
+    total = sum(weights)
+    return Estimate((one.log_ratio * weights[0] + other.log_ratio * weights[1]) / total, total**-0.5)

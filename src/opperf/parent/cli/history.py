@@ -18,6 +18,8 @@ app = options.verb_application(
 
 #: Files that cannot be read, of which an import says why.
 MOST_UNREADABLE = 20
+#: Changes that are printed as text, where nothing else is said.
+MOST_ROWS = 200
 
 Database = Annotated[
     Optional[str],
@@ -131,6 +133,10 @@ def show_changes(
     database: Database = None,
     since: Since = None,
     tolerance: Annotated[float, Option("PERCENT", "Smallest change worth reporting.", PERCENT)] = TOLERANCE,
+    top: Annotated[
+        Optional[int],
+        typer.Option(metavar="N", min=1, help="Rows to print, the largest first. Default: 200 as text, all as data."),
+    ] = None,
     format: options.Format = None,
 ) -> None:
     """Show between which builds operators changed.
@@ -154,8 +160,10 @@ def show_changes(
         if operator is not None and not ratios.series and not times.series:
             check_name(store, operator)
     rows = [*ratios.changes, *times.changes]
-    report = changes(rows, ratios.series, times.series, unconfirmed=ratios.open, least_builds=ratios.least_builds)
-    deliver(report, format)
+    if top is None and format is None:
+        top = MOST_ROWS
+    series = ratios.series, times.series
+    deliver(changes(rows, *series, unconfirmed=ratios.open, least_builds=ratios.least_builds, top=top), format)
 
 
 @app.command("remove")

@@ -83,9 +83,10 @@ def add(files: Sequence[Path], database: str | None = None, *, samples: bool = F
 
 @dataclass(frozen=True)
 class Search:
-    """The changes of several series, the largest first; `whole` is False where it ended before the last series.
+    """The changes of several series, confirmed ones first, and of those the largest.
 
-    `open` are the series without a change whose last comparison says slower or faster: `least_builds` would confirm it.
+    `whole` is False where the search ended before the last series. `open` are the series without a change whose last
+    comparison says slower or faster: `least_builds` would confirm it.
     """
 
     changes: Sequence[NamedChange]
@@ -132,7 +133,7 @@ def named_changes(
             if since is None or starts.get(change.after, since) >= since
         ]
     open_series.sort(key=lambda series: -abs(series.ratios[-1].estimate.log_ratio))
-    return Search(sorted(result, key=_size), count, complete, open_series)
+    return Search(sorted(result, key=_rank), count, complete, open_series)
 
 
 def stored_operators(
@@ -190,11 +191,13 @@ def imported_changes(
             for change in changes(builds, tolerance=tolerance)
             if since is None or starts[change.after] >= since.timestamp()
         ]
-    return Search(sorted(result, key=_size), count)
+    return Search(sorted(result, key=_rank), count)
 
 
-def _size(one: NamedChange) -> float:
-    return -abs(one.change.size.log_ratio)
+def _rank(one: NamedChange) -> tuple[bool, float]:
+    """Return what sorts changes: first the confirmed ones beyond what their series moved by before, then by size."""
+    change = one.change
+    return change.usual or not change.confirmed, -abs(change.size.log_ratio)
 
 
 def prune(archive: Archive, *, older: int | None, keep: int | None, samples: bool, dry: bool) -> list[Removal]:

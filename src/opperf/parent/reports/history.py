@@ -6,6 +6,7 @@ import math
 import re
 import shlex
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from opperf.domain.dataclass import dataclass
@@ -96,8 +97,12 @@ def changes(
     link: Callable[[NamedChange], str] = lambda _: "",
     unconfirmed: Sequence[Ratios] = (),
     least_builds: int = 2,
+    top: int | None = None,
 ) -> Document:
-    """Return the report of changes: in how many series of ratios, and of times that other tools measured."""
+    """Return the report of changes: in how many series of ratios, and of times that other tools measured.
+
+    All are counted; `top` is how many stand in the table.
+    """
     words = f"{examined} series of ratios between builds, {_tally([one for one in rows if one.anchor])}"
     if imported:
         weak = _tally([one for one in rows if one.anchor is None])
@@ -110,10 +115,13 @@ def changes(
         "past": "past: what the series hardly moved by before, from build to build (upper fence of its last 100 steps)",
         "evidence": "times: absolute times from another tool; their scatter serves as the error",
     }
-    commands = (next_command(one) for one in rows)
-    checks = [Note(command, kind="item") for command in commands if command is not None][:MOST_CHECKS]
+    commands = (command for one in rows if (command := next_command(one)) is not None)
+    checks = [Note(command, kind="item") for command in islice(commands, MOST_CHECKS)]
     notes = [Note(words + none), *_open(unconfirmed), *checks]
-    return Document("opperf history changes", [table(CHANGES, rows, link=link), *notes, Legend(legend)])
+    if top is not None and (rest := len(rows) - top) > 0:
+        left = "smaller change is left out" if rest == 1 else "smaller changes are left out"
+        notes.insert(0, Note(f"{rest} {left}; `--top {len(rows)}` shows {'it' if rest == 1 else 'them'} too"))
+    return Document("opperf history changes", [table(CHANGES, rows[:top], link=link), *notes, Legend(legend)])
 
 
 def _open(open_series: Sequence[Ratios]) -> list[Note]:

@@ -32,3 +32,14 @@ def test_a_change_within_what_its_series_moved_by_is_told_apart() -> None:
     assert tally.text.endswith(
         "1 change, 1 more to be confirmed by the next build, 1 within what the series moved by before"
     )
+
+
+def test_a_table_of_some_changes_counts_all_and_says_how_many_it_left_out() -> None:
+    document = changes([named(1.5), named(1.2), named(1.1)], 3, top=2)
+    shown, rest, tally, *_ = document.blocks
+    assert isinstance(shown, Table)
+    assert isinstance(rest, Note)
+    assert isinstance(tally, Note)
+    assert len(shown.rows) == 2
+    assert rest.text == "1 smaller change is left out; `--top 3` shows it too"
+    assert tally.text.endswith("3 changes")
