@@ -126,12 +126,6 @@ def test_what_is_cut_into_given_lengths_grows_in_its_last_dimension(children: An
     assert data.shape[-1] > 256 * data.shape[0]
 
 
-def test_the_same_operator_has_the_same_case_in_another_process(children: Any) -> None:
-    before = example(children, f"{LISTED}nn.functional.conv2d", "common")
-    children.close()
-    assert example(children, f"{LISTED}nn.functional.conv2d", "common") == before
-
-
 def test_a_composed_operator_of_aten_has_the_inputs_of_its_function(children: Any) -> None:
     composed, listed = (example(children, path, "small") for path in ("aten::linalg_svd", f"{LISTED}linalg.svd"))
     assert composed["inputs"] == listed["inputs"]
@@ -139,3 +133,10 @@ def test_a_composed_operator_of_aten_has_the_inputs_of_its_function(children: An
 
 def test_an_operator_that_no_case_can_hold_says_so(children: Any) -> None:
     assert "sparse_csr" in children.ask(Describe(f"{LISTED}sparse.mm.reduce")).reason
+
+
+# The last: another process would collect the samples of ATen anew for those that come after.
+def test_the_same_operator_has_the_same_case_in_another_process(children: Any) -> None:
+    before = example(children, f"{LISTED}nn.functional.conv2d", "common")
+    children.close()
+    assert example(children, f"{LISTED}nn.functional.conv2d", "common") == before
