@@ -19,6 +19,9 @@ from opperf.parent.workers.package import cache_folder
 # would.
 os.environ.pop("COLUMNS", None)
 os.unsetenv("COLUMNS")
+# PyTorch's compiler takes the vectors that the processor says it has. To see that each works, it compiles a program for
+# each, in half the time of a test of compiled code.
+os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "1")
 # How long an example takes says how busy the machine is, and nothing of the code.
 settings.register_profile("shared_machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("shared_machine")
