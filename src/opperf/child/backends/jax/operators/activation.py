@@ -73,9 +73,8 @@ BINDINGS: dict[str, Binding] = {
     **functions(
         "jax.nn",
         {
-            ("data", ""): ("relu relu6 silu mish selu softplus softsign=soft_sign log_sigmoid hard_sigmoid hard_swish"),
+            ("data", ""): "softsign=soft_sign",
             ("data", "negative_slope=slope"): "leaky_relu",
-            ("data", "alpha=alpha"): "elu",
             ("data", "axis=-1"): "glu",
         },
     ),

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax, nn
 
-from opperf.child.backends.binding import Binding, Call, call, composition, parameters
+from opperf.child.backends.binding import Binding, Call, composition, parameters
 from opperf.child.backends.jax.operators.creation import KEY, NOTE
 
 # Normalization in JAX: composed around `jax.nn.standardize`, as layers of JAX libraries are.
@@ -101,8 +101,6 @@ def softmin(data: Any, axis: Any) -> Any:
 
 
 _SOFTMAX: dict[str, Binding] = {
-    "softmax": call("jax.nn.softmax", "data", "axis=axis"),
-    "log_softmax": call("jax.nn.log_softmax", "data", "axis=axis"),
     "softmin": composition(softmin, "data, axis", note="jax.nn.softmax of the negative"),
 }
 

@@ -4,4 +4,4 @@ import tensorflow as tf
 
 from opperf.child.backends.binding import OwnNames
 
-OWN_NAMES = OwnNames({"tf": tf, "tf.math": tf.math})
+OWN_NAMES = OwnNames({"tf": tf, "tf.nn": tf.nn, "tf.math": tf.math})

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from opperf.child.backends.binding import Binding, call, composition, compositions
+from opperf.child.backends.binding import Binding, composition, compositions
 from opperf.child.backends.tensorflow.operators.convolution import OF_IMAGES, OWN_DATA
 
 EPSILON = 1e-5
@@ -102,7 +102,5 @@ BINDINGS: dict[str, Binding] = {
             "tf.nn.softmax of the negative",
         ),
     ),
-    "softmax": call("tf.nn.softmax", "data", "axis=axis"),
-    "log_softmax": call("tf.nn.log_softmax", "data", "axis=axis"),
     "dropout": composition(dropout, "data, rate, training", note="tf.nn.dropout"),
 }
