@@ -102,7 +102,7 @@ def test_the_recipe_of_an_operator_makes_one_in_five_files_and_another_by_one_li
     assert sum(added.values()) < 20
     page = (copy / "docs" / "reference" / "support.md").read_text(encoding="utf-8")
     directions = "forward, backward"
-    assert f"| nextafter | elementwise_binary | {' | '.join(['forward'] * 3)} | " in page
+    assert "| nextafter | elementwise_binary | forward | forward | missing: not bound yet | forward | forward |" in page
     assert f"| squareplus | activation | {' | '.join([directions] * 4)} | forward |" in page
 
 
