@@ -243,7 +243,7 @@ def test_counts_decide_and_the_time_stands_beside_them(new: str, verdict: str, w
     (result,) = document(*asked)
     assert (result["verdict"], result["clock"]) == (verdict, "instructions")
     assert result["reason"].startswith(words)
-    assert result["ratio"] == result["new_instructions"] / result["base_instructions"]
+    assert result["ratio"] == result["new_value"] / result["base_value"]
     assert result["time"]["ratio"] == pytest.approx(result["new_time"] / result["base_time"])
     assert words in table(*asked)
 

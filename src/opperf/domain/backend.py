@@ -16,7 +16,7 @@ from zlib import crc32
 
 from opperf.domain.call import Bound, CapturedCall, FirstCall, Layer, Work
 from opperf.domain.case import Case
-from opperf.domain.clock import Clock, DeviceTimer, InstructionClock
+from opperf.domain.clock import Clock, DeviceTimer, EnergyMeter, InstructionClock
 from opperf.domain.explanation import Explanation
 from opperf.domain.kernels import CallActivity
 from opperf.domain.measurement import Counts, Memory
@@ -266,6 +266,10 @@ class Backend(ABC):
 
     def instruction_clock(self) -> InstructionClock | None:
         """Return a counter of the framework's own; None where opperf counts what the process executes."""
+        return None
+
+    def energy_meter(self) -> EnergyMeter | None:
+        """Return a meter of the framework's own; None where the counters of the machine are read."""
         return None
 
     def counts(self, work: Work, *, long: bool = False) -> Counts | None:

@@ -28,6 +28,16 @@ class InstructionClock(Clock, Protocol):
         """Do not count any more."""
 
 
+class EnergyMeter(Protocol):
+    """A counter of energy, which moves by steps; `source` says whose it is and `unit` is the least that it tells."""
+
+    source: str
+    unit: float
+
+    def joules(self) -> float:
+        """Return what was taken since some moment, in joules."""
+
+
 class DeviceTimer(Protocol):
     """A device's own clock around a block."""
 

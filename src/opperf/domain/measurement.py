@@ -209,10 +209,13 @@ class CountedTimes:
 
 @dataclass(frozen=True)
 class Quantity(Fields):
-    """A metric that is one number. `source` says where it comes from."""
+    """A metric that is one number. `source` says where it comes from, `resolution` which share of it is not told."""
 
     value: float
     source: Optional[str] = None
+    resolution: float = 0.0
+
+    sparse = ("resolution",)
 
 
 @dataclass(frozen=True)
@@ -283,6 +286,13 @@ class Measurement(Fields):
         """Return a metric that is one number, None where it was not measured."""
         metric = self.metrics.get(name)
         return metric if isinstance(metric, Quantity) else None
+
+    def level(self, name: str) -> Quantity | None:
+        """Return a metric as one number, of samples their median; None where it was not measured."""
+        samples = self.samples(name)
+        if samples is None:
+            return self.quantity(name)
+        return Quantity(median(samples.seconds() or samples.seconds(clean_only=False)))
 
     @classmethod
     def from_json(cls, data: object, where: str = "measurement") -> Measurement:

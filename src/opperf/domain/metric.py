@@ -1,6 +1,7 @@
-"""Every metric, declared once: its unit, its better direction, its meaning and where reports show it.
+"""Every metric, declared once: unit, better direction, meaning, how sides are compared by it, where reports show it.
 
-The code that measures or computes a metric names it; records, files and reports look up the rest here.
+The code that measures or computes a metric names it. Records, comparisons, gates, searches, the database, files and
+reports look up the rest here.
 """
 
 from __future__ import annotations
@@ -8,7 +9,8 @@ from __future__ import annotations
 from typing import Literal
 
 from opperf.domain.dataclass import dataclass
-from opperf.domain.units import BYTE, BYTE_RATE, FLOP, FLOP_RATE, INSTRUCTION, SECOND, SHARE, Unit
+from opperf.domain.errors import InputError
+from opperf.domain.units import BYTE, BYTE_RATE, FLOP, FLOP_RATE, INSTRUCTION, JOULE, SECOND, SHARE, Unit
 
 #: The parts of a metric that is one number, and of one that is sampled, which machine-readable tables have columns of.
 VALUE = ("value",)
@@ -26,6 +28,8 @@ class Metric:
     `parts` have columns in machine-readable tables. Tables for people show the first of them under `title`; without one
     they do not, and `rank` orders what a narrow terminal goes without, lowest first. `sync` says when each sample waits
     where that is the same in every measurement. Of several processes a quantity is the `median` or the largest (`max`).
+    Two sides are compared by an interval over pairs of processes where it is `sampled`, by the range of a few pairs
+    where it is `exact`, and not at all where it is computed from others, or its own direction is no better.
     """
 
     name: str
@@ -37,8 +41,18 @@ class Metric:
     parts: tuple[str, ...] = VALUE
     sync: Literal["call"] | None = None
     of_processes: Literal["median", "max"] = "median"
+    compared: Literal["sampled", "exact"] | None = None
+
+    @property
+    def words(self) -> str:
+        """How a sentence names it."""
+        return self.name.replace("_", " ")
 
 
+#: What is measured only where it is asked for: reading it takes longer than all the rest.
+ENERGY = "energy"
+#: The slug of the reason that a machine has nothing to measure a metric by.
+NO_METER = "no_meter"
 METRICS = {
     metric.name: metric
     for metric in (
@@ -49,6 +63,7 @@ METRICS = {
             "time of one call in a pipelined block with one wait at its end",
             title="time",
             parts=STATISTICS,
+            compared="sampled",
         ),
         Metric(
             "time_native",
@@ -74,6 +89,18 @@ METRICS = {
             "instructions that one call executes in all threads, counted under Valgrind (`--clock instructions`)",
             title="instructions",
             rank=13,
+            compared="exact",
+        ),
+        Metric(
+            ENERGY,
+            JOULE,
+            "lower",
+            "energy of one call by the counters of the processor's packages (RAPL) or of the GPU (NVML), "
+            "with all that runs there meanwhile (`--metric energy`)",
+            title="energy",
+            rank=13,
+            parts=("value", "source"),
+            compared="sampled",
         ),
         Metric(
             "latency",
@@ -84,6 +111,7 @@ METRICS = {
             rank=8,
             parts=STATISTICS,
             sync="call",
+            compared="sampled",
         ),
         Metric(
             "device",
@@ -94,6 +122,7 @@ METRICS = {
             rank=13,
             parts=STATISTICS,
             sync="call",
+            compared="sampled",
         ),
         Metric(
             "device_cold",
@@ -104,6 +133,7 @@ METRICS = {
             rank=3,
             parts=STATISTICS,
             sync="call",
+            compared="sampled",
         ),
         Metric(
             "launch_gap",
@@ -123,7 +153,13 @@ METRICS = {
             parts=("median",),
         ),
         Metric(
-            "compile_time", SECOND, "lower", "time to trace and compile before the first call", title="compile", rank=6
+            "compile_time",
+            SECOND,
+            "lower",
+            "time to trace and compile before the first call",
+            title="compile",
+            rank=6,
+            compared="sampled",
         ),
         Metric(
             "memory_peak",
@@ -134,6 +170,7 @@ METRICS = {
             rank=10,
             parts=("value", "source"),
             of_processes="max",
+            compared="exact",
         ),
         Metric(
             "memory_allocated",
@@ -141,6 +178,7 @@ METRICS = {
             "lower",
             "bytes that one call asks the framework's allocator for",
             of_processes="max",
+            compared="exact",
         ),
         Metric(
             "memory_kept",
@@ -148,6 +186,7 @@ METRICS = {
             "lower",
             "bytes that stay in memory after one call, where many calls leave a megabyte and go on leaving it",
             of_processes="max",
+            compared="sampled",
         ),
         Metric(
             "flops",
@@ -165,3 +204,23 @@ METRICS = {
         Metric("byte_rate", BYTE_RATE, "higher", "bytes over the median time", title="byte rate", rank=7),
     )
 }
+#: What users call a metric for short.
+SHORT = {"memory": "memory_peak"}
+
+
+def compared_metric(name: str) -> Metric:
+    """Return the metric by which two sides are to be compared; raises `InputError` for a name that is none.
+
+    >>> compared_metric("memory").name, compared_metric("energy").unit.symbol
+    ('memory_peak', 'J')
+    """
+    metric = METRICS.get(SHORT.get(name, name))
+    if metric is not None and metric.compared is not None:
+        return metric
+    problem = f"`--metric` is `{name}`" + ("" if metric is None else ", which sides are not compared by")
+    raise InputError(f"{problem}, expected {', '.join(compared_names())}")
+
+
+def compared_names() -> list[str]:
+    """Return what users call the metrics by which two sides can be compared."""
+    return [*(name for name, metric in METRICS.items() if metric.compared is not None), *SHORT]

@@ -11,6 +11,7 @@ from opperf.domain.code import Code, ProblemCode
 from opperf.domain.codec import Exact, Fields, decode, read_as
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
+from opperf.domain.metric import ENERGY, METRICS, Metric, compared_metric
 from opperf.domain.registry import Direction
 from opperf.domain.type_hint import Count, Form, Natural, OneOf, Positive
 from opperf.domain.units import parse_percent
@@ -44,7 +45,10 @@ LOOPS = ("python", NATIVE)
 SHARED_CODE = "shared"
 COMPILE_CACHES = (SHARED_CODE, "none")
 #: The settings of a run that change what is measured; the others only bound it.
-MEASURING = ("warmup", "runs", "precision", "trial_budget", "processes", "cache", "clock", "loop", "seed", "cpus")
+MEASURING = (
+    *("warmup", "runs", "precision", "trial_budget", "processes", "cache", "clock", "loop", "seed", "cpus"),
+    "metric",
+)
 #: The settings of a side that nothing is measured on: it computes what others should.
 REFERENCE = {"role": "reference"}
 #: The settings of a side that runs the user's own program, as it runs without opperf.
@@ -254,7 +258,8 @@ class Settings(Fields):
     framework's own profiler says what its operators took; with `instructions`, what they execute is counted as well,
     and they are timed with the vectors that Valgrind has. With the loop `native` calls are timed from C too. `jobs` is
     how many trials may run side by side; 0 is as many as do not disturb each other. With the compile cache `shared`
-    a child loads what an equal one has compiled; else each compiles for itself.
+    a child loads what an equal one has compiled; else each compiles for itself. `metric` is measured beside the time,
+    and decides comparisons.
     """
 
     warmup: Natural | None = None
@@ -276,8 +281,9 @@ class Settings(Fields):
     by_share: bool = False
     jobs: Natural = 1
     compile_cache: Annotated[str, OneOf(COMPILE_CACHES)] = SHARED_CODE
+    metric: str = "time"
 
-    sparse = ("jobs", "loop", "check", "compile_cache")
+    sparse = ("jobs", "loop", "check", "compile_cache", "metric")
 
     def __post_init__(self) -> None:
         for name, least in (("warmup", 0), ("runs", 1), ("processes", 1)):
@@ -301,6 +307,7 @@ class Settings(Fields):
             if getattr(self, name) not in names:
                 option = f"--{name.replace('_', '-')}"
                 raise InputError(f"`{option}` is `{getattr(self, name)}`, expected {' or '.join(names)}")
+        self._check_metric()
         if self.clock == NATIVE and self.cache == "cold":
             raise InputError("`--clock native` cannot be combined with a cold cache", hint="leave out `--cache cold`")
 
@@ -309,6 +316,25 @@ class Settings(Fields):
                 "`--clock native` cannot be combined with `--loop native`",
                 hint="leave out `--clock native`: it has no time of Python in it",
             )
+
+    def _check_metric(self) -> None:
+        metric = compared_metric(self.metric).name
+        if metric == INSTRUCTIONS:
+            raise InputError("`instructions` are counted by a clock of their own", hint="`--clock instructions`")
+        if self.metric != "time" and self.clock != "wall":
+            hint = f"leave out `--clock {self.clock}`"
+            raise InputError(f"`--metric {self.metric}` is not measured by `--clock {self.clock}`", hint=hint)
+        if metric == ENERGY and self.jobs != 1:
+            text = "`--metric energy` needs the machine for itself: its counters know no processes"
+            raise InputError(text, hint="leave out `--jobs`")
+        if metric == "compile_time" and self.compile_cache == SHARED_CODE:
+            hint = "`--compile-cache none`"
+            raise InputError("`--metric compile_time` needs processes that compile for themselves", hint=hint)
+
+    @property
+    def decisive(self) -> Metric:
+        """The metric that decides comparisons."""
+        return METRICS[INSTRUCTIONS] if self.clock == INSTRUCTIONS else compared_metric(self.metric)
 
     def check_of(self, side: Side) -> str:
         """Return which results of a side are compared.

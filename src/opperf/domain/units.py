@@ -22,6 +22,7 @@ Scale: TypeAlias = tuple[tuple[int, str], ...]
 
 _PREFIXES: Scale = ((15, "P"), (12, "T"), (9, "G"), (6, "M"), (3, "k"), (0, ""))
 _SECONDS: Scale = ((0, "s"), (-3, "ms"), (-6, "us"), (-9, "ns"))
+_JOULES: Scale = ((3, "kJ"), *((exponent, unit.replace("s", "J")) for exponent, unit in _SECONDS))
 
 _DURATIONS = {"": 1.0, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 _SIZES: dict[str, int] = {"": 1, "b": 1, **{f"{prefix}b": 1000**power for power, prefix in enumerate("kmgt", 1)}}
@@ -109,6 +110,15 @@ def format_byte_rate(value: float | None) -> str:
     return _scale(value, _with_unit("B/s"))
 
 
+def format_joules(value: float | None) -> str:
+    """Print an energy.
+
+    >>> format_joules(0.00213), format_joules(4.2e-8)
+    ('2.13 mJ', '42.0 nJ')
+    """
+    return _scale(value, _JOULES)
+
+
 @dataclass(frozen=True)
 class Unit:
     """The unit of a metric: its symbol in files, and how an amount of it is shown to people."""
@@ -127,6 +137,7 @@ class Unit:
 
 
 SECOND = Unit("s", format_seconds)
+JOULE = Unit("J", format_joules)
 BYTE = Unit("B", format_bytes)
 FLOP = Unit("FLOP", format_flops)
 FLOP_RATE = Unit("FLOP/s", format_flop_rate)

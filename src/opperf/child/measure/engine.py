@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Protocol
 
-from opperf.child.measure import host, kernels
+from opperf.child.measure import energy, host, kernels
 from opperf.child.measure.block import Block, Sweep, Witness
 from opperf.child.measure.calibrate import LONG_NS, LONGEST_NS, MOST_OF_BUDGET, calls_for, probe, settle, warm_up
 from opperf.child.measure.disturbance import Counters
@@ -24,6 +24,7 @@ from opperf.domain.backend import Backend, KernelWatch, NativeLoop, Unsupported
 from opperf.domain.call import Work
 from opperf.domain.dataclass import dataclass
 from opperf.domain.measurement import Measurement, Quantity, Sample, Samples
+from opperf.domain.metric import ENERGY
 from opperf.domain.plan import Part, Settings
 from opperf.domain.reason import Warning
 from opperf.domain.stats.order import relative_precision
@@ -142,13 +143,20 @@ class Engine:
                 metrics["latency"] = self._latency(block, time, calls, settings)
         more_facts: dict[str, object] = {}
         more_warnings: tuple[Warning, ...] = ()
-        watch = self._backend.kernel_watch()
+        if settings.metric == ENERGY:
+            with block.scope(), _no_garbage_collection(), _stage(seconds, ENERGY, clock.wall):
+                own, more_facts, more_warnings = self._energy(block, calls)
+            metrics |= own
+        # Whoever wants another metric alone goes without a profiler's pass.
+        wants_kernels = settings.latency or settings.metric in ("time", *kernels.METRICS)
+        watch = self._backend.kernel_watch() if wants_kernels else None
         if watch is not None:
             with _stage(seconds, "kernels", clock.wall):
-                device, more_facts, more_warnings = kernels.measure(
+                device, facts, warnings = kernels.measure(
                     watch, work, settings.runs or kernels.CALLS, self._backend.cache_sweep
                 )
             metrics |= device
+            more_facts, more_warnings = more_facts | facts, (*more_warnings, *warnings)
         if settings.memory:
             warm_calls = warmed + sum(sample.calls for sample in time.samples)
             with _stage(seconds, "memory", clock.wall):
@@ -171,6 +179,15 @@ class Engine:
             warnings=(*doubts(time, output_bytes), *host_warnings, *gpu_doubts(gpu_before, gpu_after), *more_warnings),
             spent=seconds,
         )
+
+    def _energy(self, block: Block, calls: int) -> tuple[dict[str, Quantity], dict[str, object], tuple[Warning, ...]]:
+        """Return the energy of a call, facts and doubts; without a meter the doubt is the reason."""
+        try:
+            meter = self._backend.energy_meter() or energy.meter_of(self._backend.side.device)
+            reading = energy.read(block, calls, meter, self._backend.clock.wall)
+        except Unsupported as unsupported:
+            return {}, {}, (Warning(unsupported.slug, str(unsupported), unsupported.hint),)
+        return {ENERGY: reading.energy}, {ENERGY: reading.facts}, reading.warnings
 
     def _without_python(
         self, work: Work, native: NativeLoop, settings: Settings, sweep: Callable[[], None] | None, part: Part | None

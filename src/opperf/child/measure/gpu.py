@@ -49,6 +49,10 @@ class Gpu:
         """Return what can be read now: clocks in Hz, power in milliwatts, degrees Celsius, errors, bits of reasons."""
         return dict(self._values())
 
+    def energy(self) -> int | None:
+        """Return what it took since the driver was loaded, in millijoules; None where it does not tell."""
+        return next(self._ask(self._library.nvmlDeviceGetTotalEnergyConsumption, ctypes.c_ulonglong()), None)
+
     def _values(self) -> Iterator[tuple[str, int]]:
         library, wide = self._library, ctypes.c_ulonglong
         for name, clock in (("sm_clock", SM_CLOCK), ("memory_clock", MEMORY_CLOCK)):

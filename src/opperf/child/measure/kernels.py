@@ -13,6 +13,8 @@ from opperf.domain.reason import Warning
 
 #: Calls that are looked at, unless `--runs` says otherwise.
 CALLS = 20
+#: The metrics that it takes.
+METRICS = ("device", "device_cold")
 #: Kernels that a record names: a composition may launch hundreds.
 MOST_NAMES = 20
 

@@ -34,7 +34,7 @@ VECTORISED = "vectorised"
 #: From this share of instructions on that data needs at least, a count says little of time.
 MOST_OF_DATA = 0.1
 
-_WORK = {"slower": "more work", "faster": "less work", "same": "same work"}
+_MORE = {"slower": "more", "faster": "less", "same": "same"}
 _TIME = {"slower": "more time", "faster": "less time", "same": "same time"}
 
 
@@ -48,23 +48,24 @@ def counting(rule: Rule) -> Rule:
 
 
 def by_counts(ratios: Sequence[float], rule: Rule) -> Verdict:
-    """Return the verdict on log-ratios of counts, one for each layout; `rule` is that for times.
+    """Return the verdict on log-ratios of counts, one for each layout; `rule` is that for counts.
 
     The range of n values holds the median of all layouts with a probability of 1 - 2 ** (1 - n), and that without the
     lowest and the highest with one of 1 - (n + 1) * 2 ** (1 - n). At the second look the latter is the interval, which
     holds what lies within `FLOOR` of the middle too.
 
-    >>> by_counts([0.01, 0.01, 0.01], Rule()).verdict, by_counts([0.0, 0.001, -0.001], Rule()).verdict
+    >>> rule = counting(Rule())
+    >>> by_counts([0.01, 0.01, 0.01], rule).verdict, by_counts([0.0, 0.001, -0.001], rule).verdict
     ('slower', 'same')
-    >>> by_counts([0.001, 0.02, 0.03], Rule()).verdict
+    >>> by_counts([0.001, 0.02, 0.03], rule).verdict
     'inconclusive'
-    >>> by_counts([0.001, 0.02, 0.03, 0.02, 0.02, 0.02, 0.02], Rule()).verdict
+    >>> by_counts([0.001, 0.02, 0.03, 0.02, 0.02, 0.02, 0.02], rule).verdict
     'slower'
     """
     apart = int(len(ratios) >= LAYOUTS[-1])
     ordered = sorted(ratios)
     floor, low, high = math.log1p(FLOOR), ordered[apart], ordered[-1 - apart]
-    band = max(counting(rule).band, floor)
+    band = max(rule.band, floor)
     tolerance = f"±{100 * math.expm1(band):.3g}%"
     counts = f"all but the lowest and the highest of {len(ratios)} counts are" if apart else "every count is"
     if low > band or high < -band:
@@ -92,16 +93,16 @@ def by_clock(ratios: Sequence[float], rule: Rule) -> Verdict:
     return verdict
 
 
-def together(work: Verdict, time: Verdict | None) -> str:
-    """Say what counts and clock say together.
+def together(work: Verdict, time: Verdict | None, noun: str = "work") -> str:
+    """Say what counts and clock say together; `noun` is what is counted.
 
     >>> same, more = (Verdict(word, 1.0, None, "", 3) for word in ("same", "slower"))
     >>> together(same, more), together(more, same), together(more, more), together(same, None)
     ('same work, other time', 'more work, same time', 'more work, more time', 'same work')
     """
-    if work.verdict not in _WORK:
-        return "work not clear"
-    words = [_WORK[work.verdict]]
+    if work.verdict not in _MORE:
+        return f"{noun} not clear"
+    words = [f"{_MORE[work.verdict]} {noun}"]
     if time is not None and time.verdict not in _TIME:
         words.append("time not clear")
     elif time is not None:

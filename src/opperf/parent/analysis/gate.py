@@ -16,7 +16,8 @@ from statistics import fmean, geometric_mean
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.measurement import Quantity
-from opperf.domain.plan import INSTRUCTIONS, Trial
+from opperf.domain.metric import METRICS
+from opperf.domain.plan import Trial
 from opperf.domain.reason import Warning
 from opperf.domain.record import Record, Run
 from opperf.domain.units import format_bound, format_bytes, format_ratios, plural
@@ -65,15 +66,16 @@ def memory_growth(comparison: Comparison, tolerance: float) -> str | None:
 
 
 def _time_text(comparison: Comparison, whose: str) -> str:
-    """Write the ratio of times or counts and its interval: `1.1 times the base's time, 95 % interval [1.09, 1.11]`."""
+    """Write the ratio and its interval: `1.1 times the base's time, 95 % interval [1.09, 1.11]`."""
     verdict = comparison.verdict
     if verdict.ratio is None:
         return verdict.reason
-    if comparison.clock == INSTRUCTIONS:
+    metric = METRICS[comparison.metric]
+    if metric.compared == "exact":
         words = verdict.reason.partition(";")[0]
-        text = f"{words}: {verdict.ratio:.3f} times {whose} instructions, {format_ratios(verdict.interval)}"
+        text = f"{words}: {verdict.ratio:.3f} times {whose} {metric.words}, {format_ratios(verdict.interval)}"
         return "; ".join([text, *(one.message for one in comparison.warnings if one.slug == VECTORISED)])
-    text = f"{verdict.ratio:.3f} times {whose} time"
+    text = f"{verdict.ratio:.3f} times {whose} {metric.words}"
     if verdict.interval is None:
         return text
     text = f"{text}, {100 * verdict.confidence:g} % interval {format_ratios(verdict.interval)}"

@@ -14,10 +14,10 @@ from itertools import pairwise
 from statistics import fmean
 
 from opperf.domain.dataclass import dataclass
+from opperf.domain.metric import METRICS
 from opperf.domain.plan import Trial
 from opperf.domain.reason import Warning
 from opperf.domain.stats.order import median
-from opperf.domain.units import format_seconds
 from opperf.parent.analysis.verdict import LEAST_PAIRS
 from opperf.parent.documents.comparison import LATER, PairValue, Verdict
 
@@ -39,6 +39,8 @@ SHARE_OF_TIME = 0.1
 #: Blocks from this size on are mapped at each call, whatever ran before: children fix the allocator's threshold there.
 MAPPED_BYTES = 32 * 1024 * 1024
 SIDES = ("base", "new")
+#: What would settle a verdict that the resolution of readings leaves open: more pairs would not.
+COARSE = "a wider `--tolerance`, or larger inputs"
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,30 @@ def doubt(pairs: Sequence[PairValue], base: Trial, new: Trial, change: float, pe
     usable = [pair for pair in pairs if pair.log_ratio is not None and pair.base is not None and pair.new is not None]
     if len(usable) < LEAST_PAIRS:
         return None
-    return _of_modes(usable, change) or (_of_faults(usable, change) if _maps_nothing(base, new, peak) else None)
+    is_time = usable[0].metric == "time"
+    by_faults = is_time and _maps_nothing(base, new, peak)
+    return _of_modes(usable, change) or (_of_faults(usable, change) if by_faults else None)
+
+
+def bound(verdict: Verdict, resolution: float, change: float) -> Verdict:
+    """Return the verdict that readings leave which do not tell a share, the `resolution`, of what they read.
+
+    No interval is narrower than that on either side, and a change must be beyond the log-ratio `change` by it.
+
+    >>> bound(Verdict("same", 1.0, (0.999, 1.001), "the interval lies within ±2%", 5), 0.01, math.log(1.02)).interval
+    (0.9801980198019802, 1.0201)
+    """
+    if not resolution or verdict.interval is None or verdict.ratio is None:
+        return verdict
+    apart = (1 + resolution) ** 2  # each side may be off by it
+    interval = min(verdict.interval[0], verdict.ratio / apart), max(verdict.interval[1], verdict.ratio * apart)
+    low, high = map(math.log, interval)
+    word = verdict.verdict
+    holds = {"slower": low > 0, "faster": high < 0, "same": -change <= low and high <= change}.get(word, True)
+    if holds:
+        return replace(verdict, interval=interval)
+    reason = f"the readings tell no more than ±{resolution:.1%} of each side ({word} by the pairs alone)"
+    return replace(verdict, verdict="inconclusive", interval=interval, reason=reason, settle=COARSE)
 
 
 def hold(verdict: Verdict, doubt: Doubt | None) -> Verdict:
@@ -92,14 +117,16 @@ def _of_modes(pairs: Sequence[PairValue], change: float) -> Doubt | None:
 
 def _modes_of_side(pairs: Sequence[PairValue], place: int, name: str) -> str | None:
     """Say which modes a side has, and how often each side was in the slow one."""
-    sides = [[math.log(times["turn"]) for times in _of_side(pairs, i)] for i in (place, 1 - place)]
+    levels = [pair.levels for pair in pairs if pair.levels is not None and min(pair.levels) > 0]
+    sides = [[math.log(both[i]) for both in levels] for i in (place, 1 - place)]
     parts = groups(sides[0])
     if len(parts) == 1:
         return None
     slow = parts[-1]
     middle = (parts[0][-1] + slow[0]) / 2
     others = sum(time >= middle for time in sides[1])
-    times = " and ".join(format_seconds(math.exp(fmean(part))) for part in parts)
+    show = METRICS[pairs[0].metric].unit.show
+    times = " and ".join(show(math.exp(fmean(part))) for part in parts)
     count = "two" if len(parts) == 2 else str(len(parts))
     often = f"it was in the slow one in {len(slow)} of {len(pairs)} processes, the other side in {others or 'none'}"
     return f"{name} has {count} modes: {times}; {often}"
@@ -138,7 +165,7 @@ def _maps_nothing(base: Trial, new: Trial, peak: float | None) -> bool:
 
 def fault_warnings(pairs: Sequence[PairValue]) -> Iterator[Warning]:
     """Yield a warning for each side whose processes differ in page faults by what its times show."""
-    usable = [pair for pair in pairs if pair.base is not None and pair.new is not None]
+    usable = [pair for pair in pairs if pair.base is not None and pair.new is not None and pair.metric == "time"]
     for place, name in enumerate(SIDES):
         values = _of_side(usable, place)
         faults = [one["faults"] for one in values if "faults" in one]

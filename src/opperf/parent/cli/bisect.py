@@ -39,7 +39,7 @@ def bisect(
     from opperf.parent.cli.progress import Bar
     from opperf.parent.commands.bisect.bisect import Order
     from opperf.parent.commands.bisect.bisect import bisect as find
-    from opperf.parent.planning.request import Request, comparing_clock
+    from opperf.parent.planning.request import Request, decisive
     from opperf.parent.reports.bisect import document
     from opperf.parent.reports.formats import check_format
     from opperf.parent.store.journal import journal_of
@@ -48,7 +48,7 @@ def bisect(
     take_places(report, options.inputs(operators, what))
     journal = None if report.output is None else journal_of(report.output)
     order = Order(search, judging, explain, journal, resume, report.labels, options.command())
-    request = Request(what, where, how=how, clock=comparing_clock(clock))
+    request = Request(what, where, how=how, **decisive(clock, search.metric))
     result, cause = find(operators or (), request, order, Bar())
     publish(result, document(result), report, plural(len(result.answers), "answer"))
     if cause is not None:

@@ -9,7 +9,18 @@ import typer
 
 from opperf.domain.plan import Settings
 from opperf.parent.cli import options
-from opperf.parent.sources.options import Check, ComparingClock, Deciding, Explain, How, Jobs, NoCheck, OnFleet, What
+from opperf.parent.sources.options import (
+    Check,
+    ComparingClock,
+    Deciding,
+    Explain,
+    How,
+    Jobs,
+    Metric,
+    NoCheck,
+    OnFleet,
+    What,
+)
 
 
 def compare(
@@ -29,6 +40,7 @@ def compare(
     ] = None,
     how: How,
     jobs: Jobs = Settings.jobs,
+    metric: Metric = Settings.metric,
     clock: ComparingClock = Settings.clock,
     check: Check = None,
     no_check: NoCheck = False,
@@ -52,7 +64,7 @@ def compare(
     from opperf.parent.cli.options import command, inputs, wishes
     from opperf.parent.cli.progress import Bar
     from opperf.parent.commands import compare as comparing
-    from opperf.parent.planning.request import Request, checking, comparing_clock
+    from opperf.parent.planning.request import Request, checking, decisive
     from opperf.parent.reports.comparison import document
     from opperf.parent.reports.formats import check_format
 
@@ -63,7 +75,7 @@ def compare(
     nodes, keeps = wishes(fleet), not no_samples
     comparison_run, cause = comparing.compare(
         operators or (),
-        Request(what, how=how, jobs=jobs, clock=comparing_clock(clock), check=which),
+        Request(what, how=how, jobs=jobs, check=which, **decisive(clock, metric)),
         comparing.Order(deciding, explain, report.labels, command(), nodes, processes, keep_samples=keeps),
         Bar(),
         base=base,

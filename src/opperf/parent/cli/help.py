@@ -26,7 +26,7 @@ GROUPS = {
     "How precisely": _names(
         Sampling,
         Deciding,
-        more=("budget", "timeout", "seed", "clock", "loop", "check", "no_check", "explain", "compile_cache"),
+        more=("budget", "timeout", "seed", "metric", "clock", "loop", "check", "no_check", "explain", "compile_cache"),
     ),
     "Output": _names(options.Keeping, options.Report, more=("top",)),
 }

@@ -20,7 +20,7 @@ def nightly(
         bool, Option("", "Compare a new anchor with the previous one, so that histories continue.")
     ] = False,
     again: Annotated[bool, Option("", "Measure builds again that are already in the database.")] = False,
-    overrides: Annotated[Overrides[GateOptions], Only("clock")],
+    overrides: Annotated[Overrides[GateOptions], Only("metric", "clock")],
     check: Check = None,
     no_check: NoCheck = False,
     report: options.Report,

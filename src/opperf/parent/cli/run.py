@@ -11,6 +11,7 @@ from opperf.domain.errors import way_out
 from opperf.domain.plan import Settings
 from opperf.domain.units import plural
 from opperf.parent.cli import options
+from opperf.parent.sources.option import Option
 from opperf.parent.sources.options import Check, Clock, Config, How, Jobs, Loop, NoCheck, OnFleet, Sampling, What, Where
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ def run(
     sampling: Sampling,
     how: How,
     jobs: Jobs = Settings.jobs,
+    metric: Annotated[
+        str, Option("NAME", "Metric to measure as well, where that takes long: energy.")
+    ] = Settings.metric,
     clock: Clock = Settings.clock,
     loop: Loop = Settings.loop,
     check: Check = None,
@@ -64,7 +68,7 @@ def run(
     if not keeping.dry_run:
         take_places(report, inputs(operators, what, config), keeping)
     which = checking(check, no_check=no_check)
-    request = Request(what, where, sampling, how, config, jobs, clock, loop, which)
+    request = Request(what, where, sampling, how, config, jobs, metric, clock, loop, which)
     choice, measuring = selection(operators or (), request, note=tell), settings(request)
     if choice.configs:
         from opperf.param.config import notes

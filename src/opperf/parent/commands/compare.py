@@ -89,6 +89,11 @@ def compare(
     rule = order.rule()
     operators, base = base_of(operators, base, new)
     if base is None and not new:
+        if request.metric != Settings.metric:
+            hint = "give `--base SIDE` and `--new SIDE`"
+            raise InputError(
+                f"`--metric {request.metric}` has nothing to measure: result files are compared", hint=hint
+            )
         return of_runs(*_runs(operators, order), rule), None
     if base is None or not new:
         raise InputError("a comparison needs both `--base SIDE` and `--new SIDE`", hint="or name two result files")

@@ -34,7 +34,7 @@ from opperf.parent.store.documents import read_expected, write_expected
 from opperf.parent.workers.passwords import environment_of
 
 #: The options that only one way of judging reads.
-LIVE_ONLY = ("base", "new", "tolerance", "pairs", "settle", "max_pairs", "explain", "clock")
+LIVE_ONLY = ("base", "new", "tolerance", "pairs", "settle", "max_pairs", "explain", "metric", "clock")
 RECORDED_ONLY = ("threshold", "processes", "framework", "environment", "device")
 #: The options that say how operators are measured, whoever selects them.
 HOW = ("size", "dtype", "values", "direction", "attributes")
@@ -89,8 +89,8 @@ class Gate:
     def settings(self, processes: int = 1) -> Settings:
         """Return how it measures; raises `InputError`."""
         file = self.file
-        clock = Settings.clock if self.is_recorded else file.clock
-        request = Request(how=file, jobs=file.jobs, clock=clock, check=self.check, latency=False)
+        what = (Settings.clock, Settings.metric) if self.is_recorded else (file.clock, file.metric)
+        request = Request(how=file, jobs=file.jobs, check=self.check, latency=False, **requests.decisive(*what))
         return requests.settings(request, processes=processes)
 
 

@@ -38,7 +38,8 @@ class PairValue(Fields):
     ratio; and clean minimum, median and 90th percentile, both from the same number of clean samples of the same rounds.
     With fewer than five rounds a pair has no values: all are None, and `reason` says why.
     `clock` is `cpu` where CPU time stands in for wall time, and `kernels` where it is the time that a device was busy.
-    Where it is `instructions`, `base` and `new` hold counts.
+    Of another `metric` than the time, `base` and `new` hold its values alone, in its unit, by its name; `resolution` is
+    the share of them that the readings do not tell.
     `warnings` are those of either side, and `checked` says what the results of each were checked against. `placement`
     is `planned` where both sides had their tensors at the same places in each round, `drawn` where each had its own.
     """
@@ -52,6 +53,14 @@ class PairValue(Fields):
     warnings: tuple[Warning, ...] = ()
     checked: Mapping[str, str] = field(default_factory=dict)
     placement: str | None = None
+    metric: str = "time"
+    resolution: float = 0.0
+
+    @property
+    def levels(self) -> tuple[float, float] | None:
+        """What the pair says of base and new in the unit of its metric; None where it has no values."""
+        name = "turn" if self.metric == "time" else self.metric
+        return None if self.base is None or self.new is None else (self.base[name], self.new[name])
 
 
 @dataclass(frozen=True)
@@ -148,15 +157,15 @@ class Comparison(Fields):
 
     `status` is that of a record: `failed` where a side could not be measured, `skipped` where there is nothing to
     compare with; the verdict is the same word then, and gives the reason. `log_ratios` are those of each stage.
-    `clock` is what decided: `wall`, `cpu` where wall time could not, `kernels` for the time of a device, or
-    `instructions`; then `time` is what the clock says, and the instructions of a call on both sides stand beside their
-    times. `explanation` is what ran on both sides, where that was asked for. `count` is how often the case occurs in
-    its suite. `base_time` and `new_time` are of the pairs that the ratio is of: the one over the other is the ratio.
-    The versions are those of the frameworks on both sides. `node` is the machine that measured both, where that was
-    one of a fleet. `facts` has `jobs` where several measured: the CPUs of the pairs, their class of work and what
-    ran beside them; `checked`, what results of base and new were checked against; and the `placement` of their tensors,
-    `planned` or `drawn`, as in a `PairValue`. The faults are the page faults of
-    a timed call on either side, one number for each of its processes in both stages.
+    `metric` is what decided. If it is not the time, both sides have a value of it, in its unit. `clock` is what times
+    are by: `wall`, `cpu` where wall time could not, `kernels` for the time of a device, or `instructions`, where counts
+    decide and `time` is the verdict of the clock. `explanation` is what ran on both sides, where that was asked for.
+    `count` is how often the case occurs in its suite. `base_time` and `new_time` are of the pairs that the ratio is of:
+    the one over the other is the ratio. The versions are those of the frameworks on both sides. `node` is the machine
+    that measured both, where that was one of a fleet. `facts` has `jobs` where several measured: the CPUs of the pairs,
+    their class of work and what ran beside them; `checked`, what results of base and new were checked against; and the
+    `placement` of their tensors, `planned` or `drawn`, as in a `PairValue`. The faults are the page faults of a timed
+    call on either side, one number for each of its processes in both stages.
     """
 
     case: Case
@@ -179,17 +188,28 @@ class Comparison(Fields):
     node: Node | None = None
     facts: Mapping[str, object] = field(default_factory=dict)
     time: Verdict | None = None
-    base_instructions: float | None = None
-    new_instructions: float | None = None
+    metric: str = "time"
+    base_value: float | None = None
+    new_value: float | None = None
     base_faults: tuple[float, ...] = ()
     new_faults: tuple[float, ...] = ()
 
     flat = ("verdict",)
-    sparse = ("node", "facts", "time", "base_instructions", "new_instructions", "base_faults", "new_faults")
+    sparse = ("node", "facts", "time", "metric", "base_value", "new_value", "base_faults", "new_faults")
+
+    @property
+    def levels(self) -> tuple[float | None, float | None]:
+        """What base and new take by the metric that decided, in its unit."""
+        return (self.base_time, self.new_time) if self.metric == "time" else (self.base_value, self.new_value)
+
+    @property
+    def ratio_name(self) -> str:
+        """What formats without a place for the metric call the ratio."""
+        return "ratio" if self.metric == "time" else f"{self.metric}_ratio"
 
     @property
     def ratio(self) -> float | None:
-        """The time of new over that of base; None without three usable pairs."""
+        """The value of new over that of base, of times those of their pairs; None without three usable pairs."""
         return self.verdict.ratio
 
     @property

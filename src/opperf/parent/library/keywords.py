@@ -152,6 +152,7 @@ class CompareOptions(What, Deciding, How, OnFleet, total=False):
     """The options of `compare`."""
 
     jobs: int | str
+    metric: str
     check: bool | str | None
 
 
@@ -188,6 +189,7 @@ class GateOptions(Gating, What, OnFleet, total=False):
     compile_cache: str | None
     inconclusive: str | None
     jobs: int | str | None
+    metric: str | None
     clock: str | None
     check: bool | str | None
 
@@ -230,6 +232,7 @@ class RunOptions(What, Where, Sampling, How, OnFleet, total=False):
 
     config: Paths
     jobs: int | str
+    metric: str
     clock: str
     loop: str
     check: bool | str | None

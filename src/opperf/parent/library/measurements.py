@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 @with_options(
     *(What, Where, Sampling, How, OnFleet),
-    Annotated[Request, Only("config", "jobs", "clock", "loop", "check", "memory_limit")],
+    Annotated[Request, Only("config", "jobs", "metric", "clock", "loop", "check", "memory_limit")],
 )
 def run(
     operators: Operator | Sequence[Operator] | None = None,
@@ -96,7 +96,7 @@ def _in_order(run: Run, plan: Plan) -> Run:
     return replace(run, records=tuple(record for trial in plan.selection for record in records[trial.key]))
 
 
-@with_options(What, Deciding, How, OnFleet, Annotated[Request, Only("jobs", "check")])
+@with_options(What, Deciding, How, OnFleet, Annotated[Request, Only("jobs", "metric", "check")])
 def compare(
     *operators: Operator | Results | Sequence[Operator],
     base: Operator | None = None,
@@ -136,9 +136,10 @@ def compare(
         return Comparisons(comparing.of_runs(old, late, order.rule()))
     if base is None and new is None and len(subjects) == 2 and all(map(callable, subjects)):
         (base, new), subjects = subjects, []
+    request = request_of(options)
     document, cause = comparing.compare(
         names_of(subjects),
-        replace(request_of(options), clock=requests.comparing_clock(clock)),
+        replace(request, **requests.decisive(clock, request.metric)),
         order,
         progress_of(progress),
         base=None if base is None else side_text(base, framework),

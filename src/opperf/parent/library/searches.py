@@ -63,7 +63,7 @@ def bisect(
     """Find the release, or the commit of a repository, that made operators slower or faster."""
     search, judging = group_of(Bisecting, options), group_of(Judging, options)
     order = bisecting.Order(search, judging, explain, labels=labels or {}, command=own_command())
-    request = replace(request_of(options), clock=requests.comparing_clock(clock))
+    request = replace(request_of(options), **requests.decisive(clock, search.metric))
     result, cause = bisecting.bisect(names_of(operators), request, order, progress_of(progress))
     if cause is not None:
         raise cause

@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from opperf.domain.plan import INSTRUCTIONS, Settings, Trial
-from opperf.parent.analysis.counts import LAYOUTS, by_clock, by_counts, together
-from opperf.parent.analysis.modes import hold
+from opperf.parent.analysis.counts import LAYOUTS, by_clock, by_counts, counting, together
+from opperf.parent.analysis.modes import bound, hold
 from opperf.parent.analysis.verdict import (
     CONFIDENCE,
     LEAST_PAIRS,
@@ -68,7 +68,7 @@ class Comparing(Pairs):
         super().__init__(settings, note, plugins, duel)
         self._floors, self._pasts = floors or {}, pasts or {}
         self._timed, self._thrifty = timed, thrifty
-        self._rule = rule
+        self._rule, self._metric = rule, settings.decisive
         self.start = start()
 
     def contests(self, selection: Selection, base: SideText, new: Sequence[SideText]) -> list[Contest]:
@@ -96,7 +96,8 @@ class Comparing(Pairs):
 
     def contest(self, base: Trial, new: Trial, key: Trial) -> Contest:
         """Return a contest that knows the floor of its noisier side."""
-        return Contest(base, new, key, floor=self._floor(base, new))
+        floor = self._floor(base, new) if self._metric.name == "time" else None
+        return Contest(base, new, key, floor=floor, metric=self._metric.name)
 
     def _floor(self, *trials: Trial) -> Floor | None:
         """Return the floor of the noisier side, where one is known."""
@@ -119,7 +120,7 @@ class Comparing(Pairs):
         self._by_whole = self._is_suite and self._thrifty and self._rule.most is None
         cause: BaseException | None = None
         try:
-            if self.settings.clock == INSTRUCTIONS:
+            if self._metric.compared == "exact":
                 self._count(contests)
             elif pairs is not None:
                 for contest in contests:
@@ -138,30 +139,41 @@ class Comparing(Pairs):
                 if contest.verdict is None:
                     contest.verdict = self._open(contest, budget, cause)
                 elif not contest.counts:
-                    contest.verdict = hold(contest.verdict, contest.doubt(self._rule_of(contest).change))
+                    rule = self._rule_of(contest)
+                    verdict = hold(contest.verdict, contest.doubt(rule.change))
+                    contest.verdict = bound(verdict, contest.resolution, rule.band)
 
     def _count(self, contests: list[Contest]) -> None:
-        """Count each contest in a few layouts of memory, then time it at one look: counts decide."""
+        """Measure each contest by a few pairs, each in another layout of memory: they decide.
+
+        Where they count instructions, the contest is timed at one look too.
+        """
+        counts_instructions = self._metric.name == INSTRUCTIONS
+        is_timed = self._timed and counts_instructions
         for contest in contests:
-            contest.planned = LAYOUTS[0] + (self._rule.pairs if self._timed else 0)
+            contest.planned = LAYOUTS[0] + (self._rule.pairs if is_timed else 0)
         undecided = contests
         for layouts in LAYOUTS:
-            self._pairs([(contest, layouts) for contest in undecided], lambda contest: contest.counts, counted=True)
+            looks = [(contest, layouts) for contest in undecided]
+            self._pairs(looks, lambda contest: contest.counts, counted=counts_instructions)
             undecided = [
-                one
-                for one in undecided
-                if one.failure is None and by_counts(one.count_ratios, self._rule_of(one)).verdict == "inconclusive"
+                one for one in undecided if one.failure is None and self._by_counts(one).verdict == "inconclusive"
             ]
         ready = [one for one in contests if one.failure is None and len(one.count_ratios) >= LAYOUTS[0]]
-        if self._timed:
+        if is_timed:
             self._pairs([(contest, self._rule.pairs) for contest in ready], lambda contest: contest.stage1)
         for contest in ready:
             if contest.failure is not None:
                 continue
             if len(contest.ratios1) >= LEAST_PAIRS:
                 contest.time = by_clock(contest.ratios1, self._rule_of(contest))
-            verdict = by_counts(contest.count_ratios, self._rule_of(contest))
-            contest.verdict = replace(verdict, reason=f"{together(verdict, contest.time)}; {verdict.reason}")
+            verdict = self._by_counts(contest)
+            text = together(verdict, contest.time, "work" if counts_instructions else self._metric.words)
+            contest.verdict = replace(verdict, reason=f"{text}; {verdict.reason}")
+
+    def _by_counts(self, contest: Contest) -> Verdict:
+        rule = self._rule_of(contest)
+        return by_counts(contest.count_ratios, counting(rule) if self._metric.name == INSTRUCTIONS else rule)
 
     def _first_stage(self, contests: list[Contest]) -> list[Contest]:
         """Measure pairs up to each look; return what stands out. What is far beyond is decided before them."""

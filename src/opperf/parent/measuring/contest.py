@@ -34,8 +34,8 @@ class Contest:
     """One case in a direction on two sides, and its pairs so far.
 
     `seconds` is what they took, with their share of starting the children; `planned` is how many there are at most.
-    `first_only`: the verdict comes from the first stage although a second was started. Where instructions are counted,
-    `counts` decide, and `time` is the verdict on the first stage.
+    `first_only`: the verdict comes from the first stage although a second was started. Where the `metric` is exact,
+    `counts` decide, and of instructions `time` is the verdict on the first stage.
     """
 
     base: Trial
@@ -53,6 +53,7 @@ class Contest:
     skipped: bool = False
     verdict: Verdict | None = None
     first_only: bool = False
+    metric: str = "time"
     explanation: Explanations = field(default_factory=Explanations)
     versions: tuple[str | None, str | None] = (None, None)
     facts: JsonDict = field(default_factory=dict)
@@ -70,8 +71,8 @@ class Contest:
     @property
     def is_long(self) -> bool:
         """Whether a call of the slower side took long in each pair, so that a pair costs much."""
-        values = [(pair.base, pair.new) for pair in (*self.stage1, *self.stage2) if pair.base and pair.new]
-        return bool(values) and all(max(base["turn"], new["turn"]) >= LONG_TURN for base, new in values)
+        levels = [pair.levels for pair in (*self.stage1, *self.stage2) if pair.levels and pair.metric == "time"]
+        return bool(levels) and all(max(both) >= LONG_TURN for both in levels)
 
     @property
     def decided(self) -> bool:
@@ -81,6 +82,8 @@ class Contest:
     @property
     def decisive(self) -> list[PairValue]:
         """The pairs behind the verdict."""
+        if self.counts and not self.stage1:
+            return self.counts
         return self.stage1 if self.first_only or len(self.ratios2) < LEAST_PAIRS else self.stage2
 
     @property
@@ -105,6 +108,11 @@ class Contest:
     def count_ratios(self) -> list[float]:
         """The log-ratios of counted instructions."""
         return log_ratios(self.counts)
+
+    @property
+    def resolution(self) -> float:
+        """The share of a value that its readings do not tell."""
+        return max((pair.resolution for pair in self.decisive), default=0.0)
 
     @property
     def ratios1(self) -> list[float]:
@@ -161,9 +169,11 @@ def outcome(contest: Contest) -> Comparison:
     if contest.verdict is None:
         raise ValueError("the contest has no verdict yet")
     verdict, decisive = contest.verdict, contest.decisive
-    values = [(pair.base, pair.new) for pair in decisive if pair.base is not None and pair.new is not None]
-    base_count, new_count = _instructions(contest.counts)
-    doubts = () if base_count is None else vector_warnings(contest.base, base_count)
+    values = [(pair.base, pair.new) for pair in decisive if pair.base and pair.new and pair.metric == "time"]
+    is_time = contest.metric == "time"
+    base_value, new_value = (None, None) if is_time else _levels(contest.counts or decisive)
+    is_counted = contest.metric == INSTRUCTIONS and base_value is not None
+    doubts = vector_warnings(contest.base, base_value) if is_counted and base_value is not None else ()
     tails: dict[str, float] = {}
     base_time = new_time = None
     if len(values) >= LEAST_PAIRS:
@@ -183,7 +193,7 @@ def outcome(contest: Contest) -> Comparison:
         memory=_memory(contest.memory),
         warnings=(*contest.warnings, *doubts),
         log_ratios=(tuple(contest.ratios1), tuple(contest.ratios2)),
-        clock=INSTRUCTIONS if contest.counts else _clock(decisive),
+        clock=INSTRUCTIONS if contest.counts and contest.metric == INSTRUCTIONS else _clock(decisive),
         status="skipped" if contest.skipped else "ok" if contest.failure is None else "failed",
         explanation=contest.explanation,
         count=contest.key.count,
@@ -196,8 +206,9 @@ def outcome(contest: Contest) -> Comparison:
             **({"seconds": round(contest.seconds, 3)} if contest.seconds else {}),
         },
         time=contest.time,
-        base_instructions=base_count,
-        new_instructions=new_count,
+        metric=contest.metric,
+        base_value=base_value,
+        new_value=new_value,
         base_faults=_faults([pair.base for pair in (*contest.stage1, *contest.stage2)]),
         new_faults=_faults([pair.new for pair in (*contest.stage1, *contest.stage2)]),
     )
@@ -239,10 +250,10 @@ def _clock(pairs: Sequence[PairValue]) -> str:
     return next(clock for clock in ("cpu", "wall", KERNELS) if clock in clocks)
 
 
-def _instructions(counts: Sequence[PairValue]) -> tuple[float | None, float | None]:
-    """Return what a call executes on both sides, in the middle of the layouts."""
-    pairs = [(pair.base["instructions"], pair.new["instructions"]) for pair in counts if pair.base and pair.new]
-    return (median([base for base, _ in pairs]), median([new for _, new in pairs])) if pairs else (None, None)
+def _levels(pairs: Sequence[PairValue]) -> tuple[float | None, float | None]:
+    """Return what a call takes on both sides, in the middle of the pairs."""
+    levels = [pair.levels for pair in pairs if pair.levels is not None]
+    return (median([base for base, _ in levels]), median([new for _, new in levels])) if levels else (None, None)
 
 
 def _times(

@@ -16,7 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from opperf.domain.errors import OpperfError
+from opperf.domain.errors import InputError, OpperfError
+from opperf.domain.metric import NO_METER
 from opperf.domain.plan import Settings, Side
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.documents.comparison import PairValue
@@ -215,9 +216,12 @@ class Pairs(ABC):
             stage(contest).append(duel.compare(contest.base, contest.new, patience))
             base, new = contest.base.side, contest.new.side
             # Memory is counted in another way in another framework or mode.
-            if not contest.memory and (base.framework, base.mode) == (new.framework, new.mode):
+            alike = (base.framework, base.mode) == (new.framework, new.mode)
+            if not contest.memory and alike and contest.metric in ("time", "instructions"):
                 contest.memory = duel.memory(contest.base, contest.new)
         except OpperfError as error:
+            if error.slug == NO_METER:  # of the machine, so that nothing else can be measured either
+                raise InputError(f"`--metric {self.settings.metric}`: {error.message}", hint=error.hint) from error
             contest.fail(error, duel.turn)
         contest.seconds += time.monotonic() - began + starting
 

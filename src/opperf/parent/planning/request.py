@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field, fields
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from opperf.domain.code import read_operator
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
+from opperf.domain.metric import compared_metric
 from opperf.domain.plan import INSTRUCTIONS, UNCHECKED, Settings, check_most
 from opperf.parent.analysis.verdict import MOST_PAIRS, Rule
 from opperf.parent.planning.selection import Selection
@@ -29,6 +30,7 @@ from opperf.parent.sources.options import (
     Limits,
     Loop,
     MemoryLimit,
+    Metric,
     Sampling,
     What,
     Where,
@@ -55,6 +57,7 @@ class Request:
     how: Limits = field(default_factory=How)
     config: Config = ()
     jobs: Jobs = Settings.jobs
+    metric: Metric = Settings.metric
     clock: Clock = Settings.clock
     loop: Loop = Settings.loop
     check: Check = None
@@ -131,11 +134,19 @@ def plugin_files(
     return register_frameworks([plugin_file(path) for path in plugin], names, note)
 
 
-def comparing_clock(clock: str) -> str:
-    """Return the clock that decides comparisons; raises `InputError`."""
+class Decisive(TypedDict):
+    """The settings that say what decides comparisons."""
+
+    clock: str
+    metric: str
+
+
+def decisive(clock: str, metric: str) -> Decisive:
+    """Return the settings that say what decides comparisons; raises `InputError`."""
     if clock not in ("wall", INSTRUCTIONS):
         raise InputError(f"`--clock` is `{clock}`, expected wall or {INSTRUCTIONS}")
-    return clock
+    name = compared_metric(metric).name
+    return {"clock": INSTRUCTIONS, "metric": "time"} if name == INSTRUCTIONS else {"clock": clock, "metric": name}
 
 
 def checking(check: str | None, *, no_check: bool = False) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from opperf.domain.metric import METRICS
 from opperf.domain.plan import INSTRUCTIONS, Side
 from opperf.domain.units import (
     format_percent,
@@ -49,7 +50,7 @@ LEGEND = Legend(
 )
 COUNTS = Legend(
     {
-        "base count": "counts: instructions that a call executes under Valgrind",
+        "base value": "values: instructions that a call executes under Valgrind",
         "ratio": "ratio: of the counts, new / base",
         "interval": "interval: the range over layouts of memory",
         "time ratio": "times and their ratio: without Valgrind, with the same vectors",
@@ -83,8 +84,19 @@ def blocks(run: ComparisonRun) -> list[Block]:
 
 
 def legend(comparisons: Sequence[Comparison]) -> Legend:
-    """Return what the columns say: of counts, where one comparison is of them."""
-    return COUNTS if any(one.clock == INSTRUCTIONS for one in comparisons) else LEGEND
+    """Return what the columns say: of another metric than the time, where one comparison is by it."""
+    metric = next((METRICS[one.metric] for one in comparisons if one.metric != "time"), METRICS["time"])
+    if metric.name in ("time", INSTRUCTIONS):
+        return LEGEND if metric.name == "time" else COUNTS
+    interval = "the range over pairs of processes" if metric.compared == "exact" else LEGEND.lines["interval"][10:]
+    return Legend(
+        {
+            "base value": f"values: {metric.meaning}",
+            "ratio": f"ratio: of the {metric.words}, new / base",
+            "interval": f"interval: {interval}",
+            "bound": "bound: the largest change that is still possible without a verdict",
+        }
+    )
 
 
 def crowds_of(run: ComparisonRun) -> list[str]:

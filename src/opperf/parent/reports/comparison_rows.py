@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from opperf.domain.kernels import KERNELS
-from opperf.domain.plan import HOW, INSTRUCTIONS, Side
+from opperf.domain.metric import METRICS
+from opperf.domain.plan import HOW, Side
 from opperf.domain.stats.order import median
-from opperf.domain.units import format_bound, format_bytes, format_count, format_ratios, format_seconds
+from opperf.domain.units import SECOND, format_bound, format_bytes, format_ratios, format_seconds
 from opperf.parent.documents.comparison import Comparison, moved
 from opperf.parent.reports.columns import of_jobs
 from opperf.parent.reports.document import Column, plain
@@ -76,11 +77,22 @@ def reasons(comparison: Comparison) -> list[str]:
 
 
 def verdict_text(comparison: Comparison) -> str:
-    """Return the verdict for people: what counts and clock say together where instructions decide."""
-    verdict = comparison.verdict
-    if comparison.clock != INSTRUCTIONS or comparison.status != "ok" or verdict.verdict == "inconclusive":
+    """Return the verdict for people: less of the metric that decides, or what counts and clock say together."""
+    verdict, metric = comparison.verdict, METRICS[comparison.metric]
+    if metric.compared == "exact" and comparison.status == "ok" and verdict.verdict != "inconclusive":
+        return verdict.reason.partition(";")[0]
+    if metric.unit is SECOND:
         return verdict.verdict
-    return verdict.reason.partition(";")[0]
+    return {"slower": f"more {metric.words}", "faster": f"less {metric.words}"}.get(verdict.verdict, verdict.verdict)
+
+
+def _value_text(place: int) -> Callable[[Comparison], str]:
+    """Return what writes what a side takes by another metric than the time."""
+
+    def text(comparison: Comparison) -> str:
+        return "" if comparison.metric == "time" else METRICS[comparison.metric].unit.show(comparison.levels[place])
+
+    return text
 
 
 def memory_text(comparison: Comparison) -> str:
@@ -93,7 +105,7 @@ def memory_text(comparison: Comparison) -> str:
 
 def bound_text(comparison: Comparison) -> str:
     """Return the largest change that is still possible; live pairs that say nothing of it are too few."""
-    is_live = any(comparison.log_ratios) and comparison.clock != INSTRUCTIONS
+    is_live = any(comparison.log_ratios) and METRICS[comparison.metric].compared == "sampled"
     return "not enough pairs" if is_live and comparison.verdict.lacks_pairs else format_bound(comparison.verdict.bound)
 
 
@@ -132,8 +144,11 @@ def columns(
         Column("new", "new", lambda one: sides(one)[1], least=10, presence="varied", names=True),
         Column("base_time_s", "base time", lambda one: one.base_time, format_seconds, rank=1),
         Column("new_time_s", "new time", lambda one: one.new_time, format_seconds, rank=2),
-        Column("base_instructions", "base count", lambda one: one.base_instructions, format_count, rank=5),
-        Column("new_instructions", "new count", lambda one: one.new_instructions, format_count, rank=6),
+        Column("metric", None, lambda one: one.metric),
+        Column("base_value", None, lambda one: one.levels[0]),
+        Column("new_value", None, lambda one: one.levels[1]),
+        Column(None, "base value", _value_text(0), rank=5, align="right"),
+        Column(None, "new value", _value_text(1), rank=6, align="right"),
         Column("time_ratio", "time ratio", lambda one: one.time and one.time.ratio, ratio_text),
         Column("ratio", "ratio", _of_verdict("ratio"), ratio_text, place=-2),
         Column("low", None, end_of(0)),

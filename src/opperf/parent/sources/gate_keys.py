@@ -10,6 +10,7 @@ from typing import TypeAlias
 from opperf.catalog import DIRECTIONS, INT64, SIZES, categories
 from opperf.domain.code import check_name
 from opperf.domain.errors import InputError, at_place, check_known
+from opperf.domain.metric import compared_names
 from opperf.domain.plan import COMPILE_CACHES, INSTRUCTIONS, MODES
 from opperf.domain.registry import framework, parse_device, split_implementation
 from opperf.domain.tensor import parse_dtype
@@ -211,6 +212,7 @@ KEYS: Mapping[str, tuple[str, Reader]] = {
     "seed": ("seed", _whole(0)),
     "cpus": ("cpus", _string),
     "jobs": ("jobs", _jobs),
+    "metric": ("metric", _one_of(tuple(compared_names()))),
     "clock": ("clock", _one_of(("wall", INSTRUCTIONS))),
     "compile_cache": ("compile_cache", _one_of(COMPILE_CACHES)),
 }

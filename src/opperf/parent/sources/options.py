@@ -95,6 +95,12 @@ Clock = Annotated[
         "Valgrind.",
     ),
 ]
+Metric = Annotated[
+    str,
+    Option(
+        "NAME", "Metric that decides: time, energy, memory, instructions, latency, device, compile_time and others."
+    ),
+]
 ComparingClock = Annotated[
     str,
     Option(
@@ -256,6 +262,7 @@ class GateOptions(How, Expecting, Deciding):
 
     inconclusive: str = option("fail", "pass|fail", "What to do when there is no verdict.")
     jobs: Jobs = Settings.jobs
+    metric: Metric = Settings.metric
     clock: ComparingClock = Settings.clock
 
 
@@ -290,7 +297,7 @@ class Bisecting:
     build: Optional[str] = option(None, "COMMAND", "Command that builds a commit, such as `pip install .`.")
     package: Optional[str] = option(None, "NAME", "Search the releases of this package, beside the framework.")
     pre: bool = option(False, "", "Include pre-releases.")
-    metric: str = option("time", "time|memory", "What to compare.")
+    metric: Metric = Settings.metric
 
 
 @dataclass(frozen=True)

@@ -7,20 +7,24 @@ untimed calls, inside the child.
 
 from __future__ import annotations
 
+import math
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from opperf.domain.errors import OperatorFailure
 from opperf.domain.kernels import KERNELS
-from opperf.domain.measurement import Measurement, Samples
+from opperf.domain.measurement import Measurement, Quantity, Samples
 from opperf.domain.message.replies import Preparation
 from opperf.domain.message.requests import Measure, Prepare, R, Release, Request, Turn
+from opperf.domain.metric import NO_METER, Metric, compared_metric
 from opperf.domain.plan import Settings, Side, Trial
-from opperf.domain.reason import Warning
+from opperf.domain.reason import Reason, Warning
+from opperf.domain.stats.order import median
+from opperf.domain.units import BYTE
 from opperf.parent.documents.comparison import PairValue
 from opperf.parent.workers import placement
 from opperf.parent.workers.instructions import variables
@@ -43,6 +47,9 @@ from opperf.parent.workers.rounds import (
 #: Memory that one side may hold beside the tensors that are measured, so that the next ones lie elsewhere, in bytes.
 HELD_BYTES = 512 * 1024 * 1024
 
+#: How often a pair measures each side by a metric other than the time that is not exact, the first time to warm up:
+#: many short turns, as clocks and temperatures drift. And the samples that it takes of the time beside it.
+METRIC_ROUNDS, METRIC_RUNS = 5, 3
 #: What each side is called.
 SIDES = ("base", "new")
 
@@ -130,12 +137,56 @@ class Duel(Pair):
     def compare(self, base: Trial, new: Trial, patience: Patience | None = None) -> PairValue:
         """Measure one case on both sides by turns; raises `OperatorFailure` and `WorkerFailure`."""
         alone = all(trial.side.is_one_cpu for trial in (base, new))
-        rounds = self._rounds(base, new, patience or Patience(), cpu_may_stand_in=alone)
+        metric = compared_metric(self._settings.metric)
+        if metric.name == "time":
+            rounds = self._rounds(base, new, patience or Patience(), cpu_may_stand_in=alone)
+            value = replace(pair_value(rounds, cpu_may_stand_in=alone), placement=self._placement)
+        else:
+            value = self._metric_value((base, new), metric)
         warnings, self._warnings = tuple(self._warnings), {}
         checked = {side: "; ".join(dict.fromkeys(facts)) for side, facts in self._checks.items()}
-        value = pair_value(rounds, cpu_may_stand_in=alone)
-        clock = KERNELS if self._of_kernels else value.clock
-        return replace(value, warnings=warnings, checked=checked, clock=clock, placement=self._placement)
+        return replace(value, warnings=warnings, checked=checked, clock=KERNELS if self._of_kernels else value.clock)
+
+    def _metric_value(self, trials: tuple[Trial, Trial], metric: Metric) -> PairValue:
+        """Measure both sides in turn, in random order; return what the pair says by another metric than the time."""
+        levels: tuple[list[Quantity], list[Quantity]] = ([], [])
+        latency, memory = metric.name == "latency", metric.unit is BYTE
+        few = replace(self._settings, warmup=1, runs=METRIC_RUNS, latency=latency, memory=memory)
+        handles: dict[int, int] = {}
+        for place, preparation in self._preparations(trials, (0, 0), first=True).items():
+            self._note_check(place, preparation.facts)
+            handles[place] = preparation.handle
+        rounds = 1 if metric.compared == "exact" else METRIC_ROUNDS
+        for _ in range(rounds):
+            for place in self._order():
+                levels[place].append(self._level(place, handles[place], few, metric))
+        self._release(handles)
+        values = [tuple(one.value for one in both) for both in zip(*levels)][rounds > 1 :]  # the first warms up
+        base, new = (median(side) for side in zip(*values))
+        resolution = max(one.resolution for side in levels for one in side)
+        # Nothing is as much as nothing, but nothing has a ratio to it.
+        positive = all(min(both) > 0 for both in values)
+        ratio = median([math.log(new / base) for base, new in values]) if positive else 0.0 if base == new else None
+        reason = f"only one side takes {metric.words}" if ratio is None else None
+        sides = ({metric.name: base}, {metric.name: new})
+        return PairValue(ratio, *sides, len(values), reason, metric=metric.name, resolution=resolution)
+
+    def _level(self, place: int, handle: int, settings: Settings, metric: Metric) -> Quantity:
+        """Return what a side takes by a metric; raises `OperatorFailure` where it has no such."""
+        measurement = self._ask(place, Measure(handle, settings))
+        level = measurement.level(metric.name)
+        if level is not None:
+            self._note_warnings(place, (one for one in measurement.warnings if one.slug.startswith(metric.name)))
+            return level
+        missing = next((one for one in measurement.warnings if one.slug == NO_METER), None)
+        text = f"{SIDES[place]}: `{metric.name}` is not measured here" if missing is None else missing.message
+        hint = None if missing is None else missing.hint
+        self.turn = 0  # without a value on both sides there is nothing to compare with, and nothing that failed
+        raise OperatorFailure(Reason("no_metric" if missing is None else NO_METER, text, hint), skipped=True)
+
+    def _note_warnings(self, place: int, warnings: Iterable[Warning]) -> None:
+        for warning in warnings:
+            self._warnings[replace(warning, message=f"{SIDES[place]}: {warning.message}")] = None
 
     def interval(self, base: Trial, new: Trial) -> tuple[float, float] | None:
         """Return the interval of the log-ratio of new to base in these two processes, None where too little is clean.
@@ -232,8 +283,7 @@ class Duel(Pair):
 
     def _turn(self, place: int, handle: int, calls: int | None, samples: int) -> Samples:
         sampling = self._ask(place, Turn(handle, samples, calls, self._of_kernels))
-        for warning in sampling.warnings:
-            self._warnings[replace(warning, message=f"{SIDES[place]}: {warning.message}")] = None
+        self._note_warnings(place, sampling.warnings)
         return sampling.samples
 
     def _ask(self, place: int, request: Request[R]) -> R:

@@ -215,10 +215,12 @@ class CountingDuel(Pair):
             counts.append(self._counters[self.turn].count(trial).per_call)
         first, second = ({"instructions": count} for count in counts)
         if min(counts) <= 0:
-            return PairValue(None, first, second, 1, "a side executes no instructions", INSTRUCTIONS)
+            reason = "a side executes no instructions"
+            return PairValue(None, first, second, 1, reason, INSTRUCTIONS, metric=INSTRUCTIONS)
         prepared, other = (counter.preparation for counter in self._counters)
         warnings = other_work(prepared, other) if prepared and other and base.case == new.case else ()
-        return PairValue(math.log(counts[1] / counts[0]), first, second, 1, clock=INSTRUCTIONS, warnings=warnings)
+        ratio = math.log(counts[1] / counts[0])
+        return PairValue(ratio, first, second, 1, clock=INSTRUCTIONS, warnings=warnings, metric=INSTRUCTIONS)
 
     def close(self) -> None:
         """End both children."""

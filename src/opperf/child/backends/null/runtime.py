@@ -11,7 +11,7 @@ from typing import Any
 from opperf.catalog import catalog
 from opperf.child.backends.binding import Binding, Call, parameters
 from opperf.child.backends.common.launches import unseen
-from opperf.child.backends.null.scripts import Scripts, VirtualClock, VirtualInstructions, cache_last
+from opperf.child.backends.null.scripts import Scripts, VirtualClock, VirtualEnergy, VirtualInstructions, cache_last
 from opperf.domain.backend import Backend, HostValue, KernelWatch, NativeLoop, Unsupported
 from opperf.domain.call import Bound, CapturedCall, Work
 from opperf.domain.case import Case
@@ -202,6 +202,13 @@ class NullBackend(Backend):
         """Return the bytes of the result, as a script would allocate them."""
         size = sum(leaf.spec.nbytes for leaf in self.leaves(list(work.arguments)[:1]))
         return Memory(size, size, "scripted")
+
+    def energy_meter(self) -> VirtualEnergy:
+        """Return a counter of as many watts as the setting `power` says; without it there is none."""
+        watts = self.side.settings.get("power")
+        if watts is None:
+            raise Unsupported("there is no energy counter here", slug="no_meter", hint="`null;power=65`")
+        return VirtualEnergy(self.clock, float(watts))
 
     def instruction_clock(self) -> VirtualInstructions:
         """Return the count that belongs to the virtual clock."""

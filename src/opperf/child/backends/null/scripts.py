@@ -20,6 +20,8 @@ from opperf.domain.tensor import TensorSpec, row_major
 
 T = TypeVar("T")
 STEADY_NS = 100_000
+#: How often the energy counter moves.
+ENERGY_STEP_NS = 1_000_000
 #: Share of its time by which the noisy operator varies, and by which the placed one is slower in some layouts.
 NOISE, PLACED = 0.2, 0.05
 LEAK_BYTES = 64 * 1024 * 1024
@@ -220,6 +222,19 @@ class VirtualClock:
         """Let time pass, which the CPU spends on the operator."""
         self._now += nanoseconds
         self.instructions += instructions
+
+
+class VirtualEnergy:
+    """A counter on a virtual clock, which moves once a millisecond."""
+
+    source, unit = "scripted", 0.0
+
+    def __init__(self, clock: VirtualClock, watts: float) -> None:
+        self._clock, self._watts = clock, watts
+
+    def joules(self) -> float:
+        """Return what was taken by the last step."""
+        return self._watts * (self._clock.wall() // ENERGY_STEP_NS) * ENERGY_STEP_NS / 1e9
 
 
 class VirtualInstructions:

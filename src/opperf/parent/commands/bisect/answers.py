@@ -8,6 +8,7 @@ from dataclasses import field, replace
 from itertools import pairwise
 
 from opperf.domain.dataclass import dataclass
+from opperf.domain.metric import METRICS, Metric
 from opperf.domain.plan import Trial
 from opperf.domain.stats.significance import PairedTest
 from opperf.domain.stats.steps import FLOOR, Observation, Posterior, Story
@@ -135,17 +136,12 @@ class Judge:
         band: float,
         pairs: int,
         spent: Callable[[], bool],
-        *,
-        counts: bool = False,
-        exact: bool = False,
+        metric: Metric = METRICS["time"],
     ) -> None:
-        """Hold changes within `band` for none; `spent` tells whether time is over.
-
-        `counts` are of instructions; `exact` is what is counted, of instructions or bytes, and does not scatter.
-        """
+        """Hold changes of a metric within `band` for none; `spent` tells whether time is over."""
         self._candidates, self.band, self._pairs, self._spent = candidates, band, pairs, spent
-        self.counts, self._exact = counts, exact
-        self.floor = SHARE_OF_BAND * band if exact else max(FLOOR, SHARE_OF_BAND * band)
+        self.metric, self._exact = metric, metric.compared == "exact"
+        self.floor = SHARE_OF_BAND * band if self._exact else max(FLOOR, SHARE_OF_BAND * band)
         self.stopped = False
         self._posteriors: dict[tuple[object, ...], tuple[Posterior, list[Story]]] = {}
 
@@ -278,7 +274,7 @@ class Judge:
 
     def _reasons(self, subject: Subject, steps: Sequence[Step]) -> Iterator[str]:
         """Say what changes, and what else may, which is not certain."""
-        yield from tell_steps(steps, self._candidates.every, self.band, counts=self.counts)
+        yield from tell_steps(steps, self._candidates.every, self.band, self.metric)
         yield from self._more(subject, steps)
         if not self.certain(subject):
             yield f"this may not be all: {self.tell(subject)}"
@@ -359,4 +355,4 @@ class Judge:
 
     def tell(self, subject: Subject) -> str:
         """Return the most likely story and its probability as a sentence."""
-        return tell_story(self.stories(subject)[0], self._candidates.names(subject), counts=self.counts)
+        return tell_story(self.stories(subject)[0], self._candidates.names(subject), self.metric)

@@ -18,11 +18,11 @@ from opperf.domain.files.json_text import NotJSON, value_of
 from opperf.domain.files.text_file import read_bytes
 from opperf.domain.type_hint import Amount, AtLeast
 from opperf.parent.analysis.verdict import paired_test
-from opperf.parent.commands.bisect.answers import EXACT_ERROR, Candidates, Subject
+from opperf.parent.commands.bisect.answers import Candidates, Subject
 from opperf.parent.commands.bisect.builds import Builds
 from opperf.parent.documents.bisection import LeftOut, Probe
 from opperf.parent.measuring.comparing import Comparing
-from opperf.parent.measuring.contest import Contest, outcome
+from opperf.parent.measuring.contest import Contest
 from opperf.parent.planning.implementations import trial_on
 from opperf.parent.planning.side_text import SideText, parse_side
 
@@ -167,7 +167,7 @@ class Bench:
 
     def _contest(self, subject: Subject, base: str, new: str) -> Contest:
         first, second = (trial_on(subject.trial, self.sides[name]) for name in (base, new))
-        return Contest(first, second, subject.trial)
+        return Contest(first, second, subject.trial, metric=self._metric)
 
     def _are_the_same(self, subjects: Sequence[Subject], base: str, new: str) -> bool:
         """Whether two builds are the same to the byte: then nothing has to be measured."""
@@ -185,18 +185,12 @@ class Bench:
                 self._fail(subject, contest.failure, base, new)
             return
         subject.steps[(base, new)] = contest
-        if self._metric == "memory":
-            peaks = outcome(contest).memory.get("peak")
-            if not peaks or min(peaks) <= 0:
-                return
-            # It is counted, so that one says all.
-            subject.probes.append(Probe(base, new, math.log(peaks[1] / peaks[0]), EXACT_ERROR, 1))
-        elif (estimate := observation(contest, self._change, subject.spread)) is not None:
-            subject.probes.append(Probe(base, new, *estimate))
-            if contest.stage1:
-                subject.scatter.append(_scatter(contest.ratios1))
-        else:
+        estimate = observation(contest, self._change, subject.spread)
+        if estimate is None:
             return
+        subject.probes.append(Probe(base, new, *estimate))
+        if contest.stage1:
+            subject.scatter.append(_scatter(contest.ratios1))
         self._journal.write(subject)
 
     def _fail(self, subject: Subject, failure: str, base: str, new: str) -> None:

@@ -54,15 +54,11 @@ def bisect(
 
     Raises `InputError` for what cannot be understood.
     """
-    if order.search.metric not in ("time", "memory"):
-        raise InputError(f"`--metric` is `{order.search.metric}`, expected time or memory")
     rule = requests.rule(order.judging)
     selection = requests.selection(operators, request, note=progress.note)
     framework = _framework(selection)
     builds = _builds(order.search, framework, progress.note)
     settings = requests.settings(request)
-    if settings.clock == INSTRUCTIONS and order.search.metric == "memory":
-        raise InputError("`--metric memory` compares no instructions", hint="leave out `--clock instructions`")
     suffix = f";framework={framework};threads={selection.threads}"
     search = Search(selection, builds, suffix, order, rule, settings, progress)
     with planning(progress):
@@ -137,16 +133,15 @@ class Search:
     ) -> None:
         self._selection, self._builds, self._order = selection, builds, order
         self._rule, self._settings, self._progress = rule, settings, progress
-        counts = settings.clock == INSTRUCTIONS
-        exact = counts or order.search.metric == "memory"
-        self._band = counting(rule).band if counts else rule.band
+        metric = settings.decisive
+        self._band = counting(rule).band if metric.name == INSTRUCTIONS else rule.band
         self._candidates = Candidates(builds.names, builds.parts)
         self._journal = Journal(order.journal, order.resume)
         self._bench = Bench(
-            *(builds, self._candidates, suffix, order.search.metric, rule.change),
+            *(builds, self._candidates, suffix, metric.name, rule.change),
             *(self._journal, progress.note, self._begin_comparing),
         )
-        self._judge = Judge(self._candidates, self._band, rule.pairs, self._spent, counts=counts, exact=exact)
+        self._judge = Judge(self._candidates, self._band, rule.pairs, self._spent, metric)
         self._subjects: list[Subject] = []
         self._questions = Questions(self._candidates, self._judge, rule.pairs, self._bench.seconds)
         self._began = time.monotonic()

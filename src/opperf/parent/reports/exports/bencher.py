@@ -36,7 +36,7 @@ def metrics(documents: Iterable[Run | ComparisonRun]) -> tuple[dict[str, dict[st
             if comparison.verdict.ratio is not None:
                 values = measures.setdefault(_name(comparison.case, comparison.direction, comparison.new), {})
                 count += 1
-                values["ratio"] = _measure(comparison.verdict.ratio, comparison.verdict.interval)
+                values[comparison.ratio_name] = _measure(comparison.verdict.ratio, comparison.verdict.interval)
     return measures, count - sum(map(len, measures.values()))
 
 

@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterator
 
 from opperf.domain.case import Case
+from opperf.domain.metric import METRICS
 from opperf.domain.plan import Side
 from opperf.domain.record import Run
 from opperf.parent.documents.comparison import ComparisonRun
@@ -14,14 +15,22 @@ from opperf.parent.reports.text import case_text, for_csv
 
 COLUMNS = (
     *("run", "started", "labels", "operator", "case", "inputs", "direction", "framework", "implementation", "version"),
-    *("device", "mode", "threads", "status", "time_s", "low_s", "high_s", "memory_peak_b", "compile_time_s"),
+    *("device", "mode", "threads", "status", "time_s", "low_s", "high_s"),
     *("base_framework", "base_version", "base_time_s", "verdict", "ratio", "ratio_low", "ratio_high", "pairs"),
+    *("metric", "base_value", "value"),
 )
+
+
+def _columns() -> dict[str, str]:
+    """Return the columns, and of those of other metrics than the time the metric."""
+    names = (name for name, metric in METRICS.items() if metric.compared is not None and name != "time")
+    metrics = {f"{name}_{METRICS[name].unit.suffix}".lower(): name for name in names}
+    return {**dict.fromkeys(COLUMNS, ""), **metrics}
 
 
 def heading() -> str:
     """Return the line of the columns' names."""
-    return _line(dict(zip(COLUMNS, COLUMNS)))
+    return _line({name: name for name in _columns()})
 
 
 def lines(document: Run | ComparisonRun) -> Iterator[str]:
@@ -41,8 +50,7 @@ def lines(document: Run | ComparisonRun) -> Iterator[str]:
                 "time_s": metrics.get("time"),
                 "low_s": low,
                 "high_s": high,
-                "memory_peak_b": metrics.get("memory_peak"),
-                "compile_time_s": metrics.get("compile_time"),
+                **{column: metrics.get(metric) for column, metric in _columns().items() if metric},
             }
         )
     for comparison in () if isinstance(document, Run) else document.comparisons:
@@ -62,6 +70,9 @@ def lines(document: Run | ComparisonRun) -> Iterator[str]:
                 "ratio_low": low,
                 "ratio_high": high,
                 "pairs": comparison.verdict.pairs,
+                "metric": comparison.metric,
+                "base_value": comparison.levels[0],
+                "value": comparison.levels[1],
             }
         )
 
@@ -82,5 +93,5 @@ def _trial(case: Case, direction: str, side: Side) -> dict[str, object]:
 
 def _line(values: dict[str, object]) -> str:
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerow([for_csv(values.get(name)) for name in COLUMNS])
+    csv.writer(text, lineterminator="\n").writerow([for_csv(values.get(name)) for name in _columns()])
     return text.getvalue()

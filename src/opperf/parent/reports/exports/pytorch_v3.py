@@ -49,7 +49,7 @@ def records(document: Run | ComparisonRun) -> Iterator[dict[str, object]]:
                 "base": _build(comparison, "base"),
             }
             trial = _trial(comparison.case, comparison.direction, comparison.new, comparison.new_version, run)
-            yield {**upload, **trial, **_metric("ratio", comparison.verdict.ratio, info)}
+            yield {**upload, **trial, **_metric(comparison.ratio_name, comparison.verdict.ratio, info)}
 
 
 def _upload(run: Run) -> dict[str, object]:
