@@ -20,7 +20,6 @@ from opperf.compat.mxnet_opperf import __main__ as mxnet_opperf
 from opperf.compat.param.command import tools as param
 from opperf.domain.code import is_code
 from opperf.domain.registry import FRAMEWORKS, PRESETS, framework, split_implementation
-from opperf.domain.units import parse_duration, parse_percent
 from opperf.parent.cli.main import app
 from opperf.parent.cli.options import with_values
 from opperf.parent.documents.environment import EnvironmentSpec
@@ -39,10 +38,6 @@ CHECKS: dict[str, Any] = {
     "size": (*SIZES, INT64).index,
     "direction": DIRECTIONS.index,
     "format": list(FORMATS).index,
-    "budget": parse_duration,
-    "trial_budget": parse_duration,
-    "timeout": parse_duration,
-    "precision": parse_percent,
 }
 
 
