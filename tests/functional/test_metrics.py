@@ -123,3 +123,13 @@ def test_the_build_that_takes_more_energy_is_named() -> None:
 
 def test_builds_that_take_the_same_memory_are_the_same_whatever_their_time() -> None:
     assert "within" in bisection("slowdown", [1, 2], "add", "memory_peak")
+
+
+def test_a_history_tells_comparisons_by_energy_from_those_by_the_time() -> None:
+    for metric in ("energy", "time"):
+        words = ("null:steady", *MORE, "--metric", metric, "--pairs", "5", "--database", "kept.db")
+        assert invoke("compare", *words).code == 0
+    done = invoke("history", "show", "null:steady", "--database", "kept.db", "--format", "csv")
+    assert done.code == 0, done.err
+    rows = [line.split(",") for line in done.out.splitlines() if "slower" in line or "same" in line]
+    assert [("energy" in row, "slower" in row) for row in rows] == [(True, True), (False, False)]

@@ -177,7 +177,7 @@ def test_a_series_has_a_past_on_the_machine_that_measured_it(tmp_path: Path, mon
     assert nightly._pasts(store) == {}
     monkeypatch.setattr(machine, "facts", lambda: made_up_nights.MACHINE)
     pasts = nightly._pasts(store)
-    key = series_key(made_up_nights.case("add").id, "forward", series_side(Side("torch", "torch==9")))
+    key = series_key(made_up_nights.case("add").id, "forward", series_side(Side("torch", "torch==9")), "time")
     assert len(pasts) == 2
     # Levels of neighbouring builds lie apart by a normal variable of 0.4 % times the root of two.
     assert 0.007 < pasts[key] < 0.03

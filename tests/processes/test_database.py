@@ -27,7 +27,7 @@ from opperf.domain.tensor import TensorSpec
 from opperf.parent.documents.comparison import Comparison, ComparisonRun, Verdict
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
-from opperf.parent.store.database.connection import Address, connect
+from opperf.parent.store.database.connection import Address
 from opperf.parent.store.database.history import entries
 from opperf.parent.store.database.listing import machines, operators, search
 from opperf.parent.store.database.operator_history import operator_ratios, operator_times
@@ -95,44 +95,9 @@ def test_pages_ask_either_system_alike(address: str) -> None:
         assert [one.operator for one in operators(archive)] == ["sum"]
         assert [one.name for one in machines(archive)] == ["EPYC"]
         assert operator_ratios(archive, "sum")[0].builds == ("1.1", "1.2")
-        assert operator_times(archive, "sum")[0].memory == (4096,)
+        assert operator_times(archive, "sum")[0].of("memory_peak") == (4096,)
         assert [hit.key for hit in search(archive, "NIGHT")] == ["night2", "night1"]
         assert read_value(archive.document_json("night2"), "night2") == night(2, "1.2", 1.2)
-
-
-def test_a_database_of_the_first_schema_goes_on_as_it_was(address: str) -> None:
-    """The tables of each earlier schema are made by its migrations, and filled by its statements."""
-    old = Address.of(address)
-    with Archive(old) as archive:
-        archive.add(night(1, "1.1", 1.1))
-        archive.add(measure("1.1"))
-    engine = connect(old).execution_options(writes=True)
-    with engine.begin() as connection:
-        # Back to what the first opperf with a database wrote: these columns and tables were not there.
-        for line in (
-            *("DROP TABLE tallies", "DROP TABLE floors"),
-            *(f"DROP INDEX {name}" for name in ("records_by_series", "comparisons_by_series", "comparisons_by_builds")),
-            *(f"ALTER TABLE records DROP COLUMN {name}" for name in ("memory", "compile_time")),
-            *(f"ALTER TABLE comparisons DROP COLUMN {name}" for name in ("base_time", "new_time")),
-            "CREATE INDEX records_of_series ON records (series_id, started)",
-            "CREATE INDEX comparisons_of_series ON comparisons (new_series_id, started)",
-            "UPDATE alembic_version SET version_num = '1'",
-            "UPDATE machines SET fingerprint = 'by whole gigabytes'",
-        ):
-            connection.exec_driver_sql(line)
-    engine.dispose()
-    with Archive(old) as archive:
-        assert read_value(archive.document_json("night1"), "night1") == night(1, "1.1", 1.1)
-        assert archive.run("run-1.1") == measure("1.1")
-        (times,) = operator_times(archive, "sum")
-        assert (times.memory, times.compile_times) == ((4096,), (0.5,))
-        (ratios,) = operator_ratios(archive, "sum")
-        assert (ratios.base_times, ratios.new_times) == ((1e-4,), (2e-4,))
-        assert {entry.key: entry.rows for entry in entries(archive)} == {"night1": 1, "run-1.1": 1}
-        archive.add(night(2, "1.2", 1.2))
-        view = overview(archive)
-        assert view is not None
-        assert (view.build, len(machines(archive))) == ("1.2", 1)
 
 
 def start(address: str, name: str, count: int, wide: int) -> subprocess.Popen[str]:

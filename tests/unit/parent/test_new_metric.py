@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -28,6 +29,11 @@ from opperf.parent.documents.tolerances import Tolerances
 from opperf.parent.planning.request import deciding
 from opperf.parent.reports import render
 from opperf.parent.reports.exports.csv import heading, lines
+from opperf.parent.store.database.archive import Archive
+from opperf.parent.store.database.connection import Address
+from opperf.parent.store.database.history import comparisons, histories
+from opperf.parent.store.database.operator_history import operator_ratios, operator_times
+from opperf.parent.store.load import read_value
 
 TRIAL = Trial(Case("null:steady"), Side("null"), "forward")
 CHARGE = Metric(
@@ -134,6 +140,24 @@ def test_sides_are_compared_by_a_new_metric_and_the_document_is_read_back(compar
 def test_a_gate_judges_by_a_new_metric(comparison: ComparisonRun) -> None:
     (finding,) = judgement_of(comparison.comparisons, Tolerances(0.02)).findings
     assert (finding.kind, "1.500 times the base's charge" in finding.message) == ("slower", True)
+
+
+def test_a_database_keeps_a_new_metric_of_records_and_of_comparisons(
+    run: Run, comparison: ComparisonRun, tmp_path: Path
+) -> None:
+    with Archive(Address.of(str(tmp_path / "kept.db"))) as archive:
+        archive.add(replace(run, started="2026-11-23T10:00:00+00:00"))
+        archive.add(replace(comparison, run=replace(comparison.run, started="2026-11-24T10:00:00+00:00")))
+        (times,) = operator_times(archive, TRIAL.case.operator)
+        (kept,) = comparisons(archive, TRIAL.case.operator)
+        (ratios,) = operator_ratios(archive, TRIAL.case.operator)
+        (history,) = histories(archive, TRIAL.case.operator)
+        stored = read_value(archive.document_json("c1"), "c1")
+    assert times.of("charge") == (0.25,)
+    assert history.observations[0].metrics["charge"] == 0.25
+    assert (kept.metric, kept.ratio, ratios.series.metric) == ("charge", 1.5, "charge")
+    assert isinstance(stored, ComparisonRun)
+    assert stored.comparisons == comparison.comparisons
 
 
 def test_a_new_metric_is_exported(run: Run, comparison: ComparisonRun) -> None:

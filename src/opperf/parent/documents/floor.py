@@ -107,9 +107,9 @@ def series_side(side: Side) -> JsonObject:
     return {name: value for name, value in side.to_json().items() if name != "environment"}
 
 
-def series_key(case: str, direction: str, side: JsonObject) -> tuple[str, str, str]:
-    """Return what identifies a series of builds: the id of its case, the direction, and the side without its build."""
-    return case, direction, json.dumps(side, sort_keys=True)
+def series_key(case: str, direction: str, side: JsonObject, metric: str) -> tuple[str, str, str, str]:
+    """Return what identifies a series of builds: its case's id, direction, side without its build, and metric."""
+    return case, direction, json.dumps(side, sort_keys=True), metric
 
 
 @dataclass(frozen=True)

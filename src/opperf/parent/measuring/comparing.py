@@ -108,7 +108,7 @@ class Comparing(Pairs):
         rule = self._rule.for_operator(contest.key.case.operator).with_floor(contest.floor)
         if not self._pasts:
             return rule
-        key = series_key(contest.new.case.id, contest.new.direction, series_side(contest.new.side))
+        key = series_key(contest.new.case.id, contest.new.direction, series_side(contest.new.side), contest.metric)
         return replace(rule, past=self._pasts.get(key, 0.0))
 
     def run(self, contests: list[Contest], pairs: int | None = None) -> None:

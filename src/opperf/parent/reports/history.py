@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from opperf.domain.dataclass import dataclass
+from opperf.domain.metric import METRICS, Metric
 from opperf.domain.registry import BUILT_IN
 from opperf.domain.units import format_bound, format_interval, format_percent, format_ratios, format_seconds
 from opperf.parent.reports.document import Block, Column, Document, Legend, Note, Section, table, table_rows
@@ -217,6 +218,14 @@ OPERATORS: tuple[Column[OperatorEntry], ...] = (
     Column("series", "series", lambda entry: entry.series, align="right"),
 )
 
+
+def _figure(metric: Metric) -> Column[Part]:
+    """Declare the column of another metric than the time."""
+    name = f"{metric.name}_{metric.unit.suffix}"
+    show = metric.unit.show
+    return Column(name, metric.title, lambda part: part[1].metrics.get(metric.name), show, "right", rank=-1)
+
+
 OBSERVATIONS: tuple[Column[Part], ...] = (
     Column("operator", "operator", lambda part: part[0].case.operator, presence="varied"),
     Column("case", "inputs", lambda part: case_text(part[0].case), least=14, presence="varied", below=True),
@@ -232,6 +241,7 @@ OBSERVATIONS: tuple[Column[Part], ...] = (
     Column("low_s", None, lambda part: part[1].interval[0] if part[1].interval else None),
     Column("high_s", None, lambda part: part[1].interval[1] if part[1].interval else None),
     Column(None, "95 % interval", lambda part: part[1].interval, format_interval, rank=0),
+    *(_figure(metric) for name, metric in METRICS.items() if metric.compared is not None and name != "time"),
     Column("status", "status", lambda part: part[1].status, presence="varied", usual="ok"),
     Column("run", "run", lambda part: part[1].run, rank=1),
 )
@@ -243,6 +253,7 @@ COMPARISONS: tuple[Column[StoredComparison], ...] = (
     Column("machine", "machine", lambda one: one.machine, least=12, presence="varied"),
     Column("base", "base", lambda one: one.base, presence="varied", place=-1),
     Column("new", "new", lambda one: one.new, place=-1),
+    Column("metric", "metric", lambda one: one.metric, presence="varied", usual="time"),
     Column("verdict", "verdict", lambda one: one.verdict, place=-1),
     Column("ratio", "ratio", lambda one: one.ratio, lambda value: "" if value is None else f"{value:.3f}", place=-1),
     Column(None, "interval", lambda one: one.interval, format_ratios, place=-1),

@@ -102,7 +102,9 @@ def compared(
 
     duel: Callable[..., Any] = Scripted
     trial = Trial(Case("add"), Side("null", allocator=allocator), "forward")
-    pasts: dict[tuple[object, ...], float] = {series_key(trial.case.id, "forward", series_side(trial.side)): past}
+    pasts: dict[tuple[object, ...], float] = {
+        series_key(trial.case.id, "forward", series_side(trial.side), "time"): past
+    }
     known = Settings(check="none", **settings), rule or Rule(), lambda _: None
     comparison = Comparing(*known, duel=duel, pasts=pasts)
     several = [Contest(trial, trial, trial) for _ in range(contests)]

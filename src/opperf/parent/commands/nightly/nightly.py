@@ -191,7 +191,7 @@ def _pasts(store: Archive) -> dict[tuple[object, ...], float]:
         edges = [Edge(one.base, one.new, one.estimate) for one in series.ratios]
         _, builds = points(edges, orders.get(series.framework, ()))
         if series.machine == here and (past := fence(steps(builds))):
-            pasts[series_key(series.case.id, series.direction, series.side)] = past
+            pasts[series_key(series.case.id, series.direction, series.side, series.metric)] = past
     return pasts
 
 

@@ -11,6 +11,7 @@ from opperf.domain.case import Case
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import JsonDict, JsonObject
+from opperf.domain.metric import METRICS, Metric
 from opperf.domain.moment import shown_moment
 from opperf.domain.record import Run
 from opperf.domain.units import format_bytes, format_percent, format_ratios, format_seconds
@@ -26,7 +27,6 @@ from opperf.parent.pages.charts.history import History, Line, Moment
 from opperf.parent.pages.figures import charts
 from opperf.parent.pages.result_page import facts
 from opperf.parent.pages.server.operator_charts import (
-    METRICS,
     inputs,
     latest_charts,
     ratio_charts,
@@ -63,19 +63,20 @@ def operator(archive: Archive, name: str, query: Query) -> View:
             return View(Document(name, [Note("Only noise floors of it are here: the page of its machine has them.")]))
         raise InputError(f"the database has no measurement of `{name}` for this selection", slug="missing")
     every = [*(one.series for one in times), *(one.series for one in ratio_series)]
+    metrics = [name for name, metric in METRICS.items() if metric.compared is not None]
     choices = (
         Choice.of("framework", (one.framework for one in every), query),
         Choice.of("direction", (one.direction for one in every), query),
         by_machine,
         Choice.of("inputs", map(inputs, every), query),
-        Choice("metric", [name for name in METRICS if name != "time"], query.get("metric", ""), usual="time"),
+        Choice("metric", [name for name in metrics if name != "time"], query.get("metric", ""), usual="time"),
         since,
     )
     text, metric = query.get("inputs", ""), query.get("metric") or "time"
-    if metric not in METRICS:
-        raise InputError(f"no metric `{metric}`", hint=f"known: {', '.join(METRICS)}", slug="input")
+    if metric not in metrics:
+        raise InputError(f"no metric `{metric}`", hint=f"known: {', '.join(metrics)}", slug="input")
     times = [one for one in times if text in ("", inputs(one.series))]
-    ratios = [one for one in ratio_series if text in ("", inputs(one.series)) and metric == "time"]
+    ratios = [one for one in ratio_series if text in ("", inputs(one.series)) and metric == one.series.metric]
     rows = [SeriesRow(one, place) for one in times for place in range(len(one.started))]
     rows.sort(key=lambda row: -row.of("started"))
     listing = table(SERIES_COLUMNS, rows[:MOST_ROWS], link=lambda row: path("runs", row.of("runs")))
@@ -287,6 +288,12 @@ def _column(name: str, title: str, column: str, show: Callable[[Any], str] = pla
     return Column(name, title, lambda row: row.of(column), show, "left" if show is plain else "right")
 
 
+def _figure(metric: Metric) -> Column[SeriesRow]:
+    name = f"{metric.name}_{metric.unit.suffix}"
+    title = metric.title or metric.words
+    return Column(name, title, lambda row: row.of("metrics").get(metric.name), metric.unit.show, "right")
+
+
 SERIES_COLUMNS: tuple[Column[SeriesRow], ...] = (
     _column("run", "run", "runs"),
     Column(
@@ -303,7 +310,6 @@ SERIES_COLUMNS: tuple[Column[SeriesRow], ...] = (
     _column("time_s", "time", "times", format_seconds),
     _column("low_s", "low", "lows", format_seconds),
     _column("high_s", "high", "highs", format_seconds),
-    _column("memory_B", "memory", "memory", format_bytes),
-    _column("compile_time_s", "compile", "compile_times", format_seconds),
+    *(_figure(metric) for name, metric in METRICS.items() if metric.compared is not None and name != "time"),
     Column("status", "status", lambda row: row.of("statuses"), presence="varied", usual="ok"),
 )

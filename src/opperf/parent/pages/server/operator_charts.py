@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from opperf.domain.case import Case
+from opperf.domain.metric import METRICS
 from opperf.domain.moment import shown_moment
 from opperf.domain.stats.significance import Estimate
-from opperf.domain.units import format_bytes, format_interval, format_percent, format_ratios, format_seconds
+from opperf.domain.units import format_interval, format_percent, format_ratios
 from opperf.parent.analysis.change_points import Change, changes, points
 from opperf.parent.analysis.ratio_graph import Edge
 from opperf.parent.pages.charts.drawing import color
@@ -20,13 +21,6 @@ from opperf.parent.store.database.series import Series
 
 #: The most charts of a kind on a page, and the most builds or runs in a chart; the latest are drawn.
 MOST, MOST_BUILDS = 6, 300
-#: The metrics that are drawn: the column of each, and how it is written.
-METRICS: Mapping[str, tuple[str, Callable[[float | None], str]]] = {
-    "time": ("times", format_seconds),
-    "memory": ("memory", format_bytes),
-    "compile time": ("compile_times", format_seconds),
-}
-
 
 #: What the marks of changes say.
 MARKS = "the next build has to confirm one with ?, and one with ~ is within what its series moved by before."
@@ -55,7 +49,9 @@ def side_words(series: Series) -> str:
 
 def describe(series: Series) -> str:
     """Describe a series, except for its operator."""
-    return " ".join([*([series.direction] if series.direction != "forward" else []), inputs(series)])
+    words = [series.direction] if series.direction != "forward" else []
+    by = [] if series.metric == "time" else [f"by {METRICS[series.metric].words}"]
+    return " ".join([*words, inputs(series), *by])
 
 
 def ratio_charts(all_ratios: Sequence[Ratios], orders: Mapping[str, Sequence[str]]) -> Iterator[History]:
@@ -118,20 +114,16 @@ def _groups(times: Sequence[Times]) -> list[list[Times]]:
 
 def latest_charts(times: Sequence[Times], metric: str) -> Iterator[Intervals]:
     """Yield the latest value of every side, where there are several."""
-    column, show = METRICS[metric]
+    show = METRICS[metric].unit.show
     names = [*dict.fromkeys(one.series.framework for one in times)]
     rows = []
     for group in _groups(times):
         for series_times in group:
-            place = next(
-                (i for i in reversed(range(len(series_times.started))) if getattr(series_times, column)[i]), None
-            )
-            if place is None or len(group) < 2:
+            values = [(i, value) for i, value in enumerate(series_times.of(metric)) if value]
+            if not values or len(group) < 2:
                 continue
-            value, interval = (
-                getattr(series_times, column)[place],
-                _interval(series_times, place) if metric == "time" else None,
-            )
+            place, value = values[-1]
+            interval = _interval(series_times, place) if metric == "time" else None
             version = series_times.builds[place] or ""
             rows.append(
                 Row(
@@ -145,12 +137,12 @@ def latest_charts(times: Sequence[Times], metric: str) -> Iterator[Intervals]:
                 )
             )
     if rows:
-        yield Intervals(f"Latest {metric}, side by side", "The latest measurement of each.", rows, show)
+        yield Intervals(f"Latest {METRICS[metric].words}, side by side", "The latest measurement of each.", rows, show)
 
 
 def time_charts(times: Sequence[Times], metric: str) -> Iterator[History]:
     """Yield a metric of each run, a line for each side."""
-    column, show = METRICS[metric]
+    show = METRICS[metric].unit.show
     for group in _groups(times):
         every = sorted({pair for one in group for pair in zip(one.started, one.runs, strict=True)})
         runs = every[-MOST_BUILDS:]
@@ -170,14 +162,14 @@ def time_charts(times: Sequence[Times], metric: str) -> Iterator[History]:
                         )
                     ),
                 )
-                for i, value in enumerate(getattr(series_times, column))
+                for i, value in enumerate(series_times.of(metric))
                 if value and series_times.runs[i] in places
             ]
             lines += [Line(side_words(series_times.series), moments)] if moments else []
         if lines:
             series = group[0].series
             yield History(
-                f"{metric.capitalize()} of one call: {describe(series)}",
+                f"{METRICS[metric].words.capitalize()} of one call: {describe(series)}",
                 f"As measured on {series.machine_name}; it also depends on what else the machine was doing."
                 + _latest(runs, every),
                 [_minute(start)[:10] for start, _ in runs],

@@ -38,6 +38,8 @@ DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": "
 LOCK = 0x6F70706572
 #: The table in which Alembic keeps the version of the others.
 VERSIONS = "alembic_version"
+#: The versions that no release of opperf had.
+UNRELEASED = ("1", "2")
 #: How many instructions of SQLite's machine run before Python heeds signals: some milliseconds.
 STEPS = 100_000
 MIGRATIONS = Path(__file__).with_name("migrations")
@@ -263,6 +265,9 @@ def _look(connection: Connection, versions: Sequence[str]) -> str | None:
     if len(revisions) > 1:
         raise InputError(f"its table `{VERSIONS}` has {len(revisions)} versions, expected one", slug="database")
     (revision,) = revisions or (None,)
+    if revision in UNRELEASED:
+        hint = "keep its results in a new one: `opperf history add FILE... --database NEW`"
+        raise InputError("an opperf before version 0.2 wrote this database", hint=hint, slug="database")
     if revision is not None and revision not in versions:
         raise InputError("a newer version of opperf wrote this database", hint="update opperf", slug="database")
     missing = min(set(own) - tables, default=None)

@@ -56,6 +56,7 @@ class Observation:
     build: str | None
     time: float | None
     interval: tuple[float, float] | None
+    metrics: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,7 @@ def histories(
             records.c.time,
             records.c.low,
             records.c.high,
+            records.c.metrics,
             records.c.started,
             schema.runs.c.key,
             schema.environments.c.version,
@@ -164,6 +166,7 @@ class StoredComparison:
     ratio: float | None
     interval: tuple[float, float] | None
     verdict: str
+    metric: str
 
 
 def comparisons(
@@ -196,6 +199,7 @@ def comparisons(
             ratio=row.ratio,
             interval=None if row.low is None else (row.low, row.high),
             verdict=row.verdict,
+            metric=series[row.new_series_id].metric,
         )
         for row in rows
     ]
@@ -222,6 +226,7 @@ class Ratios:
     machine: str
     ratios: tuple[Ratio, ...]
     side: JsonObject = field(default_factory=dict)
+    metric: str = "time"
 
 
 def ratios(archive: Archive, filters: Filters = EVERYTHING) -> Iterator[Ratios]:
@@ -257,7 +262,7 @@ def ratios(archive: Archive, filters: Filters = EVERYTHING) -> Iterator[Ratios]:
             )
             if points:
                 case = Case.from_json(own.case, "case")
-                yield Ratios(case, own.direction, own.framework, own.machine_name, points, own.side)
+                yield Ratios(case, own.direction, own.framework, own.machine_name, points, own.side, own.metric)
 
 
 def _histories(rows: Iterable[Row[Any]]) -> Iterator[History]:
@@ -279,6 +284,7 @@ def _histories(rows: Iterable[Row[Any]]) -> Iterator[History]:
                     build=row.build,
                     time=row.time,
                     interval=None if row.low is None else (row.low, row.high),
+                    metrics=row.metrics,
                 )
                 for row in own
             ),

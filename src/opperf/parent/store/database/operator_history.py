@@ -32,7 +32,7 @@ from opperf.parent.store.database.series import (
 
 @dataclass(frozen=True)
 class Times:
-    """The times of a series in the order of time, column by column; `builds` are versions, seconds and bytes."""
+    """The times of a series in the order of time, column by column; `builds` are versions, and times seconds."""
 
     series: Series
     started: tuple[int, ...]
@@ -42,8 +42,11 @@ class Times:
     times: tuple[float | None, ...]
     lows: tuple[float | None, ...]
     highs: tuple[float | None, ...]
-    memory: tuple[float | None, ...]
-    compile_times: tuple[float | None, ...]
+    metrics: tuple[Mapping[str, float], ...]
+
+    def of(self, metric: str) -> tuple[float | None, ...]:
+        """Return the values of a metric."""
+        return self.times if metric == "time" else tuple(figures.get(metric) for figures in self.metrics)
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ class Ratios:
 #: The columns of a time, which an index holds.
 TIMES = (
     *(schema.records.c[name] for name in ("series_id", "started", "environment_id", "run_id", "status")),
-    *(schema.records.c[name] for name in ("time", "low", "high", "memory", "compile_time")),
+    *(schema.records.c[name] for name in ("time", "low", "high", "metrics")),
 )
 
 

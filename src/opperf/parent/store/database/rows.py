@@ -13,6 +13,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from opperf.domain.codec import read_as
 from opperf.domain.dataclass import dataclass
 from opperf.domain.files.json_text import JsonDict, JsonObject
+from opperf.domain.metric import METRICS
 from opperf.domain.moment import Moment, parse_moment
 from opperf.domain.node import Node
 from opperf.domain.plan import Side
@@ -126,7 +127,9 @@ class Rows:
         facts = (self._run.environment.get("nodes") or {}).get(node.name) or {}
         return self.machine(facts.get("machine") or {"cpu": node.kind})
 
-    def series(self, case: Mapping[str, object], side: Side, direction: str, node: Node | None = None) -> int:
+    def series(
+        self, case: Mapping[str, object], side: Side, direction: str, node: Node | None = None, metric: str = "time"
+    ) -> int:
         """Return the series of a case on a side in a direction, on the machine of the run, or of a node."""
         machine = self._machine_of(node)
         values = {"operator": case["operator"], "document": case}
@@ -134,13 +137,14 @@ class Rows:
         own = series_side(side)
         return self.share(
             schema.series,
-            [case_id, own, direction, machine],
+            [case_id, own, direction, machine, metric],
             {
                 "case_id": case_id,
                 "machine_id": machine,
                 "framework": side.framework,
                 "direction": direction,
                 "side": own,
+                "metric": metric,
             },
         )
 
@@ -167,8 +171,7 @@ class Rows:
                     "status": record.status,
                     "time": None if time is None else time.value,
                     **_bounds(time),
-                    "memory": _value(record, "memory_peak"),
-                    "compile_time": _value(record, "compile_time"),
+                    "metrics": _figures(record),
                     "document": pack({**document, "environment": side["environment"]}),
                 }
             )
@@ -188,7 +191,7 @@ class Rows:
             case, direction = document.pop("case"), document.pop("direction")
             places: dict[str, int | None] = {}
             for place, side, version in (("base", one.base, one.base_version), ("new", one.new, one.new_version)):
-                places[f"{place}_series_id"] = self.series(case, side, direction, one.node)
+                places[f"{place}_series_id"] = self.series(case, side, direction, one.node, one.metric)
                 facts = {"framework": side.framework, "version": version}
                 places[f"{place}_environment_id"] = None if version is None else self.environment(facts)
                 document[place] = {"environment": side.environment}
@@ -248,9 +251,11 @@ def _estimate(comparison: Comparison) -> dict[str, float | None]:
     return {"ratio": verdict.ratio, "low": verdict.interval[0], "high": verdict.interval[1], "error": error}
 
 
-def _value(record: Record, metric: str) -> float | None:
-    value = record.metrics.get(metric)
-    return None if value is None else value.value
+def _figures(record: Record) -> dict[str, float]:
+    """Return the values of what sides are compared by, besides the time."""
+    names = (name for name, metric in METRICS.items() if metric.compared is not None and name != "time")
+    values = ((name, record.metrics[name].value) for name in names if name in record.metrics)
+    return {name: value for name, value in values if value is not None}
 
 
 def _bounds(time: Statistics | None) -> dict[str, float | None]:

@@ -2,14 +2,19 @@
 
 A series is a case in a direction on a side, on a machine; the framework's version and build are each record's own, so
 that a series goes on from one build to the next. Migrations make these tables; a test holds the two together.
+Metrics are no columns: one that is new needs no migration.
 """
 
 from __future__ import annotations
+
+import json
+from collections.abc import Mapping
 
 from sqlalchemy import (
     JSON,
     BigInteger,
     Column,
+    Dialect,
     Float,
     ForeignKey,
     Index,
@@ -19,11 +24,28 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    TypeDecorator,
 )
 
 metadata = MetaData()
 #: SQLite numbers rows automatically only if the key is an INTEGER.
 KEY = BigInteger().with_variant(Integer, "sqlite")
+
+
+class Figures(TypeDecorator[Mapping[str, float]]):
+    """Numbers by name, as text that an index can hold; none are no text."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Mapping[str, float] | None, dialect: Dialect) -> str | None:
+        """Write the numbers."""
+        return json.dumps(value, separators=(",", ":")) if value else None
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Mapping[str, float]:
+        """Read the numbers."""
+        figures: dict[str, float] = {} if value is None else json.loads(value)
+        return figures
 
 
 def _means(text: str) -> dict[str, str]:
@@ -90,8 +112,9 @@ series = Table(
     Column("framework", Text, nullable=False),
     Column("direction", Text, nullable=False),
     Column("side", JSON, info=_means("the side without its environment")),
+    Column("metric", Text, nullable=False, info=_means("what decides its comparisons; of records `time`")),
     Index("series_of_case", "case_id", "framework"),
-    info=_means("A case in a direction on a side, on a machine; builds follow each other in it."),
+    info=_means("A case in a direction on a side, on a machine, by a metric; builds follow each other in it."),
 )
 
 runs = Table(
@@ -147,14 +170,13 @@ records = Table(
         nullable=False,
         info=_means("the rest, as packed JSON; of asv's times, samples and calls alone"),
     ),
-    Column("memory", Float, info=_means("`memory_peak`, in bytes")),
-    Column("compile_time", Float, info=_means("seconds")),
+    Column("metrics", Figures, info=_means("the values of other metrics by name, as JSON")),
     Index("records_of_run", "run_id"),
     # It holds all that a history shows, so that one is read without the rows themselves, which lie a night apart.
     Index(
         "records_by_series",
         *("series_id", "started", "environment_id", "run_id", "status"),
-        *("time", "low", "high", "memory", "compile_time"),
+        *("time", "low", "high", "metrics"),
     ),
     info=_means("A trial of a run, and how long a call took."),
 )

@@ -54,7 +54,7 @@ class Filters:
 
 @dataclass(frozen=True)
 class Series:
-    """A case in a direction on a side, on a machine; the case and the side are in JSON form."""
+    """A case in a direction on a side, on a machine, by a metric; the case and the side are in JSON form."""
 
     id: int
     operator: str
@@ -64,6 +64,7 @@ class Series:
     side: JsonObject
     machine: int
     machine_name: str
+    metric: str = "time"
 
 
 EVERYTHING = Filters()
@@ -117,7 +118,7 @@ def _read(connection: Connection, *conditions: ColumnElement[bool]) -> dict[int,
     query = (
         select(
             series.id, cases.operator, cases.document, series.direction, series.framework, series.side,
-            series.machine_id, machine.name,
+            series.machine_id, machine.name, series.metric,
         )
         .select_from(schema.series.join(schema.cases).join(schema.machines))
         .where(*conditions)

@@ -21,20 +21,15 @@ from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason, Warning
 from opperf.domain.record import Record, Run, Statistics
 from opperf.domain.tensor import TensorSpec
-from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import VARIABLE, Address, choose, connect, reading
 from opperf.parent.store.database.documents import pack, unpack
 from opperf.parent.store.database.history import entries, histories
-from opperf.parent.store.database.listing import machines
 from opperf.parent.store.database.operator_history import operator_times
-from opperf.parent.store.database.overview import overview
 from opperf.parent.store.database.pruning import prune
-from opperf.parent.store.load import read_document, read_value
 from opperf.parent.workers.passwords import hide_passwords
 
-GOLD = Path(__file__).parents[4] / "gold" / "version_1"
 MACHINE: dict[str, Any] = {
     "cpu": "EPYC",
     "architecture": "x86_64",
@@ -254,29 +249,14 @@ def test_migrations_make_the_tables_of_this_opperf(tmp_path: Path) -> None:
     assert shape(connect(Address.of(str(tmp_path / "migrated.db")))) == shape(direct)
 
 
-def test_a_database_that_the_first_opperf_wrote_has_all_that_it_had(tmp_path: Path) -> None:
-    """The file is what opperf wrote at its first schema, as statements; the documents are those that were added."""
-    with closing(sqlite3.connect(tmp_path / "old.db")) as old:
-        old.executescript((GOLD / "database.sql").read_text())
-    archive = Archive(Address.of(str(tmp_path / "old.db")))
-    for name in ("run", "comparison"):
-        expected = read_document(GOLD / f"database_{name}.json")
-        assert isinstance(expected, (Run, ComparisonRun))
-        key = expected.id if isinstance(expected, Run) else expected.run.id
-        assert read_value(archive.document_json(key), key) == expected
-        # Had it been added today, the row would be the same one.
-        assert archive.add(expected, samples=name == "run").outcome == "there"
-    assert [(entry.kind, entry.rows) for entry in entries(archive)] == [("comparison", 2), ("run", 4)]
-    (times, _) = operator_times(archive, "sum")
-    assert (times.memory, times.builds) == ((5476,), ("2.4.6",))
-    view = overview(archive)
-    assert view is not None
-    assert [(one.series.operator, one.verdict) for one in view.movers] == [("exp", "faster"), ("sum", "same")]
-    assert view.movers[0].new_time == pytest.approx(3.44e-4, rel=0.01)
-    today = read_document(GOLD / "database_run.json")
-    assert isinstance(today, Run)
-    archive.add(replace(today, id="0123456789ab"))
-    assert len(machines(archive)) == 1
+@pytest.mark.parametrize("version", ["1", "2"])
+def test_a_database_that_no_release_wrote_is_one_message(tmp_path: Path, version: str) -> None:
+    address = Address.of(str(tmp_path / "old.db"))
+    with connect(address).begin() as connection:
+        connection.execute(text(f"UPDATE alembic_version SET version_num = '{version}'"))
+    with pytest.raises(InputError, match=r"an opperf before version 0\.2 wrote this database") as refused:
+        connect(address)
+    assert "opperf history add FILE" in (refused.value.hint or "")
 
 
 def test_a_database_of_something_else_or_of_a_newer_opperf_is_refused(tmp_path: Path) -> None:

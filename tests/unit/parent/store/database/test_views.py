@@ -149,7 +149,7 @@ def test_the_times_of_an_operator_stand_in_columns_in_the_order_of_time(archive:
         *(("1.1", "1.2"), (1e-4, 2e-4), ("run5", "run6"), ("ok", "ok")),
     )
     assert one.lows[0] == pytest.approx(0.9e-4)
-    assert (one.memory[0], one.compile_times[0]) == (4096, 0.5)
+    assert (one.of("memory_peak")[0], one.of("compile_time")[0]) == (4096, 0.5)
     assert (other.series.machine_name, other.times) == ("Xeon, 2 cores", (3e-4,))
     since = datetime(2026, 11, 6, tzinfo=timezone.utc)
     assert [len(line.times) for line in operator_times(archive, "sum", Filters(since=since))] == [1, 1]
