@@ -75,7 +75,7 @@ def run(params: Mapping[str, Any]) -> Run:
     for own, case in cases_of(params):
         for side, direction in product(sides_of(params, own), params.get("direction") or DIRECTIONS[:2]):
             time = next(times)
-            metrics = {
+            metrics: dict[str, Any] = {
                 "time": statistics(time),
                 "latency": statistics(time * 1.2),
                 "cpu_time": statistics(time),

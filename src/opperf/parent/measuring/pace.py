@@ -1,7 +1,7 @@
 """How far a live comparison is, and how long the rest may take: a bar, or lines for each pair and between.
 
-What is left is what each open comparison has still planned, at what a pair of it took so far; a verdict may come
-before, and what stands out is measured again.
+Two times are said: until the next look, when verdicts may come, and the most that may follow: what each open comparison
+has still planned, at what a pair of it took so far. What stands out is measured again, which nobody knows before.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
+from opperf.domain.stats.order import median
 from opperf.domain.units import plural
 from opperf.parent.measuring.contest import Contest
 from opperf.parent.measuring.progress import Progress, Silent
@@ -31,12 +32,16 @@ class Pace:
         self.progress: Progress = Silent()
         self._note = note
         self._head = ""
-        self._total = self._count = 0
+        # By identity, of the contests of this pair: all of them, and those that are still ahead.
+        self._together: set[int] = set()
+        self._ahead: set[int] = set()
+        self._pair = self._most = 0
         self._line_at = time.monotonic()
 
     def begin(self, contests: Sequence[Contest], pair: int, most: int, *, again: bool) -> None:
         """Say that a pair of these contests begins; `again`, to confirm what stood out."""
-        self._total, self._count = len(contests), 0
+        self._together, self._ahead = set(map(id, contests)), set(map(id, contests))
+        self._pair, self._most = pair, most
         self._head = f"{'confirming: ' if again else ''}pair {pair} of {most}"
         self._say(plural(len(contests), "comparison"))
 
@@ -45,8 +50,9 @@ class Pace:
         name = one_line(f"{subject(contest.key.case, contest.base.side)} {contest.key.direction}")
         is_shown = self._show(f"{self._head}: {name}")
         if not is_shown and time.monotonic() - self._line_at >= LINE_EVERY:
-            self._say(f"{self._count} of {plural(self._total, 'comparison')} measured, now {name}")
-        self._count += 1
+            count, total = len(self._together - self._ahead), plural(len(self._together), "comparison")
+            self._say(f"{count} of {total} measured, now {name}")
+        self._ahead.discard(id(contest))
 
     def close(self) -> None:
         """Take the bar away."""
@@ -65,17 +71,26 @@ class Pace:
         return self.progress.compare(text, done, done + open_pairs, self._left())
 
     def _left(self) -> str:
-        """Say how long the rest may take; nothing before anything was measured."""
-        measured = [one for one in self.contests if one.pairs]
-        if not measured:
+        """Say how long the rest may take; nothing after the first alone, which pays for the start of the children."""
+        costs = [one.seconds / one.pairs for one in self.contests if one.pairs]
+        if not costs or (len(costs) == 1 < len(self.contests)):
             return ""
-        of_a_pair = sum(one.seconds / one.pairs for one in measured) / len(measured)
-        seconds = sum(
-            one.missing * (one.seconds / one.pairs if one.pairs else of_a_pair)
-            for one in self.contests
-            if not one.decided
-        )
-        return f"up to about {_duration(seconds / self.jobs)}"
+        usual = median(costs)
+
+        def seconds(pairs: Callable[[Contest], int]) -> float:
+            each = (one.seconds / one.pairs if one.pairs else usual for one in open_contests)
+            return sum(cost * pairs(one) for cost, one in zip(each, open_contests)) / self.jobs
+
+        open_contests = [one for one in self.contests if not one.decided]
+        look = seconds(self._until_look)
+        whole = seconds(lambda one: one.missing)
+        if look >= whole:
+            return f"up to about {_duration(whole)}"
+        return f"about {_duration(look)} to pair {self._most}, up to {_duration(whole)}"
+
+    def _until_look(self, contest: Contest) -> int:
+        """Return how many pairs a contest has until the next look, this one included where it is ahead."""
+        return self._most - self._pair + (id(contest) in self._ahead) if id(contest) in self._together else 0
 
 
 def _duration(seconds: float) -> str:

@@ -54,7 +54,7 @@ def test_each_pair_is_told_with_what_is_left_as_soon_as_a_pair_was_measured() ->
     pace.begin(pace.contests, 1, 3, again=True)
     assert lines == [
         "pair 1 of 5: 2 comparisons",
-        "pair 3 of 5: 2 comparisons, up to about 46 s more",
+        "pair 3 of 5: 2 comparisons, about 36 s to pair 5, up to 46 s more",
         "confirming: pair 1 of 3: 1 comparison, up to about 5 min more",
     ]
 
@@ -103,7 +103,19 @@ def test_a_bar_counts_the_pairs_of_all_comparisons_and_takes_the_place_of_lines(
     clock.now += 2 * LINE_EVERY
     pace.next(pace.contests[0])
     assert progress.states == [
-        ("pair 3 of 5: 1 comparison", 6, 13, "up to about 46 s"),
-        ("pair 3 of 5: add forward", 6, 13, "up to about 46 s"),
+        ("pair 3 of 5: 1 comparison", 6, 13, "about 6 s to pair 5, up to 46 s"),
+        ("pair 3 of 5: add forward", 6, 13, "about 6 s to pair 5, up to 46 s"),
     ]
     assert lines == []
+
+
+def test_no_time_is_said_while_only_the_first_was_measured_which_pays_for_the_start() -> None:
+    lines: list[str] = []
+    pace = pace_of(lines, contest("add", 1, planned=8, seconds=90.0), contest("exp", planned=8))
+    pace.begin(pace.contests, 1, 3, again=False)
+    pace.contests = [pace.contests[0], contest("exp", 1, planned=8, seconds=2.0)]
+    pace.begin(pace.contests, 2, 3, again=False)
+    assert lines == [
+        "pair 1 of 3: 2 comparisons",
+        "pair 2 of 3: 2 comparisons, about 3 min to pair 3, up to 11 min more",
+    ]
