@@ -39,11 +39,11 @@ def check(
     from opperf.parent.workers.pool import Pool
 
     wrong = 0
-    own = workloads([plugin_file(path) for path in plugin], installed=True, note=tell)
-    with Pool(Settings(), tell, own.plugins) as pool:
+    plugin_workloads = workloads([plugin_file(path) for path in plugin], installed=True, note=tell)
+    with Pool(Settings(), tell, plugin_workloads.plugins) as pool:
         for file in files:
             try:
-                show(_check(file, pool, own))
+                show(_check(file, pool, plugin_workloads))
             except InputError as error:
                 wrong += 1
                 tell(f"error: {error}")
@@ -51,7 +51,7 @@ def check(
         raise typer.Exit(2)
 
 
-def _check(file: Path, pool: Pool, own: Workloads) -> str:
+def _check(file: Path, pool: Pool, plugin_workloads: Workloads) -> str:
     """Return what to say of a sound config; raises `InputError` for another."""
     from opperf.domain.plan import Side
     from opperf.param.config import notes
@@ -60,7 +60,7 @@ def _check(file: Path, pool: Pool, own: Workloads) -> str:
     from opperf.parent.planning.configs import unknown_operators
     from opperf.parent.workers.interpreters import settled_side
 
-    config, problems = examine(file, own)
+    config, problems = examine(file, plugin_workloads)
     for note in notes([config]):
         tell(f"note: {note}")
     frameworks = (operator.meaning.framework for operator in config.operators if not operator.meaning.certain)
@@ -86,11 +86,11 @@ def _count(operator: ConfiguredOperator, pool: Pool, problems: Problems) -> int:
     if operator.meaning.is_own or not operator.is_complete:
         side = settled_side(side)  # a framework that is not asked need not be installed
     code = operator.meaning.code
-    own = Meaning() if code is None else own_meaning(code, side, pool.describe)
-    whole = settle(operator, partial(pool.workload, side), problems)
+    sense = Meaning() if code is None else own_meaning(code, side, pool.describe)
+    complete = settle(operator, partial(pool.workload, side), problems)
     if problems.mistakes:
         return 0
-    return len([as_implemented(row.case, own) for row in operator_cases(whole, 0)])
+    return len([as_implemented(row.case, sense) for row in operator_cases(complete, 0)])
 
 
 @app.command("schema")

@@ -50,13 +50,13 @@ def doctor(
         plugins=plugins,
     )
     asks = where.framework or where.environment or here
-    several = [settled_side(side) for side in sides(selection, frameworks(selection, here))] if asks else []
+    default_sides = [settled_side(side) for side in sides(selection, frameworks(selection, here))] if asks else []
     facts, signs = machine.facts(), machine_noise.signs()
     if peaks:
-        _measure(several, plugins, machine_noise.busy(signs))
-    place = (several[0].device if several else "cpu", where.threads)
+        _measure(default_sides, plugins, machine_noise.busy(signs))
+    place = (default_sides[0].device if default_sides else "cpu", where.threads)
     rates = [rate for rate in stored_rates() if (rate.device, rate.threads) == place]
-    visits = _visits(several, plugins, looks=not where.device and bool(facts["gpus"]))
+    visits = _visits(default_sides, plugins, looks=not where.device and bool(facts["gpus"]))
     deliver(document(facts, machine_noise.judge(signs), place, rates, [*visits]), format)
 
 

@@ -42,15 +42,19 @@ class GroupedCommand(TyperCommand):
         """Write arguments, then the options of each group."""
         records = [(one, one.get_help_record(ctx)) for one in self.get_params(ctx)]
         arguments = [record for one, record in records if record and one.param_type_name == "argument"]
-        own = [(one.name or "", record) for one, record in records if record and one.param_type_name == "option"]
+        named_records = [
+            (one.name or "", record) for one, record in records if record and one.param_type_name == "option"
+        ]
         sections = {"Arguments": arguments}
-        if len(own) < LEAST:
-            sections[OTHERS] = [record for _, record in own]
+        if len(named_records) < LEAST:
+            sections[OTHERS] = [record for _, record in named_records]
         else:
             grouped = frozenset[str]().union(*GROUPS.values(), LAST)
-            sections[OTHERS] = [record for name, record in own if name not in grouped]
-            sections |= {title: [record for name, record in own if name in names] for title, names in GROUPS.items()}
-            sections["Help"] = [record for name, record in own if name in LAST]
+            sections[OTHERS] = [record for name, record in named_records if name not in grouped]
+            sections |= {
+                title: [record for name, record in named_records if name in names] for title, names in GROUPS.items()
+            }
+            sections["Help"] = [record for name, record in named_records if name in LAST]
         for title, rows in sections.items():
             if rows:
                 with formatter.section(title):

@@ -17,21 +17,23 @@ from opperf.parent.sources.option import Declaration, Overrides, declaration, de
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """Return the command with an option for each field of the classes that it takes, whose values it gets read."""
-    own = inspect.signature(command, eval_str=True).parameters
-    groups = {name: group for name, one in own.items() if (group := _group(one.annotation)) is not None}
-    single = {name: option for name, one in own.items() if (option := declaration(name, one.annotation, one.default))}
+    parameters = inspect.signature(command, eval_str=True).parameters
+    groups = {name: group for name, one in parameters.items() if (group := _group(one.annotation)) is not None}
+    single = {
+        name: option for name, one in parameters.items() if (option := declaration(name, one.annotation, one.default))
+    }
 
     @wraps(command)
     def flat(**options: object) -> None:
         values: dict[str, object] = {}
         for name, group in groups.items():
-            those = {one.name: _value(one, options.pop(one.name)) for one in declarations(own[name].annotation)}
+            those = {one.name: _value(one, options.pop(one.name)) for one in declarations(parameters[name].annotation)}
             values[name] = group(**those)
         values |= {name: _value(option, options.pop(name)) for name, option in single.items()}
         command(**values, **options)
 
     # `inspect.signature` reads it, by which typer knows a command.
-    vars(flat)["__signature__"] = inspect.Signature([option for one in own.values() for option in _options(one)])
+    vars(flat)["__signature__"] = inspect.Signature([option for one in parameters.values() for option in _options(one)])
     return flat
 
 
@@ -44,7 +46,7 @@ def _group(annotation: Any) -> Callable[..., object] | None:
 
 
 def _value(option: Declaration, value: Any) -> object:
-    """Return what typer has of an option as the command takes it."""
+    """Return typer's part of an option as the command takes it."""
     if option.option.words is not None:
         return option.option.words(value or ())
     return tuple(value or ()) if option.is_list else value
@@ -59,13 +61,13 @@ def _options(parameter: inspect.Parameter) -> Iterator[inspect.Parameter]:
     yield parameter if option is None else _parameter(option, parameter.kind)
 
 
-def _parameter(one: Declaration, kind: Any) -> inspect.Parameter:
+def _parameter(entry: Declaration, kind: Any) -> inspect.Parameter:
     """Return an option as a parameter that typer understands."""
-    about, flag, item, default = one.option, one.flag, one.item, one.default
+    about, flag, item, default = entry.option, entry.flag, entry.item, entry.default
     attributes: dict[str, Any] = {"metavar": about.metavar or None, "help": about.help}
     if about.complete:
         attributes["autocompletion"] = getattr(completion, about.complete)
-    if one.is_list:
+    if entry.is_list:
         item, default = list[Path] if item is Path else list[str], None
     elif about.kind is not None:
         # Typer shows the default as it is typed, and has it read like any other value.
@@ -73,8 +75,8 @@ def _parameter(one: Declaration, kind: Any) -> inspect.Parameter:
         attributes["parser"] = partial(about.kind.read, name=f"`{flag}`")
     elif item is bool and default is None:
         flag, attributes["show_default"] = f"{flag}/--no-{flag[2:]}", False
-    hint: Any = item if one.is_required else Optional[item]
+    hint: Any = item if entry.is_required else Optional[item]
     annotation: Any = Annotated[hint, typer.Option(flag, **attributes)]
     return inspect.Parameter(
-        one.name, kind, default=inspect.Parameter.empty if one.is_required else default, annotation=annotation
+        entry.name, kind, default=inspect.Parameter.empty if entry.is_required else default, annotation=annotation
     )

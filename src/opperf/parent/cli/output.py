@@ -154,13 +154,13 @@ def write_pages(result: Result, document: Document, html: Path | None, plot: Pat
     from opperf.parent.pages.figures import charts
     from opperf.parent.pages.result_page import page
 
-    several = charts(result)
-    count = f"{len(several)} chart{'' if len(several) == 1 else 's'}"
+    drawings = charts(result)
+    count = f"{len(drawings)} chart{'' if len(drawings) == 1 else 's'}"
     if html is not None:
-        write_text(html, page(result, document, several))
+        write_text(html, page(result, document, drawings))
         typer.echo(f"wrote {html}: {count}", err=True)
-    if plot is not None and not several:
+    if plot is not None and not drawings:
         typer.echo(f"{plot} was not written: no measurement to draw", err=True)
     elif plot is not None:
-        write_text(plot, picture(several))
+        write_text(plot, picture(drawings))
         typer.echo(f"wrote {plot}: {count}", err=True)

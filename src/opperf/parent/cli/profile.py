@@ -275,21 +275,21 @@ class ScriptCommand(TyperCommand):
         flags = {name: bool(getattr(one, "is_flag", False)) for one in self.params for name in _names(one)}
         before, script, behind = _split(args, flags)
         words: list[str] = []
-        own: list[str] = []
+        own_options: list[str] = []
         while behind:
             word = behind.pop(0)
             name, equals, _ = word.partition("=")
             if word == "--":
-                own += behind
+                own_options += behind
                 break
             if not name.startswith("--") or name not in flags or name == NOT_TAKEN:
-                own.append(word)
+                own_options.append(word)
                 continue
             words.append(word)
             if not flags[name] and not equals and behind:
                 words.append(behind.pop(0))
         ctx.meta[OPTIONS_KEY] = tuple(words)
-        return super().parse_args(ctx, [*before, *words, *script, *own])
+        return super().parse_args(ctx, [*before, *words, *script, *own_options])
 
 
 def _names(parameter: Parameter) -> list[str]:

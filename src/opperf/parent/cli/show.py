@@ -60,12 +60,12 @@ def _read(files: Sequence[Path], top: int | None) -> tuple[Result, Document]:
     from opperf.parent.store.load import read_document, read_results
 
     if len(files) == 1 and files[0].suffix != ".journal":
-        whole = read_document(files[0])
-        if isinstance(whole, GateDocument):
-            return whole.run, gate.document(whole.run, whole.judgement)
-        if isinstance(whole, (ComparisonRun, NoiseRun, JudgedRun, Exploration, Bisection)):
-            return whole, report_of(whole)
-        if isinstance(whole, Replay):
-            return whole, report_of(whole, top=top)
+        loaded = read_document(files[0])
+        if isinstance(loaded, GateDocument):
+            return loaded.run, gate.document(loaded.run, loaded.judgement)
+        if isinstance(loaded, (ComparisonRun, NoiseRun, JudgedRun, Exploration, Bisection)):
+            return loaded, report_of(loaded)
+        if isinstance(loaded, Replay):
+            return loaded, report_of(loaded, top=top)
     run = merge([read_results(file) for file in files])
     return run, report_of(run, top=top)

@@ -53,7 +53,7 @@ def as_list(values: Any) -> list[Any]:
 
 
 def request_of(keywords: Mapping[str, object]) -> Request:
-    """Return what the keywords of a function ask for; raises `InputError`."""
+    """Return the request that the keywords of a function make; raises `InputError`."""
     suite = keywords.get("suite")
     inputs = tuple(given_inputs(one, arrays_folder()) for one in cases(keywords.get("inputs")))
     values = {**keywords, "suite": suite.suite if isinstance(suite, Suite) else suite, "inputs": inputs}

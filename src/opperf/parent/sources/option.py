@@ -140,11 +140,13 @@ def declarations(group: Any) -> tuple[Declaration, ...]:
     return tuple(one for one in several if one is not None)
 
 
-def _declaration_of(one: Field[Any], hint: Any) -> Declaration | None:
+def _declaration_of(entry: Field[Any], hint: Any) -> Declaration | None:
     """Return the option that a field of a class is, None for another field."""
-    annotation = Annotated[hint, one.metadata["option"]] if "option" in one.metadata else hint
-    is_required = one.default is MISSING and one.default_factory is MISSING
-    return declaration(one.name, annotation, None if one.default is MISSING else one.default, is_required=is_required)
+    annotation = Annotated[hint, entry.metadata["option"]] if "option" in entry.metadata else hint
+    is_required = entry.default is MISSING and entry.default_factory is MISSING
+    return declaration(
+        entry.name, annotation, None if entry.default is MISSING else entry.default, is_required=is_required
+    )
 
 
 def declaration(name: str, hint: Any, default: Any, *, is_required: bool = False) -> Declaration | None:
@@ -167,7 +169,7 @@ def overrides_of(group: type[Group], values: Mapping[str, object]) -> Overrides[
 
 
 def _reader(parse: Callable[..., Any]) -> Reader:
-    """Return what parses a text; another value is what it says."""
+    """Return a reader that parses text and passes any other value on."""
     return lambda value, name: parse(value, name=name) if isinstance(value, str) else value
 
 

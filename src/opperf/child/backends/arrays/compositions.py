@@ -82,7 +82,7 @@ def sequences(np: Any, place: str) -> dict[str, Binding]:
 
 
 def matrices(np: Any) -> tuple[Adapt, Adapt]:
-    """Return what makes a matrix well conditioned, and what makes it symmetric, before anything is timed."""
+    """Return two functions that make a matrix well conditioned and symmetric, before anything is timed."""
     return (
         lambda data: np.eye(len(data), dtype=data.dtype) + data / len(data),
         lambda data: (data + np.transpose(data)) / 2,
@@ -90,7 +90,7 @@ def matrices(np: Any) -> tuple[Adapt, Adapt]:
 
 
 def shapes() -> dict[str, Binding]:
-    """Return what reshapes by another shape."""
+    """Return the bindings of operators that reshape."""
     return compositions(
         reshape_like=(lambda data, like: data.reshape(like.shape), "`data.reshape(like.shape)`"),
         flatten=(lambda data: data.reshape(len(data), -1), "`data.reshape(len(data), -1)`"),

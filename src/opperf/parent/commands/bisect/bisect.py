@@ -156,7 +156,7 @@ class Search:
         self._journal.check(self._subjects)
 
     def _begin_comparing(self) -> Comparing:
-        """Return what compares builds, within what is left of the budget."""
+        """Return a comparing of builds within the rest of the budget."""
         comparing = Comparing(
             replace(self._settings, budget=self._left()),
             self._rule,

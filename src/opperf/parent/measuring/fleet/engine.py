@@ -124,7 +124,7 @@ class Judged(Exact):
 
     @classmethod
     def by(cls, rule: Rule, *, explain: bool) -> Judged:
-        """Return what a node is told of a rule."""
+        """Return the part of a rule that a node needs."""
         return cls(rule.tolerance, rule.pairs, rule.most, explain, rule.own, rule.sampling, rule.precision)
 
     def rule(self, family: int = 1) -> Rule:
