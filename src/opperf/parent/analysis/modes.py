@@ -71,8 +71,8 @@ def bound(verdict: Verdict, resolution: float, change: float) -> Verdict:
 
     No interval is narrower than that on either side, and a change must be beyond the log-ratio `change` by it.
 
-    >>> bound(Verdict("same", 1.0, (0.999, 1.001), "the interval lies within ±2%", 5), 0.01, math.log(1.02)).interval
-    (0.9801980198019802, 1.0201)
+    >>> bound(Verdict("slower", 2.0, (1.999, 2.001), "both stages agree", 5), 0.5, math.log(1.02)).interval
+    (0.8888888888888888, 4.5)
     """
     if not resolution or verdict.interval is None or verdict.ratio is None:
         return verdict
