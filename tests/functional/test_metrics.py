@@ -15,6 +15,7 @@ from opperf.parent.analysis.verdict import Rule
 from opperf.parent.commands.bisect.bisect import Order, Search
 from opperf.parent.measuring.progress import Silent
 from opperf.parent.planning.selection import Selection
+from opperf.parent.sources.options import Bisecting
 
 SAME = ("--base", "null;power=65", "--new", "null;power=65")
 MORE = ("--base", "null;power=65", "--new", "null;power=70")
@@ -109,7 +110,7 @@ def bisection(setting: str, factors: list[float], operator: str, metric: str) ->
     """Return what a search by a metric says."""
     builds = Slowdowns(factors, setting=setting)
     selection = Selection(operators=(operator,), directions=("forward",), sizes=("small",))
-    order, settings = Order("v0", builds.names[-1]), Settings(metric=metric)
+    order, settings = Order(Bisecting("v0", builds.names[-1])), Settings(metric=metric)
     searching = Search(selection, builds, ";framework=null", order, Rule(pairs=3), settings, Silent())
     searching.plan()
     searching.run()

@@ -35,7 +35,7 @@ class EnergyMeter(Protocol):
     unit: float
 
     def joules(self) -> float:
-        """Return what was taken since some moment, in joules."""
+        """Read the energy since some moment, in joules."""
 
 
 class DeviceTimer(Protocol):

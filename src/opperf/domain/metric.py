@@ -222,5 +222,5 @@ def compared_metric(name: str) -> Metric:
 
 
 def compared_names() -> list[str]:
-    """Return what users call the metrics by which two sides can be compared."""
+    """Name the metrics by which two sides can be compared, as users do."""
     return [*(name for name, metric in METRICS.items() if metric.compared is not None), *SHORT]

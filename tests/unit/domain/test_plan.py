@@ -133,6 +133,7 @@ CHANGED: dict[str, Any] = {
     "jobs": 2,
     "loop": "native",
     "compile_cache": "none",
+    "metric": "energy",
 }
 
 

@@ -26,7 +26,7 @@ from opperf.parent.commands.bisect.sentences import tell_steps
 from opperf.parent.documents.bisection import Step
 from opperf.parent.documents.comparison import Comparison, ComparisonRun, Verdict
 from opperf.parent.documents.tolerances import Tolerances
-from opperf.parent.planning.request import deciding
+from opperf.parent.planning.request import decisive
 from opperf.parent.reports import render
 from opperf.parent.reports.exports.csv import heading, lines
 from opperf.parent.store.database.archive import Archive
@@ -129,7 +129,7 @@ def comparison(run: Run) -> ComparisonRun:
 
 def test_sides_are_compared_by_a_new_metric_and_the_document_is_read_back(comparison: ComparisonRun) -> None:
     assert Settings(metric="charge").decisive is CHARGE
-    assert deciding(None, "charge") == {"clock": "wall", "metric": "charge"}
+    assert decisive("wall", "charge") == {"clock": "wall", "metric": "charge"}
     assert ComparisonRun.from_json(json.loads(render(comparison, "json")), "c.json") == comparison
     (row,) = csv.DictReader(io.StringIO(render(comparison, "csv")))
     assert (row["metric"], row["base_value"], row["new_value"]) == ("charge", "0.25", "0.375")

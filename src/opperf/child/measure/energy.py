@@ -43,7 +43,7 @@ class Package:
     total: int = 0
 
     def read(self) -> int:
-        """Return what the package took since this was count."""
+        """Read the energy of the package since the first reading, in microjoules."""
         now = int(self.file.read_text())
         self.total += now - self.last if now >= self.last else now - self.last + self.range
         self.last = now
@@ -79,7 +79,7 @@ class Rapl:
         self.source = f"RAPL, {' and '.join(names.values())}, whatever runs there"
 
     def joules(self) -> float:
-        """Return what all packages took since this was count."""
+        """Read the energy of all packages since they were `count`, in joules."""
         return sum(package.read() for package in self._packages) / 1e6
 
 
@@ -107,7 +107,7 @@ class Nvml:
             raise Unsupported(message, slug="no_meter")
 
     def joules(self) -> float:
-        """Return what the GPU took since its driver was loaded; for a moment without an answer, what it was."""
+        """Read the energy of the GPU since its driver was loaded; for a moment without an answer, what it was."""
         millijoules = self._gpu.energy()
         if millijoules is not None:
             self._last = millijoules / 1e3
@@ -167,8 +167,8 @@ def _busy(file: Path = Path("/proc/stat")) -> tuple[float, float]:
     with suppress(OSError, ValueError, IndexError):
         # "cpu  user nice system idle iowait irq softirq steal ...", in ticks
         words = [int(word) for word in file.read_text().partition("\n")[0].split()[1:8]]
-        own = os.times()
-        return (sum(words) - words[3] - words[4]) / os.sysconf("SC_CLK_TCK"), own.user + own.system
+        times = os.times()
+        return (sum(words) - words[3] - words[4]) / os.sysconf("SC_CLK_TCK"), times.user + times.system
     return 0.0, 0.0
 
 
@@ -178,9 +178,10 @@ def _others(before: Sequence[float], after: Sequence[float]) -> list[Warning]:
     >>> [one.message for one in _others((10.0, 1.0), (12.0, 2.0))]
     ['others took 1.0 s of CPU time while this process took 1.0 s: their energy is in that of the call']
     """
-    every, own = (late - early for early, late in zip(before, after))
-    if every - own <= MOST_OF_OTHERS * own:
+    machine, process = (late - early for early, late in zip(before, after))
+    others = machine - process
+    if others <= MOST_OF_OTHERS * process:
         return []
-    text = f"others took {every - own:.1f} s of CPU time while this process took {own:.1f} s"
+    text = f"others took {others:.1f} s of CPU time while this process took {process:.1f} s"
     hint = "compare on a machine that does nothing else"
     return [Warning("energy_of_others", f"{text}: their energy is in that of the call", hint)]

@@ -50,7 +50,7 @@ class Gpu:
         return dict(self._values())
 
     def energy(self) -> int | None:
-        """Return what it took since the driver was loaded, in millijoules; None where it does not tell."""
+        """Read its energy since the driver was loaded, in millijoules; None where it does not tell."""
         return next(self._ask(self._library.nvmlDeviceGetTotalEnergyConsumption, ctypes.c_ulonglong()), None)
 
     def _values(self) -> Iterator[tuple[str, int]]:

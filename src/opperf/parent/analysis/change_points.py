@@ -246,8 +246,8 @@ def _along(levels: Sequence[Estimate], steps: Sequence[Estimate | None]) -> list
     return result
 
 
-def _both(one: Estimate, other: Estimate) -> Estimate:
-    """Return what two independent estimates of the same say together."""
-    weights = one.error**-2, other.error**-2
+def _both(first: Estimate, second: Estimate) -> Estimate:
+    """Combine two independent estimates of the same, weighted by their errors."""
+    weights = first.error**-2, second.error**-2
     total = sum(weights)
-    return Estimate((one.log_ratio * weights[0] + other.log_ratio * weights[1]) / total, total**-0.5)
+    return Estimate((first.log_ratio * weights[0] + second.log_ratio * weights[1]) / total, total**-0.5)

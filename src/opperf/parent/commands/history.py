@@ -195,7 +195,7 @@ def imported_changes(
 
 
 def _rank(one: NamedChange) -> tuple[bool, float]:
-    """Return what sorts changes: first the confirmed ones beyond what their series moved by before, then by size."""
+    """Return the key to sort by: first confirmed changes beyond what their series moved by before, then by size."""
     change = one.change
     return change.usual or not change.confirmed, -abs(change.size.log_ratio)
 

@@ -108,7 +108,7 @@ def series_side(side: Side) -> JsonObject:
 
 
 def series_key(case: str, direction: str, side: JsonObject, metric: str) -> tuple[str, str, str, str]:
-    """Return what identifies a series of builds: its case's id, direction, side without its build, and metric."""
+    """Identify a series of builds: its case's id, direction, side without its build, and metric."""
     return case, direction, json.dumps(side, sort_keys=True), metric
 
 

@@ -216,10 +216,10 @@ def outcome(contest: Contest) -> Comparison:
 
 def _facts(pairs: Sequence[PairValue]) -> JsonDict:
     """Return what the results of both sides were checked against, and how tensors were placed, in the last pair."""
-    several = [pair.checked for pair in pairs if pair.checked]
+    checks = [pair.checked for pair in pairs if pair.checked]
     places = {pair.placement: None for pair in pairs if pair.placement is not None}
     return {
-        **({"checked": dict(several[-1])} if several else {}),
+        **({"checked": dict(checks[-1])} if checks else {}),
         **({"placement": " and ".join(places)} if places else {}),
     }
 
@@ -251,7 +251,7 @@ def _clock(pairs: Sequence[PairValue]) -> str:
 
 
 def _levels(pairs: Sequence[PairValue]) -> tuple[float | None, float | None]:
-    """Return what a call takes on both sides, in the middle of the pairs."""
+    """Return the median of each side over the pairs."""
     levels = [pair.levels for pair in pairs if pair.levels is not None]
     return (median([base for base, _ in levels]), median([new for _, new in levels])) if levels else (None, None)
 

@@ -84,7 +84,7 @@ def blocks(run: ComparisonRun) -> list[Block]:
 
 
 def legend(comparisons: Sequence[Comparison]) -> Legend:
-    """Return what the columns say: of another metric than the time, where one comparison is by it."""
+    """Explain the columns: of another metric than the time, where one comparison is by it."""
     metric = next((METRICS[one.metric] for one in comparisons if one.metric != "time"), METRICS["time"])
     if metric.name in ("time", INSTRUCTIONS):
         return LEGEND if metric.name == "time" else COUNTS

@@ -87,7 +87,7 @@ def verdict_text(comparison: Comparison) -> str:
 
 
 def _value_text(place: int) -> Callable[[Comparison], str]:
-    """Return what writes what a side takes by another metric than the time."""
+    """Return the function that formats values of another metric than the time."""
 
     def text(comparison: Comparison) -> str:
         return "" if comparison.metric == "time" else METRICS[comparison.metric].unit.show(comparison.levels[place])

@@ -11,7 +11,7 @@ from opperf.catalog import DIRECTIONS, INT64, SIZES, categories
 from opperf.domain.code import check_name
 from opperf.domain.errors import InputError, at_place, check_known
 from opperf.domain.metric import compared_names
-from opperf.domain.plan import COMPILE_CACHES, INSTRUCTIONS, MODES
+from opperf.domain.plan import COMPILE_CACHES, INSTRUCTIONS, LONGEST, MODES
 from opperf.domain.registry import framework, parse_device, split_implementation
 from opperf.domain.tensor import parse_dtype
 from opperf.domain.units import parse_duration, parse_jobs, parse_percent
@@ -96,13 +96,13 @@ def _tolerances(usual: float) -> Reader:
 
 
 def _duration(value: object, folder: Path) -> float:
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e12:
-        read = float(value)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        read = value
     else:
         read = parse_duration(_string(value, folder), name="the value")
-    if not read > 0:
-        raise _wrong(value, "a time above 0")
-    return read
+    if not 0 < read <= LONGEST:
+        raise _wrong(value, f"a time above 0, of {LONGEST:g} s at most")
+    return float(read)
 
 
 def _one_of(names: Sequence[str]) -> Reader:

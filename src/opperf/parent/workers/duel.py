@@ -172,7 +172,7 @@ class Duel(Pair):
         return PairValue(ratio, *sides, len(values), reason, metric=metric.name, resolution=resolution)
 
     def _level(self, place: int, handle: int, settings: Settings, metric: Metric) -> Quantity:
-        """Return what a side takes by a metric; raises `OperatorFailure` where it has no such."""
+        """Return the value of a metric on a side; raises `OperatorFailure` where it has no such."""
         measurement = self._ask(place, Measure(handle, settings))
         level = measurement.level(metric.name)
         if level is not None:

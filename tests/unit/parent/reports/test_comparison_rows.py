@@ -56,7 +56,7 @@ def test_what_more_pairs_would_not_settle_does_not_ask_for_them() -> None:
     assert bound_text(compared(wide)) == ""
     recorded = Verdict("inconclusive", 1.1, (0.4, 3.0), "the interval holds +10%", 5)
     assert bound_text(compared(recorded, log_ratios=())) == ""
-    assert bound_text(compared(recorded, clock=INSTRUCTIONS)) == ""
+    assert bound_text(compared(recorded, metric=INSTRUCTIONS)) == ""
     assert bound_text(compared(Verdict("slower", 4.0, (3.0, 5.0), "", 3))) == ""
 
 

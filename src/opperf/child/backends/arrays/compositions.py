@@ -59,7 +59,7 @@ def scores(np: Any, place: str) -> dict[str, Binding]:
 
 
 def sequences(np: Any, place: str) -> dict[str, Binding]:
-    """Return what is done with sequences of unequal length: places made of the lengths, then one function."""
+    """Bind sequences of unequal length: places made of the lengths, then one function."""
 
     def sequence_mask(data: Any, lengths: Any, value: float) -> Any:
         """Fill what lies beyond the lengths."""

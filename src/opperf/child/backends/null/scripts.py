@@ -233,7 +233,7 @@ class VirtualEnergy:
         self._clock, self._watts = clock, watts
 
     def joules(self) -> float:
-        """Return what was taken by the last step."""
+        """Return the energy up to the last step."""
         return self._watts * (self._clock.wall() // ENERGY_STEP_NS) * ENERGY_STEP_NS / 1e9
 
 
