@@ -245,7 +245,7 @@ def manifold(stage1: Sequence[float], rule: Rule, *, is_long: bool = False) -> V
         interval = test.interval(confidence)
         if min(sign * end for end in interval) <= rule.change or _too_wide(interval, test.mean):
             continue
-        beyond = f"{factor:g} times" if sign > 0 else f"1/{factor:g} of the time"
+        beyond = f"{factor:g} times" if sign > 0 else f"1/{factor:g} of the base"
         reason = f"all {len(stage1)} pairs are beyond {beyond}"
         if confidence > CONFIDENCE:
             reason += f", and so is their {100 * confidence:.5g}% interval beyond {_share(rule.change)}"
