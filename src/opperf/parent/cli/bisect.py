@@ -35,7 +35,7 @@ def bisect(
     is most likely so far, which is also what Ctrl-C and `--budget` leave.
     """
     from opperf.domain.errors import way_out
-    from opperf.parent.cli.keeping import publish, take_places
+    from opperf.parent.cli.keeping import lock_outputs, publish
     from opperf.parent.cli.progress import Bar
     from opperf.parent.commands.bisect.bisect import Order
     from opperf.parent.commands.bisect.bisect import bisect as find
@@ -45,7 +45,7 @@ def bisect(
     from opperf.parent.store.journal import journal_of
 
     check_format(report.format, checks=True)
-    take_places(report, options.inputs(operators, what))
+    lock_outputs(report, options.inputs(operators, what))
     journal = None if report.output is None else journal_of(report.output)
     order = Order(search, judging, explain, journal, resume, report.labels, options.command())
     request = Request(what, where, how=how, **decisive(clock, search.metric))

@@ -60,7 +60,7 @@ def compare(
     """
     from opperf.domain.errors import way_out
     from opperf.domain.units import plural
-    from opperf.parent.cli.keeping import keep, publish, take_places
+    from opperf.parent.cli.keeping import keep, lock_outputs, publish
     from opperf.parent.cli.options import command, inputs, wishes
     from opperf.parent.cli.progress import Bar
     from opperf.parent.commands import compare as comparing
@@ -70,7 +70,7 @@ def compare(
 
     check_format(report.format, checks=True)
     read = [*inputs(operators, what), *(map(Path, operators or ()) if base is None and not new else ())]
-    take_places(report, read)
+    lock_outputs(report, read)
     which = checking(check, no_check=no_check)
     nodes, keeps = wishes(fleet), not no_samples
     comparison_run, cause = comparing.compare(

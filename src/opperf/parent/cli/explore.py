@@ -32,7 +32,7 @@ def explore(
     smallest case of its kind, with the sizes that show it and what to use instead.
     """
     from opperf.domain.errors import way_out
-    from opperf.parent.cli.keeping import publish, take_places
+    from opperf.parent.cli.keeping import lock_outputs, publish
     from opperf.parent.cli.output import write_suite
     from opperf.parent.cli.places import take_output
     from opperf.parent.cli.progress import Bar
@@ -45,7 +45,7 @@ def explore(
 
     check_format(report.format, checks=True)
     read = options.inputs(operators, what)
-    take_places(report, read)
+    lock_outputs(report, read)
     take_output(save_suite, force=report.force, inputs=read)
     journal = None if report.output is None else journal_of(report.output)
     order = Order(search, explain, journal, resume, report.labels, options.command())

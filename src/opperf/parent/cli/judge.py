@@ -90,7 +90,7 @@ def judge(
     impossible, 4 inconclusive.
     """
     from opperf.domain.errors import way_out
-    from opperf.parent.cli.keeping import keep, publish, take_places
+    from opperf.parent.cli.keeping import keep, lock_outputs, publish
     from opperf.parent.cli.progress import Bar
     from opperf.parent.measuring.judge.session import Order, judged_run
     from opperf.parent.planning.request import Request, rule
@@ -103,7 +103,7 @@ def judge(
     # A file of lines is the judge's own, which it may go on with; what it has is not written once more.
     lines = report.output if report.output is not None and report.output.suffix == ".jsonl" else None
     rest = report if lines is None else replace(report, output=None)
-    take_places(rest, [many, *options.inputs([*(candidates or ()), against], what)])
+    lock_outputs(rest, [many, *options.inputs([*(candidates or ()), against], what)])
     explain = explain or (report.html is not None and many is None and len(candidates or ()) <= FEW)
     order = Order(candidates or (), against, many, jobs, lines, resume, report.force, room, constant, explain)
     labels, command, bar = report.labels, options.command(), Bar()

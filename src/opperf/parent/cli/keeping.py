@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from opperf.parent.reports.document import Document
 
 
-def take_places(report: Report, inputs: Iterable[Path | None], keeping: Keeping | None = None) -> None:
+def lock_outputs(report: Report, inputs: Iterable[Path | None], keeping: Keeping | None = None) -> None:
     """Hold the places that a report goes to, none of which is among the `inputs`; raises `InputError`.
 
     A resumed run continues in its own file unless another one is named.

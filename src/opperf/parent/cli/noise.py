@@ -32,7 +32,7 @@ def noise(
     Exit codes: 0 a floor was measured, 2 bad input, 3 none was.
     """
     from opperf.domain.errors import way_out
-    from opperf.parent.cli.keeping import keep, publish, take_places
+    from opperf.parent.cli.keeping import keep, lock_outputs, publish
     from opperf.parent.cli.options import command, inputs
     from opperf.parent.cli.progress import Bar
     from opperf.parent.commands import noise as noises
@@ -42,7 +42,7 @@ def noise(
 
     check_format(report.format, checks=True)
     operators, what = suite_among(operators, what)
-    take_places(report, inputs(operators, what))
+    lock_outputs(report, inputs(operators, what))
     bar = Bar()
     noise_run, cause = noises.noise(
         operators or (),

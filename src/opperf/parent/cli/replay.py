@@ -53,7 +53,7 @@ def replay(
     `--strict`, anything failed.
     """
     from opperf.domain.errors import InputError
-    from opperf.parent.cli.keeping import publish, take_places
+    from opperf.parent.cli.keeping import lock_outputs, publish
     from opperf.parent.cli.options import run_options, wishes
     from opperf.parent.cli.output import tell, write_suite
     from opperf.parent.cli.places import take_output
@@ -71,7 +71,7 @@ def replay(
     read = [*traces, kineto]
     take_output(save_suite, force=report.force, inputs=read)
     if not keeping.dry_run:
-        take_places(report, read, keeping)
+        lock_outputs(report, read, keeping)
     request = Request(what, where, sampling, how, jobs=jobs, memory_limit=memory_limit)
     measuring = replaying.settings(request)
     schemas = replaying.schemas_of(request, measuring, Silent())

@@ -56,7 +56,7 @@ def run(
     Exit codes: 0 done, even if some trials failed, 2 bad input, 3 nothing was measured and something failed; with
     `--strict`, anything failed.
     """
-    from opperf.parent.cli.keeping import publish, take_places
+    from opperf.parent.cli.keeping import lock_outputs, publish
     from opperf.parent.cli.options import inputs, run_options, wishes
     from opperf.parent.cli.output import tell
     from opperf.parent.planning.request import Request, checking, selection, settings
@@ -66,7 +66,7 @@ def run(
     options_of_run = run_options(keeping, report)
     check_format(report.format, checks=not keeping.dry_run)
     if not keeping.dry_run:
-        take_places(report, inputs(operators, what, config), keeping)
+        lock_outputs(report, inputs(operators, what, config), keeping)
     which = checking(check, no_check=no_check)
     request = Request(what, where, sampling, how, config, jobs, metric, clock, loop, which)
     choice, measuring = selection(operators or (), request, note=tell), settings(request)

@@ -10,7 +10,7 @@ from opperf.domain.peaks import Rate
 from opperf.parent.documents.floor import Floor
 from opperf.parent.store.machine_file import EFFECTS, FLOORS, RATES
 from opperf.parent.workers import canaries, machine
-from opperf.parent.workers.company import Effect
+from opperf.parent.workers.contention import Effect
 from opperf.parent.workers.package import cache_folder
 
 #: Seconds between two printings of one reminder.

@@ -15,7 +15,7 @@ from opperf.parent.analysis.verdict import LEAST_PAIRS
 from opperf.parent.documents.comparison import PairValue
 from opperf.parent.documents.floor import Detection, Displacement, Floor, Suites
 from opperf.parent.measuring.contest import Contest
-from opperf.parent.measuring.crew import facts_together
+from opperf.parent.measuring.parallel import facts_together
 
 CHANGES = ("slower", "faster")
 

@@ -13,7 +13,7 @@ from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.measurement import CountedTimes, Outcome
 from opperf.domain.plan import Plan, Trial
 from opperf.domain.stats.order import median
-from opperf.parent.measuring.crew import Company, Crew, Lane, company
+from opperf.parent.measuring.parallel import Contention, Lane, ParallelRunner, contention_of
 from opperf.parent.measuring.processes import Measure
 from opperf.parent.planning.implementations import as_implemented
 from opperf.parent.workers.interpreters import interpreter
@@ -34,15 +34,15 @@ def jobs(plan: Plan, pool: Pool, note: Callable[[str], None]) -> Jobs:
         with suppress(OpperfError):  # its trials will fail, each with the reason
             interpreter(environment_of(side.environment), framework=side.framework, progress=note)
     threads = max((side.threads for side in sides.values()), default=1)
-    together = company(plan.settings, threads, note)
+    together = contention_of(plan.settings, threads, note)
     together.formulas.update(_formulas(plan.trials, together, pool))
     return Jobs(together, pool)
 
 
-def _formulas(trials: Sequence[Trial], together: Company, pool: Pool) -> Iterator[tuple[str, Case]]:
+def _formulas(trials: Sequence[Trial], together: Contention, pool: Pool) -> Iterator[tuple[str, Case]]:
     """Yield the neutral cases of those that a framework names in its own way, by their ids: they have formulas."""
     mute: set[tuple[object, ...]] = set()  # sides whose children do not start, or answer
-    shy = {trial.case.id: trial for trial in trials if together.is_shy(together.kind_of(trial))}
+    shy = {trial.case.id: trial for trial in trials if together.needs_quiet(together.kind_of(trial))}
     for trial in shy.values():
         own = f"{trial.side.framework}:"
         if not trial.case.operator.startswith(own) or trial.side.process in mute:
@@ -60,9 +60,9 @@ def _formulas(trials: Sequence[Trial], together: Company, pool: Pool) -> Iterato
 
 @dataclass(frozen=True)
 class Jobs:
-    """Measures trials side by side, in the given company; `pool` measures alone."""
+    """Measures trials side by side, in the given contention; `pool` measures alone."""
 
-    together: Company
+    together: Contention
     pool: Pool
 
     def outcomes(
@@ -104,8 +104,8 @@ class Jobs:
         def lane(cpus: tuple[int, ...]) -> Lane[Trial, Outcome]:
             return _Lane(self.pool.for_job(cpus, len(self.together.leases)), outcome_of)
 
-        crew: Crew[Trial, Outcome] = Crew(self.together, lane, lambda trial: (trial,))
-        with closing(crew.finished(trials)) as several:
+        runner: ParallelRunner[Trial, Outcome] = ParallelRunner(self.together, lane, lambda trial: (trial,))
+        with closing(runner.finished(trials)) as several:
             for one in several:
                 outcome, measurement = one.result, one.result.measurement
                 self._learn(outcome)

@@ -13,9 +13,9 @@ from contextlib import suppress
 from opperf.domain.errors import OpperfError
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.parent.measuring.calibration import effects, stored_effects
-from opperf.parent.measuring.crew import AUTO, Company
+from opperf.parent.measuring.parallel import AUTO, Contention
 from opperf.parent.workers.canaries import caches
-from opperf.parent.workers.company import peaceful_pairs
+from opperf.parent.workers.contention import peaceful_pairs
 from opperf.parent.workers.machine import available_memory, loads
 from opperf.parent.workers.pair import Pair
 from opperf.parent.workers.pair_cpus import cpus_ahead
@@ -77,10 +77,10 @@ def importing_cpus(
     if not stored_effects(len(cpus)) and max(loads() or [math.inf]) >= IDLE:
         return ()
     peaceful = peaceful_pairs(effects(cpus, note), len(cpus), AUTO)
-    return cpus[1:] if bears_all(trials, Company(cpus, peaceful, caches())) else ()
+    return cpus[1:] if bears_all(trials, Contention(cpus, peaceful, caches())) else ()
 
 
-def bears_all(trials: Sequence[Trial], together: Company) -> bool:
+def bears_all(trials: Sequence[Trial], together: Contention) -> bool:
     """Whether none of the trials is slowed by a neighbour of any class: an import is a little of each."""
     kinds = {together.class_of(trial) for trial in trials}
-    return not any(together.is_shy(kind) for kind in kinds)
+    return not any(together.needs_quiet(kind) for kind in kinds)

@@ -22,10 +22,10 @@ from opperf.domain.plan import Settings, Side
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.documents.comparison import PairValue
 from opperf.parent.measuring.contest import Contest, sharing, version
-from opperf.parent.measuring.crew import Company, Crew, Lane, company, facts_together
+from opperf.parent.measuring.job_pair import JobPair
 from opperf.parent.measuring.next_pair import NextPair, importing_cpus
 from opperf.parent.measuring.pace import Pace
-from opperf.parent.measuring.pair_lane import PairLane
+from opperf.parent.measuring.parallel import Contention, Lane, ParallelRunner, contention_of, facts_together
 from opperf.parent.measuring.progress import Progress
 from opperf.parent.measuring.shares import FEW_ROUNDS, by_share, is_suite, small
 from opperf.parent.workers.duel import Duel
@@ -60,7 +60,7 @@ class Pairs(ABC):
         self._is_suite = self._by_whole = False
         self._small: set[int] = set()
         self._began = time.monotonic()
-        self._company: Company | None = None
+        self._contention: Contention | None = None
         self._next = NextPair(self._begin)
         self._pace = Pace(note)
 
@@ -76,8 +76,8 @@ class Pairs(ABC):
         """Find out where pairs may run, and what kind of contests these are."""
         if self.settings.jobs != 1:
             threads = max((side.threads for one in contests for side in (one.base.side, one.new.side)), default=1)
-            self._company = company(self.settings, threads, self._note)
-            self._pace.jobs = len(self._company.leases)
+            self._contention = contention_of(self.settings, threads, self._note)
+            self._pace.jobs = len(self._contention.leases)
         self._pace.contests = contests
         self._is_suite = is_suite(contests)
         pairs_of_trials = [(contest.base, contest.new) for contest in contests]
@@ -109,15 +109,15 @@ class Pairs(ABC):
                 most = max(pairs for _, pairs in group)
                 done = stage(behind[0])
                 self._pace.begin(behind, len(done) + 1, most, again=done is behind[0].stage2)
-                if self._company is not None and not counted:
-                    self._side_by_side(self._company, behind, stage)
+                if self._contention is not None and not counted:
+                    self._side_by_side(self._contention, behind, stage)
                     continue
                 goes_on = not counted and any(one in behind and pairs - len(stage(one)) > 1 for one, pairs in group)
                 for contests in [behind] if counted else sharing(behind):
                     self._pair(contests, stage, counted=counted, goes_on=goes_on)
 
     def _side_by_side(
-        self, together: Company, contests: list[Contest], stage: Callable[[Contest], list[PairValue]]
+        self, together: Contention, contests: list[Contest], stage: Callable[[Contest], list[PairValue]]
     ) -> None:
         """Let every contest be fought once, several at a time; a pair stays on the CPUs of its job."""
         jobs = len(together.leases)
@@ -130,16 +130,18 @@ class Pairs(ABC):
                 return self._duel(*sides, settings, self._note, self._random, children=children)
 
             def fight(duel: Pair, contest: Contest, starting: float) -> None:
-                self._know(duel, [contest])
+                self._record_facts(duel, [contest])
                 if contest is order[0] or not self.spent():
-                    self._fight(duel, contest, stage, starting * jobs / len(contests), reference)
+                    self._measure_pair(duel, contest, stage, starting * jobs / len(contests), reference)
 
             reference = self._reference.for_job(settings)
-            return PairLane(begin, fight, reference)
+            return JobPair(begin, fight, reference)
 
         order = self._in_turn(contests)
-        crew: Crew[Contest, None] = Crew(together, lane, lambda contest: (contest.base, contest.new))
-        with closing(crew.finished(order)) as several:
+        runner: ParallelRunner[Contest, None] = ParallelRunner(
+            together, lane, lambda contest: (contest.base, contest.new)
+        )
+        with closing(runner.finished(order)) as several:
             for one in several:
                 one.work.facts = facts_together([one.work.facts, {"jobs": one.jobs}])
 
@@ -169,11 +171,11 @@ class Pairs(ABC):
             return
         starting = (time.monotonic() - began) / len(contests)
         with closing(duel):
-            self._know(duel, contests)
+            self._record_facts(duel, contests)
             if goes_on:
                 self._next.begin(base, new)
             for contest in contests if counted else self._in_turn(contests):
-                self._fight(duel, contest, stage, starting, self._reference)
+                self._measure_pair(duel, contest, stage, starting, self._reference)
                 # The next pair has fresh children for what is left.
                 if (contest.failure is not None and not duel.alive) or self.spent():
                     break
@@ -191,13 +193,13 @@ class Pairs(ABC):
         self._small = small(contests) if self._by_whole else set()
         return by_share(contests) if self._is_suite else self._random.sample(contests, len(contests))
 
-    def _know(self, duel: Pair, contests: Sequence[Contest]) -> None:
+    def _record_facts(self, duel: Pair, contests: Sequence[Contest]) -> None:
         """Keep what the children of a pair say of themselves."""
         self.facts = {"base": duel.facts[0], "new": duel.facts[1]}
         for contest in contests:
             contest.versions = (version(duel.facts[0]), version(duel.facts[1]))
 
-    def _fight(
+    def _measure_pair(
         self,
         duel: Pair,
         contest: Contest,

@@ -19,7 +19,7 @@ from opperf.domain.stats.significance import PairedTest
 from opperf.domain.units import format_ratios
 from opperf.parent.analysis.verdict import LEAST_PAIRS, Rule, decide
 from opperf.parent.measuring.contest import Contest
-from opperf.parent.measuring.crew import BYTE_RATE, FLOP_RATE, amounts_of
+from opperf.parent.measuring.parallel import BYTE_RATE, FLOP_RATE, amounts_of
 
 #: What a call takes at least, in seconds: that of a framework to reach its kernel.
 DISPATCH = 3e-6

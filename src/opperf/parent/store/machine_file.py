@@ -14,7 +14,7 @@ from opperf.domain.files.destination import ensure_private, explain_errors, prov
 from opperf.domain.files.text_file import read_json
 from opperf.domain.peaks import Rate
 from opperf.parent.documents.floor import Floor
-from opperf.parent.workers.company import Effect
+from opperf.parent.workers.contention import Effect
 
 #: The facts that make a machine another one, as far as its speed and noise go.
 FACTS = ("cpu", "cores_usable", "hypervisor", "governor", "memory_total")

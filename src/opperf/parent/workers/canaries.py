@@ -18,7 +18,7 @@ from typing import Any
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import HarnessError
 from opperf.domain.stats.order import median
-from opperf.parent.workers.company import CLASSES, Effect
+from opperf.parent.workers.contention import CLASSES, Effect
 from opperf.parent.workers.machine import processor_facts
 
 #: How often a canary runs alone and next to others, and how long it takes each time, in seconds. Its neighbours run a

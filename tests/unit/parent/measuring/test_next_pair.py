@@ -21,7 +21,7 @@ from opperf.parent.measuring import pairs as pairing
 from opperf.parent.measuring.comparing import Comparing
 from opperf.parent.measuring.contest import Contest
 from opperf.parent.measuring.next_pair import NextPair, importing_cpus
-from opperf.parent.workers.company import CLASSES, Effect
+from opperf.parent.workers.contention import CLASSES, Effect
 
 NULL = Trial(Case("add", {"lhs": TensorSpec((8,))}), Side("null"), "forward")
 TORCH = replace(NULL, side=Side("torch"))

@@ -18,12 +18,12 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.plan import Trial
 from opperf.parent.documents.candidates import Judged
-from opperf.parent.measuring.crew import Company, Crew, Lane
 from opperf.parent.measuring.judge.judge import Judge, Terms
 from opperf.parent.measuring.judge.quiet import Quiet
 from opperf.parent.measuring.judge.submissions import Submission
+from opperf.parent.measuring.parallel import Contention, Lane, ParallelRunner
 from opperf.parent.workers.canaries import caches
-from opperf.parent.workers.company import CLASSES
+from opperf.parent.workers.contention import CLASSES
 from opperf.parent.workers.pair_cpus import shared_cpus
 from opperf.parent.workers.topology import leases, usable_cores
 
@@ -78,7 +78,7 @@ def judge_batch(
 
     Raises `InputError` where the reference cannot be had, and where there are not as many CPUs as `jobs` ask for.
     """
-    company = _company(trial, terms, jobs)
+    contention = _contention(trial, terms, jobs)
     left = [one for one in submissions if one.code is not None]
     terms = replace(terms, rule=replace(terms.rule, family=max(terms.rule.family, len(left))))
     quiet, queue = Quiet(), Queue(left)
@@ -92,16 +92,16 @@ def judge_batch(
             yield one, one.unloadable(against, trial.case)
     if not left:
         return
-    crew: Crew[Turn, tuple[Submission, Judged]] = Crew(company, lane, lambda turn: (turn.trial,))
-    with closing(crew.finished([Turn(i, trial) for i in range(len(left))])) as several:
+    runner = ParallelRunner[Turn, tuple[Submission, Judged]](contention, lane, lambda turn: (turn.trial,))
+    with closing(runner.finished([Turn(i, trial) for i in range(len(left))])) as several:
         for done in several:
             yield done.result
 
 
-def _company(trial: Trial, terms: Terms, jobs: int) -> Company:
+def _contention(trial: Trial, terms: Terms, jobs: int) -> Contention:
     """Return the CPUs of the jobs. All may run side by side: what one times, it times alone."""
     if jobs <= 1:
-        return Company([terms.settings.cpus or shared_cpus(trial.side, trial.side) or ()], frozenset(), caches())
+        return Contention([terms.settings.cpus or shared_cpus(trial.side, trial.side) or ()], frozenset(), caches())
     every = leases(usable_cores(usable=terms.settings.cpus), trial.side.threads)
     if jobs > len(every):
         raise InputError(
@@ -109,7 +109,7 @@ def _company(trial: Trial, terms: Terms, jobs: int) -> Company:
             hint="each job needs physical cores of its own",
             slug="jobs",
         )
-    return Company(every[:jobs], frozenset(product(CLASSES, CLASSES)), caches())
+    return Contention(every[:jobs], frozenset(product(CLASSES, CLASSES)), caches())
 
 
 class _Job:

@@ -1,4 +1,4 @@
-"""What bears company: how far work of one class slows down while other jobs run work of another class."""
+"""Contention: how far work of one class slows down while other jobs run work of another class."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Jobs that measure side by side on this machine: who may run at once, on which CPUs, and next to whom.
 
 Each job is a thread with children on CPUs of its own. It takes what its class of work lets run next to what runs
-already, first that which few others bear; what nothing else bears is left for the end, when nothing else runs. Children
-start before anything is timed, so that no import of a framework is a neighbour. A device other than the CPUs serves one
-job at a time.
+already, first that which fits beside few others; what fits beside nothing is left for the end. Children start before
+anything is timed, so that no import of a framework is a neighbour. A device other than the CPUs serves one job at a
+time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from opperf.domain.peaks import PRODUCT
 from opperf.domain.plan import Settings, Trial
 from opperf.parent.measuring.calibration import effects, stored_rates
 from opperf.parent.workers.canaries import Caches, caches
-from opperf.parent.workers.company import CLASSES, peaceful_pairs
+from opperf.parent.workers.contention import CLASSES, peaceful_pairs
 from opperf.parent.workers.topology import leases, usable_cores
 
 #: How far jobs may slow each other down: with `--jobs auto`, and where the user chose their number.
@@ -56,7 +56,7 @@ class Rates:
 
 
 @dataclass(frozen=True)
-class Company:
+class Contention:
     """The CPUs of each job, and the pairs of classes of work that may run side by side on them.
 
     `formulas` are neutral cases by the ids of those that a framework names in its own way.
@@ -70,7 +70,7 @@ class Company:
     _seconds: dict[tuple[object, ...], float] = field(default_factory=dict)
 
     @property
-    def own_kind(self) -> Sequence[str]:
+    def repeatable(self) -> Sequence[str]:
         """The classes of which several may run at once."""
         return [kind for kind in CLASSES if (kind, kind) in self.pairs]
 
@@ -78,17 +78,17 @@ class Company:
         """Return the class of a trial's work; None on a GPU, which shares little with the CPUs and the other GPUs."""
         return self.class_of(trial) if trial.side.device == "cpu" else None
 
-    def bears(self, kind: str | None, other: str | None) -> bool:
+    def may_run_beside(self, kind: str | None, other: str | None) -> bool:
         """Whether work of two classes may run side by side."""
         return kind is None or other is None or (kind, other) in self.pairs
 
-    def company_of(self, kind: str | None) -> int:
+    def neighbours_of(self, kind: str | None) -> int:
         """Return how many classes may run next to one."""
-        return sum(self.bears(kind, other) for other in CLASSES)
+        return sum(self.may_run_beside(kind, other) for other in CLASSES)
 
-    def is_shy(self, kind: str | None) -> bool:
+    def needs_quiet(self, kind: str | None) -> bool:
         """Whether some class may not run next to one."""
-        return self.company_of(kind) < len(CLASSES)
+        return self.neighbours_of(kind) < len(CLASSES)
 
     def class_of(self, trial: Trial) -> str:
         """Return the class of a trial's work, by the bytes and FLOPs of its formulas; by its inputs without any.
@@ -131,7 +131,7 @@ def _computation(trial: Trial) -> tuple[object, ...]:
     return (trial.case.id, trial.side.process, trial.direction)
 
 
-def company(settings: Settings, threads: int, note: Callable[[str], None]) -> Company:
+def contention_of(settings: Settings, threads: int, note: Callable[[str], None]) -> Contention:
     """Return the CPUs of the jobs that settings ask for; raises `InputError` where there are not as many."""
     every = leases(usable_cores(usable=settings.cpus), threads)
     if settings.jobs > max(1, len(every)):
@@ -149,22 +149,22 @@ def company(settings: Settings, threads: int, note: Callable[[str], None]) -> Co
         return together
     for jobs in _numbers(len(every)):
         together = _together(every[:jobs], threads, AUTO, note)
-        if CLASSES[0] in together.own_kind:
-            note(f"note: `--jobs auto` is {jobs} on this machine, for {', '.join(together.own_kind)} work")
+        if CLASSES[0] in together.repeatable:
+            note(f"note: `--jobs auto` is {jobs} on this machine, for {', '.join(together.repeatable)} work")
             return together
     few = len(every) < 2
     reason = "the CPUs that may be used have room for one" if few else "more jobs would disturb each other"
     note(f"note: `--jobs auto` is 1: {reason}")
-    return Company(every[:1], frozenset(), caches())
+    return Contention(every[:1], frozenset(), caches())
 
 
-def _together(leases: Sequence[tuple[int, ...]], threads: int, most: float, note: Callable[[str], None]) -> Company:
-    """Return the company of jobs on these CPUs, by what canaries show of them and by the measured peaks."""
+def _together(leases: Sequence[tuple[int, ...]], threads: int, most: float, note: Callable[[str], None]) -> Contention:
+    """Return which jobs may run side by side on these CPUs, by what canaries show and by the measured peaks."""
     noted, count = effects(leases, note), len(leases)
     streams = [one.rate for one in noted if one.rate and one.subject == one.neighbour == CLASSES[-1]]
     products = [one.rate for one in stored_rates() if (one.kind, one.device, one.threads) == (PRODUCT, "cpu", threads)]
     rates = Rates(min(streams, default=BYTE_RATE), max(products, default=threads * FLOP_RATE))
-    return Company(leases, peaceful_pairs(noted, count, most), caches(), rates)
+    return Contention(leases, peaceful_pairs(noted, count, most), caches(), rates)
 
 
 def _numbers(most: int) -> list[int]:
@@ -207,7 +207,7 @@ class Finished(Generic[T, R]):
     jobs: JsonDict
 
 
-class Crew(Generic[T, R]):
+class ParallelRunner(Generic[T, R]):
     """Measures pieces of work side by side: each is a trial, or several that must not part.
 
     `lane` makes what a job measures with, on its CPUs; `trials` are those of a piece of work.
@@ -215,7 +215,7 @@ class Crew(Generic[T, R]):
 
     def __init__(
         self,
-        together: Company,
+        together: Contention,
         lane: Callable[[tuple[int, ...]], Lane[T, R]],
         trials: Callable[[T], Sequence[Trial]],
     ) -> None:
@@ -263,15 +263,15 @@ class Crew(Generic[T, R]):
         """Return the number of jobs that have something to do."""
         gpus = {device for work in works for device in self._devices(work)}
         kinds = {kind for several in self._kinds.values() for kind in several}
-        if not any(self._together.bears(one, other) for one in kinds for other in kinds):
+        if not any(self._together.may_run_beside(one, other) for one in kinds for other in kinds):
             return 1
         return max(1, min(len(self._together.leases), len(works), len(gpus) or len(works)))
 
     def _may_meet(self, work: T, other: T) -> bool:
         """Whether two pieces of work may run side by side: any of their trials may, and none shares a device."""
         mine, theirs = self._kinds[id(work)], self._kinds[id(other)]
-        bears = all(self._together.bears(kind, another) for kind in mine for another in theirs)
-        return bears and self._devices(work).isdisjoint(self._devices(other))
+        compatible = all(self._together.may_run_beside(kind, another) for kind in mine for another in theirs)
+        return compatible and self._devices(work).isdisjoint(self._devices(other))
 
     def _devices(self, work: T) -> set[str]:
         """Return what a piece of work needs for itself."""
@@ -309,7 +309,7 @@ class Crew(Generic[T, R]):
             self._news.put(error)
 
     def _take(self, place: int, last: T | None, *, waits: bool = True) -> T | None:
-        """Return what a job measures next: what bears all that runs, of its children if it can be.
+        """Return what a job measures next: what may run beside all that runs, of its children if it can be.
 
         At first none `waits` for its turn: who runs has not begun, and waits for the children of all jobs.
         """
@@ -331,15 +331,15 @@ class Crew(Generic[T, R]):
             return None
 
     def _next(self, last: T | None) -> T | None:
-        """Return what may run next to all that runs, that which few others bear first: it must not be left over."""
+        """Return what may run next to all that runs; first what fits beside few others, which must not be left over."""
         others = [work for work, _ in self._running.values()]
         free = [work for work in self._ahead if all(self._may_meet(work, other) for other in others)]
         sides = None if last is None else self._sides(last)
 
         def rank(work: T) -> tuple[bool, int]:
             elsewhere = sides is not None and self._sides(work) != sides
-            company = min((self._together.company_of(kind) for kind in self._kinds[id(work)]), default=0)
-            return elsewhere, company or len(CLASSES) + 1
+            neighbours = min((self._together.neighbours_of(kind) for kind in self._kinds[id(work)]), default=0)
+            return elsewhere, neighbours or len(CLASSES) + 1
 
         return min(free, key=rank, default=None)
 

@@ -18,17 +18,17 @@ from opperf.domain.measurement import Measurement, Outcome, Sample, Samples
 from opperf.domain.peaks import Rate
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.tensor import TensorSpec
-from opperf.parent.measuring import crew as module
-from opperf.parent.measuring.crew import PASSES, Company, Crew, Lane, Rates, company
+from opperf.parent.measuring import parallel as module
+from opperf.parent.measuring.parallel import PASSES, Contention, Lane, ParallelRunner, Rates, contention_of
 from opperf.parent.workers.canaries import Caches
-from opperf.parent.workers.company import CLASSES, Effect
+from opperf.parent.workers.contention import CLASSES, Effect
 from opperf.parent.workers.topology import Core
 
 SIZES = Caches(1 << 20, 32 << 20)
 SMALL = [Trial(operator(name).case("small"), Side("null"), "forward") for name in ("add", "exp", "log", "sqrt")]
 LARGE = Trial(operator("add").case("large"), Side("null"), "forward")
 ALL = frozenset(product(CLASSES, CLASSES))
-TWO = Company([(1,), (0,)], {("compute", "compute")}, SIZES)
+TWO = Contention([(1,), (0,)], {("compute", "compute")}, SIZES)
 #: A wait that only a defect makes fail, in seconds.
 PATIENCE = 30.0
 
@@ -58,15 +58,17 @@ class FakeLane:
         self.interrupted.set()
 
 
-def crew(together: Company, answer: Callable[[FakeLane, Trial], Outcome], lanes: list[FakeLane] | None = None) -> Any:
-    """Return a crew whose jobs answer so; `lanes` gets what they measure with."""
+def runner(
+    together: Contention, answer: Callable[[FakeLane, Trial], Outcome], lanes: list[FakeLane] | None = None
+) -> Any:
+    """Return a runner whose jobs answer so; `lanes` gets what they measure with."""
     every = [] if lanes is None else lanes
 
     def lane(cpus: tuple[int, ...]) -> Lane[Trial, Outcome]:
         every.append(FakeLane(cpus, answer))
         return every[-1]
 
-    return Crew(together, lane, lambda trial: (trial,))
+    return ParallelRunner(together, lane, lambda trial: (trial,))
 
 
 def measured(lane: FakeLane, trial: Trial) -> Outcome:
@@ -81,7 +83,7 @@ def test_two_trials_run_at_once_on_cpus_of_their_own_and_say_so() -> None:
         together.wait()
         return measured(lane, trial)
 
-    outcomes = list(crew(TWO, meet).finished(SMALL[:2]))
+    outcomes = list(runner(TWO, meet).finished(SMALL[:2]))
     facts = {one.work.case.operator: one.jobs for one in outcomes}
     assert sorted(one["cpus"] for one in facts.values()) == [[0], [1]]
     assert facts["add"]["beside"] == ["null exp forward"]
@@ -90,7 +92,7 @@ def test_two_trials_run_at_once_on_cpus_of_their_own_and_say_so() -> None:
 
 
 def test_each_trial_is_measured_once() -> None:
-    outcomes = list(crew(TWO, measured).finished([*SMALL, LARGE]))
+    outcomes = list(runner(TWO, measured).finished([*SMALL, LARGE]))
     assert sorted(one.work.key for one in outcomes) == sorted(one.key for one in [*SMALL, LARGE])
 
 
@@ -106,7 +108,7 @@ def test_what_bears_no_company_is_measured_when_nothing_else_runs() -> None:
         running.discard(trial.case.id)
         return outcome
 
-    outcomes = list(crew(TWO, watch).finished([LARGE, *SMALL]))
+    outcomes = list(runner(TWO, watch).finished([LARGE, *SMALL]))
     assert next_to_large == [set()]
     assert outcomes[-1].jobs["beside"] == []
     assert outcomes[-1].work is LARGE
@@ -120,7 +122,7 @@ def test_children_start_before_anything_is_measured() -> None:
         started.append(sum(len(one.started) for one in lanes))
         return measured(lane, trial)
 
-    list(crew(TWO, watch, lanes).finished(SMALL))
+    list(runner(TWO, watch, lanes).finished(SMALL))
     assert set(started) == {2}
 
 
@@ -139,8 +141,8 @@ def test_a_gpu_serves_one_job_at_a_time() -> None:
             busy.remove(trial.side.device)
         return outcome
 
-    three = Company([(2,), (1,), (0,)], ALL, SIZES)
-    assert len(list(crew(three, watch).finished(trials))) == 4
+    three = Contention([(2,), (1,), (0,)], ALL, SIZES)
+    assert len(list(runner(three, watch).finished(trials))) == 4
     assert all(len(set(devices)) == len(devices) for devices in at_once)
 
 
@@ -152,7 +154,7 @@ def test_a_stop_ends_the_children_of_every_job_and_keeps_nothing_of_them() -> No
             assert lane.interrupted.wait(PATIENCE)
         return measured(lane, trial)
 
-    with closing(crew(TWO, hang, lanes).finished(SMALL[:3])) as outcomes:
+    with closing(runner(TWO, hang, lanes).finished(SMALL[:3])) as outcomes:
         assert next(outcomes).work is SMALL[0]
     assert any(lane.interrupted.is_set() for lane in lanes)
 
@@ -162,16 +164,16 @@ def test_a_defect_in_a_job_is_raised_where_outcomes_are_taken() -> None:
         raise HarnessError("the disk is full")
 
     with pytest.raises(HarnessError, match="disk is full"):
-        list(crew(TWO, fail).finished(SMALL))
+        list(runner(TWO, fail).finished(SMALL))
 
 
-def pairs(works: list[tuple[Trial, Trial]], together: Company) -> tuple[list[Any], list[int]]:
+def pairs(works: list[tuple[Trial, Trial]], together: Contention) -> tuple[list[Any], list[int]]:
     """Measure pairs of trials; return what is finished, and how many pairs ran at once when each began."""
     running: list[object] = []
     at_once: list[int] = []
     lock = threading.Lock()
 
-    class PairLane(FakeLane):
+    class JobPair(FakeLane):
         def start(self, work: Any) -> None:
             pass
 
@@ -184,9 +186,9 @@ def pairs(works: list[tuple[Trial, Trial]], together: Company) -> tuple[list[Any
                 running.remove(work)
 
     def lane(cpus: tuple[int, ...]) -> Any:
-        return PairLane(cpus, measured)
+        return JobPair(cpus, measured)
 
-    return list(Crew(together, lane, lambda pair: pair).finished(works)), at_once
+    return list(ParallelRunner(together, lane, lambda pair: pair).finished(works)), at_once
 
 
 def test_a_pair_runs_alone_where_one_of_its_trials_bears_no_company() -> None:
@@ -227,8 +229,8 @@ def test_the_rates_are_those_of_the_canaries_that_streamed_side_by_side(
     told = noted({})
     monkeypatch.setattr(module, "effects", effects)
     monkeypatch.setattr(module, "stored_rates", lambda: (peak(1, 6e10), peak(2, 1.1e11)))
-    assert company(Settings(jobs=2), 1, told.append).rates == Rates(4e9, 6e10)
-    assert company(Settings(jobs=2), 2, told.append).rates == Rates(4e9, 1.1e11)
+    assert contention_of(Settings(jobs=2), 1, told.append).rates == Rates(4e9, 6e10)
+    assert contention_of(Settings(jobs=2), 2, told.append).rates == Rates(4e9, 1.1e11)
 
 
 def peak(threads: int, rate: float) -> Rate:
@@ -247,7 +249,7 @@ def test_work_that_is_slow_for_its_bytes_does_not_stream_and_its_backward_pass_i
     assert (alone.class_of(forward), alone.class_of(backward)) == ("cache", "cache")
 
 
-def watch_company(together: Company, trials: list[Trial]) -> list[tuple[str, ...]]:
+def watch_company(together: Contention, trials: list[Trial]) -> list[tuple[str, ...]]:
     """Measure trials; return the classes that ran at once, each time that a trial began or ended."""
     running: list[str] = []
     seen: list[tuple[str, ...]] = []
@@ -263,7 +265,7 @@ def watch_company(together: Company, trials: list[Trial]) -> list[tuple[str, ...
             running.remove(kind)
         return measured(lane, trial)
 
-    assert len(list(crew(together, watch).finished(trials))) == len(trials)
+    assert len(list(runner(together, watch).finished(trials))) == len(trials)
     return seen
 
 
@@ -274,7 +276,7 @@ def test_work_that_disturbs_its_own_kind_only_runs_next_to_other_work_and_first(
     assert ("streaming", "streaming") not in seen
     assert ("compute", "streaming") in seen
     one_job = replace(others, leases=[(0,)])
-    assert [one.work for one in crew(one_job, measured).finished([*SMALL, *large])] == [*large, *SMALL]
+    assert [one.work for one in runner(one_job, measured).finished([*SMALL, *large])] == [*large, *SMALL]
 
 
 def test_a_backward_pass_that_the_forward_one_shows_not_to_stream_need_not_wait_for_its_turn() -> None:
@@ -315,9 +317,9 @@ def noted(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[tuple[str, int], fl
 
 def test_auto_is_the_largest_number_whose_effect_is_small(noted: Callable[..., list[str]]) -> None:
     told = noted({("compute", 4): 0.02, ("streaming", 2): 0.5})
-    chosen = company(Settings(jobs=0), 1, told.append)
+    chosen = contention_of(Settings(jobs=0), 1, told.append)
     assert len(chosen.leases) == 2
-    assert chosen.own_kind == ["compute", "cache"]
+    assert chosen.repeatable == ["compute", "cache"]
     assert told == ["note: `--jobs auto` is 2 on this machine, for compute, cache work"]
 
 
@@ -326,24 +328,24 @@ def test_auto_says_that_there_is_room_for_one_only(
 ) -> None:
     told = noted({})
     monkeypatch.setattr(module, "usable_cores", lambda usable: [Core((0,))])
-    assert len(company(Settings(jobs=0), 1, told.append).leases) == 1
+    assert len(contention_of(Settings(jobs=0), 1, told.append).leases) == 1
     assert told == ["note: `--jobs auto` is 1: the CPUs that may be used have room for one"]
 
 
 def test_auto_is_one_where_everything_disturbs(noted: Callable[..., list[str]]) -> None:
     told = noted({("compute", 4): 0.02, ("compute", 2): 0.02})
-    assert len(company(Settings(jobs=0), 1, told.append).leases) == 1
+    assert len(contention_of(Settings(jobs=0), 1, told.append).leases) == 1
 
 
 def test_a_number_that_the_user_chose_holds_and_what_disturbs_runs_alone(noted: Callable[..., list[str]]) -> None:
-    chosen = company(Settings(jobs=4), 1, noted({("compute", 4): 0.02, ("cache", 4): 0.04}).append)
+    chosen = contention_of(Settings(jobs=4), 1, noted({("compute", 4): 0.02, ("cache", 4): 0.04}).append)
     assert len(chosen.leases) == 4
-    assert chosen.own_kind == ["compute", "streaming"]
-    assert chosen.bears("compute", "streaming")
-    assert not chosen.bears("cache", "compute")
-    assert not chosen.bears("compute", "cache")
+    assert chosen.repeatable == ["compute", "streaming"]
+    assert chosen.may_run_beside("compute", "streaming")
+    assert not chosen.may_run_beside("cache", "compute")
+    assert not chosen.may_run_beside("compute", "cache")
 
 
 def test_more_jobs_than_cores_are_refused(noted: Callable[..., list[str]]) -> None:
     with pytest.raises(InputError, match="`--jobs` is 3, but the available CPUs have room for 2 of 2 threads"):
-        company(Settings(jobs=3), 2, noted({}).append)
+        contention_of(Settings(jobs=3), 2, noted({}).append)

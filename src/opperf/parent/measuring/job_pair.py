@@ -12,7 +12,7 @@ from opperf.parent.workers.process import Worker
 from opperf.parent.workers.reference import Reference
 
 
-class PairLane:
+class JobPair:
     """The pair of children of one job. `fight` is told how long it took to start them, in seconds."""
 
     def __init__(
@@ -21,14 +21,14 @@ class PairLane:
         fight: Callable[[Pair, Contest, float], None],
         reference: Reference,
     ) -> None:
-        self._begin, self._fight, self._reference = begin, fight, reference
+        self._begin, self._measure_pair, self._reference = begin, fight, reference
         self._children: list[Worker] = []
         self._duel: Pair | None = None
         self._broken: str | None = None
         self._starting = 0.0
         self._interrupted = False
 
-    def __enter__(self) -> PairLane:
+    def __enter__(self) -> JobPair:
         return self
 
     def __exit__(self, *trouble: object) -> None:
@@ -51,7 +51,7 @@ class PairLane:
         if self._duel is None and self._broken is None:
             self.start(work)
         if self._duel is not None:
-            self._fight(self._duel, work, self._starting)
+            self._measure_pair(self._duel, work, self._starting)
         else:
             work.failure = self._broken
         if self._interrupted:  # its children were ended from outside
