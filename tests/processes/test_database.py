@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -24,6 +25,8 @@ from opperf.domain.measurement import Quantity
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.record import Record, Run, Statistics, Value
 from opperf.domain.tensor import TensorSpec
+from opperf.parent.commands.exchange import import_results
+from opperf.parent.commands.history import imported_changes
 from opperf.parent.documents.comparison import Comparison, ComparisonRun, Verdict
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
@@ -100,6 +103,26 @@ def test_pages_ask_either_system_alike(address: str) -> None:
         assert read_value(archive.document_json("night2"), "night2") == night(2, "1.2", 1.2)
 
 
+def test_builds_of_another_tool_are_imported_into_either_system_alike(address: str, tmp_path: Path) -> None:
+    folder = tmp_path / "results"
+    (folder / "vm").mkdir(parents=True)
+    names = [f"time_{name}" for name in ("sum", "sort")]
+    benchmarks = {name: {"name": name, "type": "time", "param_names": ["n"]} for name in names}
+    (folder / "benchmarks.json").write_text(json.dumps(benchmarks))
+    (folder / "vm" / "machine.json").write_text(json.dumps({"machine": "vm"}))
+    for i in range(12):
+        level = 1e-3 if i < 6 else 2e-3  # each moves by a little, and by as much as it takes in the middle
+        times = [[level * (1 + place / 1000 * (i % 3)) for place in range(2)], [["10", "20"]]]
+        build = {"commit_hash": f"{i:x}" * 40, "date": 1_600_000_000_000 + i, "results": dict.fromkeys(names, times)}
+        (folder / "vm" / f"{i}-py.json").write_text(json.dumps(build))
+    added = [import_results([folder], address).additions for _ in range(2)]
+    assert [{addition.outcome for addition in additions} for additions in added] == [{"added"}, {"there"}]
+    with Archive(Address.of(address)) as archive:
+        found = imported_changes(archive)
+        assert (found.series, {change.change.after[0] for change in found.changes}) == (4, {"6"})
+        assert count(archive, schema.records) == 48
+
+
 def start(address: str, name: str, count: int, wide: int) -> subprocess.Popen[str]:
     """Start a process that adds so many runs of so many records."""
     command = [sys.executable, str(WRITER), address, name, str(count), str(wide)]
@@ -150,7 +173,7 @@ def test_a_writer_that_is_killed_leaves_whole_runs_only(address: str) -> None:
 #: Pages that ask the database in every way that there is.
 PAGES = (
     *("/", "/?framework=torch&build=2.12.dev20&since=2026-10-10", "/changes", "/changes?category=matmul", "/operators"),
-    *("/operators/matmul", "/operators/matmul?metric=memory", "/runs", "/runs?kind=run&since=2026-10-10"),
+    *("/operators/matmul", "/operators/matmul?metric=memory_peak", "/runs", "/runs?kind=run&since=2026-10-10"),
     *("/runs/run-25", "/runs/night-29", "/runs/floors", "/beside?base=run-00&new=run-25", "/suites"),
     *("/suites/small%20net", "/machines", "/machines/1", "/search?q=MAT", "/search?q=numpy+2"),
 )
