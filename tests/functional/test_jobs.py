@@ -173,7 +173,7 @@ def test_a_gate_judges_side_by_side_as_its_file_or_an_option_says(opperf: Opperf
     alone = opperf("gate", "--jobs", "1", "--output", "alone.json")
     assert alone.code == 1, alone.err
     assert not any("jobs" in one["facts"] for one in _document("alone.json")["comparisons"])
-    assert "`--jobs`: found 'no', expected" in opperf("gate", "--jobs", "no").err
+    assert "`--jobs` is `no`, expected `auto` or" in opperf("gate", "--jobs", "no").err
 
 
 @pytest.mark.slow

@@ -82,8 +82,10 @@ def _tolerances(usual: float) -> Reader:
     """Read one percentage for all operators, or a table of them by name or pattern; `*` is what is usual."""
 
     def read(value: object, folder: Path) -> Tolerances:
-        if isinstance(value, Tolerances):
-            return Tolerances(_percent(value.usual, folder))
+        if isinstance(value, Tolerances):  # of the command line, which has read it
+            if value.usual <= 0:
+                raise _wrong(value.usual, "more than 0%")
+            return value
         if not isinstance(value, dict):
             return Tolerances(_percent(value, folder))
         by_pattern: dict[str, float] = {}
