@@ -41,7 +41,8 @@ def describe(error: UsageError) -> str:
         others = f"known: {', '.join(names)}" if len(names) < MANY else f"`{command} --help` lists all"
         return _message(f"`{command}` has no command `{word}`", _did_you_mean(near(word, names)) or others)
     if isinstance(error, exceptions.BadOptionUsage):
-        return _message(f"`{error.option_name}` needs a value", hint)
+        needs = "takes no" if "does not take" in error.message else "needs a"
+        return _message(f"`{error.option_name}` {needs} value", hint)
     return _message(_lower(error.message), hint)
 
 
