@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import pbkdf2_hmac
 from threading import Thread
 
@@ -131,7 +132,15 @@ def test_what_looking_takes_is_no_work_of_a_function(monkeypatch: pytest.MonkeyP
 
 def work() -> None:
     """Compute for some milliseconds, without the interpreter's lock."""
-    pbkdf2_hmac("sha256", b"a", b"b", 60_000)
+    pbkdf2_hmac("sha256", b"a", b"b", 200_000)
+
+
+@pytest.fixture(autouse=True)
+def no_collection() -> Iterator[None]:
+    """No garbage is collected: of all that tests have made, that takes the asking thread far longer than the work."""
+    gc.disable()
+    yield
+    gc.enable()
 
 
 def test_a_thread_that_computes_is_told_from_the_one_that_calls() -> None:
