@@ -12,6 +12,7 @@ from pathlib import Path
 from tests.each import each
 
 import opperf
+from opperf.parent.workers.package import AT_HOME
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -66,3 +67,10 @@ def test_a_framework_is_imported_by_backends_and_faces_only(framework: str) -> N
     # What judges computes with NumPy, whatever it judges.
     judges = ("child/judging/",) if framework == "numpy" else ()
     assert [name for name in importers if not name.startswith(("child/backends/", "compat/", *judges))] == []
+
+
+def test_no_child_imports_what_its_folder_does_not_have() -> None:
+    home = re.compile(rf"^\s*(from|import) opperf\.({'|'.join(AT_HOME)})\b", re.MULTILINE)
+    children = [name for name in modules() if name.startswith("child/")]
+    assert [name for name in children if home.search((PACKAGE / name).read_text(encoding="utf-8"))] == []
+    assert home.search("    from opperf.param.configs import a")
