@@ -256,6 +256,6 @@ def test_a_count_of_vectorised_work_comes_with_a_warning() -> None:
 
 
 def test_only_a_clock_that_compares_is_taken() -> None:
-    done = compare("add", "--base", "null", "--new", "null", "--clock", "native")
+    done = compare("add", "--base", "null", "--new", "null", "--clock", "profiler")
     assert done.code == 2
     assert "expected wall or instructions" in done.err

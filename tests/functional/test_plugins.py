@@ -209,7 +209,7 @@ def test_a_model_file_of_a_plugins_framework_is_refused_with_a_reason(opperf: Op
 
 
 def test_the_profiler_of_a_plugins_framework_is_no_clock_and_says_so(opperf: Opperf, tiny: Path) -> None:
-    words = ("--framework", "tiny", "--plugin", tiny, "--clock", "native", "--direction", "forward")
+    words = ("--framework", "tiny", "--plugin", tiny, "--clock", "profiler", "--direction", "forward")
     (record,) = opperf("run", "add", *words, "--format", "json").records
     assert record["reason"]["message"] == "opperf cannot read operator times from the profiler of tiny"
 

@@ -241,9 +241,9 @@ def test_without_valgrind_no_instructions_are_counted_and_the_hint_installs_it(
 
 
 def test_the_frameworks_own_clock_is_asked_for_and_where_there_is_none_the_trial_is_skipped(opperf: Opperf) -> None:
-    done = opperf("run", "null:steady", "--clock", "native", "--format", "json")
+    done = opperf("run", "null:steady", "--clock", "profiler", "--format", "json")
     assert done.code == 0
-    assert [record["reason"]["slug"] for record in done.records] == ["no_native_clock"]
+    assert [record["reason"]["slug"] for record in done.records] == ["no_profiler_clock"]
 
 
 def test_warmup_counts_the_calls_before(measure: Measure) -> None:

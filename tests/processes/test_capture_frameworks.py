@@ -150,11 +150,11 @@ def test_every_operator_of_tensorflow_with_open_dimensions_runs_alone_with_the_n
 def test_tensorflows_own_clock_tells_the_time_of_the_kernel_without_python(command: Command, tmp_path: Path) -> None:
     output = tmp_path / "run.json"
     case = ("tensorflow:tf.raw_ops.Tanh", "--input", "x=64x64", "--direction", "forward")
-    done = command("run", *case, "--clock", "native", "--runs", 5, "--output", output)
+    done = command("run", *case, "--clock", "profiler", "--runs", 5, "--output", output)
     assert done.returncode == 0, done.stderr
     (record,) = json.loads(output.read_text())["records"]
     time = record["metrics"]["time"]
-    assert (time["clock"], time["sync"]) == ("native", "operator")
+    assert (time["clock"], time["sync"]) == ("profiler", "operator")
     assert time["samples"]
     assert time["min"] > 0
     assert "cpu_time" not in record["metrics"]

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from opperf.catalog import Operator, catalog
-from opperf.child.backends import native_clock
+from opperf.child.backends import profiler_clock
 from opperf.child.measure.disturbance import ProcessCounters
 from opperf.child.measure.engine import Engine
 from opperf.child.measure.host import fix_allocator
@@ -34,7 +34,7 @@ from opperf.domain.case import Case
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.measurement import CountedTimes
-from opperf.domain.plan import NATIVE, Settings, Side, Trial
+from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.tensor import TensorSpec
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from opperf.domain.measurement import Measurement
 
 #: `python` is opperf's engine, `native` the framework's own profiler.
-PROFILERS = (NATIVE, "python")
+PROFILERS = ("native", "python")
 SEED = 0
 
 
@@ -133,9 +133,9 @@ class InProcess:
             )
         settings = Settings(warmup=warmup, runs=runs, memory=memory, latency=False)
         work = self.ready(subject, direction)
-        if profiler == NATIVE:
-            native = native_clock(self.backend.name)
-            measurement: Measurement = native.measure(self.backend, self._counters, work.work, settings, took=work.took)
+        if profiler == "native":
+            clock = profiler_clock(self.backend.name)
+            measurement: Measurement = clock.measure(self.backend, self._counters, work.work, settings, took=work.took)
             return measurement
         return self._engine.measure(work.work, settings, output_bytes=work.output_bytes, took=work.took)
 

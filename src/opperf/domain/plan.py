@@ -27,19 +27,20 @@ TIMED, SMALL, UNCHECKED = "timed", "small", "none"
 CHECKS = (TIMED, SMALL, UNCHECKED)
 #: The fields of a side that say how its framework runs, as a user writes them: `threads=2`.
 HOW = ("device", "mode", "threads", "engine", "allocator")
-#: By which clock trials are timed: `wall` is opperf's engine, `native` the framework's own profiler.
-NATIVE = "native"
+#: By which clock trials are timed: `wall` is opperf's engine, `profiler` the framework's own profiler.
+PROFILER = "profiler"
 #: The frameworks whose profiler tells the time of single operators.
-NATIVE_CLOCKS = ("mxnet", "tensorflow")
+PROFILER_CLOCKS = ("mxnet", "tensorflow")
 #: `instructions` also counts what a call executes, under Valgrind.
 INSTRUCTIONS = "instructions"
-CLOCKS = ("wall", NATIVE, INSTRUCTIONS)
+CLOCKS = ("wall", PROFILER, INSTRUCTIONS)
 #: The variable that tells a child that it counts instructions. Each layout of memory makes it longer by so many bytes:
 #: where the environment ends, the heap of Python's start begins. `PLACING` does that where time is measured.
 COUNTING, PLACING, LAYOUT_BYTES = "OPPERF_COUNTING", "OPPERF_PLACING", 1000
 #: Where the tensors of two sides lie that are compared, anew in each round: at the same places, or each at its own.
 PLACEMENTS = PLANNED, DRAWN = "planned", "drawn"
 #: Who makes the calls of a block: `python`, or also a loop in C or C++ (`native`).
+NATIVE = "native"
 LOOPS = ("python", NATIVE)
 #: Whether equal children share what their compilers have written to the disk.
 SHARED_CODE = "shared"
@@ -308,13 +309,13 @@ class Settings(Fields):
                 option = f"--{name.replace('_', '-')}"
                 raise InputError(f"`{option}` is `{getattr(self, name)}`, expected {' or '.join(names)}")
         self._check_metric()
-        if self.clock == NATIVE and self.cache == "cold":
-            raise InputError("`--clock native` cannot be combined with a cold cache", hint="leave out `--cache cold`")
+        if self.clock == PROFILER and self.cache == "cold":
+            raise InputError("`--clock profiler` cannot be combined with a cold cache", hint="leave out `--cache cold`")
 
-        if self.clock == NATIVE and self.loop == NATIVE:
+        if self.clock == PROFILER and self.loop == NATIVE:
             raise InputError(
-                "`--clock native` cannot be combined with `--loop native`",
-                hint="leave out `--clock native`: it has no time of Python in it",
+                "`--clock profiler` cannot be combined with `--loop native`",
+                hint="leave out `--clock profiler`: it has no time of Python in it",
             )
 
     def _check_metric(self) -> None:

@@ -12,7 +12,7 @@ from tests.each import each
 from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.errors import InputError
-from opperf.domain.plan import Settings, Side, Trial
+from opperf.domain.plan import CLOCKS, LOOPS, Settings, Side, Trial
 from opperf.domain.tensor import TensorSpec
 
 SIDE = Side("torch", "torch==2.1", "cuda:0", "compiled", 4, "torch.add", "threaded", "default", {"b": "2", "a": "1"})
@@ -105,8 +105,8 @@ def test_a_bad_setting_is_refused_by_the_name_of_its_option(name: str, value: An
 
 
 def test_a_frameworks_own_clock_has_no_cold_cache() -> None:
-    with pytest.raises(InputError, match="`--clock native` cannot be combined with a cold cache"):
-        Settings(clock="native", cache="cold")
+    with pytest.raises(InputError, match="`--clock profiler` cannot be combined with a cold cache"):
+        Settings(clock="profiler", cache="cold")
 
 
 def test_no_warmup_is_a_setting() -> None:
@@ -122,7 +122,7 @@ CHANGED: dict[str, Any] = {
     "budget": 9.0,
     "processes": 9,
     "cache": "cold",
-    "clock": "native",
+    "clock": "profiler",
     "seed": 9,
     "cpus": (0, 1),
     "memory": False,
@@ -151,9 +151,13 @@ def test_a_setting_that_changes_what_is_measured_is_a_difference(name: str) -> N
     assert differing == ([] if name in PLAIN else [name])
 
 
+def test_a_clock_and_a_loop_have_no_word_in_common() -> None:
+    assert not {*CLOCKS} & {*LOOPS}
+
+
 def test_a_clock_without_python_has_no_loop_without_python() -> None:
-    with pytest.raises(InputError, match="`--clock native` cannot be combined with `--loop native`"):
-        Settings(clock="native", loop="native")
+    with pytest.raises(InputError, match="`--clock profiler` cannot be combined with `--loop native`"):
+        Settings(clock="profiler", loop="native")
 
 
 @each("name", CHANGED)

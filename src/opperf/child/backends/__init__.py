@@ -31,8 +31,8 @@ __all__ = [
     "load_plugin",
     "load_runtime",
     "model_file",
-    "native_clock",
     "problem_tools",
+    "profiler_clock",
     "ranges",
     "start",
     "start_from",
@@ -107,10 +107,11 @@ def load_plugin(path: Path) -> ModuleType:
     return module
 
 
-def native_clock(framework: str) -> Any:
+def profiler_clock(framework: str) -> Any:
     """Return the module that measures by a framework's own profiler; raises `Unsupported` where there is none."""
     message = f"opperf cannot read operator times from the profiler of {framework}"
-    return _part(framework, "native", Unsupported(message, slug="no_native_clock", hint="leave out `--clock native`"))
+    reason = Unsupported(message, slug="no_profiler_clock", hint="leave out `--clock profiler`")
+    return _part(framework, "profiler_clock", reason)
 
 
 def ranges(framework: str) -> Any:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from opperf.catalog import catalog
-from opperf.child.backends import native_clock
+from opperf.child.backends import profiler_clock
 from opperf.child.backends.binding import Call
 from opperf.child.backends.naming.paths import Refusal
 from opperf.child.measure.block import Block
@@ -44,7 +44,7 @@ from opperf.domain.explanation import Explanation, typical
 from opperf.domain.measurement import Measurement
 from opperf.domain.message import replies, requests
 from opperf.domain.message.requests import R, Request
-from opperf.domain.plan import NATIVE, TIMED, UNCHECKED, Trial
+from opperf.domain.plan import NATIVE, PROFILER, TIMED, UNCHECKED, Trial
 from opperf.domain.reason import Warning
 from opperf.domain.tensor import TensorSpec
 
@@ -300,9 +300,9 @@ class Jobs:
         prepared, settings = self._prepared[request.handle], request.settings
         sound, exam = prepared.sound, prepared.exam
         if exam is not None:
-            exam.begin(None if settings.clock == NATIVE else self._block(prepared))
-        if settings.clock == NATIVE:
-            clock = native_clock(self.backend.name)
+            exam.begin(None if settings.clock == PROFILER else self._block(prepared))
+        if settings.clock == PROFILER:
+            clock = profiler_clock(self.backend.name)
             measurement: Measurement = clock.measure(
                 self.backend, self._counters, sound.work, settings, took=sound.took
             )

@@ -117,7 +117,7 @@ def benchmark(
     from opperf.compat.mxnet_opperf.command.plan import CommandRequest, names, read_rows, spell
     from opperf.compat.mxnet_opperf.default_inputs import is_large
     from opperf.domain.errors import check_known
-    from opperf.domain.plan import NATIVE, Settings
+    from opperf.domain.plan import PROFILER, Settings
     from opperf.domain.units import parse_jobs
     from opperf.parent.planning.selection import Selection
 
@@ -140,7 +140,7 @@ def benchmark(
         devices=(ctx,),
         dtypes=(dtype,),
     )
-    clock = "wall" if choice.together else NATIVE
+    clock = "wall" if choice.together else PROFILER
     children, each = split_runs(runs, processes)
     settings = Settings(
         warmup=math.ceil(warmup / children),

@@ -19,7 +19,7 @@ from opperf.domain.errors import InputError
 from opperf.domain.measurement import CountedTimes, Measurement, Outcome, Quantity, Samples
 from opperf.domain.metric import METRICS
 from opperf.domain.peaks import Limit, Peaks
-from opperf.domain.plan import NATIVE, Settings, Trial
+from opperf.domain.plan import PROFILER, Settings, Trial
 from opperf.domain.reason import Reason, Warning
 from opperf.domain.record import Record, Statistics, Value
 from opperf.domain.stats.order import median, quantile, relative_precision
@@ -44,13 +44,13 @@ def record(trial: Trial, outcomes: Sequence[Outcome], settings: Settings, *, kee
             trial, "skipped", reason or Reason("not_run", "the trial was not reached"), facts=_version(outcomes)
         )
     time = CountedTimes.of([measurement.time for measurement in measurements], trial.side)
-    native = measurements[0].facts.get("clock") == NATIVE
-    if native:
-        time = replace(time, clock=NATIVE)
+    by_profiler = measurements[0].facts.get("clock") == PROFILER
+    if by_profiler:
+        time = replace(time, clock=PROFILER)
     by_name = {name: CountedTimes.of(samples, trial.side) for name, samples in _sample(measurements).items()} | {
         "time": time
     }
-    if not native:  # the native clock says nothing about CPU time
+    if not by_profiler:  # the profiler says nothing about CPU time
         by_name["cpu_time"] = CountedTimes.of_cpu([measurement.time for measurement in measurements])
     sync = str(measurements[0].facts.get("sync", "block"))
     statistics = {name: _statistics(times, METRICS[name].sync or sync, settings) for name, times in by_name.items()}

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.metric import METRICS
-from opperf.domain.plan import NATIVE, NATIVE_CLOCKS
+from opperf.domain.plan import PROFILER, PROFILER_CLOCKS
 from opperf.domain.record import Record, Run
 from opperf.domain.suite import UNFUSED, LeftOut, Suite
 from opperf.domain.units import format_seconds, plural
@@ -97,9 +97,9 @@ def legend(records: Sequence[Record]) -> list[Note]:
         notes.append(Note("disturbed: used anyway, because too few clean samples remained", about="samples"))
     if any(time.clock == "cpu" for time in times):
         notes.append(Note("clock=cpu: CPU time instead of wall time, because too few undisturbed samples remained"))
-    if any(time.clock == NATIVE for time in times):
-        native = "clock=native: operator times from the framework's own profiler, without call overhead"
-        notes.append(Note(native))
+    if any(time.clock == PROFILER for time in times):
+        text = "clock=profiler: operator times from the framework's own profiler, without call overhead"
+        notes.append(Note(text))
     if any("compiled" in record.facts for record in records):
         notes.append(
             Note("compiled code was loaded from the cache; `--compile-cache none` measures the time to compile")
@@ -266,10 +266,10 @@ def _sum(name: str, records: Sequence[Record], suite: Suite) -> str:
 def _suggest_clock(records: Sequence[Record]) -> str:
     """Say how to time eager calls without the Python around them, where they were timed with it and it can be done."""
     side = records[0].trial.side
-    native = any(getattr(record.metrics["time"], "clock", "") == NATIVE for record in records)
-    if native or side.mode != "eager" or side.framework not in NATIVE_CLOCKS:
+    by_profiler = any(getattr(record.metrics["time"], "clock", "") == PROFILER for record in records)
+    if by_profiler or side.mode != "eager" or side.framework not in PROFILER_CLOCKS:
         return ""
-    return "; `--clock native` measures without it"
+    return "; `--clock profiler` measures without it"
 
 
 def _each(suite: Suite) -> str:

@@ -90,9 +90,8 @@ Jobs = Annotated[
 Clock = Annotated[
     str,
     Option(
-        "wall|native|instructions",
-        "Clock to use: native is the framework's own profiler (mxnet, tensorflow); instructions are counted under "
-        "Valgrind.",
+        "wall|profiler|instructions",
+        "Clock to use: profiler is the framework's own (mxnet, tensorflow); instructions are counted under Valgrind.",
     ),
 ]
 Metric = Annotated[

@@ -111,20 +111,20 @@ def test_what_cannot_be_called_without_python_is_measured_from_python_and_says_w
     assert [(warning.slug, warning.message) for warning in result.warnings] == [(slug, why)]
 
 
-def test_a_framework_whose_profiler_is_not_read_has_no_native_clock(jobs: Jobs) -> None:
+def test_a_framework_whose_profiler_is_not_read_has_no_profiler_clock(jobs: Jobs) -> None:
     handle = prepared(jobs, STEADY).handle
     with pytest.raises(Unsupported) as caught:
-        jobs.answer(Measure(handle, Settings(clock="native")))
-    assert caught.value.slug == "no_native_clock"
+        jobs.answer(Measure(handle, Settings(clock="profiler")))
+    assert caught.value.slug == "no_profiler_clock"
 
 
-def test_the_native_clock_is_the_frameworks_own(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_profilers_clock_is_the_frameworks_own(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
     class Own:
         def measure(self, backend: Any, counters: Any, work: Any, settings: Settings, *, took: Any) -> Measurement:
             return Measurement({"time": Samples((Sample(1, settings.runs or 0, 0),))}, facts={"took": list(took)})
 
-    monkeypatch.setattr("opperf.child.worker.jobs.native_clock", lambda framework: Own())
-    settings = Settings(clock="native", runs=5)
+    monkeypatch.setattr("opperf.child.worker.jobs.profiler_clock", lambda framework: Own())
+    settings = Settings(clock="profiler", runs=5)
     result = jobs.answer(Measure(prepared(jobs, STEADY).handle, settings))
     assert result.time.samples[0].wall_ns == 5
     assert (result.facts["took"], result.facts["implementation"]) == ([100_000], "null:steady")

@@ -192,8 +192,8 @@ def test_cpu_time_does_not_stand_in_for_calls_under_two_milliseconds() -> None:
 
 @pytest.mark.parametrize("dirty", [0, 10])
 def test_a_frameworks_own_clock_is_no_clock_of_the_cpu(dirty: int) -> None:
-    result = summarised(samples([5000 * US] * 10, dirty=dirty), facts={"clock": "native", "sync": "operator"})
-    assert (time_of(result).clock, time_of(result).sync) == ("native", "operator")
+    result = summarised(samples([5000 * US] * 10, dirty=dirty), facts={"clock": "profiler", "sync": "operator"})
+    assert (time_of(result).clock, time_of(result).sync) == ("profiler", "operator")
     assert "cpu_time" not in result.metrics
     assert not any("CPU time" in warning.message for warning in result.warnings)
 

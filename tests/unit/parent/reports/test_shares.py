@@ -83,9 +83,9 @@ def test_eager_calls_of_tensorflow_can_be_timed_without_python() -> None:
         ]
         return remarks.shares(replace(run, records=tuple(records)))[0]
 
-    told = "or are called without Python; `--clock native` measures without it"
+    told = "or are called without Python; `--clock profiler` measures without it"
     assert remark("tensorflow", "eager", "wall").endswith(told)
-    for other in (("torch", "eager", "wall"), ("tensorflow", "compiled", "wall"), ("tensorflow", "eager", "native")):
+    for other in (("torch", "eager", "wall"), ("tensorflow", "compiled", "wall"), ("tensorflow", "eager", "profiler")):
         assert remark(*other).endswith("or are called without Python")
 
 

@@ -282,10 +282,10 @@ def test_a_floor_is_explained_where_a_row_has_one(run: Run) -> None:
 def test_a_time_of_zero_has_no_share_of_the_roofline(run: Run) -> None:
     record = run.records[0]
     assert record.time is not None
-    none = replace(record.time, median=0.0, clock="native")
+    none = replace(record.time, median=0.0, clock="profiler")
     timed = replace(record, metrics={"time": none}, facts={"roofline": {"seconds": 1e-6, "bound": "memory"}})
     assert cells(run_of(timed), "roofline") == [""]
-    assert any(note.text.startswith("clock=native: ") for note in remarks.legend([timed]))
+    assert any(note.text.startswith("clock=profiler: ") for note in remarks.legend([timed]))
 
 
 def test_a_quantity_of_zero_is_shown(run_with_metrics: Callable[..., Run]) -> None:

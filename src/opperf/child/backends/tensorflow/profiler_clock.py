@@ -17,7 +17,7 @@ from opperf.child.backends.tensorflow.recording import MARK, operators, profile_
 from opperf.child.measure.disturbance import Counters, clean
 from opperf.domain.call import Work
 from opperf.domain.measurement import Measurement, Sample, Samples
-from opperf.domain.plan import NATIVE, Settings
+from opperf.domain.plan import PROFILER, Settings
 
 if TYPE_CHECKING:
     from opperf.domain.backend import Backend
@@ -52,7 +52,7 @@ def measure(
     memory = backend.memory(work) if settings.memory else None
     return Measurement(
         {"time": Samples(tuple(samples)), **({} if memory is None else memory.metrics())},
-        facts={**work.notes, "clock": NATIVE, "sync": "operator", "warmup_calls": warmup, "calls_per_sample": 1},
+        facts={**work.notes, "clock": PROFILER, "sync": "operator", "warmup_calls": warmup, "calls_per_sample": 1},
     )
 
 
