@@ -23,6 +23,8 @@ Opperf: TypeAlias = Callable[..., Any]
         ((), "no script given", "write `opperf profile SCRIPT.py` or `-m MODULE`"),
         (("-m",), "no script given", "write `opperf profile SCRIPT.py` or `-m MODULE`"),
         (("none.py",), "no script `none.py`", "write `-m` before a module's name"),
+        (("--html", "none.py"), "no script `none.py`", "write `-m` before a module's name"),
+        (("--html", "page.html", "none.py"), "no script `none.py`", "write `-m` before a module's name"),
         (("--by", "line", "train.py"), "no grouping `line`", "known: name, shape, module, stack, kernel"),
         (("--sort", "max", "train.py"), "no order `max`", "known: self, total, calls, mean"),
         (("--format", "xml", "train.py"), "no format `xml`", "known: console, json, csv, md"),
@@ -88,6 +90,25 @@ def test_a_folder_stands_for_what_the_last_command_wrote_there(opperf: Opperf, h
     write("two/opperf_profile_9.json", 500, 4)
     assert differences("one", "two") == (1000, 500)  # of one process, and later
     assert "500 ns" in opperf("profile", "--read", "two").out
+
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("--html --read p.json", "profile.html"),
+        ("--html --output out --read p.json", "out/profile.html"),
+        ("--html page.html --output out --read p.json", "page.html"),
+        ("--html=page --read p.json", "page"),
+        ("--read p.json p.json --html sub/page.html", "sub/page.html"),
+    ],
+)
+def test_a_page_has_the_name_after_the_option_or_its_own(words: str, page: str, opperf: Opperf, here: Path) -> None:
+    save(ProfileOfCalls((Event("matmul", "operator", 0, 1000, 1, "main"),)), here / "p.json")
+    for folder in ("out", "sub"):
+        (here / folder).mkdir()
+    done = opperf("profile", *words.split())
+    assert (done.code, done.err) == (0, f"wrote {page}\n")
+    assert "matmul" in (here / page).read_text()
 
 
 def test_two_profiles_that_were_written_are_compared_operator_by_operator(opperf: Opperf, here: Path) -> None:

@@ -255,7 +255,7 @@ def test_a_name_in_a_suite_that_may_not_be_called_says_so(
         (("run", "add", "--rans", "3"), "`opperf run` has no option `--rans`", "did you mean `--runs`"),
         (("run", "add", "--runs", "x"), "`--runs` is `x`, expected a whole number", "`opperf run --help`"),
         (("run", "add", "--runs"), "`--runs` needs a value", "--help"),
-        (("profile", "--html=page.html", "train.py"), "`--html` takes no value", "--help"),
+        (("profile", "--memory=1", "train.py"), "`--memory` takes no value", "--help"),
         (("nois",), "`opperf` has no command `nois`", "did you mean `noise`?"),
         (("history", "lst"), "`opperf history` has no command `lst`", "did you mean `list`?"),
         (("judge", "f.py"), "`opperf judge` needs `--against`", "`opperf judge --help`"),

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from opperf.parent.documents.trace import Trace
 
 Option = typer.Option
-#: The page that `--html` writes.
-PAGE = "profile.html"
+#: The page that `--html` writes where none is named, and how the name of one ends: other words are a script's.
+PAGE, PAGE_ENDING = "profile.html", ".html"
 #: The exit code of a script that was killed by SIGKILL, and the one where nothing was measured.
 KILL_CODE, NOTHING = 137, 3
 
@@ -84,7 +84,13 @@ def profile(
     ] = None,
     top: Annotated[Optional[int], Option(metavar="N", min=1, help="Maximum number of rows to print.")] = None,
     format: options.Format = None,
-    html: Annotated[bool, Option("--html", help="Also write a page with the table and the timeline.")] = False,
+    html: Annotated[
+        Optional[str],
+        Option(
+            metavar="[FILE.html]",
+            help="Also write a page with the table and the timeline. Default: profile.html in the output folder.",
+        ),
+    ] = None,
     tool: Annotated[
         Optional[str], Option("--with", metavar="nsys|ncu|vtune|perf", help="Also run under a vendor's profiler.")
     ] = None,
@@ -135,7 +141,7 @@ def profile(
 
     check_format(format)
     check_rows(by, sort or "self")
-    page = (output or Path()) / PAGE if html else None
+    page = None if html is None else Path(html) if html else (output or Path()) / PAGE
     report = partial(_report, format=format, by=by, sort=sort or "self", top=top, page=page)
     if diff:
         _diff(words or (), format, by, sort, top)
@@ -268,12 +274,15 @@ OPTIONS_KEY = "opperf.taken"
 
 
 class ScriptCommand(TyperCommand):
-    """Takes known long options given after the script, up to `--`; the rest belongs to the script."""
+    """Takes known long options given after the script, up to `--`; the rest belongs to the script.
+
+    What follows `--html` is its value where it ends as the name of a page does.
+    """
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         """Put the command's options first, as one that stops at the script has them."""
         flags = {name: bool(getattr(one, "is_flag", False)) for one in self.params for name in _names(one)}
-        before, script, behind = _split(args, flags)
+        before, script, behind = _split(_name_page(args), flags)
         words: list[str] = []
         own_options: list[str] = []
         while behind:
@@ -294,6 +303,19 @@ class ScriptCommand(TyperCommand):
 
 def _names(parameter: Parameter) -> list[str]:
     return [*parameter.opts, *parameter.secondary_opts]
+
+
+def _name_page(args: list[str]) -> list[str]:
+    """Return the words with the value of each `--html` in the same word, empty where none is named."""
+    end = args.index("--") if "--" in args else len(args)
+    words: list[str] = []
+    for place, word in enumerate(args):
+        is_value = place <= end and place > 0 and args[place - 1] == "--html" and word.endswith(PAGE_ENDING)
+        if is_value:
+            words[-1] += word
+        else:
+            words.append("--html=" if word == "--html" and place < end else word)
+    return words
 
 
 def _split(args: list[str], flags: dict[str, bool]) -> tuple[list[str], list[str], list[str]]:
