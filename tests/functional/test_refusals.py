@@ -343,8 +343,9 @@ def test_a_hint_names_the_parameters_that_are_known(words: tuple[str, ...], hint
     assert f"hint: {hint}" in done.err
 
 
-def test_a_function_without_parameters_needs_no_inputs(opperf: Opperf) -> None:
-    Path("own.py").write_text("def f():\n    return sum(range(100))\n")
+@pytest.mark.parametrize("parameters", ["", "count=3, *, scale=None"])
+def test_a_function_that_needs_no_argument_needs_no_inputs(parameters: str, opperf: Opperf) -> None:
+    Path("own.py").write_text(f"def f({parameters}):\n    return sum(range(100))\n")
     done = opperf("run", "own.py:f", "--framework", "numpy", "--runs", "3", "--format", "json")
     assert [(record["status"], record["case"]["inputs"]) for record in done.records] == [("ok", {})]
 

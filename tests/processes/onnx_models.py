@@ -177,9 +177,45 @@ def rates() -> Any:
     return model(nodes, given, ["answer", "z"], [held("sixteen", 16000, "int64"), held("zero", 0, "int64")])
 
 
+def windows() -> Any:
+    """Return a model with all of its network in a loop, as large as no case holds, and in one within; and one empty.
+
+    It turns three times, the one within twice each time. The state that it is given first is a constant.
+    """
+    info, node = helper.make_tensor_value_info, helper.make_node
+    large = np.random.default_rng(0).random((256, 512)) / 256
+
+    def body(name: str, state: str, nodes: list[Any], outputs: list[str], constants: list[Any]) -> Any:
+        given = [info(f"{name}_turn", TensorProto.INT64, []), info(f"{name}_on", TensorProto.BOOL, [])]
+        given.append(info(state, TensorProto.FLOAT, None))
+        on = node("Identity", [f"{name}_on"], [f"{name}_next"], f"{name}_next")
+        kinds = {f"{name}_next": TensorProto.BOOL}
+        results = [info(output, kinds.get(output, TensorProto.FLOAT), None) for output in (f"{name}_next", *outputs)]
+        return helper.make_graph([on, *nodes], name, given, results, constants)
+
+    inner = [node("MatMul", ["h", "w"], ["m"], "up"), node("MatMul", ["m", "v"], ["h2"], "down")]
+    outer = [
+        node("Gather", ["x", "outer_turn"], ["window"], "window"),
+        node("Add", ["state", "window"], ["sum"], "sum"),
+        node("Loop", ["two", "", "sum"], ["state2"], "refine", body=body("inner", "h", inner, ["h2"], [])),
+    ]
+    constants = [held("w", large), held("v", large.T)]
+    nodes = [
+        node("Loop", ["three", "yes", "zeros"], ["last", "all"], "windows"),
+        node("Loop", ["none", "yes", "zeros"], ["same"], "never"),
+        node("Abs", ["all"], ["answer"], "abs"),
+    ]
+    both = [["state2", "state2"], ["state2"]]
+    for one, outputs in zip(nodes, both):
+        one.attribute.append(helper.make_attribute("body", body("outer", "state", outer, outputs, constants)))
+    given = [info("x", TensorProto.FLOAT, [3, 1, 256])]
+    more = [held("three", 3, "int64"), held("two", 2, "int64"), held("none", 0, "int64"), held("yes", 1, "bool")]
+    return model(nodes, given, ["answer", "last", "same"], [*more, held("zeros", np.zeros((1, 256)))])
+
+
 def main(folder: Path) -> None:
     """Write them."""
-    for made in (network, picky, texts, several, halved, masked, rates):
+    for made in (network, picky, texts, several, halved, masked, rates, windows):
         onnx.save(made(), folder / f"{made.__name__}.onnx")
 
 

@@ -190,6 +190,19 @@ def test_a_branch_too_large_for_a_case_is_entered_where_it_was_taken(
     assert {record["status"] for record in json.loads(output.read_text())["records"]} == {"ok"}, done.stderr
 
 
+def test_a_loop_too_large_for_a_case_is_entered_as_often_as_it_turns(
+    command: Command, models: Path, tmp_path: Path
+) -> None:
+    suite, output = tmp_path / "suite.json", tmp_path / "run.json"
+    done = command("capture", models / "windows.onnx", "--output", suite)
+    assert done.returncode == 0, done.stderr
+    counts = {entry["origin"]: entry["count"] for entry in json.loads(suite.read_text())["cases"]}
+    assert counts == {"windows/outer_next": 3, "windows/window": 3, "windows/sum": 3, "windows/refine": 3, "abs": 1}
+    assert "left out: ai.onnx.Loop, 1 call: a graph of " in done.stderr
+    done = command("run", "--suite", suite, "--runs", 1, "--warmup", 0, "--output", output)
+    assert {record["status"] for record in json.loads(output.read_text())["records"]} == {"ok"}, done.stderr
+
+
 def test_a_size_of_minus_one_is_open(command: Command, models: Path) -> None:
     done = command("capture", models / "rates.onnx")
     assert done.returncode == 0, done.stderr

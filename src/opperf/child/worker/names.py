@@ -13,7 +13,7 @@ from opperf.child.backends.binding import Call, Missing, Parameter
 from opperf.child.backends.naming.paths import Refusal
 from opperf.child.worker import arguments, code, promises
 from opperf.child.worker.seal import Seal
-from opperf.child.worker.signature import defaults_of, names_of, parameters_of, unlike
+from opperf.child.worker.signature import defaults_of, has_defaults, names_of, parameters_of, unlike
 from opperf.domain.backend import Backend, Unsupported
 from opperf.domain.case import Case
 from opperf.domain.code import Code, ProblemCode
@@ -258,7 +258,8 @@ class Names:
             declaration = declaration_of(function)
             code.mutates(function)
             names = code.neutral_names(function, declaration)
-            return Meaning(str(path), declaration.implements, names, takes=names_of(function))
+            takes, by_default = names_of(function), has_defaults(function)
+            return Meaning(str(path), declaration.implements, names, takes=takes, by_default=by_default)
         except code.CodeError as error:
             return _wrong(error)
 

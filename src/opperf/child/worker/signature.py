@@ -45,6 +45,15 @@ def names_of(function: Callable[..., object]) -> tuple[str, ...] | None:
     return None if any(one.kind is one.VAR_KEYWORD for one in parameters) else names
 
 
+def has_defaults(function: Callable[..., object]) -> bool:
+    """Whether a function can be called without arguments, as each has a default."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    return all(one.default is not one.empty for one in parameters)
+
+
 def _documented(function: Callable[..., object]) -> dict[str, bool] | None:
     """Return the parameters in the first line of a function's documentation, `einsum(subscripts, *operands)`."""
     text = " ".join((getattr(function, "__doc__", None) or "")[:1000].split())

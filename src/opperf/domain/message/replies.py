@@ -87,7 +87,8 @@ class Meaning(Exact):
     `arguments` are neutral names by those of the implementation; `takes` the names of a function's own arguments where
     Python tells them, `builds` those of a layer's constructor. `unlike` are the operator's attributes that have
     another default in the function, `schemas` the signatures of a registered operator. Where nothing is meant there are
-    names `near` it, or a `reason`. `wrong` is what keeps the user's own code from being loaded.
+    names `near` it, or a `reason`. `wrong` is what keeps the user's own code from being loaded, `by_default` whether it
+    can be called without arguments.
     """
 
     path: Optional[str] = None
@@ -103,6 +104,7 @@ class Meaning(Exact):
     builds: tuple[str, ...] = ()
     unlike: tuple[str, ...] = ()
     schemas: tuple[str, ...] = ()
+    by_default: bool = False
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ class OperatorChoice:
     """One operator of the selection: its definition where opperf has one, and the implementation where one is named.
 
     `takes` are the names of its arguments where it is the framework's own, None where those cannot be told; `builds`
-    are those of what it is built with, for a layer.
+    are those of what it is built with, for a layer. `by_default` says that it can be called without arguments.
     """
 
     name: str
@@ -55,6 +55,7 @@ class OperatorChoice:
     path: str | Code | None = None
     takes: Sequence[str] | None = None
     builds: Sequence[str] = ()
+    by_default: bool = False
 
 
 def cases(
@@ -66,7 +67,7 @@ def cases(
     if choice.definition is None:
         if not rows and choice.framework != "null":
             results, why = _examples(selection, choice, side, answers)
-            if not results and choice.takes == ():
+            if not results and (choice.takes == () or choice.by_default):
                 results = [(_foreign(selection, choice, Row({})), "user")]
             if not results and not selection.every:
                 raise InputError(

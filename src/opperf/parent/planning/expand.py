@@ -231,7 +231,7 @@ def _code(code: Code, side: Side, answers: ChildAnswers) -> OperatorChoice:
     """Return what the user's own code is; raises `InputError` for code that cannot be loaded."""
     meaning = own_meaning(code, side, answers.describe)
     if meaning.operator is None:
-        return OperatorChoice(code.name, None, side.framework, code, meaning.takes)
+        return OperatorChoice(code.name, None, side.framework, code, meaning.takes, by_default=meaning.by_default)
     definition = operator(meaning.operator)
     return OperatorChoice(definition.name, definition, side.framework, code)
 

@@ -8,7 +8,7 @@ here: they are inputs of the nodes that use them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -16,7 +16,7 @@ import onnx
 from google.protobuf.message import DecodeError, EncodeError
 from onnx import checker, helper, inliner
 
-from opperf.child.backends.onnxruntime import branches, graphs
+from opperf.child.backends.onnxruntime import graphs, large_graphs
 from opperf.child.backends.onnxruntime.node import CONSTANT, IR_VERSION, OPSET, OUTER, OUTPUTS, STANDARD, Node, in_files
 from opperf.child.backends.onnxruntime.program import REFUSALS, newest, session
 from opperf.child.backends.onnxruntime.specs import DTYPES, NoDescription, array, attribute, describe
@@ -56,6 +56,8 @@ class ModelFile:
     model: Any
     specs: Mapping[str, TensorSpec]
     side: Side
+    #: How often nodes run that were within another, as `large_graphs` counts them.
+    counts: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in self.specs:
@@ -114,11 +116,16 @@ class ModelFile:
         except (*REFUSALS, Unsupported) as error:
             hint = "the input sizes may not fit: set `--input NAME=SHAPE` or `--input NAME=literal:[...]`"
             raise InputError(f"ONNX Runtime cannot run it: {error}", hint=hint) from error
-        entered = branches.enter(self.model, partial(self._computed, {**inputs, **results}))
+        entered = large_graphs.enter(self.model, self.counts, partial(self._computed, {**inputs, **results}))
         if entered is not None:
-            return replace(self, model=entered).capture_nodes(inputs)
+            model, counts = entered
+            return replace(self, model=model, counts=counts).capture_nodes(inputs)
         values = Values(self._constants, {**inputs, **results})
-        return [self._node(node, values) for node in self.model.graph.node if _kind(node) != CONSTANTS]
+        return [self._node(node, values) for node in self.model.graph.node if self._is_call(node)]
+
+    def _is_call(self, node: Any) -> bool:
+        """Whether a node is one of the model's that computes something."""
+        return _kind(node) != CONSTANTS and self.counts.get(large_graphs.key(node), 1) > 0
 
     def _computed(self, results: Mapping[str, Any], name: str) -> Any:
         """Return the value under a name as an array; None where a run does not expose it."""
@@ -138,6 +145,7 @@ class ModelFile:
         model = onnx.ModelProto()
         model.CopyFrom(self.model)
         graph = model.graph
+        large_graphs.tell_turns(graph)
         names = [name for node in graph.node for name in node.output if name and name not in self._constants]
         for name in ("input", "output", "value_info"):
             graph.ClearField(name)
@@ -154,12 +162,13 @@ class ModelFile:
     def _node(self, node: Any, values: Values) -> CapturedCall:
         """Return a node as a case; its name is where it is from."""
         kind = Node(*_kind(node))
-        place = node.name or next(filter(None, node.output), "")
+        place = node.name or large_graphs.key(node)
+        count = self.counts.get(large_graphs.key(node), 1)
         try:
             case = self._case(kind, node, values)
         except NoDescription as error:
-            return CapturedCall(kind.path, None, str(error), place)
-        return CapturedCall(kind.path, case, "", place)
+            return CapturedCall(kind.path, None, str(error), place, count=count)
+        return CapturedCall(kind.path, case, "", place, count=count)
 
     def _case(self, kind: Node, node: Any, values: Values) -> Case:
         opset = self._version(kind.domain)
