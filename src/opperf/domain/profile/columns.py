@@ -73,8 +73,8 @@ COLUMNS = (
     Column("module", lambda row: row.module),
     Column("notes", lambda row: ", ".join(note for field, note in NOTES.items() if getattr(row, field))),
 )
-#: The total of a module or stack is the sum of its operators' self times.
-NOT_OF = {"module": ("total", "module"), "stack": ("total",)}
+#: The total of a group, module or stack is the sum of its operators' self times.
+NOT_OF = {"group": ("total",), "module": ("total", "module"), "stack": ("total",)}
 #: Shares of the CPU that differ from those of the time by less, in all rows, say nothing new.
 TELLING = 0.01
 

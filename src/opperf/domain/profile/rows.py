@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import check_known
+from opperf.domain.operator_group import group_of
 from opperf.domain.profile.event import Event, Profile, Slice, own_times, parents
 
 
@@ -81,9 +82,9 @@ class _Sum:
 
 
 #: The groupings of rows, and the kind of span that each is made of.
-GROUPINGS = {**dict.fromkeys(("name", "shape", "module", "stack"), "operator"), "kernel": "kernel"}
+GROUPINGS = {**dict.fromkeys(("name", "group", "shape", "module", "stack"), "operator"), "kernel": "kernel"}
 #: Groupings of which calls of one row lie within each other.
-NESTED = ("module", "stack")
+NESTED = ("group", "module", "stack")
 #: Lines of Python that tell a stack from another, the innermost ones; but those that only hand a call on.
 LINES = 5
 HANDING_ON = re.compile(r"torch/nn/modules/module\.py\(\d+\): (?:inner|_call_impl|_wrapped_call_impl)$")
@@ -95,7 +96,7 @@ WAITING = 0.2
 
 @dataclass(frozen=True)
 class Row:
-    """Calls that belong together: all of one name, of one name and shapes, of one module, stack or kernel.
+    """Calls that belong together: all of one name, of one name and shapes, of one group, module, stack or kernel.
 
     `total` is the time between their beginnings and ends, `own` the part that no call within them took, `share` the
     part of `own` in that of all rows. What was `allocated` or ran on a `device` within calls is counted once, also
@@ -198,6 +199,8 @@ def _with_waiting(rows: Sequence[Row], ran: Sequence[Sequence[float]]) -> list[R
 
 
 def _key(event: Event, by: str) -> tuple[object, ...]:
+    if by == "group":
+        return (group_of(event.name),)
     if by in NESTED:
         return event.module if by == "module" else _lines(event), event.backward, event.recomputed
     return (event.name, event.shapes) if by == "shape" else (event.name,)
@@ -253,6 +256,8 @@ def _name(event: Event, by: str) -> str:
     """Return the key of a call's row; a stack starts at the innermost line."""
     if by == "stack":
         return " < ".join(_lines(event)) or "(no stack)"
+    if by == "group":
+        return group_of(event.name)
     return event.module or "(no module)" if by == "module" else event.name
 
 

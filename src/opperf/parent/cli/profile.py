@@ -74,7 +74,9 @@ def profile(
         Optional[int],
         Option(metavar="N", min=1, help="Number of calls to profile after the skipped ones. Default: all."),
     ] = None,
-    by: Annotated[str, Option(metavar="name|shape|module|stack|kernel", help="Group rows by this property.")] = "name",
+    by: Annotated[
+        str, Option(metavar="name|group|shape|module|stack|kernel", help="Group rows by this property.")
+    ] = "name",
     sort: Annotated[
         Optional[str],
         Option(

@@ -27,6 +27,18 @@ def test_what_lies_within_calls_of_one_row_is_counted_once() -> None:
     assert result == {"X": (65, 52e-9), "Y": (50, 40e-9)}
 
 
+def test_rows_of_groups_add_up_self_times_of_operators_and_gradients() -> None:
+    events = (
+        call("aten::linear", 0, 10, "X"),
+        call("aten::t", 1, 2, "X"),
+        call("aten::addmm", 3, 6, "X"),
+        call("AddmmBackward0", 20, 9, "X"),
+        call("aten::relu", 30, 1, "Y"),
+    )
+    result = {row.name: (row.calls, row.own) for row in rows(Profile(events), "group")}
+    assert result == {"products": (3, 17e-9), "views": (1, 2e-9), "elementwise": (1, 1e-9)}
+
+
 def test_each_operator_has_what_lies_within_its_calls() -> None:
     result = {row.name: (row.calls, row.allocated, row.device) for row in rows(NESTED)}
     assert result == {"a": (2, 65, 52e-9), "b": (1, 50, 40e-9), "c": (1, 20, 30e-9)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from opperf.domain.operator_group import group_of
 from opperf.domain.profile.columns import Column, columns, shapes_text
 from opperf.domain.profile.event import Event, Profile, union
 from opperf.domain.profile.rows import GROUPINGS, Row, rows
@@ -26,6 +27,8 @@ def groupings(profile: Profile) -> list[dict[str, object]]:
 
 
 def _tells(profile: Profile, by: str) -> bool:
+    if by == "group":
+        return len({group_of(event.name) for event in profile.of_kind(GROUPINGS[by])}) > 1
     return by == "name" or any(getattr(event, FACTS.get(by, "name")) for event in profile.of_kind(GROUPINGS[by]))
 
 
