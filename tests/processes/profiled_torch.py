@@ -21,6 +21,7 @@ from opperf import profiler
 from opperf.child.backends.torch.watcher import Watcher
 from opperf.domain.errors import ProfilerError
 from opperf.domain.profile.event import Event
+from opperf.domain.profile.module_tree import module_rows
 from opperf.domain.profile.rows import rows
 from opperf.domain.profile.watching import Watching
 
@@ -76,6 +77,21 @@ result["theirs"] = {
 result["ours"] = {row.name: [row.calls, row.total, row.own] for row in rows(profile)}
 result["tasks"] = sorted({event.name for event in profile.of_kind("task")})
 result["taken twice"] = len(watcher.take().events)
+
+# Modules, beside PyTorch's own sum ------------------------------------------------------------------------------------
+watcher = Watcher(Watching(modules=True))
+watcher.start()
+model.training_step()
+watcher.stop()
+session = watcher._windows[0].session
+profile = watcher.take()
+operators = {event.name for event in profile.of_kind("operator")}
+result["theirs in modules"] = sum(
+    row.self_cpu_time_total / 1e6 for row in session.key_averages() if row.key in operators
+)
+result["by module"] = {
+    row.name: [row.level, row.forward + row.backward + row.recomputed + row.optimizer] for row in module_rows(profile)
+}
 
 # When, and in which thread ------------------------------------------------------------------------------------------
 before = time.time_ns()

@@ -46,6 +46,15 @@ def test_every_operator_has_the_calls_and_times_of_pytorchs_own_table(result: di
     assert sum(row[2] for row in ours.values()) == pytest.approx(sum(theirs[name][2] for name in ours), rel=0.01)
 
 
+def test_modules_and_what_is_of_none_add_up_to_pytorchs_own_sum(result: dict[str, Any]) -> None:
+    by_module = result["by module"]
+    outermost = {name: time for name, (level, time) in by_module.items() if level == 1}
+    assert sum(outermost.values()) == pytest.approx(result["theirs in modules"], rel=0.01)
+    within = {name: time for name, (level, time) in by_module.items() if level == 2}
+    assert "LeNet.conv1" in within
+    assert sum(within.values()) <= outermost["LeNet"] * 1.0001
+
+
 def test_what_is_left_out_of_the_operators_is_the_engines_and_the_optimizers_own(result: dict[str, Any]) -> None:
     assert set(result["theirs"]) - set(result["ours"]) == set(result["tasks"])
     assert all(name.startswith(("autograd::engine::", "Optimizer.")) for name in result["tasks"])

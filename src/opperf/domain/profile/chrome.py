@@ -52,6 +52,7 @@ FACTS: Mapping[str, object] = {
     "command": Union[str, tuple[str, ...], None],
     "threads": Optional[int],
     "peak_flop_rate": Optional[float],
+    "parameters": Optional[Mapping[str, int]],
 }
 #: Microseconds of 30 years.
 LONGEST = 1e15

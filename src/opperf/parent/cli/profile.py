@@ -77,6 +77,14 @@ def profile(
     by: Annotated[
         str, Option(metavar="name|group|shape|module|stack|kernel", help="Group rows by this property.")
     ] = "name",
+    depth: Annotated[
+        Optional[int],
+        Option(
+            metavar="N",
+            min=1,
+            help="With `--by module`, show N levels of modules, each with all below it; equal layers are summed up.",
+        ),
+    ] = None,
     sort: Annotated[
         Optional[str],
         Option(
@@ -142,9 +150,9 @@ def profile(
     from opperf.parent.store.output_lock import check_place
 
     check_format(format)
-    check_rows(by, sort or "self")
+    check_rows(by, sort or "self", depth, compared=diff)
     page = None if html is None else Path(html) if html else (output or Path()) / PAGE
-    report = partial(_report, format=format, by=by, sort=sort or "self", top=top, page=page)
+    report = partial(_report, format=format, by=by, depth=depth, sort=sort or "self", top=top, page=page)
     if diff:
         _diff(words or (), format, by, sort, top)
         return
@@ -255,13 +263,16 @@ def _diff(words: Sequence[str], format: str | None, by: str, sort: str | None, t
     deliver(document(before, after, by, sort, top), format)
 
 
-def _report(profile: Profile, *, format: str | None, by: str, sort: str, top: int | None, page: Path | None) -> None:
+def _report(
+    profile: Profile, *, format: str | None, by: str, depth: int | None, sort: str, top: int | None, page: Path | None
+) -> None:
     """Print the table, and write the requested page."""
     from opperf.domain.files.destination import write_text
     from opperf.parent.cli.output import deliver
     from opperf.parent.reports.profile import document
+    from opperf.parent.reports.profile_modules import document as tree
 
-    deliver(document(profile, by, sort, top), format)
+    deliver(document(profile, by, sort, top) if depth is None else tree(profile, depth, top), format)
     if page is not None:
         from opperf.parent.pages.profile_page import render as whole_page
 

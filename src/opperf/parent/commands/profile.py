@@ -165,10 +165,15 @@ def command(words: Sequence[str], *, module: bool) -> tuple[str, ...]:
     return ("-m", *words) if module else tuple(words)
 
 
-def check_rows(by: str, sort: str) -> None:
-    """Raise `InputError` for a grouping or an order of rows that is not known, before the script has run."""
+def check_rows(by: str, sort: str, depth: int | None = None, *, compared: bool = False) -> None:
+    """Raise `InputError` for rows that no table has, before the script has run."""
     check_known("grouping", by, GROUPINGS)
     check_known("order", sort, SORTS)
+    if depth is not None and (by != "module" or compared):
+        raise InputError(
+            "`--depth` is for one profile, with `--by module`",
+            hint=f"write `opperf profile --by module --depth {depth}`",
+        )
 
 
 def check(words: Sequence[str], options: Options) -> None:

@@ -78,9 +78,7 @@ def _show(column: profiled.Column) -> Column[Row]:
 
 def _caption(profile: Profile, subject: str, table_rows: Sequence[Row]) -> list[str]:
     """Say what was run, and how much of it was seen."""
-    processes = [_process(number, facts) for number, facts in profile.processes.items()]
-    if len(processes) > MOST_PROCESSES:
-        processes = [*processes[:MOST_PROCESSES], f"{len(processes) - MOST_PROCESSES} more processes"]
+    processes = processes_lines(profile)
     if not table_rows:
         return [*processes, f"no {subject} was recorded"]
     calls = format_count(sum(row.calls for row in table_rows))
@@ -124,6 +122,12 @@ def _waits(table_rows: Sequence[Row]) -> list[str]:
         if len(telling) > MOST_PROCESSES
         else words
     )
+
+
+def processes_lines(profile: Profile) -> list[str]:
+    """Say which processes were seen."""
+    lines = [_process(number, facts) for number, facts in profile.processes.items()]
+    return [*lines[:MOST_PROCESSES], *[f"{len(lines) - MOST_PROCESSES} more processes"] * (len(lines) > MOST_PROCESSES)]
 
 
 def _process(number: int, facts: Mapping[str, object]) -> str:

@@ -56,6 +56,19 @@ class Paths:
         recent = reversed(list(self._recent.values()))
         return next((paths for paths in recent if module in paths), None) or self.below(module)
 
+    def parameters(self) -> dict[str, int]:
+        """Return how many trainable numbers each module of those that were called has for itself, each once."""
+        counts: dict[str, int] = {}
+        counted: set[int] = set()
+        for paths in list(self._below.values()):
+            for module, path in paths.items():
+                own = [one for one in module._parameters.values() if one is not None and one.requires_grad]
+                new = {id(one): one.numel() for one in own if id(one) not in counted}
+                counted.update(new)
+                if new:
+                    counts[path] = counts.get(path, 0) + sum(new.values())
+        return counts
+
 
 class Modules:
     """The modules that are being called, by their paths below the one that was called first.
@@ -98,10 +111,15 @@ class Ranges:
     def __init__(self) -> None:
         warnings.filterwarnings("ignore", TWICE)  # the hooks are opperf's, not the script's
         self.calls = 0
-        self._here = _Here(Paths())
+        self._paths = Paths()
+        self._here = _Here(self._paths)
         self._hooks = ExitStack()
         self._hooks.callback(register_module_forward_pre_hook(self._enter).remove)
         self._hooks.callback(register_module_forward_hook(self._leave, always_call=True).remove)
+
+    def parameters(self) -> dict[str, int]:
+        """Return how many trainable numbers each module has for itself that was called."""
+        return self._paths.parameters()
 
     def close(self) -> None:
         """Mark no more, and end the ranges of this thread: one that outlives its profiler would write where it was."""

@@ -28,6 +28,7 @@ from opperf.child.backends.torch.spans import profile_of
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import ProfilerError
 from opperf.domain.profile.event import Profile
+from opperf.domain.profile.module_tree import PARAMETERS
 from opperf.domain.profile.watching import Watching
 from opperf.domain.units import format_bytes
 
@@ -70,6 +71,7 @@ class Watcher(WindowWatcher[Window]):
         self._left = 0  # when it was stopped or began to rest
         self._gap: float | None = None  # the last seconds between two times that were watched
         self._rests = False
+        self._parameters: dict[str, int] = {}  # how many each module has for itself
         self._observer = _observer(watching.record)
         self.allows_copies = False
 
@@ -155,6 +157,7 @@ class Watcher(WindowWatcher[Window]):
         else:
             self._leave()
         if window.marks is not None:
+            self._parameters.update(window.marks.parameters())
             window.marks.close()
             window.marks = None
         self._open = None
@@ -179,7 +182,10 @@ class Watcher(WindowWatcher[Window]):
         return profile
 
     def _facts(self) -> Mapping[str, object]:
-        return {"threads": torch.get_num_threads()}
+        return {
+            "threads": torch.get_num_threads(),
+            **({PARAMETERS: dict(self._parameters)} if self._parameters else {}),
+        }
 
     def _thread(self) -> str:
         return self._threads.of(threading.get_native_id(), threading.current_thread().name)

@@ -15,6 +15,7 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined
 
 from opperf.domain.profile.event import Profile
+from opperf.domain.profile.module_tree import PARAMETERS
 from opperf.domain.profile.rows import PEAK
 from opperf.domain.units import format_flop_rate, format_seconds
 from opperf.parent.pages.charts import STYLE
@@ -64,7 +65,11 @@ def _title(profile: Profile) -> str:
 
 def _facts(number: int, facts: Mapping[str, object], begin: int | None) -> dict[str, object]:
     """Return the facts of a process: its framework as the heading, then everything else."""
-    texts = {name: _text(value) for name, value in facts.items() if value not in (None, "") and name != PEAK}
+    texts = {
+        name: _text(value)
+        for name, value in facts.items()
+        if value not in (None, "") and name not in (PEAK, PARAMETERS)
+    }
     peak = facts.get(PEAK)
     texts |= {"peak": format_flop_rate(peak)} if isinstance(peak, (int, float)) else {}
     texts |= (

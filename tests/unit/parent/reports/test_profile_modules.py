@@ -1,0 +1,43 @@
+"""The table of a model's modules, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.unit.domain.profile.test_module_tree import STEP, call
+
+from opperf.domain.errors import InputError
+from opperf.domain.profile.event import Profile
+from opperf.parent.commands.profile import check_rows
+from opperf.parent.reports import render
+from opperf.parent.reports.profile_modules import document
+
+
+def test_the_table_has_a_column_for_each_phase_and_none_that_is_empty() -> None:
+    lines = render(document(Profile(STEP), 2), "console").splitlines()
+    assert lines[0].split() == [
+        *("module", "modules", "calls", "operators", "forward", "backward", "recomputed", "optimizer"),
+        *("between", "total", "share", "allocated"),
+    ]
+    assert lines[3].split()[:4] == ["Net.layers.*", "3", "3", "9"]
+
+
+def test_programs_read_the_same_rows() -> None:
+    result = json.loads(render(document(Profile(STEP), 1), "json"))
+    assert (result["by"], result["depth"]) == ("module", 1)
+    assert [row["name"] for row in result["rows"]] == ["Net", "(optimizer)", "(no module)"]
+    assert result["rows"][0]["backward"] == pytest.approx(20e-9)
+
+
+def test_a_framework_that_names_no_modules_says_so_in_one_message() -> None:
+    with pytest.raises(InputError, match="the profile of mxnet names no modules") as refusal:
+        document(Profile((call("dot", 0, 10),), processes={1: {"framework": "mxnet"}}), 2)
+    assert "--by group" in (refusal.value.hint or "")
+
+
+@pytest.mark.parametrize(("by", "compared"), [("name", False), ("module", True)])
+def test_levels_are_those_of_modules_of_one_profile(by: str, compared: bool) -> None:
+    check_rows("module", "self", 2)
+    with pytest.raises(InputError, match="`--depth` is for one profile, with `--by module`"):
+        check_rows(by, "self", 2, compared=compared)
