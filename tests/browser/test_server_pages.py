@@ -61,20 +61,15 @@ def visit(browser: Browser, address: str) -> Iterator[Visit]:
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_a_page_is_quiet_and_asks_nobody_else(name: str, visit: Visit) -> None:
+def test_a_page_is_quiet_asks_nobody_else_and_is_no_wider_than_its_window(name: str, visit: Visit) -> None:
     visit.go(PATHS[name])
+    for width in (400, 1500):  # the style alone says how wide anything is
+        visit.page.set_viewport_size({"width": width, "height": 900})
+        assert visit.page.evaluate("document.documentElement.scrollWidth") == width
     assert visit.complaints == []
     assert {url.split("?")[0] for url in visit.requests if not url.startswith("data:")} == {
         f"{visit.address}{path}" for path in (PATHS[name].split("?")[0], "/style.css", "/script.js")
     }
-
-
-@pytest.mark.parametrize("name", PATHS)
-@pytest.mark.parametrize("width", [400, 1500])
-def test_a_page_is_no_wider_than_its_window(name: str, width: int, visit: Visit) -> None:
-    visit.page.set_viewport_size({"width": width, "height": 900})
-    visit.go(PATHS[name])
-    assert visit.page.evaluate("document.documentElement.scrollWidth") == width
 
 
 def test_each_chart_is_seen_once_in_the_drawing_that_fits(visit: Visit) -> None:
