@@ -18,6 +18,8 @@ HERE = Path(__file__).parent
 PLACE = {"shape": [], "dtype": "int64"}
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
+pytestmark = pytest.mark.usefixtures("forked_children")
+
 
 @pytest.fixture(scope="module")
 def models(one_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -3,36 +3,40 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
 from opperf.domain.backend import Unsupported
 from opperf.domain.extension import build
 
-pytestmark = pytest.mark.skipif(
-    not (shutil.which("cc") and shutil.which("c++")), reason="there is no compiler for C and C++ here"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        not (shutil.which("cc") and shutil.which("c++")), reason="there is no compiler for C and C++ here"
+    ),
+    pytest.mark.usefixtures("forked_children"),
+]
+
+#: Runs a command whose calls are made without Python too, and returns its records.
+Run: TypeAlias = Callable[..., list[dict[str, Any]]]
 
 SOURCE = "int opperf_answer(void) { return 42; }\n"
 
 
-def run(cache: Path, *words: str, **variables: str) -> list[dict[str, Any]]:
-    """Return the records of a run whose calls are made without Python too."""
-    done = subprocess.run(
-        [sys.executable, "-m", "opperf", "run", *words, "--loop", "native", "--runs", "20", "--format", "json"],
-        env=os.environ | {"OPPERF_CACHE_DIR": str(cache)} | variables,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    records: list[dict[str, Any]] = json.loads(done.stdout)["records"]
+@pytest.fixture
+def run(command: Callable[..., subprocess.CompletedProcess[str]]) -> Run:
+    """Run operators, and let no call of Python's be the only way."""
+
+    def records(*words: object, **variables: str) -> list[dict[str, Any]]:
+        done = command("run", *words, "--loop", "native", "--runs", "20", "--format", "json", **variables)
+        assert done.returncode == 0, done.stderr
+        result: list[dict[str, Any]] = json.loads(done.stdout)["records"]
+        return result
+
     return records
 
 
@@ -41,13 +45,13 @@ def slugs(record: dict[str, Any]) -> set[str]:
     return {warning["slug"] for warning in record["warnings"]}
 
 
-def test_pytorch_runs_in_cpp_forward_and_backward(one_cache: Path) -> None:
-    for record in run(one_cache, "softmax", "dropout", "--framework", "torch", "--size", "small"):
+def test_pytorch_runs_in_cpp_forward_and_backward(run: Run) -> None:
+    for record in run("softmax", "dropout", "--framework", "torch", "--size", "small"):
         assert "time_native" in record["metrics"], record["warnings"]
         assert record["metrics"]["python_share"]["value"] < 1
 
 
-def test_a_composition_of_pytorch_runs_in_cpp_call_by_call(one_cache: Path, tmp_path: Path) -> None:
+def test_a_composition_of_pytorch_runs_in_cpp_call_by_call(run: Run, tmp_path: Path) -> None:
     code = tmp_path / "own.py"
     code.write_text(
         "import torch\n\n\n"
@@ -58,35 +62,35 @@ def test_a_composition_of_pytorch_runs_in_cpp_call_by_call(one_cache: Path, tmp_
         "    return torch.from_numpy(x.numpy() * 2)\n"
     )
     words = ("--framework", "torch", "--direction", "forward", "--input", "x=4x2")
-    (chain,) = run(one_cache, f"{code}:chain", *words)
+    (chain,) = run(f"{code}:chain", *words)
     assert "time_native" in chain["metrics"], chain["warnings"]
-    (outside,) = run(one_cache, f"{code}:outside", *words)
+    (outside,) = run(f"{code}:outside", *words)
     assert "time_native" not in outside["metrics"]
     assert "not_native" in slugs(outside)
 
 
-def test_compiled_code_of_pytorch_is_measured_from_python_only(one_cache: Path) -> None:
+def test_compiled_code_of_pytorch_is_measured_from_python_only(run: Run) -> None:
     words = ("add", "--framework", "torch", "--size", "small", "--direction", "forward", "--mode", "compiled")
-    (record,) = run(one_cache, *words, TORCHDYNAMO_DISABLE="1")  # to compile takes 20 s; the mode is what tells
+    (record,) = run(*words, TORCHDYNAMO_DISABLE="1")  # to compile takes 20 s; the mode is what tells
     assert "time" in record["metrics"]
     assert "not_native" in slugs(record)
 
 
-def test_mxnet_runs_by_its_c_api(one_cache: Path) -> None:
+def test_mxnet_runs_by_its_c_api(run: Run) -> None:
     words = ("--input", "lhs=8x8", "--input", "rhs=8x8", "--direction", "forward")
-    (record,) = run(one_cache, "mxnet:nd.broadcast_add", *words)
+    (record,) = run("mxnet:nd.broadcast_add", *words)
     assert record["metrics"]["python_share"]["value"] < 1
     assert record["metrics"]["time_native"]["min"] < record["metrics"]["time"]["min"]
 
 
-def test_numpy_runs_what_is_written_in_c_and_says_what_is_not(one_cache: Path) -> None:
-    add, mean = run(one_cache, "add", "mean", "--framework", "numpy", "--size", "small")[::2]
+def test_numpy_runs_what_is_written_in_c_and_says_what_is_not(run: Run) -> None:
+    add, mean = run("add", "mean", "--framework", "numpy", "--size", "small")[::2]
     assert "time_native" in add["metrics"]
     assert "not_native" in slugs(mean)
 
 
-def test_jax_says_why_it_is_called_from_python_only(one_cache: Path) -> None:
-    (record,) = run(one_cache, "add", "--framework", "jax", "--size", "small", "--direction", "forward")
+def test_jax_says_why_it_is_called_from_python_only(run: Run) -> None:
+    (record,) = run("add", "--framework", "jax", "--size", "small", "--direction", "forward")
     assert "no_native_loop" in slugs(record)
 
 
