@@ -98,7 +98,7 @@ def test_candidates_that_nothing_confined_are_told(judged_run: JudgedRun) -> Non
 def test_a_pull_request_reads_a_table_and_the_evidence(judged_run: JudgedRun) -> None:
     text = render(judged_run, "md")
     assert "against torch:torch.softmax, case softmax data=1024x1024 axis=-1\n" in text
-    assert "| quickest.py:f | faster |  | 3.000 | [2.910, 3.090] |" in text
+    assert "| faster |  | 3.000 | [2.910, 3.090] | quickest.py:f |" in text
     assert "smallest failing case: softmax data=8x128 axis=-1" in text
 
 
@@ -165,3 +165,15 @@ def test_what_ran_stands_with_its_candidate(judged_run: JudgedRun) -> None:
     assert "what the reference ran: softmax data=1024x1024 axis=-1 not recorded: no what ran: self times" in text
     assert "aten::exp by jit:avx2" in page(run, report_of(run), charts(run))
     assert read_value(json.loads(render(run, "json")), "it") == run
+
+
+def test_the_verdict_stands_first_however_long_names_and_paths_are(judged_run: JudgedRun) -> None:
+    path = "/home/user/kernels/experiments/2026-11/attempts/" + 3 * "by_blocks_with_online_softmax_"
+    several = [replace(one, candidate=f"{path}{one.candidate}") for one in judged_run.judgements]
+    several[0] = replace(several[0], against="kernelbench:/home/user/KernelBench/KernelBench/level1/23_Softmax.py")
+    several[1] = replace(several[1], case=SMALL)
+    text = render(replace(judged_run, judgements=tuple(several)), width=120)
+    assert max(map(len, text.splitlines())) <= 120
+    rows = [line for line in text.splitlines() if "[2.910, 3.090]" in line or line.startswith("wrong ")]
+    assert [row[:80].split()[:4] for row in rows][0] == ["faster", "3.000", "[2.910,", "3.090]"]
+    assert rows[1][:80].split()[:2] == ["wrong", "replays"]
