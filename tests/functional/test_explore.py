@@ -10,12 +10,16 @@ from typing import Any
 
 import pytest
 from tests.functional.conftest import Done, current, invoke
+from tests.watched import Watched
 
 import opperf
 from opperf.domain.plan import Settings, Side
 from opperf.domain.record import Run
+from opperf.parent.commands.explore.explore import Order, explore
 from opperf.parent.documents.exploration import Exploration, Territory
+from opperf.parent.planning.request import Request
 from opperf.parent.reports import render
+from opperf.parent.sources.options import Exploring, What, Where
 
 EXPLORE = ("explore", "null:cliff", "--framework", "null")
 #: What of it is around the cliff: at 1032, 1048 and so on.
@@ -199,3 +203,18 @@ def test_what_was_not_looked_at_for_want_of_time_is_told() -> None:
     late = replace(exploration, territories=(replace(territory, unexamined=0, out_of_time=True),))
     assert "failed; the time was over before all looks were made: use a longer `--budget`." in render(late)
     assert "the time was over" not in render(exploration)
+
+
+def test_looks_and_then_pairs_are_shown_with_how_many_are_left() -> None:
+    progress = Watched()
+    where, what = Where(framework=("null",)), What(direction=("forward",))
+    search = Exploring(dims="data.0=16,data.1=1024..1064", looks=100)
+    result, cause = explore(["null:cliff"], Request(what, where), Order(search), progress)
+    assert cause is None
+    assert len(result.anomalies) == 1
+    looks = result.territories[0].looks
+    shown = [line for line in progress.lines if line.startswith("looking")]
+    assert shown == [f"looking at null:cliff: {count} of 100" for count in range(1, looks + 1)]
+    rest = progress.lines[progress.lines.index(shown[-1]) + 1 :]
+    assert rest[0] == "close"
+    assert rest[1].startswith("pair 1 of 3: 1 comparison: 0 of ")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.each import each
+from tests.watched import Watched
 
 from opperf.domain.case import Case
 from opperf.domain.code import Code
@@ -28,13 +30,15 @@ CASE = Case("softmax", {"data": TensorSpec((16, 32))}, {"axis": -1})
 TERMS = Terms(Settings(), Rule(pairs=3, tolerance=10.0))
 
 
-def verdicts_on(bodies: Sequence[str], folder: Path, case: Case = CASE, side: Side = NUMPY) -> list[Judged]:
+def verdicts_on(
+    bodies: Sequence[str], folder: Path, case: Case = CASE, side: Side = NUMPY, terms: Terms = TERMS
+) -> list[Judged]:
     """Return the verdicts on candidates with this code behind a softmax."""
     files = [folder / f"candidate_{number}.py" for number in range(len(bodies))]
     for file, body in zip(files, bodies):
         file.write_text(SOFTMAX + body)
     codes = [Code(f"{file}:f") for file in files]
-    return list(judge("softmax", Trial(case, side, "forward"), codes, TERMS, lambda _: None))
+    return list(judge("softmax", Trial(case, side, "forward"), codes, terms, lambda _: None))
 
 
 #: What is not right, the verdict on it and why.
@@ -91,7 +95,9 @@ def test_candidates_that_are_right_get_a_verdict_on_their_speed(tmp_path: Path) 
     slow_at_its_shape = (
         "def f(x):\n    if x.shape[1] % 32: raise ValueError(x.shape)\n    return [softmax(x) for _ in range(30)][-1]\n"
     )
-    as_fast, slow = verdicts_on(["f = softmax\n", slow_at_its_shape], tmp_path)
+    progress = Watched()
+    as_fast, slow = verdicts_on(["f = softmax\n", slow_at_its_shape], tmp_path, terms=replace(TERMS, progress=progress))
+    assert progress.lines[0].startswith("pair 1 of 3: 1 comparison: 0 of "), "the pairs of one that is right are shown"
     assert as_fast.verdict in RIGHT, as_fast.reason
     assert (slow.verdict, slow.pairs) == ("slower", 1), slow.reason
     assert {one.slug for one in slow.evidence} == {"listed_sizes_only"}

@@ -15,6 +15,11 @@ from typing import Any
 import pytest
 from tests.functional.conftest import FEW, Done
 from tests.functional.conftest import invoke as opperf
+from tests.watched import Watched
+
+from opperf.parent.commands.noise import Study, noise
+from opperf.parent.planning.request import Request
+from opperf.parent.sources.options import What, Where
 
 NOISE = ("noise", "add", "--framework", "null", "--repeats", "1")
 
@@ -201,3 +206,14 @@ def test_ctrl_c_keeps_the_floors_that_are_there(cache: Path) -> None:
     assert process.returncode == 130
     assert "comparisons of identical code" in out
     assert [floor["trial"]["case"]["operator"] for floor in kept(cache)] == ["add"]
+
+
+def test_the_pairs_of_each_round_are_shown(cache: Path) -> None:
+    progress = Watched()
+    where, what = Where(framework=("null",)), What(direction=("forward",))
+    document, cause = noise(["add"], Request(what, where), progress, study=Study(2), labels={})
+    assert cause is None
+    assert len(document.floors) == 1
+    first = [line for line in progress.lines if line.startswith("pair 1 of 3: 1 comparison: 0 of ")]
+    assert len(first) == 2, "a bar for each of two rounds"
+    assert progress.lines[-1] == "close"

@@ -56,7 +56,7 @@ class Bar:
             self.note(f"planning: asked {framework} for the cases of {count} of {total} operators")
 
     def step(self, what: str, count: int, total: int) -> None:
-        """Report how far work is that measures nothing; `what` says what is done."""
+        """Report how many of so many steps are over, with the time left by their pace; `what` says what is done."""
         now = time.monotonic()
         if self._is_terminal:
             if self._bar is None:

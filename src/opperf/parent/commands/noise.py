@@ -163,6 +163,7 @@ class Noise:
         # What comparisons here would say they say by the floors that they know.
         floors = {} if self._study.effect is None else stored_floors()
         comparing = Comparing(seeded, self._rule, self._progress.note, floors=floors, plugins=self._plugins)
+        comparing.follow(self._progress)
         contests = [comparing.contest(*kind.contest(trial, clock.repeat), trial) for trial in trials]
         self._rounds.append(Round(kind, tuple(contests)))
         try:

@@ -36,6 +36,9 @@ class Progress(Protocol):
         Returns whether that is shown; else it is a line of news now and then.
         """
 
+    def step(self, what: str, count: int, total: int) -> None:
+        """Take how many steps of a number that is known beforehand are over; `what` says what is done."""
+
     def close(self) -> None:
         """Report that planning or measuring is over."""
 
@@ -61,6 +64,9 @@ class Silent:
     def compare(self, what: str, count: int, total: int, left: str) -> bool:
         """Show nothing."""
         return False
+
+    def step(self, what: str, count: int, total: int) -> None:
+        """Drop it."""
 
     def close(self) -> None:
         """Drop it."""

@@ -175,5 +175,5 @@ def test_the_verdict_stands_first_however_long_names_and_paths_are(judged_run: J
     text = render(replace(judged_run, judgements=tuple(several)), width=120)
     assert max(map(len, text.splitlines())) <= 120
     rows = [line for line in text.splitlines() if "[2.910, 3.090]" in line or line.startswith("wrong ")]
-    assert [row[:80].split()[:4] for row in rows][0] == ["faster", "3.000", "[2.910,", "3.090]"]
+    assert rows[0][:80].split()[:4] == ["faster", "3.000", "[2.910,", "3.090]"]
     assert rows[1][:80].split()[:2] == ["wrong", "replays"]

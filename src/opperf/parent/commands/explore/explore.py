@@ -163,15 +163,16 @@ class Expedition:
                 self.failures.append(f"`{trial.case.operator}` cannot be explored: {bench.failure or 'it has no cost'}")
                 return
             kind = Search if self._aim in BESIDE_NEIGHBOURS else LevelSearch
-            search = kind(
-                space, bench, self._order.search.factor, random.Random(self._settings.seed), self._order.search.looks
-            )
+            name, looks = trial.case.operator, self._order.search.looks
+            search = kind(space, bench, self._order.search.factor, random.Random(self._settings.seed), looks)
+            search.step = lambda count: self._progress.step(f"looking at {name}", count, looks)
             cliffs = []
             try:
                 for cliff in search.run():
                     cliffs.append(cliff)
                     self._tell(space, cliff, len(search.costs))
             finally:
+                self._progress.close()
                 left = None if budget is None else max(1.0, limit - (time.monotonic() - start))
                 anomalies = self._confirm(bench, space, question, cliffs, left)
                 self._territories.append(
@@ -246,6 +247,7 @@ class Expedition:
         rule = Rule(tolerance=self._order.search.factor - 1)
         settings = replace(self._settings, budget=budget).checking_own(one.base for one in contests)
         comparing = Comparing(settings, rule, self._progress.note, plugins=self._selection.plugins)
+        comparing.follow(self._progress)
         try:
             comparing.run(contests)
             if self._order.explain:

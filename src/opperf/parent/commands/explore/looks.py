@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable
 from itertools import product
 from typing import Protocol
 
@@ -46,6 +47,8 @@ class Looks:
         self._work: dict[Point, tuple[float, ...] | None] = {}
         self.costs: dict[Point, float | None] = {}
         self.out_of_time = False
+        #: Takes the number of points that were looked at, after each.
+        self.step: Callable[[int], None] = lambda _: None
 
     def spent(self) -> bool:
         """Whether all looks are used."""
@@ -64,6 +67,7 @@ class Looks:
             if impossible:
                 return None
             self.costs[point] = self._meter.cost(point)
+            self.step(len(self.costs))
         return self.costs[point]
 
     def work(self, point: Point) -> tuple[float, ...] | None:

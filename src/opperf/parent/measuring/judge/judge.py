@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import field, replace
 from pathlib import Path
 from statistics import median
 
@@ -36,6 +36,7 @@ from opperf.parent.measuring.judge.failing import Failing, failure_of, verdict_o
 from opperf.parent.measuring.judge.match import Log, starter
 from opperf.parent.measuring.judge.quiet import Quiet
 from opperf.parent.measuring.judge.what_ran import what_ran
+from opperf.parent.measuring.progress import Progress, Silent
 from opperf.parent.workers.pair_cpus import shared_cpus
 
 #: A time below this share of what the machine's measured peaks allow is not believed.
@@ -49,7 +50,8 @@ class Terms:
     """How candidates are judged: by which rule, in which room.
 
     Inputs that are `constant` have the same values in all calls of a process. What ran is looked at where it is to
-    `explain`. `problem` is that of the reference, where it has one. `meet` gets what examiners say of their framework.
+    `explain`. `problem` is that of the reference, where it has one. `meet` gets what examiners say of their framework,
+    and `progress` the pairs that are timed.
     """
 
     settings: Settings
@@ -60,6 +62,7 @@ class Terms:
     constant: tuple[str, ...] = ()
     explain: bool = False
     problem: OpenedProblem | None = None
+    progress: Progress = field(default_factory=Silent)
 
 
 def judge(
@@ -211,6 +214,7 @@ class Judge:
     def _time(self, base: Trial, new: Trial, log: Log) -> Contest:
         settings = replace(self._terms.settings, check=UNCHECKED)
         comparing = Comparing(settings, self._terms.rule, self._note, duel=starter(self._bench, log))
+        comparing.follow(self._terms.progress)
         contest = comparing.contest(base, new, base)
         comparing.run([contest])
         return contest

@@ -22,7 +22,7 @@ from opperf.parent.measuring.judge.batch import judge_batch
 from opperf.parent.measuring.judge.candidates import reference_trials
 from opperf.parent.measuring.judge.judge import Terms
 from opperf.parent.measuring.judge.submissions import Submission, of_source, submission_of, submissions
-from opperf.parent.measuring.progress import Progress
+from opperf.parent.measuring.progress import Progress, Silent
 from opperf.parent.planning import request as requests
 from opperf.parent.planning.request import Request
 from opperf.parent.store.judgements import Lines
@@ -93,7 +93,6 @@ def judge_all(
         constant = _constant(order.constant, trials)
         family = replace(rule, family=len(every) * len(trials))
         plugins = requests.plugin_files(request.what.plugin, request.where.framework)
-        terms = Terms(settings, family, order.room == "auto", plugins, meet, constant, order.explain, problem)
         numbers = {id(one): number for number, one in enumerate(every)}
         lines = _lines(order, trials, rule, stack)
         batches: list[tuple[Trial, Sequence[Submission]]] = []
@@ -105,15 +104,29 @@ def judge_all(
                 else:
                     left.append(one)
             batches.append((trial, left))
+        total = sum(len(left) for _, left in batches)
+        # Of one candidate the pairs are shown, of several how many are over.
+        pairs: Progress = progress if total == 1 else Silent()
+        confined = order.room == "auto"
+        terms = Terms(settings, family, confined, plugins, meet, constant, order.explain, problem, pairs)
+        stack.callback(progress.close)
         if elsewhere is None:
             note = progress.note if order.many is None else _silent  # of thousands their verdicts are enough
             batch = _judged_here(order.against, batches, terms, note, order.jobs)
         else:
             batch = elsewhere.judgements(order.against, batches, terms, jobs=order.jobs)
-        for submission, judged in stack.enter_context(closing(batch)):
+        _show(progress, 0, total)
+        for count, (submission, judged) in enumerate(stack.enter_context(closing(batch)), 1):
+            _show(progress, count, total)
             if lines is not None:
                 lines.add(judged, submission.digest)
             yield numbers[id(submission)], judged
+
+
+def _show(progress: Progress, count: int, total: int) -> None:
+    """Show how many candidates have their verdict, where there are several."""
+    if total > 1:
+        progress.step("judging candidates", count, total)
 
 
 def _judged_here(
