@@ -194,12 +194,12 @@ def windows() -> Any:
         return helper.make_graph([on, *nodes], name, given, results, constants)
 
     inner = [node("MatMul", ["h", "w"], ["m"], "up"), node("MatMul", ["m", "v"], ["h2"], "down")]
+    constants = [held("w", large), held("v", large.T)]
     outer = [
         node("Gather", ["x", "outer_turn"], ["window"], "window"),
         node("Add", ["state", "window"], ["sum"], "sum"),
-        node("Loop", ["two", "", "sum"], ["state2"], "refine", body=body("inner", "h", inner, ["h2"], [])),
+        node("Loop", ["two", "", "sum"], ["state2"], "refine", body=body("inner", "h", inner, ["h2"], constants)),
     ]
-    constants = [held("w", large), held("v", large.T)]
     nodes = [
         node("Loop", ["three", "yes", "zeros"], ["last", "all"], "windows"),
         node("Loop", ["none", "yes", "zeros"], ["same"], "never"),
@@ -207,7 +207,7 @@ def windows() -> Any:
     ]
     both = [["state2", "state2"], ["state2"]]
     for one, outputs in zip(nodes, both):
-        one.attribute.append(helper.make_attribute("body", body("outer", "state", outer, outputs, constants)))
+        one.attribute.append(helper.make_attribute("body", body("outer", "state", outer, outputs, [])))
     given = [info("x", TensorProto.FLOAT, [3, 1, 256])]
     more = [held("three", 3, "int64"), held("two", 2, "int64"), held("none", 0, "int64"), held("yes", 1, "bool")]
     return model(nodes, given, ["answer", "last", "same"], [*more, held("zeros", np.zeros((1, 256)))])

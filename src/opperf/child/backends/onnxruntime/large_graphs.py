@@ -33,12 +33,12 @@ def enter(model: Any, counts: Mapping[str, int], value: Value) -> tuple[Any, dic
     more = dict(counts)
     is_entered = False
     for node in model.graph.node:
-        inside = _branch(node, value) or _iteration(node, value, model.graph)
+        times = counts.get(key(node), 1)
+        inside = (_branch(node, value) or _iteration(node, value, model.graph)) if times else None
         if inside is None:
             result.graph.node.add().CopyFrom(node)
             continue
         is_entered = True
-        times = counts.get(key(node), 1)
         for inner, count in inside.nodes():
             result.graph.node.add().CopyFrom(inner)
             more[key(inner)] = count * times
