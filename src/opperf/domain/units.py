@@ -220,31 +220,26 @@ def parse_bytes(text: str, *, name: str = "size") -> int:
     return round(number * _SIZES[unit])
 
 
-def parse_percent(text: str, *, name: str = "percentage") -> float:
-    """Read a percentage or a fraction below one, as a fraction; `name` is what the message calls it.
+def parse_percent(value: str | float, *, name: str = "percentage") -> float:
+    """Read a percentage above zero, however large, or a fraction below one, as a fraction.
 
-    A bare `2` may mean 2 % or 200 %. Raises `InputError` for that, and for what is no percentage.
+    A bare `2` may mean 2 % or 200 %. Raises `InputError`, which calls the value by its `name`, for that, for what is no
+    percentage, and for nothing.
 
-    >>> parse_percent("2%"), parse_percent("0.02")
-    (0.02, 0.02)
+    >>> parse_percent("2%"), parse_percent("0.02"), parse_percent(0.02), parse_percent("150%")
+    (0.02, 0.02, 0.02, 1.5)
     """
-    number, unit = _read(text)
-    if number is not None and math.isfinite(number):
-        if unit == "%":
-            return number / 100
-        if not unit and number < 1:
-            return number
-        if not unit:
-            raise InputError(
-                f"{name} is `{text}`, expected a percentage or a fraction below 1",
-                hint=f"write `{text.strip()}%` if you mean {text.strip()} percent",
-                slug="bad_percentage",
-            )
-    raise InputError(
-        f"{name} is `{text}`, expected a percentage or a fraction below 1",
-        hint="write, for example, `2%` or `0.02`",
-        slug="bad_percentage",
-    )
+    text = value.strip() if isinstance(value, str) else f"{value}"
+    number, unit = _read(text) if isinstance(value, str) else (value, "")
+    hint, expected = "write, for example, `2%` or `0.02`", "a percentage or a fraction below 1"
+    if number is not None and math.isfinite(number) and unit in ("", "%"):
+        if number <= 0:
+            expected = "more than 0%"
+        elif unit or number < 1:
+            return number / 100 if unit else number
+        else:
+            hint = f"write `{text}%` if you mean {text} percent"
+    raise InputError(f"{name} is `{text}`, expected {expected}", hint=hint, slug="bad_percentage")
 
 
 def _read(text: str) -> tuple[float | None, str]:

@@ -246,7 +246,7 @@ def _sum(name: str, records: Sequence[Record], suite: Suite) -> str:
     how = f"{UNFUSED}," if suite.source.endswith(UNFUSED) else ""
     text = f"{name}: {calls} of {everything} calls{how} take {format_seconds(total)} standalone, with warm caches"
     if left_out:
-        text += f"; {left_out} are left out of the suite, {_took(suite.left_out)}"
+        text += f"; {left_out} {'is' if left_out == 1 else 'are'} left out of the suite, {_took(suite.left_out)}"
     program = suite.program
     if program is None or not program.time:
         return text

@@ -183,6 +183,8 @@ def _in_file(name: str, value: object) -> object:
     """Return the value of an option as a file has it."""
     if name == "jobs" and value == 0:
         return "auto"
+    if name == "precision" and isinstance(value, float):
+        return f"{value * 100:.9g}%"
     return [*value] if isinstance(value, tuple) else str(value) if isinstance(value, Path) else value
 
 

@@ -68,14 +68,9 @@ def _yes_or_no(value: object, _: Path) -> bool:
 
 
 def _percent(value: object, folder: Path) -> float:
-    if isinstance(value, float) and 0 < value < 1:
-        return value
-    if not isinstance(value, str):
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise _wrong(value, "a percentage or a fraction below 1", 'write, for example, `"2%"`')
-    read = parse_percent(_string(value, folder), name="the value")
-    if read <= 0:
-        raise _wrong(value, "more than 0%")
-    return read
+    return parse_percent(value, name="the value")
 
 
 def _tolerances(usual: float) -> Reader:
@@ -83,8 +78,6 @@ def _tolerances(usual: float) -> Reader:
 
     def read(value: object, folder: Path) -> Tolerances:
         if isinstance(value, Tolerances):  # of the command line, which has read it
-            if value.usual <= 0:
-                raise _wrong(value.usual, "more than 0%")
             return value
         if not isinstance(value, dict):
             return Tolerances(_percent(value, folder))

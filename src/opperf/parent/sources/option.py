@@ -177,12 +177,16 @@ def _tolerances(value: Any, name: str) -> Tolerances:
     return value if isinstance(value, Tolerances) else Tolerances(PERCENT.read(value, name))
 
 
+def _share(value: Any, name: str) -> float:
+    return parse_percent(value, name=name)
+
+
 def _percent(share: float) -> str:
     return f"{share:.3%}".replace(".000", "")
 
 
 #: A share, written as a percentage or as a fraction of 1.
-PERCENT = Kind(_reader(parse_percent), "float | str", _percent)
+PERCENT = Kind(_share, "float | str", _percent)
 #: The same, for all operators.
 TOLERANCES = Kind(_tolerances, "float | str", lambda tolerances: _percent(tolerances.usual))
 SECONDS = Kind(_reader(parse_duration), "float | str")

@@ -113,9 +113,10 @@ def test_pyproject_has_a_table_of_opperf() -> None:
         ('dtypes = "float31"', "`dtypes`: no dtype `float31`", "float32"),
         ('directions = "up"', "`directions`: no direction `up`", "known: forward"),
         ('base = ["a", "b"]', "`base`: found ['a', 'b'], expected a string", None),
-        ("tolerance = 2", "`tolerance`: found 2, expected a percentage", 'write, for example, `"2%"`'),
+        ("tolerance = 2", "`tolerance`: the value is `2`, expected a percentage", "write `2%`"),
+        ("tolerance = true", "`tolerance`: found True, expected a percentage", 'write, for example, `"2%"`'),
         ('tolerance = "2"', "`tolerance`: the value is `2`, expected a percentage", "write `2%`"),
-        ('tolerance = "0%"', "`tolerance`: found '0%', expected more than 0%", None),
+        ('tolerance = "0%"', "`tolerance`: the value is `0%`, expected more than 0%", None),
         ("pairs = 2", "`pairs`: found 2, expected a whole number >= 3", None),
         ("pairs = true", "`pairs`: found True, expected a whole number >= 3", None),
         ('budget = "soon"', "`budget`: the value is `soon`, expected a number and a unit", "write, for example,"),
@@ -170,7 +171,7 @@ def test_options_override_the_file() -> None:
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("tolerance", Tolerances(0.0), "`--tolerance`: found 0.0, expected"),
+        ("precision", 0.0, "`--precision`: the value is `0%`, expected more than 0%"),
         ("pairs", 2, "`--pairs`: found 2, expected a whole number >= 3"),
         ("framework", ("tf",), "`--framework`: no framework `tf`"),
     ],
