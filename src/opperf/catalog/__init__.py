@@ -32,6 +32,9 @@ FAMILIES = (
     "training",
     "image",
     "storage",
+    "serving",
+    "low_precision",
+    "state_space",
 )
 
 

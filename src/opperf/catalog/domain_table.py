@@ -33,7 +33,20 @@ from opperf.catalog.domain import (  # fmt: skip
     Rising,
     Whole,
 )
-from opperf.catalog.extent import At, Bits, Classes, Either, Elements, Entry, Leading, Least, Number, Product, Size
+from opperf.catalog.extent import (
+    At,
+    Bits,
+    Classes,
+    Either,
+    Elements,
+    Entry,
+    Leading,
+    Least,
+    Number,
+    Product,
+    Size,
+    Times,
+)
 from opperf.domain.dataclass import dataclass
 
 
@@ -359,5 +372,18 @@ JAGGED = (
     _row("offsets_range", At(None, ("offsets",)), Rising(Number(At(None, ("range_size",))))),
 )  # fmt: skip
 
+#: What serving needs: pages of a cache, tokens of a vocabulary, draws, and states that decay.
+PAGES, KEYS = At(3, ("page_table",)), At(1, ("key_cache",))
+
+SERVING = (
+    _row("paged_attention", PAGES, Below(Size(KEYS))),
+    _row("paged_attention", At(4, ("lengths",)), Below(Times((Size(PAGES, 1), Size(KEYS, 1))), low=1)),
+    _row("repetition_penalty", At(1, ("tokens",)), Below(Size(FIRST, -1))),
+    _row("top_p_sampling", At(1, ("draws",)), Between((0.0, 1.0), (0.0, 1.0))),
+    _row("linear_cross_entropy", At(2, ("labels", "target")), Below(Size(SECOND))),
+    _row("selective_scan selective_state_update", At(None, ("step",)), Between((0.05, 0.5), (0.0, INFINITE))),
+    _row("selective_scan selective_state_update", At(None, ("decay",)), Between((-1.0, -0.1), (-INFINITE, 0.0))),
+)
+
 #: Every row: an operator may have several, one for each of its arguments that not every value does for.
-ROWS = (*FRACTIONS, *DRAWS, *LOSSES, *STATE, *MATRICES, *INDEXED, *LENGTHS, *JAGGED)
+ROWS = (*FRACTIONS, *DRAWS, *LOSSES, *STATE, *MATRICES, *INDEXED, *LENGTHS, *JAGGED, *SERVING)

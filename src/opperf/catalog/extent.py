@@ -133,6 +133,18 @@ class Either:
 
 
 @dataclass(frozen=True)
+class Times:
+    """The product of several numbers, as places on pages are of pages and places on each."""
+
+    extents: tuple[Extent, ...]
+
+    def of(self, case: Case) -> int | None:
+        """Return the number; None where a case does not tell one of them."""
+        numbers = [number for extent in self.extents if (number := extent.of(case)) is not None]
+        return math.prod(numbers) if len(numbers) == len(self.extents) else None
+
+
+@dataclass(frozen=True)
 class Leading:
     """How many rows a tensor has whose first two dimensions are one, as the padded form of rows of several lengths."""
 

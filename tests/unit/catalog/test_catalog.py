@@ -129,7 +129,7 @@ def gradients_flow_from_floats_to_floats(declared: Operator, size: str) -> None:
 
 def index_tensors_say_their_range(declared: Operator, size: str) -> None:
     for tensor in declared.case(size).tensors():
-        assert tensor.dtype in ("float32", "int64", "bool", "int8", "uint8", "complex64")
+        assert tensor.dtype in ("float32", "int64", "bool", "int8", "uint8", "complex64", "float8_e4m3fn")
         # Ten classes are the range that integers have by default, so it is not repeated.
         assert tensor.dtype != "int64" or tensor.range is not None or size == "skewed"
 

@@ -13,7 +13,7 @@ from tests.each import check_each, each
 
 import opperf
 from opperf.catalog import FAMILIES
-from opperf.child.backends.arrays import compositions as shared
+from opperf.child.backends.arrays import compositions, serving
 from opperf.child.backends.arrays.activations import activations
 from opperf.child.backends.arrays.updates import MADE_OF
 from opperf.child.backends.binding import rows
@@ -78,8 +78,10 @@ def keys(table: ast.expr, space: dict[str, ast.expr]) -> set[str]:
         return {str(keyword.arg) for keyword in table.keywords}
     if isinstance(table, ast.Call) and isinstance(table.func, ast.Name) and table.func.id == "bindings":
         return set(activations(None))  # a row is a function, and calls none of the library's before it is called
-    if isinstance(table, ast.Call) and isinstance(table.func, ast.Name) and hasattr(shared, table.func.id):
-        return set(getattr(shared, table.func.id)(*(None for _ in table.args)))  # as above
+    name = table.func.id if isinstance(table, ast.Call) and isinstance(table.func, ast.Name) else ""
+    for shared in (module for module in (compositions, serving) if hasattr(module, name)):
+        assert isinstance(table, ast.Call)
+        return set(getattr(shared, name)(*(None for _ in table.args)))  # as above
     if isinstance(table, ast.DictComp) and len(table.generators) == 1:
         source = table.generators[0].iter
         if isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute) and source.func.attr == "items":

@@ -155,6 +155,11 @@ def _unlikelihood(scores: Any, labels: Any) -> Any:
     return -np.logaddexp(totals[-1], totals[-2])
 
 
+def float8_matmul(lhs: Any, rhs: Any, lhs_scale: Any, rhs_scale: Any) -> Any:
+    """Return the product with a transposed matrix, scaled."""
+    return (lhs @ rhs.T) * (lhs_scale * rhs_scale)
+
+
 WINDOW = "data, weight, stride, padding, dilation"
 NORMALIZED = "data, weight, scale, shift, running_mean, running_var, stride, padding, epsilon"
 WEIGHTS = "weight_input, weight_hidden, bias_input, bias_hidden"
@@ -197,4 +202,5 @@ BINDINGS: dict[str, Binding] = {
     "lstm": _spell(lstm, f"data, hidden, cell, {WEIGHTS}"),
     "bidirectional_lstm": _spell(bidirectional_lstm, f"data, hidden, cell, {WEIGHTS}, {WAY_BACK}"),
     "ctc_loss": _spell(ctc_loss, "data, labels"),
+    "float8_matmul": _spell(float8_matmul, "lhs, rhs, lhs_scale, rhs_scale"),
 }

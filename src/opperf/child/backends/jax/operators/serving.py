@@ -1,0 +1,78 @@
+"""What serving a language model needs, in JAX."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import jax.numpy as jnp
+from jax import lax, nn
+
+from opperf.child.backends.arrays.serving import serving
+from opperf.child.backends.binding import Binding, composition, compositions
+
+
+def paged_attention(query: Any, key_cache: Any, value_cache: Any, page_table: Any, lengths: Any) -> Any:
+    """Return the attention to the pages that belong to each sequence."""
+    batch = query.shape[0]
+    keys, values = (jnp.take(cache, page_table, axis=0) for cache in (key_cache, value_cache))
+    keys, values = (rows.reshape(batch, -1, *rows.shape[3:]) for rows in (keys, values))
+    lengths = lengths.astype(jnp.int32)
+    return nn.dot_product_attention(query[:, None], keys, values, key_value_seq_lengths=lengths)[:, 0]
+
+
+def variable_length_attention(query: Any, key: Any, value: Any, sequences: Any) -> Any:
+    """Return the attention of tokens to those of their own sequence, which is how a compiled program sees lengths."""
+    mask = sequences[:, None] == sequences
+    tensors = (tensor[None] for tensor in (query, key, value))
+    return nn.dot_product_attention(*tensors, mask=mask[None, None], is_causal=True)[0]
+
+
+def sequence_of_each(arguments: Mapping[str, Any]) -> Any:
+    """Return the number of each token's sequence."""
+    lengths = arguments["lengths"]
+    return jnp.repeat(jnp.arange(len(lengths)), jnp.asarray(lengths), total_repeat_length=sum(lengths))
+
+
+def sliding_window_attention(query: Any, key: Any, value: Any, window: int) -> Any:
+    """Return the attention to the last keys; JAX's own takes (batch, length, heads, width)."""
+    query, key, value = (tensor.swapaxes(1, 2) for tensor in (query, key, value))
+    past = (window - 1, 0)
+    return nn.dot_product_attention(query, key, value, is_causal=True, local_window_size=past).swapaxes(1, 2)
+
+
+def cache_append(cache: Any, update: Any, position: int) -> Any:
+    """Return the cache with the update in its place."""
+    return lax.dynamic_update_slice_in_dim(cache, update, position, axis=2)
+
+
+def repetition_penalty(logits: Any, tokens: Any, penalty: float) -> Any:
+    """Return logits in which tokens that were there are less likely."""
+    scores = jnp.take_along_axis(logits, tokens, axis=-1)
+    rows = jnp.arange(len(tokens))[:, None]
+    return logits.at[rows, tokens].set(jnp.where(scores < 0, scores * penalty, scores / penalty))
+
+
+BINDINGS: dict[str, Binding] = {
+    **serving(jnp, "jax.numpy", nn.softmax, nn.log_softmax),
+    "variable_length_attention": composition(
+        variable_length_attention,
+        derive={"sequences": sequence_of_each},
+        note="jax.nn.dot_product_attention with a mask of equal sequences, whose numbers are precomputed",
+    ),
+    **compositions(
+        paged_attention=(
+            paged_attention,
+            "jax.numpy.take of pages, and jax.nn.dot_product_attention with `key_value_seq_lengths`",
+        ),
+        sliding_window_attention=(
+            sliding_window_attention,
+            "jax.nn.dot_product_attention with `local_window_size`, between transposes of heads and length",
+        ),
+        cache_append=(
+            cache_append,
+            "jax.lax.dynamic_update_slice_in_dim into a new array: nothing is donated",
+        ),
+        repetition_penalty=(repetition_penalty, "jax.numpy.take_along_axis, jax.numpy.where and `logits.at[].set`"),
+    ),
+}

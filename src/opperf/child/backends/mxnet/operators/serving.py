@@ -1,0 +1,105 @@
+"""What serving a language model needs, in MXNet, as far as it was written before MXNet was retired."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mxnet as mx
+import numpy
+
+from opperf.child.backends.binding import Binding, Call, gaps, parameters
+from opperf.child.backends.mxnet.operators.attention import rotary_embedding, scaled_dot_product_attention
+from opperf.child.backends.mxnet.operators.training import cross_entropy
+from opperf.child.backends.mxnet.spelling import CallSpec, Composition, composition
+
+RETIRED = "MXNet was retired before models were served with it: nobody writes it there"
+
+
+def sliding_window_attention(F: Any, query: Any, key: Any, value: Any, mask: Any, *, scale: float) -> Any:
+    """Weigh the values that the mask lets through."""
+    return scaled_dot_product_attention(F, query, key, value, mask, scale=scale)
+
+
+def prepare(F: Any, data: Any, weight: Any, cosine: Any, sine: Any, epsilon: float) -> Any:
+    """Normalize and turn."""
+    squares = F.mean(F.square(data), axis=-1, keepdims=True)
+    normal = F.broadcast_mul(F.broadcast_mul(data, F.rsqrt(squares + epsilon)), weight)
+    return rotary_embedding(F, normal, cosine, sine)
+
+
+def rotary_qk_norm(
+    F: Any, query: Any, key: Any, query_weight: Any, key_weight: Any, cosine: Any, sine: Any, *, epsilon: float
+) -> Any:
+    """Make queries and keys what attention wants."""
+    return (
+        prepare(F, query, query_weight, cosine, sine, epsilon),
+        prepare(F, key, key_weight, cosine, sine, epsilon),
+    )
+
+
+def linear_cross_entropy(F: Any, data: Any, weight: Any, labels: Any, *, classes: int) -> Any:
+    """Project, and take the mean loss, without dimensions as the functions with NumPy's names return it."""
+    return cross_entropy(F, F.npx.fully_connected(data, weight, num_hidden=classes, no_bias=True), labels)
+
+
+def cache_append(cache: Any, update: Any, position: int) -> Any:
+    """Write the update into its place."""
+    cache[:, :, position : position + update.shape[2]] = update
+    return cache
+
+
+def _window(query: Any, key: Any, value: Any, window: int) -> CallSpec:
+    ones = numpy.ones((query.shape[-2], key.shape[-2]), bool)
+    mask = numpy.where(numpy.tril(ones) & numpy.triu(ones, 1 - window), 0.0, -numpy.inf)
+    array = mx.nd.array(mask[(numpy.newaxis,) * (query.ndim - 2)], ctx=query.context, dtype=query.dtype)
+    return Composition(sliding_window_attention), (query, key, value, array), {"scale": query.shape[-1] ** -0.5}
+
+
+def _project(data: Any, weight: Any, labels: Any) -> CallSpec:
+    return Composition(linear_cross_entropy, numpy=True), (data, weight, labels), {"classes": weight.shape[0]}
+
+
+def _along_last(weight: Any) -> Any:
+    return weight.reshape((1, 1, 1, -1))
+
+
+def _over_heads(angles: Any) -> Any:
+    return angles.reshape((1, 1, *angles.shape))
+
+
+BINDINGS: dict[str, Binding] = {
+    "sliding_window_attention": composition(
+        sliding_window_attention,
+        "query, key, value, window",
+        note="nd.linalg.gemm2, a sum with a precomputed mask, nd.softmax and nd.linalg.gemm2",
+        settle=_window,
+    ),
+    "cache_append": Call(
+        "composition:cache_append",
+        parameters("cache, update, position"),
+        function=cache_append,
+        note="`cache[:, :, position : position + n] = update`",
+    ),
+    "rotary_qk_norm": composition(
+        rotary_qk_norm,
+        "query, key, query_weight, key_weight, cosine, sine",
+        "epsilon=epsilon",
+        adapt={
+            "query_weight": _along_last,
+            "key_weight": _along_last,
+            "cosine": _over_heads,
+            "sine": _over_heads,
+        },
+        note="nd.square, nd.mean, nd.rsqrt, products, sums, nd.split and nd.concat, of both",
+    ),
+    "linear_cross_entropy": composition(
+        linear_cross_entropy,
+        "data, weight, labels",
+        note="npx.fully_connected, npx.log_softmax, npx.pick and np.mean",
+        settle=_project,
+    ),
+    **gaps(
+        RETIRED,
+        "paged_attention variable_length_attention multi_head_latent_attention top_p_sampling repetition_penalty",
+    ),
+}
