@@ -31,8 +31,8 @@ settings.load_profile("shared_machine")
 QUICK = ("unit", "functional", "frameworks", "docs")
 
 
-#: The folders whose tests are of commands and pages, and not of how a child is started.
-FORKING = ("functional", "docs")
+#: The folders whose tests are of commands, pages and what is computed, and not of how a child is started.
+FORKING = ("functional", "docs", "conformance", "backends")
 
 
 #: The files that take a minute or more, longest first: with one of them left at the end, the other cores would idle.
@@ -99,33 +99,36 @@ def one_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def children() -> Iterator[ForkedChildren]:
+def launcher() -> Iterator[ForkedChildren]:
     """What forks children."""
-    with ForkedChildren() as children:
-        yield children
+    with ForkedChildren() as launcher:
+        yield launcher
 
 
 @pytest.fixture(scope="module")
-def forked_children(children: ForkedChildren) -> Iterator[None]:
+def forked_children(launcher: ForkedChildren) -> Iterator[None]:
     """Children are forked: for tests that are not about them, nor about how long exactly a call takes."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("opperf.parent.workers.process.launch", children.launch)
+        patch.setattr("opperf.parent.workers.process.launch", launcher.launch)
+        yield
+
+
+@pytest.fixture(scope="module")
+def few_rounds() -> Iterator[None]:
+    """A pair has as few rounds as on a busy machine: for tests of large differences, or of none."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("opperf.parent.workers.rounds.PAIR_SECONDS", 0.0)
         yield
 
 
 @pytest.fixture(scope="module", autouse=True)
-def quick_children(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Children of commands are forked in the folders whose tests are not about them.
-
-    A pair has as few rounds in a command as on a busy machine: those of the null framework are all alike.
-    """
-    with pytest.MonkeyPatch.context() as patch:
-        folder = request.path.relative_to(Path(__file__).parent).parts[0]
-        if folder in FORKING:
-            request.getfixturevalue("forked_children")
-        if folder == "functional":
-            patch.setattr("opperf.parent.workers.rounds.PAIR_SECONDS", 0.0)
-        yield
+def quick_children(request: pytest.FixtureRequest) -> None:
+    """Children of commands are forked in the folders whose tests are not about them; those of `null` are all alike."""
+    folder = request.path.relative_to(Path(__file__).parent).parts[0]
+    if folder in FORKING:
+        request.getfixturevalue("forked_children")
+    if folder == "functional":
+        request.getfixturevalue("few_rounds")
 
 
 #: How long a file of `make test` may take on two quiet cores before it is to be split, in seconds.

@@ -31,6 +31,8 @@ PR_SET_CHILD_SUBREAPER = 36
 FRAMEWORKS = ("null", "numpy", "torch", "mxnet", "jax", "tensorflow")
 #: How the names of variables begin that no framework reads, nor Python when it starts.
 OTHERS = ("OPPERF_", "PYTEST_", "COLUMNS", "PWD")
+#: What is read when a program is first compiled, after all imports: children that differ in it are forked from one.
+LATE = "XLA_FLAGS"
 #: The most processes to fork from at a time: each has a framework in memory.
 MOST = 6
 #: What decides of which process a child is forked.
@@ -143,9 +145,12 @@ def _key(command: Sequence[str], folder: Path, variables: Mapping[str, str], pip
     if side.framework != "null" and (side.layout or PLACING in variables):
         return None
     own = sorted(
-        (name, text.removeprefix(str(folder))) for name, text in variables.items() if not name.startswith(OTHERS)
+        (name, text.removeprefix(str(folder)))
+        for name, text in variables.items()
+        if not name.startswith((*OTHERS, LATE))
     )
-    return command[0], side.framework, side.threads, side.allocator, side.engine, *sorted(side.settings.items()), *own
+    settings = sorted((name, text) for name, text in side.settings.items() if name != f"env.{LATE}")
+    return command[0], side.framework, side.threads, side.allocator, side.engine, *settings, *own
 
 
 def _pipe() -> tuple[io.FileIO, io.FileIO]:

@@ -36,7 +36,17 @@ LIBRARIES = ("array_api:array_api_strict", "array_api:dpnp", "array_api:dask.arr
 ONE_FILE, ONE_FILE_PATH = "mlx", Path(__file__).parents[2] / "examples" / "backends" / "mlx_backend.py"
 LACKING = {"no_gradient", "mutates", "no_explanation"}
 #: For programs that run once: to compile them takes most of the time.
-UNOPTIMIZED = {"env.XLA_FLAGS": "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"}
+XLA_FLAGS = (
+    "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true "
+    "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"
+)
+UNOPTIMIZED = {"env.XLA_FLAGS": XLA_FLAGS}
+#: What compiles, and how it is told to be quick.
+HASTY = {
+    "jax": UNOPTIMIZED,
+    "array_api:dpnp": {"env.SYCL_PROGRAM_COMPILE_OPTIONS": "-cl-opt-disable"},
+    **dict.fromkeys(MODES, UNOPTIMIZED),
+}
 WITH_GRADIENTS = tuple(name for name in REAL if FRAMEWORKS[name].gradients)
 TIMEOUT = 120.0
 #: How `struct` reads an element; a complex one is read as two, its real and its imaginary part.
@@ -181,10 +191,9 @@ def any_backend(request: pytest.FixtureRequest, benches: dict[str, Bench], one_f
 @pytest.fixture(scope="session")
 def computed(benches: dict[str, Bench], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Return what a backend computes of an operator's small case, or the failure; each is computed once."""
-    compilers = {"jax": None, **MODES}
     hasty = {
-        name: Bench(name.split()[0], tmp_path_factory.mktemp("hasty"), UNOPTIMIZED, mode=mode)
-        for name, mode in compilers.items()
+        name: Bench(name.split()[0], tmp_path_factory.mktemp("hasty"), settings, mode=MODES.get(name))
+        for name, settings in HASTY.items()
     }
 
     @cache

@@ -18,8 +18,6 @@ from opperf.parent.workers.pool import Pool
 
 QUICK = Settings(warmup=1, runs=2, trial_budget=1.0)
 
-pytestmark = pytest.mark.usefixtures("forked_children")
-
 
 def outcome(bench: Bench, direction: str, **variables: str) -> Outcome:
     """Return what becomes of a convolution, a batch norm and a relu, compiled in a child of its own."""

@@ -19,8 +19,6 @@ from opperf.domain.tensor import TensorSpec
 
 HOSTS = LAYER_LIBRARIES["keras"].hosts
 
-pytestmark = pytest.mark.usefixtures("forked_children")
-
 
 @pytest.fixture(scope="module")
 def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Bench]]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
+from tests.conformance.conftest import XLA_FLAGS
 from tests.functional.conftest import Done, invoke
 
 from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS
@@ -71,12 +72,13 @@ def step():
 
 Command: TypeAlias = Callable[..., Done]
 
-pytestmark = pytest.mark.usefixtures("forked_children")
+pytestmark = pytest.mark.usefixtures("forked_children", "few_rounds")
 
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, one_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty current folder."""
+    """An empty current folder, from where programs are compiled in a hurry: they run once."""
+    monkeypatch.setenv("XLA_FLAGS", XLA_FLAGS)
     monkeypatch.setenv("OPPERF_CACHE_DIR", str(one_cache))
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -108,11 +108,18 @@ def test_a_child_is_a_fresh_process_whose_memory_or_room_is_laid_out_before_the_
     assert not forks(Side("numpy", settings=PROGRAM))
 
 
-def test_children_whose_framework_was_told_something_else_come_of_another_process(children: ForkedChildren) -> None:
-    before = {*children.sources}
+def test_children_whose_framework_was_told_something_else_come_of_another_process(launcher: ForkedChildren) -> None:
+    before = {*launcher.sources}
     sides = [Side("numpy"), Side("numpy", threads=2), Side("numpy", settings={"env.OWN": "here"})]
     assert all(forks(side) for side in (*sides, *sides))
-    assert len({*children.sources} - before) in (len(sides), len(sides) - 1)  # the first may be there
+    assert len({*launcher.sources} - before) in (len(sides), len(sides) - 1)  # the first may be there
+
+
+def test_children_that_are_told_how_to_compile_come_of_the_process_of_all(launcher: ForkedChildren) -> None:
+    assert forks(Side("numpy"))
+    before = {*launcher.sources}
+    assert forks(Side("numpy", settings={"env.XLA_FLAGS": "--own"}))
+    assert {*launcher.sources} == before
 
 
 def test_a_forked_child_computes_what_a_fresh_one_does(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
@@ -189,7 +196,7 @@ def test_children_are_forked_for_many_threads_at_once() -> None:
 
 
 def test_ctrl_c_in_the_middle_of_a_fork_costs_the_next_nothing(
-    children: ForkedChildren, monkeypatch: pytest.MonkeyPatch
+    launcher: ForkedChildren, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     send: Callable[..., int] = socket.send_fds
 

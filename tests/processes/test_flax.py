@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
+
+import pytest
+from tests.conformance.conftest import XLA_FLAGS
+from tests.functional.conftest import invoke
 
 SCRIPT = Path(__file__).with_name("flax_models.py")
 #: Trains a model of nnx, whose state is outside of the step.
@@ -37,17 +39,26 @@ if __name__ == "__main__":
         step()
 """
 
+pytestmark = pytest.mark.usefixtures("forked_children")
 
-def test_operators_of_compiled_flax_programs_are_told_by_their_modules(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "opperf", "profile", "--environment", "flax==0.12.8", "--by", "module"]
-    done = subprocess.run(
-        [*command, "--format", "json", "--output", str(tmp_path), str(SCRIPT)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    rows = json.loads(done.stdout)["rows"]
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Be in an empty folder, from where programs are compiled in a hurry: they run a few times."""
+    monkeypatch.setenv("XLA_FLAGS", XLA_FLAGS)
+    monkeypatch.chdir(tmp_path)
+
+
+def run(*words: object) -> str:
+    """Run a command to an end that must be good, and return what it prints."""
+    done = invoke(*words)
+    assert done.code == 0, done.err
+    return done.out
+
+
+def test_operators_of_compiled_flax_programs_are_told_by_their_modules() -> None:
+    words = ("--environment", "flax==0.12.8", "--by", "module", "--format", "json", "--output", "out")
+    rows = json.loads(run("profile", *words, SCRIPT))["rows"]
     told = {(row["module"], row["backward"]) for row in rows}
     modules = ("Linen.Dense_0", "Linen.last", "Nnx.blocks.0.dense", "Nnx.blocks.1.dense", "Nnx.head")
     # XLA joins what is small: a gradient may be part of its neighbour's instruction, and is that module's then.
@@ -55,23 +66,14 @@ def test_operators_of_compiled_flax_programs_are_told_by_their_modules(tmp_path:
     assert {module.partition(".")[0] for module, backward in told if backward} >= {"Linen", "Nnx"}
 
 
-def test_a_step_of_nnx_with_its_state_outside_is_captured_and_profiled_by_its_modules(tmp_path: Path) -> None:
-    own = tmp_path / "own.py"
-    own.write_text(STEP)
-
-    def run(*words: str) -> str:
-        command = [sys.executable, "-m", "opperf", *words]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
+def test_a_step_of_nnx_with_its_state_outside_is_captured_and_profiled_by_its_modules() -> None:
+    Path("own.py").write_text(STEP)
     suite = json.loads(run("capture", "own.py:step"))
     products = [entry["origin"] for entry in suite["cases"] if entry["case"]["operator"].endswith("dot_general")]
     assert products == ["train.Mlp.a", "train.Mlp.b", *["train.Mlp.b backward"] * 2, "train.Mlp.a backward"]
     assert "left_out" not in suite
 
     window = ("--function", "__main__:step", "--skip", "2", "--calls", "2")
-    rows = json.loads(run("profile", "--by", "module", *window, "--format", "json", "--output", "out", "own.py"))[
-        "rows"
-    ]
+    profiled = run("profile", "--by", "module", *window, "--format", "json", "--output", "out", "own.py")
+    rows = json.loads(profiled)["rows"]
     assert {row["module"] for row in rows} >= {"Mlp.a", "Mlp.b"}

@@ -23,7 +23,7 @@ def step():
         (ones @ ones).relu()
 """
 
-pytestmark = pytest.mark.usefixtures("forked_children")
+pytestmark = pytest.mark.usefixtures("forked_children", "few_rounds")
 
 
 @pytest.fixture

@@ -15,6 +15,8 @@ from opperf.domain.registry import FRAMEWORKS, PRESETS
 from opperf.parent.sources.plugin_file import declared_framework
 
 FILE = Path(__file__).parents[2] / "examples" / "backends" / "mlx_backend.py"
+pytestmark = pytest.mark.usefixtures("forked_children", "few_rounds")
+
 OPERATORS = ("add", "multiply", "exp", "tanh", "sigmoid", "softmax", "sum", "matmul", "transpose", "gelu")
 
 
