@@ -309,11 +309,13 @@ def test_a_profiler_that_does_not_start_is_one_line_and_the_program_runs(folder:
     assert done.stderr == "opperf: the profiler did not start: RuntimeError: first\n"
 
 
-def test_a_training_script_is_profiled_in_the_environment_of_its_framework(here: Path) -> None:
+def test_a_training_script_is_profiled_in_the_environment_of_its_framework_with_the_lines_that_called(
+    here: Path,
+) -> None:
     Path("torch.py").unlink()
     command = [sys.executable, "-m", "opperf", "profile"]
-    asked = ("--shapes", "--format", "json", "--save-suite", "lenet.json")
-    done = subprocess.run([*command, LENET, *asked], capture_output=True, text=True, timeout=TORCH)
+    words = ("--shapes", "--stacks", "--format", "json", "--save-suite", "lenet.json")
+    done = subprocess.run([*command, LENET, *words], capture_output=True, text=True, timeout=TORCH)
     assert done.returncode == 0, done.stderr
     suite = json.loads(Path("lenet.json").read_text())["cases"]
     assert sum(entry["count"] for entry in suite if entry["case"]["operator"] == "torch:aten::linear.default") == 20
@@ -322,20 +324,12 @@ def test_a_training_script_is_profiled_in_the_environment_of_its_framework(here:
     assert facts["framework"] == "torch"
     assert ("aten::addmm", 20) in rows(done.stdout)  # two dense layers in ten steps
     (file,) = here.glob("opperf_profile_*.json")
-    shown = subprocess.run([*command, "--by", "module", "--read", file], capture_output=True, text=True, timeout=TORCH)
-    assert "LeNet.conv1" in shown.stdout
-
-
-def test_the_lines_that_called_are_told_of_a_whole_script_that_makes_an_optimizer(here: Path) -> None:
-    Path("torch.py").unlink()
-    command = (sys.executable, "-m", "opperf", "profile", "--stacks", "--output", here)
-    done = subprocess.run([*command, LENET], capture_output=True, text=True, timeout=TORCH)
-    assert done.returncode == 0, done.stderr
-    (file,) = here.glob("opperf_profile_*.json")
     profile = from_trace(json.loads(file.read_text()), str(file))
     calls = [event for event in profile.of_kind("operator") if event.name == "aten::cross_entropy_loss"]
     assert len(calls) == 10
     assert all(any(": training_step" in line for line in event.stack) for event in calls)
+    shown = subprocess.run([*command, "--by", "module", "--read", file], capture_output=True, text=True, timeout=TORCH)
+    assert "LeNet.conv1" in shown.stdout
 
 
 def test_a_function_that_was_never_called_is_told_and_the_exit_code_says_that_nothing_was_measured(here: Path) -> None:
