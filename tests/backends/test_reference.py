@@ -117,3 +117,30 @@ def test_pixels_between_others_are_mixed_of_them() -> None:
     assert functions.bilinear(data, (1, 4)).ravel().tolist() == [0.0, 1.0, 3.0, 4.0]
     beyond = np.array([[0.0, 0.0], [0.5, 0.0], [3.0, 0.0]]).reshape(1, 1, 3, 2)
     assert functions.grid_sample(data, beyond).ravel().tolist() == [2.0, 3.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("layer", "cell", "gates"), [("rnn", "rnn_tanh_cell", 1), ("gru", "gru_cell", 3), ("lstm", "lstm_cell", 4)]
+)
+def test_a_layer_is_its_cell_step_after_step(layer: str, cell: str, gates: int, backend: Any) -> None:
+    draw = np.random.default_rng(1).standard_normal
+    data, states = draw((3, 2, 4)), [draw((1, 2, 5)) for _ in range(2 if layer == "lstm" else 1)]
+    weights = draw((gates * 5, 4)), draw((gates * 5, 5)), draw(gates * 5), draw(gates * 5)
+    steps, *last = backend.bindings()[layer].function(data, *states, *weights)
+    after = [state[0] for state in states]
+    for row, step in zip(data, steps, strict=True):
+        result = backend.bindings()[cell].function(row, *after, *weights)
+        after = list(result) if layer == "lstm" else [result]
+        np.testing.assert_allclose(step, after[0])
+    np.testing.assert_allclose(last, [state[None] for state in after])
+
+
+def test_the_way_back_of_a_layer_is_that_of_the_sequence_turned_over(backend: Any) -> None:
+    draw = np.random.default_rng(1).standard_normal
+    data, states = draw((3, 2, 4)), [draw((2, 2, 5)) for _ in range(2)]
+    weights = [draw(shape) for shape in ((20, 4), (20, 5), (20,), (20,)) * 2]
+    steps, *last = backend.bindings()["bidirectional_lstm"].function(data, *states, *weights)
+    lstm = backend.bindings()["lstm"].function
+    back, *last_of_back = lstm(data[::-1], *(state[1:] for state in states), *weights[4:])
+    np.testing.assert_allclose(steps[..., 5:], back[::-1])
+    np.testing.assert_allclose([state[1:] for state in last], last_of_back)

@@ -13,7 +13,7 @@ from tests.each import check_each, each
 
 import opperf
 from opperf.catalog import FAMILIES
-from opperf.child.backends.arrays import compositions, serving
+from opperf.child.backends.arrays import compositions, fusions, normalization, operators, recurrent, serving, windows
 from opperf.child.backends.arrays.activations import activations
 from opperf.child.backends.arrays.updates import MADE_OF
 from opperf.child.backends.binding import rows
@@ -22,6 +22,15 @@ from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS
 PACKAGE = Path(opperf.__file__).parent
 #: Files of `catalog/` that declare no operators.
 NO_OPERATORS = {"__init__", "definition", "domain", "domain_table", "extent", "formulas", "groups", "valid_values"}
+
+#: What writes down bindings for several backends, by name.
+SHARED = {
+    name: value
+    for module in (fusions, normalization, operators, recurrent, serving, windows, compositions)
+    for name, value in vars(module).items()
+}
+#: Stands for whatever such a function takes: a library, a text, or, as it has two letters, a function with its note.
+PART = "fn"
 
 
 def modules(folder: Path) -> set[str]:
@@ -78,10 +87,9 @@ def keys(table: ast.expr, space: dict[str, ast.expr]) -> set[str]:
         return {str(keyword.arg) for keyword in table.keywords}
     if isinstance(table, ast.Call) and isinstance(table.func, ast.Name) and table.func.id == "bindings":
         return set(activations(None))  # a row is a function, and calls none of the library's before it is called
-    name = table.func.id if isinstance(table, ast.Call) and isinstance(table.func, ast.Name) else ""
-    for shared in (module for module in (compositions, serving) if hasattr(module, name)):
-        assert isinstance(table, ast.Call)
-        return set(getattr(shared, name)(*(None for _ in table.args)))  # as above
+    if isinstance(table, ast.Call) and isinstance(table.func, ast.Name) and table.func.id in SHARED:
+        names = {str(keyword.arg): PART for keyword in table.keywords}
+        return set(SHARED[table.func.id](*(PART for _ in table.args), **names))  # as above
     if isinstance(table, ast.DictComp) and len(table.generators) == 1:
         source = table.generators[0].iter
         if isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute) and source.func.attr == "items":

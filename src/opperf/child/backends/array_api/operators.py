@@ -20,7 +20,8 @@ from opperf.child.backends.arrays.operators import (
     compositions,
 )
 from opperf.child.backends.arrays.updates import MADE_OF, Updates
-from opperf.child.backends.binding import Binding, ByArguments, Call, Missing, call, composition, rows
+from opperf.child.backends.binding import Binding, ByArguments, Call, Missing, call, rows
+from opperf.child.backends.binding import compositions as composed
 from opperf.domain.backend import Unsupported
 
 AXIS_KEYWORDS = "axis=axis, keepdims=keepdims"
@@ -121,7 +122,7 @@ def bindings(library: Library, *, immutable: bool) -> Mapping[str, Binding]:
     for name, (function, needs) in composites.items():
         if not isinstance(result.get(name), Call):
             note = f"{', '.join(needs.split()) or 'indexing'} of {library.module.__name__}, composed"
-            result[name] = _composition(library, composition(function, note=note), needs)
+            result[name] = _composition(library, composed(**{name: (function, note)})[name], needs)
     for name, note in MADE_OF.items():
         needs = " ".join(word for word in ("sign", "square", "sqrt", "linalg.norm") if word in note)
         result[name] = _composition(library, steps.binding(name), needs)

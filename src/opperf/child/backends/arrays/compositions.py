@@ -6,9 +6,11 @@ methods: looking `self` up for each function would add to the time of every call
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import starmap, zip_longest
 from typing import Any
 
-from opperf.child.backends.binding import Adapt, Binding, compositions
+from opperf.child.backends.binding import Adapt, Binding, composition, compositions
 
 #: Notes on what is made of a matrix before anything is timed.
 NEAR_IDENTITY = "of the identity plus the data over n, precomputed"
@@ -78,6 +80,84 @@ def sequences(np: Any, place: str) -> dict[str, Binding]:
             lambda data, lengths: data[lengths - 1, np.arange(data.shape[1])],
             f"{place}.arange, and indexing with two arrays",
         ),
+    )
+
+
+def rotary_embedding(split: Any, concatenate: Any, concatenation: str) -> dict[str, Binding]:
+    """Return the binding of rotary position embeddings; both functions take an axis last, and the second has a note."""
+
+    def rotary_embedding(data: Any, cosine: Any, sine: Any) -> Any:
+        first, second = split(data, 2, -1)
+        return data * cosine + concatenate((-second, first), -1) * sine
+
+    return compositions(
+        rotary_embedding=(rotary_embedding, f"two products, a sum, and {concatenation} of the exchanged halves")
+    )
+
+
+def slice_rows(data: Any, begin: Any, end: Any, step: Any) -> Any:
+    """Return `data[begin:end:step, ...]`, the slices being made at each call, as Python does."""
+    return data[slices(begin, end, step)]
+
+
+def slices(*bounds: tuple[Any, ...]) -> tuple[slice, ...]:
+    """Return the slices of `data[begin:end:step, ...]`."""
+    return tuple(starmap(slice, zip_longest(*bounds)))
+
+
+def each_dimension(bounds: Any) -> tuple[Any, ...]:
+    """Return a bound for each dimension as a tuple; one number is for the first."""
+    return bounds if isinstance(bounds, tuple) else (bounds,)
+
+
+def slicing(note: str) -> dict[str, Binding]:
+    """Return the binding of a slice."""
+    adapt = dict.fromkeys(("begin", "end", "step"), each_dimension)
+    return {"slice": composition(slice_rows, adapt=adapt, note=note)}
+
+
+def lookups(np: Any, place: str) -> dict[str, Binding]:
+    """Return the bindings of elements that are looked up by index, but for those that are functions."""
+    return compositions(
+        pick=(
+            lambda data, indices, axis: np.squeeze(np.take_along_axis(data, np.expand_dims(indices, axis), axis), axis),
+            f"{place}.take_along_axis between reshapes",
+        ),
+        unravel_index=unravelled(np, place),
+    )
+
+
+def unravelled(np: Any, place: str) -> tuple[Any, str]:
+    """Return the composition of `unravel_index`, whose coordinates are one array in the catalog."""
+    return (
+        lambda indices, shape: np.stack(np.unravel_index(indices, shape)),
+        f"{place}.unravel_index and {place}.stack",
+    )
+
+
+def places_along(np: Any, indices: Any, axis: int) -> tuple[Any, ...]:
+    """Return where elements stand whose place along one axis is given."""
+    places = list(np.indices(indices.shape, sparse=True))
+    places[axis] = indices
+    return tuple(places)
+
+
+def histogram_range(arguments: Mapping[str, Any]) -> tuple[float, float]:
+    """Return the bounds of a histogram as two numbers."""
+    return float(arguments["low"]), float(arguments["high"])
+
+
+def rows_of(take: Any, taking: str, **reductions: tuple[Any, str]) -> dict[str, Binding]:
+    """Return the bindings of bags of embeddings: rows that are looked up, and reduced by a function with its name."""
+
+    def bag(reduce: Any) -> Any:
+        return lambda indices, weight: reduce(take(weight, indices), -2)
+
+    return compositions(
+        **{
+            f"embedding_bag_{name}": (bag(reduce), f"{taking} and {reducing}")
+            for name, (reduce, reducing) in reductions.items()
+        }
     )
 
 

@@ -8,7 +8,10 @@ from typing import Any
 
 from opperf.catalog.image import GRAY, hue_rotation
 from opperf.child.backends.arrays.activations import activations
+from opperf.child.backends.arrays.fusions import fusions
+from opperf.child.backends.arrays.recurrent import lstm_step
 from opperf.child.backends.binding import Binding, Derive, composition
+from opperf.child.backends.binding import compositions as written_down
 
 
 def lerp(start: Any, end: Any, weight: Any) -> Any:
@@ -126,6 +129,43 @@ def space_to_depth(data: Any, factor: int) -> Any:
     return pixels.reshape(batch, channels * factor**2, height // factor, width // factor)
 
 
+def pixel_shuffle(data: Any, factor: int) -> Any:
+    """Return channels spread over pixels."""
+    batch, channels, height, width = data.shape
+    blocks = data.reshape(batch, channels // factor**2, factor, factor, height, width)
+    return blocks.transpose(0, 1, 4, 2, 5, 3).reshape(batch, -1, height * factor, width * factor)
+
+
+def images(np: Any, place: str, like: Callable[[Any, Any], Any], crop: str) -> dict[str, Binding]:
+    """Return the bindings that users of NumPy's functions write with indexing and arithmetic; `place` is their name.
+
+    `like` makes an array like another, of numbers, and `crop` is the note on a crop.
+    """
+    note = f"{place}.transpose between reshapes"
+    moves = {function.__name__: composition(function, note=note) for function in MOVES}
+    return {
+        **moves,
+        **written_down(
+            image_crop=(
+                lambda data, top, left, height, width: data[:, top : top + height, left : left + width],
+                crop,
+            ),
+            upsample_nearest=(
+                lambda data, scale: np.repeat(np.repeat(data, scale, axis=2), scale, axis=3),
+                f"{place}.repeat in both dimensions",
+            ),
+        ),
+        **{name: change(name, like) for name in CHANGES},
+        "image_normalize": normalization(
+            like, "a difference and a division; mean and deviation are precomputed arrays"
+        ),
+    }
+
+
+#: What moves channels between pixels or pixels between channels.
+MOVES = (depth_to_space, space_to_depth, pixel_shuffle)
+
+
 def compositions(xp: Any) -> Mapping[str, tuple[Callable[..., Any], str]]:
     """Return functions made of a library's own by neutral name, each with those that it is made of."""
     shared = activations(xp)
@@ -166,9 +206,8 @@ def compositions(xp: Any) -> Mapping[str, tuple[Callable[..., Any], str]]:
                   bias_hidden: Any) -> Any:  # fmt: skip
         gates = linear(data, weight_input, bias_input) + linear(hidden, weight_hidden, bias_hidden)
         size = hidden.shape[-1]
-        take, keep, candidate, give = (gates[..., at * size : (at + 1) * size] for at in range(4))
-        cell = sigmoid(keep) * cell + sigmoid(take) * xp.tanh(candidate)
-        return sigmoid(give) * xp.tanh(cell), cell
+        parts = [gates[..., at * size : (at + 1) * size] for at in range(4)]
+        return lstm_step(parts, cell, sigmoid, xp.tanh)
 
     def reduce_by(values: Any, reduction: str | None) -> Any:
         return values if reduction == "none" else (xp.sum if reduction == "sum" else xp.mean)(values)
@@ -183,9 +222,24 @@ def compositions(xp: Any) -> Mapping[str, tuple[Callable[..., Any], str]]:
         pixels = xp.permute_dims(pieces, (0, 3, 5, 1, 2, 4))
         return xp.reshape(pixels, (batch, channels * factor**2, height // factor, width // factor))
 
-    of_softmax, of_norm = "max exp sum", "mean var sqrt"
+    of_softmax, of_norm, of_root = "max exp sum", "mean var sqrt", "square mean sqrt"
+    of_product = "matmul matrix_transpose"
+    fused = fusions(
+        linear=(linear, of_product),
+        product=(lambda lhs, rhs, bias: xp.matmul(lhs, rhs) + bias, "matmul, add, maximum, exp, tanh"),
+        relu=(lambda data: xp.maximum(data, 0), "maximum"),
+        gelu=(gelu, "tanh"),
+        layer_norm=(layer_norm, of_norm),
+        rms_norm=(rms_norm, of_root),
+        activations={"relu": lambda data: xp.maximum(data, 0), "sigmoid": sigmoid, "tanh": lambda data: xp.tanh(data)},
+        addition="add",
+    )
     return {
         **shared,
+        **{
+            name: (function, made_of.replace(", the activation", "").replace(", ", " "))
+            for name, (function, made_of) in fused.items()
+        },
         "softmax": (softmax, of_softmax),
         "logsumexp": (logsumexp, "max exp sum log squeeze"),
         "rsqrt": (lambda data: xp.reciprocal(xp.sqrt(data)), "sqrt reciprocal"),
@@ -194,28 +248,10 @@ def compositions(xp: Any) -> Mapping[str, tuple[Callable[..., Any], str]]:
         "radians": (lambda data: data * 0.017453292519943295, "multiply"),
         "log_softmax": (lambda data, axis: data - logsumexp(data, axis, True), "max exp sum log"),
         "softmin": (lambda data, axis: softmax(-data, axis), of_softmax),
-        "linear": (linear, "matmul matrix_transpose"),
+        "linear": (linear, of_product),
         "syrk": (lambda data: xp.matmul(data, xp.matrix_transpose(data)), "matmul matrix_transpose"),
-        "linear_relu": (
-            lambda data, weight, bias: xp.maximum(linear(data, weight, bias), 0),
-            "matmul matrix_transpose maximum",
-        ),
-        "linear_gelu": (
-            lambda data, weight, bias, approximate: gelu(linear(data, weight, bias), approximate),
-            "matmul matrix_transpose tanh",
-        ),
-        "residual_add_relu": (lambda data, residual: xp.maximum(data + residual, 0), "add maximum"),
-        "bias_gelu": (lambda data, bias, approximate: gelu(data + bias, approximate), "add tanh"),
         "layer_norm": (layer_norm, of_norm),
-        "rms_norm": (rms_norm, "square mean sqrt"),
-        "add_layer_norm": (
-            lambda data, residual, weight, bias, epsilon: layer_norm(data + residual, weight, bias, epsilon),
-            of_norm,
-        ),
-        "add_rms_norm": (
-            lambda data, residual, weight, epsilon: rms_norm(data + residual, weight, epsilon),
-            "square mean sqrt",
-        ),
+        "rms_norm": (rms_norm, of_root),
         "scaled_dot_product_attention": (attention, f"matmul matrix_transpose {of_softmax}"),
         "causal_attention": (
             lambda query, key, value: attention(query, key, value, True),

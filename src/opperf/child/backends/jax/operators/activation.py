@@ -7,8 +7,11 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax, nn
 
-from opperf.child.backends.binding import Binding, call, composition, compositions, functions
-from opperf.child.backends.jax.operators.convolution import both_ends, spread
+from opperf.child.backends.arrays.fusions import convolved, fused, gates
+from opperf.child.backends.arrays.windows import spread
+from opperf.child.backends.binding import Binding, call, compositions, functions
+from opperf.child.backends.jax.operators.convolution import both_ends
+from opperf.child.backends.jax.operators.linalg import linear
 from opperf.child.backends.jax.operators.normalization import batch_norm, layer_norm, rms_norm
 
 
@@ -18,55 +21,18 @@ def prelu(data: Any, weight: Any) -> Any:
     return jnp.where(data > 0, data, shaped * data)
 
 
-def reglu(data: Any) -> Any:
-    """Return the first half times the relu of the second."""
-    first, second = jnp.split(data, 2, axis=-1)
-    return first * nn.relu(second)
+def gelu(data: Any, approximate: str | None) -> Any:
+    """Return the gelu; JAX's own default is the approximation by tanh."""
+    return nn.gelu(data, approximate=approximate == "tanh")
 
 
-def swiglu(data: Any) -> Any:
-    """Return the first half times the silu of the second."""
-    first, second = jnp.split(data, 2, axis=-1)
-    return first * nn.silu(second)
+def convolve(data: Any, weight: Any, bias: Any, stride: Any, padding: Any) -> Any:
+    """Return the convolution of images, and the bias."""
+    convolution = lax.conv_general_dilated(data, weight, spread(stride, 2, 1), both_ends(padding, 2))
+    return convolution if bias is None else convolution + bias.reshape(1, -1, 1, 1)
 
 
-def geglu(data: Any, approximate: str | None) -> Any:
-    """Return the first half times the gelu of the second; JAX's own default is the approximation."""
-    first, second = jnp.split(data, 2, axis=-1)
-    return first * nn.gelu(second, approximate=approximate == "tanh")
-
-
-ACTIVATIONS = {"relu": nn.relu, "sigmoid": nn.sigmoid, "tanh": jnp.tanh}
-
-
-def conv_batch_norm(
-    data: Any,
-    weight: Any,
-    scale: Any,
-    shift: Any,
-    running_mean: Any,
-    running_var: Any,
-    stride: Any,
-    padding: Any,
-    epsilon: float,
-) -> Any:
-    """Return the convolution, normalized by the running statistics."""
-    convolved = _convolve(data, weight, stride, padding)
-    return batch_norm(convolved, scale, shift, running_mean, running_var, False, epsilon)
-
-
-def conv_batch_norm_relu(*arguments: Any) -> Any:
-    """Return the relu of the normalized convolution."""
-    return nn.relu(conv_batch_norm(*arguments))
-
-
-def _convolve(data: Any, weight: Any, stride: Any, padding: Any) -> Any:
-    return lax.conv_general_dilated(data, weight, spread(stride, 2, 1), both_ends(padding, 2))
-
-
-NORMALIZED = "data, weight, scale, shift, running_mean, running_var, stride, padding, epsilon"
-CONVOLUTION = "jax.lax.conv_general_dilated"
-
+RELU, GELU = (nn.relu, "jax.nn.relu"), (gelu, "jax.nn.gelu")
 
 BINDINGS: dict[str, Binding] = {
     # Activations in JAX.
@@ -90,49 +56,16 @@ BINDINGS: dict[str, Binding] = {
     ),
     **compositions(prelu=(prelu, "jax.numpy.where and a product")),
     # Gated activations in JAX: one function for glu, a product of two halves for the others.
-    **compositions(
-        reglu=(reglu, "jax.numpy.split, jax.nn.relu and a product"),
-        swiglu=(swiglu, "jax.numpy.split, jax.nn.silu and a product"),
-        geglu=(geglu, "jax.numpy.split, jax.nn.gelu and a product"),
-    ),
+    **gates((jnp.split, "jax.numpy.split"), reglu=RELU, swiglu=(nn.silu, "jax.nn.silu"), geglu=GELU),
     # What models run one after another, in JAX: one program in compiled mode, which XLA fuses.
-    "conv_batch_norm_relu": composition(
-        conv_batch_norm_relu, NORMALIZED, note=f"{CONVOLUTION}, jax.nn.standardize and jax.nn.relu"
-    ),
-    **compositions(
-        conv_relu=(
-            lambda data, weight, bias, stride, padding: nn.relu(
-                _convolve(data, weight, stride, padding) + bias.reshape(1, -1, 1, 1)
-            ),
-            f"{CONVOLUTION}, a sum and jax.nn.relu",
-        ),
-        conv_batch_norm=(conv_batch_norm, f"{CONVOLUTION} and jax.nn.standardize"),
-        linear_relu=(
-            lambda data, weight, bias: nn.relu(jnp.matmul(data, weight.T) + bias),
-            "jax.numpy.matmul, a sum and jax.nn.relu",
-        ),
-        linear_gelu=(
-            lambda data, weight, bias, approximate: nn.gelu(
-                jnp.matmul(data, weight.T) + bias, approximate=approximate == "tanh"
-            ),
-            "jax.numpy.matmul, a sum and jax.nn.gelu",
-        ),
-        matmul_bias_activation=(
-            lambda lhs, rhs, bias, activation: ACTIVATIONS[activation](jnp.matmul(lhs, rhs) + bias),
-            "jax.numpy.matmul, a sum and the activation",
-        ),
-        add_layer_norm=(
-            lambda data, residual, weight, bias, epsilon: layer_norm(data + residual, weight, bias, epsilon),
-            "a sum, jax.nn.standardize, a product and a sum",
-        ),
-        add_rms_norm=(
-            lambda data, residual, weight, epsilon: rms_norm(data + residual, weight, epsilon),
-            "a sum, jax.numpy.square, mean and jax.lax.rsqrt",
-        ),
-        residual_add_relu=(lambda data, residual: nn.relu(data + residual), "a sum and jax.nn.relu"),
-        bias_gelu=(
-            lambda data, bias, approximate: nn.gelu(data + bias, approximate=approximate == "tanh"),
-            "a sum and jax.nn.gelu",
-        ),
+    **convolved((convolve, "jax.lax.conv_general_dilated"), (batch_norm, "jax.nn.standardize"), RELU, bias="a sum"),
+    **fused(
+        linear=(linear, "jax.numpy.matmul, a sum"),
+        product=(lambda lhs, rhs, bias: jnp.matmul(lhs, rhs) + bias, "jax.numpy.matmul, a sum"),
+        relu=RELU,
+        gelu=GELU,
+        layer_norm=(layer_norm, "jax.nn.standardize, a product, a sum"),
+        rms_norm=(rms_norm, "jax.numpy.square, mean, jax.lax.rsqrt"),
+        activations={"relu": nn.relu, "sigmoid": nn.sigmoid, "tanh": jnp.tanh},
     ),
 }

@@ -7,6 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax, nn
 
+from opperf.child.backends.arrays.compositions import rotary_embedding
 from opperf.child.backends.binding import Binding, composition, compositions
 
 NOTE = "jax.nn.dot_product_attention between transposes of heads and length"
@@ -26,12 +27,6 @@ def multi_head_attention(data: Any, weight: Any, bias: Any, output_weight: Any, 
     return jnp.matmul(context, output_weight.T) + output_bias
 
 
-def rotary_embedding(data: Any, cosine: Any, sine: Any) -> Any:
-    """Return the data turned by the angles of its places."""
-    first, second = jnp.split(data, 2, axis=-1)
-    return data * cosine + jnp.concatenate((-second, first), axis=-1) * sine
-
-
 def top_k_routing(logits: Any, k: int) -> Any:
     """Return the greatest weights, which add to one, and whose they are."""
     weights, experts = lax.top_k(nn.softmax(logits), k)
@@ -48,8 +43,8 @@ BINDINGS: dict[str, Binding] = {
             multi_head_attention,
             "jax.numpy.matmul and a sum, jax.nn.dot_product_attention, jax.numpy.matmul and a sum",
         ),
-        rotary_embedding=(rotary_embedding, "two products, a sum, and a concatenation of the exchanged halves"),
     ),
+    **rotary_embedding(jnp.split, jnp.concatenate, "a concatenation"),
     # Layers of experts in JAX; `jax.lax.ragged_dot` is for groups that are not equal.
     **compositions(
         grouped_matmul=(

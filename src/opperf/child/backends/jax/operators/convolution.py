@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from math import prod
-from typing import Any, TypeAlias
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from opperf.child.backends.arrays.windows import Widths, global_pools, spread, spread_argument
 from opperf.child.backends.binding import Binding, Call, Missing, call, composition, functions
-
-#: One number, or one for each space dimension.
-Widths: TypeAlias = int | tuple[int, ...] | None
-
-
-def spread(value: Widths, dimensions: int, default: int) -> tuple[int, ...]:
-    """Return one number for each space dimension."""
-    value = default if value is None else value
-    return (value,) * dimensions if isinstance(value, int) else tuple(value)
 
 
 def both_ends(value: Widths, dimensions: int) -> list[tuple[int, int]]:
@@ -61,20 +53,8 @@ def conv_transpose2d(*arguments: Any) -> Any:
     return conv_transpose(*arguments)
 
 
-def _space(arguments: Mapping[str, Any]) -> int:
-    return int(arguments["data"].ndim) - 2
-
-
-def _steps(arguments: Mapping[str, Any]) -> tuple[int, ...]:
-    return spread(arguments.get("stride"), _space(arguments), 1)
-
-
 def _ends(arguments: Mapping[str, Any]) -> list[tuple[int, int]]:
-    return both_ends(arguments.get("padding"), _space(arguments))
-
-
-def _spacing(arguments: Mapping[str, Any]) -> tuple[int, ...]:
-    return spread(arguments.get("dilation"), _space(arguments), 1)
+    return both_ends(arguments.get("padding"), arguments["data"].ndim - 2)
 
 
 def _channels(arguments: Mapping[str, Any]) -> int:
@@ -86,7 +66,12 @@ def _convolution(**more: Callable[[Mapping[str, Any]], Any]) -> Call:
         "jax.lax.conv_general_dilated",
         "lhs=data, rhs=weight",
         "window_strides=stride, padding=padding, rhs_dilation=dilation, feature_group_count=groups",
-        derive={"stride": _steps, "padding": _ends, "dilation": _spacing, **more},
+        derive={
+            "stride": spread_argument("stride", 1),
+            "padding": _ends,
+            "dilation": spread_argument("dilation", 1),
+            **more,
+        },
     )
 
 
@@ -141,14 +126,7 @@ BINDINGS: dict[str, Binding] = {
     # where it sees that value while tracing.
     **{name: _pool(max_pool, "jax.lax.max") for name in ("max_pool1d", "max_pool2d", "max_pool3d")},
     **{name: _pool(avg_pool, "jax.lax.add, and a division") for name in ("avg_pool1d", "avg_pool2d", "avg_pool3d")},
-    **functions(
-        "jax.numpy",
-        {
-            ("data", "axis=2, keepdims=True"): "global_avg_pool1d=mean global_max_pool1d=max",
-            ("data", "axis=(2, 3), keepdims=True"): "global_avg_pool2d=mean global_max_pool2d=max",
-            ("data", "axis=(2, 3, 4), keepdims=True"): "global_avg_pool3d=mean global_max_pool3d=max",
-        },
-    ),
+    **global_pools("jax.numpy", "data"),
     "adaptive_avg_pool2d": Missing("JAX has no pooling over windows of several sizes"),
     "lp_pool2d": composition(
         lp_pool, "data, kernel, stride, power", note="a power, jax.lax.reduce_window of jax.lax.add, and a root"

@@ -14,14 +14,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from opperf.child.backends.binding import Binding, Call, Parameter, call, parameters
+from opperf.child.backends.binding import Binding, Call, Parameter, functions, parameters
 
 NOTE = "the same key at every call"
 #: Made when the first binding that draws is asked for, when platform and device are settled.
 KEY = Parameter("key", constant=jax.random.PRNGKey(0).block_until_ready())
-
-
-CONSTANT_PROGRAM = "a program without inputs: XLA may compute its numbers while compiling"
 
 
 def normal(key: Any, shape: Any, dtype: Any, mean: float | None, std: float | None) -> Any:
@@ -71,13 +68,13 @@ def truncated_normal(key: Any, shape: Any, dtype: Any, std: float) -> Any:
     return jax.nn.initializers.truncated_normal(std)(key, shape, dtype)
 
 
+def _with_key(name: str, function: Callable[..., Any], arguments: str, note: str) -> Call:
+    path = f"composition:{name}"
+    return Call(path, (KEY, *parameters(arguments)), function=function, note=f"{note}; {NOTE}")
+
+
 def _initializer(name: str, function: Callable[..., Any], more: str = "") -> Call:
-    return Call(
-        f"composition:{name}",
-        (KEY, *parameters("shape, dtype")),
-        function=function,
-        note=f"jax.nn.initializers.{name}{more}; {NOTE}",
-    )
+    return _with_key(name, function, "shape, dtype", f"jax.nn.initializers.{name}{more}")
 
 
 BINDINGS: dict[str, Binding] = {
@@ -85,54 +82,49 @@ BINDINGS: dict[str, Binding] = {
     #
     # A compiled program that takes no arrays may hold numbers that XLA worked out beforehand, and then copies them:
     # that is what users of `jax.jit` get.
-    "zeros": call("jax.numpy.zeros", "shape, dtype"),
-    "ones": call("jax.numpy.ones", "shape, dtype"),
-    "full": call("jax.numpy.full", "shape=shape, fill_value=value, dtype=dtype"),
-    "zeros_like": call("jax.numpy.zeros_like", "a=data"),
-    "ones_like": call("jax.numpy.ones_like", "a=data"),
-    "full_like": call("jax.numpy.full_like", "a=data, fill_value=value"),
-    "arange": call("jax.numpy.arange", "start, stop, step, dtype", note=CONSTANT_PROGRAM),
-    "linspace": call("jax.numpy.linspace", "start=start, stop=stop, num=count", "dtype=dtype", note=CONSTANT_PROGRAM),
-    "eye": call("jax.numpy.eye", "N=rows, M=columns", "dtype=dtype", note=CONSTANT_PROGRAM),
+    **functions(
+        "jax.numpy",
+        {
+            ("shape, dtype", ""): "zeros ones",
+            ("shape=shape, fill_value=value, dtype=dtype", ""): "full",
+            ("a=data", ""): "zeros_like ones_like",
+            ("a=data, fill_value=value", ""): "full_like",
+        },
+    ),
+    **functions(
+        "jax.numpy",
+        {
+            ("start, stop, step, dtype", ""): "arange",
+            ("start=start, stop=stop, num=count", "dtype=dtype"): "linspace",
+            ("N=rows, M=columns", "dtype=dtype"): "eye",
+        },
+        note="a program without inputs: XLA may compute its numbers while compiling",
+    ),
     # Drawing numbers in JAX, from a key that is an argument.
     "random_uniform": Call(
         "jax.random.uniform", (KEY, *parameters("shape, dtype")), parameters("minval=low, maxval=high"), note=NOTE
     ),
-    "random_normal": Call(
-        "composition:normal",
-        (KEY, *parameters("shape, dtype, mean, std")),
-        function=normal,
-        note=f"jax.random.normal, scaled and shifted where asked; {NOTE}",
+    "random_normal": _with_key(
+        "normal", normal, "shape, dtype, mean, std", "jax.random.normal, scaled and shifted where asked"
     ),
     "random_integers": Call(
         "jax.random.randint", (KEY, *parameters("shape=shape, minval=low, maxval=high, dtype=dtype")), note=NOTE
     ),
-    "random_bernoulli": Call(
-        "composition:bernoulli",
-        (KEY, *parameters("probability, shape, dtype")),
-        function=bernoulli,
-        note=f"jax.random.bernoulli and a cast; {NOTE}",
-    ),
     **{
-        f"random_{function.__name__}": Call(
-            f"composition:{function.__name__}",
-            (KEY, *parameters(f"shape, dtype, {argument_text}")),
-            function=function,
-            note=f"{note}; {NOTE}",
-        )
-        for function, argument_text, note in (
-            (poisson, "rate", "jax.random.poisson and a cast"),
-            (exponential, "scale", "jax.random.exponential, scaled"),
-            (gamma, "alpha, scale", "jax.random.gamma, scaled"),
-            (negative_binomial, "successes, probability", "jax.random.gamma, scaled, and jax.random.poisson"),
+        f"random_{function.__name__}": _with_key(function.__name__, function, arguments, note)
+        for function, arguments, note in (
+            (bernoulli, "probability, shape, dtype", "jax.random.bernoulli and a cast"),
+            (poisson, "shape, dtype, rate", "jax.random.poisson and a cast"),
+            (exponential, "shape, dtype, scale", "jax.random.exponential, scaled"),
+            (gamma, "shape, dtype, alpha, scale", "jax.random.gamma, scaled"),
+            (
+                negative_binomial,
+                "shape, dtype, successes, probability",
+                "jax.random.gamma, scaled, and jax.random.poisson",
+            ),
+            (categorical, "data, count", "jax.numpy.log and jax.random.categorical"),
         )
     },
-    "random_categorical": Call(
-        "composition:categorical",
-        (KEY, *parameters("data, count")),
-        function=categorical,
-        note=f"jax.numpy.log and jax.random.categorical; {NOTE}",
-    ),
     "shuffle": Call("jax.random.permutation", (KEY, *parameters("x=data")), note=NOTE),
     # Weights in JAX: functions of `jax.nn.initializers`, which take a key.
     "xavier_uniform": _initializer("xavier_uniform", jax.nn.initializers.xavier_uniform(**AXES)),
@@ -143,11 +135,8 @@ BINDINGS: dict[str, Binding] = {
     "kaiming_normal": _initializer(
         "kaiming_normal", jax.nn.initializers.kaiming_normal(**AXES), ", within two deviations"
     ),
-    "truncated_normal": Call(
-        "composition:truncated_normal",
-        (KEY, *parameters("shape, dtype, std")),
-        function=truncated_normal,
-        note=f"jax.nn.initializers.truncated_normal; {NOTE}",
+    "truncated_normal": _with_key(
+        "truncated_normal", truncated_normal, "shape, dtype, std", "jax.nn.initializers.truncated_normal"
     ),
     "orthogonal": _initializer("orthogonal", jax.nn.initializers.orthogonal()),
 }

@@ -8,12 +8,12 @@ import jax
 import jax.numpy as jnp
 from jax import lax, nn
 
+from opperf.child.backends.arrays import normalization as arrays
+from opperf.child.backends.arrays.normalization import affine, along_channels, last_axes, normalizations, or_usual
 from opperf.child.backends.binding import Binding, Call, composition, parameters
 from opperf.child.backends.jax.operators.creation import KEY, NOTE
 
 # Normalization in JAX: composed around `jax.nn.standardize`, as layers of JAX libraries are.
-
-EPSILON = 1e-5
 
 
 def batch_norm(
@@ -21,59 +21,26 @@ def batch_norm(
 ) -> Any:
     """Return each channel normalized by the statistics of the batch, or by the running ones."""
     if training is False:
-        mean, variance = _along_channels(running_mean, data), _along_channels(running_var, data)
-        normal = nn.standardize(data, mean=mean, variance=variance, epsilon=_or_usual(epsilon))
+        mean, variance = along_channels(running_mean, data), along_channels(running_var, data)
+        normal = nn.standardize(data, mean=mean, variance=variance, epsilon=or_usual(epsilon))
     else:
-        normal = nn.standardize(data, (0, *range(2, data.ndim)), epsilon=_or_usual(epsilon))
-    return _affine(normal, _along_channels(weight, data), _along_channels(bias, data))
+        normal = nn.standardize(data, (0, *range(2, data.ndim)), epsilon=or_usual(epsilon))
+    return affine(normal, along_channels(weight, data), along_channels(bias, data))
 
 
-def layer_norm(data: Any, weight: Any, bias: Any, epsilon: float | None) -> Any:
-    """Return the last dimensions normalized, as many as the weight has."""
-    return _affine(nn.standardize(data, _last_axes(weight), epsilon=_or_usual(epsilon)), weight, bias)
+layer_norm = arrays.layer_norm(nn.standardize)
 
 
 def rms_norm(data: Any, weight: Any, epsilon: float | None) -> Any:
     """Return the data over the root mean square of the last dimensions, as many as the weight has."""
-    mean = jnp.mean(jnp.square(data), _last_axes(weight), keepdims=True)
-    return data * lax.rsqrt(mean + _or_usual(epsilon)) * weight
-
-
-def group_norm(data: Any, weight: Any, bias: Any, groups: int, epsilon: float | None) -> Any:
-    """Return groups of channels of each sample normalized."""
-    rows = data.reshape(data.shape[0], groups, -1)
-    normal = nn.standardize(rows, -1, epsilon=_or_usual(epsilon)).reshape(data.shape)
-    return _affine(normal, _along_channels(weight, data), _along_channels(bias, data))
-
-
-def instance_norm(data: Any, weight: Any, bias: Any, epsilon: float | None) -> Any:
-    """Return each channel of each sample normalized."""
-    normal = nn.standardize(data, tuple(range(2, data.ndim)), epsilon=_or_usual(epsilon))
-    return _affine(normal, _along_channels(weight, data), _along_channels(bias, data))
+    mean = jnp.mean(jnp.square(data), last_axes(weight), keepdims=True)
+    return data * lax.rsqrt(mean + or_usual(epsilon)) * weight
 
 
 def l2_normalize(data: Any, axis: int | tuple[int, ...], epsilon: float | None) -> Any:
     """Return the data over its Euclidean norm, or over epsilon where the norm is smaller."""
     norm = jnp.sqrt(jnp.sum(jnp.square(data), axis, keepdims=True))
-    return data / jnp.maximum(norm, _or_usual(epsilon))
-
-
-def _affine(normal: Any, weight: Any, bias: Any) -> Any:
-    scaled = normal if weight is None else normal * weight
-    return scaled if bias is None else scaled + bias
-
-
-def _along_channels(values: Any, data: Any) -> Any:
-    """Return a vector in the shape in which it stands along the second dimension of the data."""
-    return None if values is None else values.reshape(1, -1, *(1,) * (data.ndim - 2))
-
-
-def _last_axes(weight: Any) -> tuple[int, ...]:
-    return tuple(range(-weight.ndim, 0))
-
-
-def _or_usual(epsilon: float | None) -> float:
-    return EPSILON if epsilon is None else epsilon
+    return data / jnp.maximum(norm, or_usual(epsilon))
 
 
 STANDARDIZE = "jax.nn.standardize, a product and a sum"
@@ -84,10 +51,8 @@ _NORMALIZATION: dict[str, Binding] = {
         "data, weight, bias, running_mean, running_var, training, epsilon",
         note=f"{STANDARDIZE}; running statistics are not updated",
     ),
-    "layer_norm": composition(layer_norm, "data, weight, bias, epsilon", note=STANDARDIZE),
+    **normalizations(nn.standardize, STANDARDIZE),
     "rms_norm": composition(rms_norm, "data, weight, epsilon", note="jax.numpy.square, mean and jax.lax.rsqrt"),
-    "group_norm": composition(group_norm, "data, weight, bias, groups, epsilon", note=STANDARDIZE),
-    "instance_norm": composition(instance_norm, "data, weight, bias, epsilon", note=STANDARDIZE),
     "l2_normalize": composition(l2_normalize, "data, axis, epsilon", note="jax.numpy.square, sum, sqrt and a division"),
 }
 

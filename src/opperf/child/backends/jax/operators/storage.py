@@ -35,7 +35,7 @@ def csr_square(data: Any) -> Any:
 
 
 def rows_of(values: str, rows: str) -> Callable[[Mapping[str, Any]], Any]:
-    """Return what makes an array of coordinates from whole rows and their places."""
+    """Return a function that makes an array of coordinates from whole rows and their places."""
 
     def make(arguments: Mapping[str, Any]) -> Any:
         shape = (arguments["count"], *arguments[values].shape[1:])

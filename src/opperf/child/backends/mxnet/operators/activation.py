@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from opperf.child.backends.binding import Binding, call
+from opperf.child.backends.arrays.windows import spread
+from opperf.child.backends.binding import Binding, Call, call
 from opperf.child.backends.mxnet.operators.normalization import rms_norm
 from opperf.child.backends.mxnet.spelling import CallSpec, Composition, adjust, composition
 
@@ -75,40 +77,26 @@ _ACTIVATION: dict[str, Binding] = {
 # Gated activations in MXNet: two halves, an activation and a product.
 
 
-def glu(F: Any, data: Any) -> Any:
-    """Multiply the first half with the sigmoid of the second."""
-    first, second = F.split(data, num_outputs=2, axis=-1)
-    return first * F.sigmoid(second)
+def _gate(name: str, activation: Callable[..., Any], note: str, keywords: str = "") -> Call:
+    def gated(F: Any, data: Any, **settings: Any) -> Any:
+        first, second = F.split(data, num_outputs=2, axis=-1)
+        return first * activation(F, second, **settings)
+
+    gated.__name__ = name
+    return composition(gated, "data", keywords, note=f"nd.split, {note}")
 
 
-def reglu(F: Any, data: Any) -> Any:
-    """Multiply the first half with the relu of the second."""
-    first, second = F.split(data, num_outputs=2, axis=-1)
-    return first * F.relu(second)
+def _gelu_of(F: Any, data: Any, approximate: str = "none") -> Any:
+    return gelu_tanh(F, data) if approximate == "tanh" else F.LeakyReLU(data, act_type="gelu")
 
 
-def swiglu(F: Any, data: Any) -> Any:
-    """Multiply the first half with the second and its sigmoid."""
-    first, second = F.split(data, num_outputs=2, axis=-1)
-    return first * (second * F.sigmoid(second))
-
-
-def geglu(F: Any, data: Any, *, approximate: str = "none") -> Any:
-    """Multiply the first half with the gelu of the second."""
-    first, second = F.split(data, num_outputs=2, axis=-1)
-    return first * (gelu_tanh(F, second) if approximate == "tanh" else F.LeakyReLU(second, act_type="gelu"))
-
+GELU = "nd.LeakyReLU (gelu) and a product; nd.tanh and arithmetic where approximated"
 
 _GATED: dict[str, Binding] = {
-    "glu": composition(glu, "data", note="nd.split, nd.sigmoid and a product"),
-    "reglu": composition(reglu, "data", note="nd.split, nd.relu and a product"),
-    "swiglu": composition(swiglu, "data", note="nd.split, nd.sigmoid and two products"),
-    "geglu": composition(
-        geglu,
-        "data",
-        "approximate=approximate",
-        note="nd.split, nd.LeakyReLU (gelu) and a product; nd.tanh and arithmetic where approximated",
-    ),
+    "glu": _gate("glu", lambda F, data: F.sigmoid(data), "nd.sigmoid and a product"),
+    "reglu": _gate("reglu", lambda F, data: F.relu(data), "nd.relu and a product"),
+    "swiglu": _gate("swiglu", silu, "nd.sigmoid and two products"),
+    "geglu": _gate("geglu", _gelu_of, GELU, "approximate=approximate"),
 }
 
 
@@ -138,7 +126,7 @@ def linear_relu(F: Any, data: Any, weight: Any, bias: Any, *, width: int) -> Any
 
 def linear_gelu(F: Any, data: Any, weight: Any, bias: Any, *, width: int, approximate: str) -> Any:
     """Multiply, add the bias, then gelu."""
-    return _fused_gelu(F, F.FullyConnected(data, weight, bias, num_hidden=width, flatten=False), approximate)
+    return _gelu_of(F, F.FullyConnected(data, weight, bias, num_hidden=width, flatten=False), approximate)
 
 
 def matmul_bias_activation(F: Any, lhs: Any, rhs: Any, bias: Any, *, activation: str) -> Any:
@@ -163,11 +151,7 @@ def residual_add_relu(F: Any, data: Any, residual: Any) -> Any:
 
 def bias_gelu(F: Any, data: Any, bias: Any, *, approximate: str = "none") -> Any:
     """Take the gelu of the sum."""
-    return _fused_gelu(F, F.broadcast_add(data, _row(F, bias)), approximate)
-
-
-def _fused_gelu(F: Any, data: Any, approximate: str) -> Any:
-    return gelu_tanh(F, data) if approximate == "tanh" else F.LeakyReLU(data, act_type="gelu")
+    return _gelu_of(F, F.broadcast_add(data, _row(F, bias)), approximate)
 
 
 def _row(F: Any, bias: Any) -> Any:
@@ -176,10 +160,9 @@ def _row(F: Any, bias: Any) -> Any:
 
 
 def _window(weight: Any, stride: Any, pad: Any) -> dict[str, Any]:
-    """Return what `nd.Convolution` asks for beside the tensors; not given, steps are one and nothing is padded."""
-    sizes = {"stride": 1 if stride is None else stride, "pad": 0 if pad is None else pad}
-    spread = {name: (value,) * 2 if isinstance(value, int) else value for name, value in sizes.items()}
-    return {**spread, "kernel": weight.shape[2:], "num_filter": weight.shape[0]}
+    """Return the settings of `nd.Convolution`; not given, steps are one and nothing is padded."""
+    sizes = {"stride": spread(stride, 2, 1), "pad": spread(pad, 2, 0)}
+    return {**sizes, "kernel": weight.shape[2:], "num_filter": weight.shape[0]}
 
 
 def _conv_relu(data: Any, weight: Any, bias: Any, stride: Any = None, padding: Any = None) -> CallSpec:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from opperf.child.backends.arrays.windows import spread, spread_argument
 from opperf.child.backends.binding import Binding, Call, call, functions, gaps
 from opperf.child.backends.mxnet.spelling import CallSpec, adjust
 
@@ -17,17 +18,6 @@ SETTINGS = (
 
 def _kernel(case: Mapping[str, Any]) -> tuple[int, ...]:
     return tuple(case["weight"].shape[2:])
-
-
-def _per_dimension(name: str, default: int) -> Callable[[Mapping[str, Any]], tuple[int, ...]]:
-    """Return a number for each space dimension."""
-
-    def spread(case: Mapping[str, Any]) -> tuple[int, ...]:
-        value = case.get(name)
-        value = default if value is None else value
-        return (value,) * len(_kernel(case)) if isinstance(value, int) else tuple(value)
-
-    return spread
 
 
 def _groups(case: Mapping[str, Any]) -> int:
@@ -44,9 +34,9 @@ def _filters_of_transposed(case: Mapping[str, Any]) -> int:
 
 
 WINDOW = {
-    "stride": _per_dimension("stride", 1),
-    "padding": _per_dimension("padding", 0),
-    "dilation": _per_dimension("dilation", 1),
+    "stride": spread_argument("stride", 1),
+    "padding": spread_argument("padding", 0),
+    "dilation": spread_argument("dilation", 1),
 }
 
 
@@ -60,7 +50,7 @@ def _transpose(*also: str) -> Call:
         **WINDOW,
         "kernel": _kernel,
         "filters": _filters_of_transposed,
-        "extra": _per_dimension("output_padding", 0),
+        "extra": spread_argument("output_padding", 0),
         "groups": lambda case: case.get("groups") or 1,
     }
     return call("nd.Deconvolution", "data, weight", f"{SETTINGS}, adj=extra", derive=derive, also=also)
@@ -84,12 +74,9 @@ _CONVOLUTION: dict[str, Binding] = {
 
 def _windows(kind: str) -> Callable[..., CallSpec]:
     def settle(data: Any, kernel: Any, stride: Any = None, pad: Any = 0, **more: Any) -> CallSpec:
-        count = data.ndim - 2
-        kernel, stride, pad = (
-            (value,) * count if isinstance(value, int) else value
-            for value in (kernel, kernel if stride is None else stride, pad or 0)
-        )
-        return "nd.Pooling", (data,), {"kernel": kernel, "stride": stride, "pad": pad, "pool_type": kind, **more}
+        size = spread(kernel, data.ndim - 2, 1)
+        stride, pad = size if stride is None else spread(stride, data.ndim - 2, 1), spread(pad, data.ndim - 2, 0)
+        return "nd.Pooling", (data,), {"kernel": size, "stride": stride, "pad": pad, "pool_type": kind, **more}
 
     return settle
 

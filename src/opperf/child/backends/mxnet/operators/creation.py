@@ -6,22 +6,25 @@ from typing import Any
 
 import mxnet as mx
 
-from opperf.child.backends.binding import Binding, Call, Missing, call
+from opperf.child.backends.binding import Binding, Call, Missing, call, functions
 from opperf.child.backends.mxnet.spelling import composition
 from opperf.domain.backend import Unsupported
 
 # MXNet's tensors of known values.
 
 _CREATION: dict[str, Binding] = {
-    "zeros": call("nd.zeros", "shape=shape", "dtype=dtype", also=("np.zeros",)),
-    "ones": call("nd.ones", "shape=shape", "dtype=dtype", also=("np.ones",)),
-    "full": call("nd.full", "shape=shape, val=value", "dtype=dtype"),
-    "zeros_like": call("nd.zeros_like", "data"),
-    "ones_like": call("nd.ones_like", "data"),
+    **functions(
+        "nd",
+        {
+            ("shape=shape", "dtype=dtype"): "zeros ones",
+            ("start=start, stop=stop, step=step", "dtype=dtype"): "arange",
+            ("start=start, stop=stop, num=count", "dtype=dtype"): "linspace",
+            ("N=rows, M=columns", "dtype=dtype"): "eye",
+        },
+        also=("np.{}",),
+    ),
+    **functions("nd", {("shape=shape, val=value", "dtype=dtype"): "full", ("data", ""): "zeros_like ones_like"}),
     "full_like": call("np.full_like", "a=data, fill_value=value", note="`nd` has no `full_like`"),
-    "arange": call("nd.arange", "start=start, stop=stop, step=step", "dtype=dtype", also=("np.arange",)),
-    "linspace": call("nd.linspace", "start=start, stop=stop, num=count", "dtype=dtype", also=("np.linspace",)),
-    "eye": call("nd.eye", "N=rows, M=columns", "dtype=dtype", also=("np.eye",)),
 }
 
 
@@ -33,19 +36,23 @@ def shares(data: Any) -> Any:
     return data / data.sum(axis=1, keepdims=True)
 
 
+DRAWN = "shape=shape, dtype=dtype"
+
 _RANDOM: dict[str, Binding] = {
-    "random_uniform": call("nd.random.uniform", "low, high", "shape=shape, dtype=dtype"),
-    "random_normal": call("nd.random.normal", "loc=mean, scale=std", "shape=shape, dtype=dtype"),
-    "random_integers": call("nd.random.randint", "low, high", "shape=shape, dtype=dtype"),
-    "random_bernoulli": call("npx.random.bernoulli", "", "prob=probability, size=shape, dtype=dtype"),
-    "random_poisson": call("nd.random.poisson", "lam=rate", "shape=shape, dtype=dtype"),
-    "random_exponential": call("nd.random.exponential", "scale", "shape=shape, dtype=dtype"),
-    "random_gamma": call("nd.random.gamma", "alpha, beta=scale", "shape=shape, dtype=dtype"),
-    "random_negative_binomial": call(
-        "nd.random.negative_binomial", "k=successes, p=probability", "shape=shape, dtype=dtype"
+    **functions(
+        "nd.random",
+        {
+            ("low, high", DRAWN): "random_uniform=uniform random_integers=randint",
+            ("loc=mean, scale=std", DRAWN): "random_normal=normal",
+            ("lam=rate", DRAWN): "random_poisson=poisson",
+            ("scale", DRAWN): "random_exponential=exponential",
+            ("alpha, beta=scale", DRAWN): "random_gamma=gamma",
+            ("k=successes, p=probability", DRAWN): "random_negative_binomial=negative_binomial",
+            ("data", ""): "shuffle",
+        },
     ),
+    "random_bernoulli": call("npx.random.bernoulli", "", "prob=probability, size=shape, dtype=dtype"),
     "random_categorical": call("nd.random.multinomial", "data", "shape=count", adapt={"data": shares}),
-    "shuffle": call("nd.random.shuffle", "data"),
 }
 
 
@@ -54,7 +61,7 @@ _RANDOM: dict[str, Binding] = {
 NAME = mx.init.InitDesc("weight")
 
 
-def _fill(name: str, initializer: Any, own: str) -> Call:
+def _fill(name: str, initializer: Any, initializer_name: str) -> Call:
     def fill(F: Any, shape: Any, dtype: Any) -> Any:
         if F is mx.sym:
             raise Unsupported("MXNet's initializers fill arrays, and have no symbolic form", slug="no_compiled_form")
@@ -63,7 +70,7 @@ def _fill(name: str, initializer: Any, own: str) -> Call:
         return weights
 
     fill.__name__ = name
-    return composition(fill, "shape, dtype", note=f"nd.empty and mx.init.{own}")
+    return composition(fill, "shape, dtype", note=f"nd.empty and mx.init.{initializer_name}")
 
 
 _INITIALIZER: dict[str, Binding] = {

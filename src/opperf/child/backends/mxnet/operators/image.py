@@ -8,6 +8,7 @@ from typing import Any
 import mxnet as mx
 
 from opperf.child.backends.arrays.operators import derivations
+from opperf.child.backends.arrays.windows import spread, spread_argument
 from opperf.child.backends.binding import Binding, Call, Missing, call
 from opperf.child.backends.mxnet.spelling import composition
 
@@ -27,24 +28,13 @@ def pixel_shuffle(F: Any, data: Any, *, factor: int) -> Any:
     return F.reshape(pixels, shape=(0, 0, -3, -3))
 
 
-def _pair(name: str, default: int) -> Callable[[Mapping[str, Any]], tuple[int, ...]]:
-    """Return a number for each space dimension."""
-
-    def spread(case: Mapping[str, Any]) -> tuple[int, ...]:
-        value = case.get(name)
-        value = default if value is None else value
-        return (value,) * 2 if isinstance(value, int) else tuple(value)
-
-    return spread
-
-
 def _size(place: int) -> Callable[[Mapping[str, Any]], int]:
     """Return how high (0) or wide (1) the result is, by its size or by the scale."""
 
     def pixels(case: Mapping[str, Any]) -> int:
         if "scale" in case:
             return int(case["scale"] * case["data"].shape[2 + place])
-        return _pair("size", 1)(case)[place]
+        return spread(case.get("size"), 2, 1)[place]
 
     return pixels
 
@@ -86,10 +76,10 @@ _IMAGE: dict[str, Binding] = {
         "data",
         "kernel=kernel, stride=stride, dilate=dilation, pad=padding",
         derive={
-            "kernel": _pair("kernel", 1),
-            "stride": _pair("stride", 1),
-            "dilation": _pair("dilation", 1),
-            "padding": _pair("padding", 0),
+            "kernel": spread_argument("kernel", 1),
+            "stride": spread_argument("stride", 1),
+            "dilation": spread_argument("dilation", 1),
+            "padding": spread_argument("padding", 0),
         },
     ),
 }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import mxnet as mx
 
+from opperf.child.backends.arrays.compositions import histogram_range
+from opperf.child.backends.arrays.recurrent import CELLS, LAYERS, gru_step, lstm_step
 from opperf.child.backends.binding import Binding, Missing, call
 from opperf.child.backends.mxnet.spelling import CallSpec, Composition, composition
 
@@ -29,19 +30,15 @@ def rnn_relu_cell(F: Any, data: Any, hidden: Any, *weights: Any, width: int) -> 
 def lstm_cell(F: Any, data: Any, hidden: Any, cell: Any, *weights: Any, width: int) -> Any:
     """Add both products, and part them into gates."""
     gates = F.elemwise_add(*_products(F, data, hidden, weights, 4 * width))
-    take, keep, candidate, give = F.SliceChannel(gates, num_outputs=4)
-    cell = F.sigmoid(keep) * cell + F.sigmoid(take) * F.tanh(candidate)
-    return [F.sigmoid(give) * F.tanh(cell), cell]
+    return list(lstm_step(F.SliceChannel(gates, num_outputs=4), cell, F.sigmoid, F.tanh))
 
 
 def gru_cell(F: Any, data: Any, hidden: Any, *weights: Any, width: int) -> Any:
     """Part both products into gates."""
-    of_data, of_hidden = _products(F, data, hidden, weights, 3 * width)
-    reset, update, candidate = F.SliceChannel(of_data, num_outputs=3)
-    reset_hidden, update_hidden, candidate_hidden = F.SliceChannel(of_hidden, num_outputs=3)
-    share = F.sigmoid(update + update_hidden)
-    candidate_state = F.tanh(candidate + F.sigmoid(reset + reset_hidden) * candidate_hidden)
-    return (1.0 - share) * candidate_state + share * hidden
+    of_data, of_hidden = (
+        F.SliceChannel(rows, num_outputs=3) for rows in _products(F, data, hidden, weights, 3 * width)
+    )
+    return gru_step(of_data, of_hidden, hidden, F.sigmoid, F.tanh)
 
 
 def layer(F: Any, data: Any, hidden: Any, *tensors: Any, mode: str, width: int, both_ways: bool = False) -> Any:
@@ -62,37 +59,40 @@ def _products(F: Any, data: Any, hidden: Any, weights: tuple[Any, ...], rows: in
     )
 
 
-WEIGHTS = "weight_input, weight_hidden, bias_input, bias_hidden"
-WAY_BACK = "reverse_weight_input, reverse_weight_hidden, reverse_bias_input, reverse_bias_hidden"
 WIDTH = {"width": lambda arguments: int(arguments["hidden"].shape[-1])}
 PRODUCTS = "two nd.FullyConnected"
+MODES = {
+    "rnn": "mode='rnn_tanh'",
+    "lstm": "mode='lstm'",
+    "gru": "mode='gru'",
+    "bidirectional_lstm": "mode='lstm', both_ways=True",
+}
 
 _RECURRENT: dict[str, Binding] = {
     **{
         function.__name__: composition(
-            function, f"data, {states}, {WEIGHTS}", "width=width", derive=WIDTH, note=f"{PRODUCTS}, {of}, composed"
+            function,
+            f"data, {CELLS[function.__name__]}",
+            "width=width",
+            derive=WIDTH,
+            note=f"{PRODUCTS}, {of}, composed",
         )
-        for function, states, of in (
-            (rnn_tanh_cell, "hidden", "a sum and nd.tanh"),
-            (rnn_relu_cell, "hidden", "a sum and nd.relu"),
-            (lstm_cell, "hidden, cell", "nd.SliceChannel and the functions of the gates"),
-            (gru_cell, "hidden", "two nd.SliceChannel and the functions of the gates"),
+        for function, of in (
+            (rnn_tanh_cell, "a sum and nd.tanh"),
+            (rnn_relu_cell, "a sum and nd.relu"),
+            (lstm_cell, "nd.SliceChannel and the functions of the gates"),
+            (gru_cell, "two nd.SliceChannel and the functions of the gates"),
         )
     },
     **{
         name: composition(
             layer,
             f"data, {tensors}",
-            f"width=width, {settings}",
+            f"width=width, {MODES[name]}",
             derive=WIDTH,
             note="nd.RNN, the weights joined by nd.concat at each call",
         )
-        for name, tensors, settings in (
-            ("rnn", f"hidden, {WEIGHTS}", "mode='rnn_tanh'"),
-            ("lstm", f"hidden, cell, {WEIGHTS}", "mode='lstm'"),
-            ("gru", f"hidden, {WEIGHTS}", "mode='gru'"),
-            ("bidirectional_lstm", f"hidden, cell, {WEIGHTS}, {WAY_BACK}", "mode='lstm', both_ways=True"),
-        )
+        for name, tensors in LAYERS.items()
     },
 }
 
@@ -146,10 +146,6 @@ def _points(indices: Any) -> Any:
     return indices.reshape((1, -1))
 
 
-def _range(case: Mapping[str, Any]) -> tuple[float, float]:
-    return float(case["low"]), float(case["high"])
-
-
 SEGMENTS = "data, segments, count"
 
 _SEGMENT: dict[str, Binding] = {
@@ -171,7 +167,7 @@ _SEGMENT: dict[str, Binding] = {
     ),
     "scatter_reduce_amax": GREATEST,
     "bincount": call("np.bincount", "x=data", "minlength=count"),
-    "histogram": call("nd.histogram", "data", "bins=bins, range=range", derive={"range": _range}),
+    "histogram": call("nd.histogram", "data", "bins=bins, range=range", derive={"range": histogram_range}),
     "searchsorted": Missing("MXNet's own operators do not search; `np.searchsorted` is NumPy's, on a copy of the data"),
 }
 

@@ -19,7 +19,7 @@ def csr(data: Any) -> Any:
 
 
 def rows_of(values: str, rows: str, count: str = "count") -> Callable[[Mapping[str, Any]], Any]:
-    """Return what makes a row-sparse array from whole rows and their places; it has as many rows as `count` says."""
+    """Return a function that makes a row-sparse array of `count` rows from whole rows and their places."""
 
     def make(arguments: Mapping[str, Any]) -> Any:
         total = arguments[count] if count in arguments else arguments["lhs"].shape[1]

@@ -62,12 +62,12 @@ def huber_loss(F: Any, data: Any, labels: Any, reduction: str = "mean", delta: f
 
 
 def hinge_loss(F: Any, data: Any, labels: Any, reduction: str = "mean") -> Any:
-    """Take what is missing from a margin of one."""
+    """Compute the hinge loss."""
     return _reduce(F, F.npx.relu(1 - data * labels), reduction)
 
 
 def squared_hinge_loss(F: Any, data: Any, labels: Any, reduction: str = "mean") -> Any:
-    """Square what is missing from a margin of one."""
+    """Compute the squared hinge loss."""
     return _reduce(F, F.np.square(F.npx.relu(1 - data * labels)), reduction)
 
 
@@ -88,7 +88,7 @@ def gaussian_nll_loss(F: Any, data: Any, labels: Any, variance: Any, reduction: 
 
 
 def margin_ranking_loss(F: Any, lhs: Any, rhs: Any, labels: Any, reduction: str = "mean", margin: float = 0.0) -> Any:
-    """Take what is missing from the margin."""
+    """Compute the distance from the margin."""
     return _reduce(F, F.npx.relu(margin - labels * (lhs - rhs)), reduction)
 
 

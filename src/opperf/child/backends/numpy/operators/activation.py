@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from opperf.child.backends.arrays.activations import activations, bindings
+from opperf.child.backends.arrays.fusions import fused, gates
 from opperf.child.backends.binding import Binding, call, compositions, gaps
+from opperf.child.backends.numpy.operators.linalg import linear
 from opperf.child.backends.numpy.operators.normalization import layer_norm, rms_norm
 
 SHARED = activations(np)
@@ -21,22 +22,10 @@ def glu(data: Any) -> Any:
     return first / (1.0 + np.exp(-second))
 
 
-def reglu(data: Any) -> Any:
-    """Return the first half times the second where that is positive."""
-    first, second = np.split(data, 2, axis=-1)
-    return first * np.maximum(second, 0)
-
-
 def swiglu(data: Any) -> Any:
     """Return the first half times the second times its sigmoid."""
     first, second = np.split(data, 2, axis=-1)
     return first * second / (1.0 + np.exp(-second))
-
-
-def geglu(data: Any, approximate: str | None) -> Any:
-    """Return the first half times the gelu of the second, by its approximation with tanh."""
-    first, second = np.split(data, 2, axis=-1)
-    return first * gelu(second, approximate)
 
 
 def relu(data: Any) -> Any:
@@ -44,7 +33,7 @@ def relu(data: Any) -> Any:
     return np.maximum(data, 0)
 
 
-ACTIVATIONS: dict[str, Callable[[Any], Any]] = {"relu": relu, "sigmoid": sigmoid, "tanh": np.tanh}
+RELU, GELU = (relu, "numpy.maximum"), (gelu, "numpy.tanh, arithmetic")
 
 
 BINDINGS: dict[str, Binding] = {
@@ -62,40 +51,22 @@ BINDINGS: dict[str, Binding] = {
     # Gated activations, which NumPy users write with a function or a few.
     **compositions(
         glu=(glu, "numpy.split, numpy.exp and arithmetic"),
-        reglu=(reglu, "numpy.split, numpy.maximum and numpy.multiply"),
         swiglu=(swiglu, "numpy.split, numpy.exp and arithmetic"),
-        geglu=(geglu, "numpy.split, numpy.tanh and arithmetic"),
     ),
+    **gates((np.split, "numpy.split"), product="numpy.multiply", reglu=RELU, geglu=GELU),
     # What models run one after another, in NumPy: each part makes an array of its own.
     **gaps(
         "NumPy has no convolution over images, the first step of this operator",
         "conv_relu conv_batch_norm conv_batch_norm_relu",
     ),
-    **compositions(
-        linear_relu=(
-            lambda data, weight, bias: relu(np.matmul(data, weight.T) + bias),
-            "numpy.matmul, numpy.add and numpy.maximum",
-        ),
-        linear_gelu=(
-            lambda data, weight, bias, approximate: gelu(np.matmul(data, weight.T) + bias, approximate),
-            "numpy.matmul, numpy.add, numpy.tanh and arithmetic",
-        ),
-        matmul_bias_activation=(
-            lambda lhs, rhs, bias, activation: ACTIVATIONS[activation](np.matmul(lhs, rhs) + bias),
-            "numpy.matmul, numpy.add and the activation",
-        ),
-        add_layer_norm=(
-            lambda data, residual, weight, bias, epsilon: layer_norm(data + residual, weight, bias, epsilon),
-            "numpy.add, numpy.mean, numpy.var, numpy.sqrt and arithmetic",
-        ),
-        add_rms_norm=(
-            lambda data, residual, weight, epsilon: rms_norm(data + residual, weight, epsilon),
-            "numpy.add, numpy.square, numpy.mean, numpy.sqrt and arithmetic",
-        ),
-        residual_add_relu=(lambda data, residual: relu(data + residual), "numpy.add and numpy.maximum"),
-        bias_gelu=(
-            lambda data, bias, approximate: gelu(data + bias, approximate),
-            "numpy.add, numpy.tanh and arithmetic",
-        ),
+    **fused(
+        linear=(linear, "numpy.matmul, numpy.add"),
+        product=(lambda lhs, rhs, bias: np.matmul(lhs, rhs) + bias, "numpy.matmul, numpy.add"),
+        relu=RELU,
+        gelu=GELU,
+        layer_norm=(layer_norm, "numpy.mean, numpy.var, numpy.sqrt, arithmetic"),
+        rms_norm=(rms_norm, "numpy.square, numpy.mean, numpy.sqrt, arithmetic"),
+        activations={"relu": relu, "sigmoid": sigmoid, "tanh": np.tanh},
+        addition="numpy.add",
     ),
 }

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from opperf.child.backends.arrays.compositions import rotary_embedding
 from opperf.child.backends.binding import Binding, composition, compositions
 from opperf.child.backends.numpy.operators.normalization import softmax
 
@@ -37,12 +38,6 @@ def multi_head_attention(data: Any, weight: Any, bias: Any, output_weight: Any, 
     return np.matmul(context, output_weight.T) + output_bias
 
 
-def rotary_embedding(data: Any, cosine: Any, sine: Any) -> Any:
-    """Return the data turned by the angles of its places."""
-    first, second = np.split(data, 2, axis=-1)
-    return data * cosine + np.concatenate((-second, first), axis=-1) * sine
-
-
 def moe_scatter(data: Any, tokens: Any, weights: Any, count: int) -> Any:
     """Return the weighted rows, summed at the places of their tokens."""
     result = np.zeros((count, data.shape[1]), data.dtype)
@@ -68,8 +63,8 @@ BINDINGS: dict[str, Binding] = {
             multi_head_attention,
             "numpy.matmul with a transposed view and a sum, twice; between them numpy.matmul twice and a softmax",
         ),
-        rotary_embedding=(rotary_embedding, "two products, a sum, and numpy.concatenate of the exchanged halves"),
     ),
+    **rotary_embedding(np.split, np.concatenate, "numpy.concatenate"),
     # Layers of experts, written in NumPy.
     **compositions(
         grouped_matmul=(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from opperf.child.backends.arrays.windows import global_pools
 from opperf.child.backends.binding import Binding, functions, gaps
 
 BINDINGS: dict[str, Binding] = {
@@ -17,13 +18,6 @@ BINDINGS: dict[str, Binding] = {
         "NumPy has no pooling over windows",
         "max_pool1d avg_pool1d max_pool2d avg_pool2d max_pool3d avg_pool3d adaptive_avg_pool2d lp_pool2d",
     ),
-    **functions(
-        "numpy",
-        {
-            ("a=data", "axis=2, keepdims=True"): "global_avg_pool1d=mean global_max_pool1d=max",
-            ("a=data", "axis=(2, 3), keepdims=True"): "global_avg_pool2d=mean global_max_pool2d=max",
-            ("a=data", "axis=(2, 3, 4), keepdims=True"): "global_avg_pool3d=mean global_max_pool3d=max",
-        },
-    ),
+    **global_pools("numpy", "a=data"),
     **functions("numpy.fft", {("a=data", ""): "fft ifft rfft irfft fft2 rfft2"}),
 }

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from opperf.child.backends.binding import Adapt, Binding, Missing, call, composition
+from opperf.child.backends.binding import Adapt, Binding, Call, composition, functions, gaps
 from opperf.child.backends.numpy.functions import generator
 from opperf.domain.backend import Unsupported
 
@@ -42,7 +42,7 @@ def _move(sample: Any, scale: float, shift: float) -> Any:
 
 
 def drawing(method: str) -> Adapt:
-    """Return what makes of a dtype a method of a new generator that draws it."""
+    """Return a function that makes of a dtype a method of a new generator that draws it."""
 
     def draw(dtype: Any) -> Draw:
         if dtype not in (np.float32, np.float64):
@@ -57,7 +57,7 @@ def drawing(method: str) -> Adapt:
 
 
 def drawing_chances(dtype: Any) -> tuple[Draw, Any]:
-    """Return what draws the chances, always as float32, and the dtype of the result."""
+    """Return a method that draws the chances, always as float32, and the dtype of the result."""
     return partial(generator().random, dtype=np.float32), dtype
 
 
@@ -91,28 +91,27 @@ def _with_generator(dtype: Any) -> tuple[Any, Any]:
 COUNTS: dict[str, Adapt] = {"dtype": _with_generator}
 
 
-def xavier_uniform(draw: Draw, shape: Any) -> Any:
-    """Spread by both sides."""
-    return _redraw_beyond(draw(shape), (6 / sum(shape)) ** 0.5)
+def _weights(name: str, variance: Callable[[int, int], float], *, uniform: bool = False) -> Call:
+    """Write down weights of a variance by their inputs and outputs, normal ones or those between bounds."""
+
+    def weights(draw: Draw, shape: Any) -> Any:
+        deviation, sample = variance(shape[1], shape[0]) ** 0.5, draw(shape)
+        if not uniform:
+            sample *= deviation
+            return sample
+        bound = 3**0.5 * deviation
+        sample *= 2 * bound
+        sample -= bound
+        return sample
+
+    method, more = ("random", "scaled and shifted") if uniform else ("standard_normal", "scaled")
+    return _initializer(name, weights, method, f"{more} in place")
 
 
-def xavier_normal(draw: Draw, shape: Any) -> Any:
-    """Spread by both sides."""
-    sample = draw(shape)
-    sample *= (2 / sum(shape)) ** 0.5
-    return sample
-
-
-def kaiming_uniform(draw: Draw, shape: Any) -> Any:
-    """Spread by what goes in."""
-    return _redraw_beyond(draw(shape), (6 / shape[1]) ** 0.5)
-
-
-def kaiming_normal(draw: Draw, shape: Any) -> Any:
-    """Spread by what goes in."""
-    sample = draw(shape)
-    sample *= (2 / shape[1]) ** 0.5
-    return sample
+def _initializer(name: str, function: Callable[..., Any], method: str, more: str) -> Call:
+    function.__name__ = name
+    note = f"numpy.random.Generator.{method}, {more}"
+    return composition(function, "draw=dtype, shape=shape", adapt={"dtype": drawing(method)}, note=note)
 
 
 def orthogonal(draw: Draw, shape: Any) -> Any:
@@ -124,23 +123,22 @@ def orthogonal(draw: Draw, shape: Any) -> Any:
     return directions if rows >= columns else directions.T
 
 
-def _redraw_beyond(sample: Any, bound: float) -> Any:
-    sample *= 2 * bound
-    sample -= bound
-    return sample
-
-
 BINDINGS: dict[str, Binding] = {
     # NumPy's arrays of known values.
-    "zeros": call("numpy.zeros", "shape, dtype"),
-    "ones": call("numpy.ones", "shape, dtype"),
-    "full": call("numpy.full", "shape=shape, fill_value=value, dtype=dtype"),
-    "zeros_like": call("numpy.zeros_like", "a=data"),
-    "ones_like": call("numpy.ones_like", "a=data"),
-    "full_like": call("numpy.full_like", "a=data, fill_value=value"),
-    "arange": call("numpy.arange", "start, stop, step", "dtype=dtype"),
-    "linspace": call("numpy.linspace", "start=start, stop=stop, num=count", "dtype=dtype"),
-    "eye": call("numpy.eye", "N=rows, M=columns", "dtype=dtype"),
+    **functions(
+        "numpy",
+        {
+            ("shape, dtype", ""): "zeros ones",
+            ("shape=shape, fill_value=value, dtype=dtype", ""): "full",
+            ("a=data", ""): "zeros_like ones_like",
+            ("a=data, fill_value=value", ""): "full_like",
+            ("start, stop, step", "dtype=dtype"): "arange",
+            ("start=start, stop=stop, num=count", "dtype=dtype"): "linspace",
+            ("N=rows, M=columns", "dtype=dtype"): "eye",
+            ("low, high", "size=shape, dtype=dtype"): "random_integers=random.Generator.integers",
+            ("x=data", ""): "shuffle=random.Generator.permutation",
+        },
+    ),
     # Numbers drawn in NumPy by methods of `numpy.random.Generator`.
     #
     # One generator, seeded, is made for each call that is bound, never within the time. `uniform` and `normal` draw
@@ -158,7 +156,6 @@ BINDINGS: dict[str, Binding] = {
         adapt={"dtype": drawing("standard_normal")},
         note="numpy.random.Generator.standard_normal, scaled and shifted in place where it is not (0, 1)",
     ),
-    "random_integers": call("numpy.random.Generator.integers", "low, high", "size=shape, dtype=dtype"),
     "random_bernoulli": composition(
         random_bernoulli,
         "draw_into=dtype, shape=shape, probability=probability",
@@ -183,23 +180,14 @@ BINDINGS: dict[str, Binding] = {
         adapt=COUNTS,
         note="numpy.random.Generator.negative_binomial and astype",
     ),
-    "random_categorical": Missing("NumPy samples one row at a time, with `numpy.random.Generator.choice`"),
-    "shuffle": call("numpy.random.Generator.permutation", "x=data"),
+    **gaps("NumPy samples one row at a time, with `numpy.random.Generator.choice`", "random_categorical"),
     # Weights in NumPy: numbers of a generator, scaled in place; see `random`.
-    "truncated_normal": Missing("NumPy draws no truncated normal; `scipy.stats.truncnorm` does"),
-    **{
-        function.__name__: composition(
-            function,
-            "draw=dtype, shape=shape",
-            adapt={"dtype": drawing(method)},
-            note=f"numpy.random.Generator.{method}{more}",
-        )
-        for function, method, more in (
-            (xavier_uniform, "random", ", scaled and shifted in place"),
-            (xavier_normal, "standard_normal", ", scaled in place"),
-            (kaiming_uniform, "random", ", scaled and shifted in place"),
-            (kaiming_normal, "standard_normal", ", scaled in place"),
-            (orthogonal, "standard_normal", ", numpy.linalg.qr and the signs of its diagonal"),
-        )
-    },
+    **gaps("NumPy draws no truncated normal; `scipy.stats.truncnorm` does", "truncated_normal"),
+    "xavier_uniform": _weights("xavier_uniform", lambda ins, outs: 2 / (ins + outs), uniform=True),
+    "xavier_normal": _weights("xavier_normal", lambda ins, outs: 2 / (ins + outs)),
+    "kaiming_uniform": _weights("kaiming_uniform", lambda ins, outs: 2 / ins, uniform=True),
+    "kaiming_normal": _weights("kaiming_normal", lambda ins, outs: 2 / ins),
+    "orthogonal": _initializer(
+        "orthogonal", orthogonal, "standard_normal", "numpy.linalg.qr and the signs of its diagonal"
+    ),
 }

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from opperf.child.backends.arrays import normalization as arrays
+from opperf.child.backends.arrays.normalization import along_channels, last_axes, normalizations, or_usual
 from opperf.child.backends.binding import Binding, composition
 from opperf.child.backends.numpy.functions import generator
 
@@ -29,31 +31,13 @@ def batch_norm(
         running_mean += MOMENTUM * (mean - running_mean)
         running_var += MOMENTUM * (variance * (count / max(1, count - 1)) - running_var)
     scale = weight / np.sqrt(variance + epsilon)
-    return data * _channels(scale, data) + _channels(bias - mean * scale, data)
+    return data * along_channels(scale, data) + along_channels(bias - mean * scale, data)
 
 
-def layer_norm(data: Any, weight: Any, bias: Any, epsilon: float) -> Any:
-    """Return the data normalized over as many last dimensions as the weight has."""
-    return _normalize(data, tuple(range(-weight.ndim, 0)), epsilon) * weight + bias
-
-
-def rms_norm(data: Any, weight: Any, epsilon: float) -> Any:
+def rms_norm(data: Any, weight: Any, epsilon: float | None) -> Any:
     """Return the data over the root mean square of as many last dimensions as the weight has."""
-    squares = np.mean(np.square(data), axis=tuple(range(-weight.ndim, 0)), keepdims=True)
-    return data / np.sqrt(squares + epsilon) * weight
-
-
-def group_norm(data: Any, weight: Any, bias: Any, groups: int, epsilon: float) -> Any:
-    """Return groups of channels of each sample normalized."""
-    groups_of_channels = data.reshape(data.shape[0], groups, -1)
-    normalized = _normalize(groups_of_channels, (2,), epsilon).reshape(data.shape)
-    return normalized * _channels(weight, data) + _channels(bias, data)
-
-
-def instance_norm(data: Any, weight: Any, bias: Any, epsilon: float) -> Any:
-    """Return each channel of each sample normalized."""
-    normalized = _normalize(data, tuple(range(2, data.ndim)), epsilon)
-    return normalized * _channels(weight, data) + _channels(bias, data)
+    squares = np.mean(np.square(data), axis=last_axes(weight), keepdims=True)
+    return data / np.sqrt(squares + or_usual(epsilon)) * weight
 
 
 def l2_normalize(data: Any, axis: Any, epsilon: float) -> Any:
@@ -61,27 +45,23 @@ def l2_normalize(data: Any, axis: Any, epsilon: float) -> Any:
     return data / np.maximum(np.linalg.norm(data, axis=axis, keepdims=True), epsilon)
 
 
-def _normalize(data: Any, axes: tuple[int, ...], epsilon: float) -> Any:
+def standardize(data: Any, axes: Any, epsilon: float) -> Any:
+    """Return data with a mean of 0 and a variance of 1 along axes."""
     mean = np.mean(data, axis=axes, keepdims=True)
     variance = np.var(data, axis=axes, keepdims=True)
     return (data - mean) / np.sqrt(variance + epsilon)
 
 
-def _channels(values: Any, data: Any) -> Any:
-    """Return one value for each channel, shaped to meet axis 1 of the data."""
-    return values.reshape((-1,) + (1,) * (data.ndim - 2))
-
+layer_norm = arrays.layer_norm(standardize)
 
 _NORMALIZATION: dict[str, Binding] = {
     "batch_norm": composition(
         batch_norm, "data, weight, bias, running_mean, running_var, training, epsilon", note=f"{NOTE}; momentum 0.1"
     ),
-    "layer_norm": composition(layer_norm, "data, weight, bias, epsilon", note=NOTE),
+    **normalizations(standardize, NOTE),
     "rms_norm": composition(
         rms_norm, "data, weight, epsilon", note="numpy.square, numpy.mean, numpy.sqrt and arithmetic"
     ),
-    "group_norm": composition(group_norm, "data, weight, bias, groups, epsilon", note=NOTE),
-    "instance_norm": composition(instance_norm, "data, weight, bias, epsilon", note=NOTE),
     "l2_normalize": composition(
         l2_normalize, "data, axis, epsilon", note="numpy.linalg.norm, numpy.maximum and numpy.divide"
     ),

@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 from scipy import linalg, special
 
+from opperf.child.backends.arrays.fusions import convolved, gates
+from opperf.child.backends.arrays.normalization import along_channels
+from opperf.child.backends.arrays.recurrent import layers
 from opperf.child.backends.binding import Binding, Call, bindings, composition
-from opperf.child.backends.numpy.operators import activation, recurrent
+from opperf.child.backends.numpy.operators import activation, normalization, recurrent
 from opperf.child.backends.numpy.operators.linalg import near_identity
 from opperf.child.backends.numpy.reference import windows
 from opperf.domain.backend import Unsupported
@@ -24,12 +27,6 @@ def same(data: Any) -> Any:
 def gelu(data: Any, approximate: str | None) -> Any:
     """Return the data times the normal distribution, or its approximation with tanh."""
     return activation.gelu(data, approximate) if approximate == "tanh" else data * special.ndtr(data)
-
-
-def geglu(data: Any, approximate: str | None) -> Any:
-    """Return the first half times the gelu of the second."""
-    first, second = np.split(data, 2, axis=-1)
-    return first * gelu(second, approximate)
 
 
 def distinct(data: Any) -> Any:
@@ -46,31 +43,29 @@ def naming(name: str, data: str) -> Binding:
 
 
 def triangular_solve(matrix: Any, right: Any) -> Any:
-    """Return what the lower triangle of the matrix makes the right sides of."""
+    """Return the solution for the lower triangle of the matrix."""
     return linalg.solve_triangular(matrix, right, lower=True)
 
 
-def conv_relu(data: Any, weight: Any, bias: Any, stride: Any, padding: Any) -> Any:
-    """Return the convolution with its bias, where above zero."""
+def relu(data: Any) -> Any:
+    """Return the data where above zero."""
+    return np.maximum(data, 0)
+
+
+def convolve(data: Any, weight: Any, bias: Any, stride: Any, padding: Any) -> Any:
+    """Return the convolution with its bias."""
     convolved = windows.convolution(data, weight, stride, padding, (1,) * len(stride))
-    return np.maximum(convolved + _of_channels(bias), 0)
+    return convolved if bias is None else convolved + along_channels(bias, data)
 
 
-def conv_batch_norm(data: Any, weight: Any, *normalization: Any) -> Any:
-    """Return the convolution, normalized by the running statistics."""
-    scale, shift, mean, variance, stride, padding, epsilon = normalization
-    convolved = windows.convolution(data, weight, stride, padding, (1,) * len(stride))
-    normal = (convolved - _of_channels(mean)) / np.sqrt(_of_channels(variance) + epsilon)
-    return normal * _of_channels(scale) + _of_channels(shift)
-
-
-def conv_batch_norm_relu(*arguments: Any) -> Any:
-    """Return the normalized convolution, where above zero."""
-    return np.maximum(conv_batch_norm(*arguments), 0)
-
-
-def _of_channels(values: Any) -> Any:
-    return values[:, np.newaxis, np.newaxis]
+def run(data: Any, states: Any, weights: Any, step: Callable[..., Any], *, reverse: bool = False) -> tuple[Any, Any]:
+    """Return every hidden state of a sequence, and the last states."""
+    steps = []
+    for row in data[::-1] if reverse else data:
+        of_data, of_hidden = recurrent.product(row, *weights[::2]), recurrent.product(states[0], *weights[1::2])
+        states = step(of_data, of_hidden, states)
+        steps.append(states[0])
+    return np.stack(steps[::-1] if reverse else steps), states
 
 
 def bilinear(data: Any, size: tuple[int, int]) -> Any:
@@ -91,44 +86,12 @@ def _mix(old: int, new: int) -> Any:
 
 
 def grid_sample(data: Any, grid: Any) -> Any:
-    """Return what is mixed of the four pixels around each point, nothing beyond the edges."""
+    """Return a mixture of the four pixels around each point, nothing beyond the edges."""
     rows, columns = (
         np.maximum(1 - np.abs((grid[..., [axis]] + 1) / 2 * (size - 1) - np.arange(size)), 0)
         for axis, size in ((1, data.shape[2]), (0, data.shape[3]))
     )
     return np.einsum("nchw,nijh,nijw->ncij", data, rows, columns)
-
-
-def rnn(data: Any, hidden: Any, *weights: Any) -> Any:
-    """Return every hidden state, and the last."""
-    return _steps(recurrent.rnn_tanh_cell, data, (hidden[0],), weights)
-
-
-def gru(data: Any, hidden: Any, *weights: Any) -> Any:
-    """Return every hidden state, and the last."""
-    return _steps(recurrent.gru_cell, data, (hidden[0],), weights)
-
-
-def lstm(data: Any, hidden: Any, cell: Any, *weights: Any) -> Any:
-    """Return every hidden state, and the last states."""
-    return _steps(recurrent.lstm_cell, data, (hidden[0], cell[0]), weights)
-
-
-def bidirectional_lstm(data: Any, hidden: Any, cell: Any, *weights: Any) -> Any:
-    """Return the hidden states of both ways side by side, and the last states of both."""
-    there = lstm(data, hidden[:1], cell[:1], *weights[:4])
-    back = lstm(data[::-1], hidden[1:], cell[1:], *weights[4:])
-    steps = np.concatenate([there[0], back[0][::-1]], axis=-1)
-    return (steps, *(np.concatenate(states) for states in zip(there[1:], back[1:])))
-
-
-def _steps(cell: Callable[..., Any], data: Any, states: tuple[Any, ...], weights: tuple[Any, ...]) -> tuple[Any, ...]:
-    steps = []
-    for step in data:
-        after = cell(step, *states, *weights)
-        states = after if isinstance(after, tuple) else (after,)
-        steps.append(states[0])
-    return (np.stack(steps), *(state[np.newaxis] for state in states))
 
 
 def ctc_loss(data: Any, labels: Any) -> Any:
@@ -161,13 +124,11 @@ def float8_matmul(lhs: Any, rhs: Any, lhs_scale: Any, rhs_scale: Any) -> Any:
 
 
 WINDOW = "data, weight, stride, padding, dilation"
-NORMALIZED = "data, weight, scale, shift, running_mean, running_var, stride, padding, epsilon"
-WEIGHTS = "weight_input, weight_hidden, bias_input, bias_hidden"
-WAY_BACK = "reverse_weight_input, reverse_weight_hidden, reverse_bias_input, reverse_bias_hidden"
+NOTE = "in float64"
 
 
 def _spell(function: Callable[..., Any], arguments: str, **more: Any) -> Binding:
-    return composition(function, arguments, note="in float64", **more)
+    return composition(function, arguments, note=NOTE, **more)
 
 
 BINDINGS: dict[str, Binding] = {
@@ -176,7 +137,6 @@ BINDINGS: dict[str, Binding] = {
     **{name: naming(name, "data") for name in ("argmax", "argmin", "argsort", "topk")},
     "top_k_routing": naming("top_k_routing", "logits"),
     "gelu": _spell(gelu, "data, approximate"),
-    "geglu": _spell(geglu, "data, approximate"),
     "triangular_solve": _spell(triangular_solve, "matrix, right", adapt={"matrix": near_identity}),
     **{
         name: _spell(windows.convolution, f"{WINDOW}, groups")
@@ -191,16 +151,12 @@ BINDINGS: dict[str, Binding] = {
     **{f"avg_pool{space}d": _spell(windows.avg_pool, "data, kernel, stride, padding") for space in (1, 2, 3)},
     "lp_pool2d": _spell(windows.lp_pool, "data, kernel, stride, power"),
     "adaptive_avg_pool2d": _spell(windows.adaptive_avg_pool, "data, output_size"),
-    "conv_relu": _spell(conv_relu, "data, weight, bias, stride, padding"),
-    "conv_batch_norm": _spell(conv_batch_norm, NORMALIZED),
-    "conv_batch_norm_relu": _spell(conv_batch_norm_relu, NORMALIZED),
     "image_resize_bilinear": _spell(bilinear, "data, size"),
     "upsample_bilinear": _spell(upsample_bilinear, "data, scale"),
     "grid_sample": _spell(grid_sample, "data, grid"),
-    "rnn": _spell(rnn, f"data, hidden, {WEIGHTS}"),
-    "gru": _spell(gru, f"data, hidden, {WEIGHTS}"),
-    "lstm": _spell(lstm, f"data, hidden, cell, {WEIGHTS}"),
-    "bidirectional_lstm": _spell(bidirectional_lstm, f"data, hidden, cell, {WEIGHTS}, {WAY_BACK}"),
     "ctc_loss": _spell(ctc_loss, "data, labels"),
     "float8_matmul": _spell(float8_matmul, "lhs, rhs, lhs_scale, rhs_scale"),
+    **gates((np.split, NOTE), product="", geglu=(gelu, "")),
+    **convolved((convolve, NOTE), (normalization.batch_norm, ""), (relu, "")),
+    **layers(np, NOTE, run=run, concatenate=np.concatenate, sigmoid=recurrent.sigmoid),
 }

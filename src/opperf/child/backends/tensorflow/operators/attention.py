@@ -6,6 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from opperf.child.backends.arrays.compositions import rotary_embedding
 from opperf.child.backends.binding import Binding, compositions
 
 NOTE = "two tf.matmul around tf.nn.softmax"
@@ -32,12 +33,6 @@ def multi_head_attention(data: Any, weight: Any, bias: Any, output_weight: Any, 
     return tf.matmul(context, output_weight, transpose_b=True) + output_bias
 
 
-def rotary_embedding(data: Any, cosine: Any, sine: Any) -> Any:
-    """Return the data turned by the angles of its places."""
-    first, second = tf.split(data, 2, axis=-1)
-    return data * cosine + tf.concat((-second, first), axis=-1) * sine
-
-
 def grouped_matmul(data: Any, weight: Any) -> Any:
     """Return the product of each group of rows with its own matrix."""
     groups = tf.reshape(data, (weight.shape[0], -1, weight.shape[1]))
@@ -61,15 +56,17 @@ def top_k_routing(logits: Any, k: int) -> Any:
     return weights / tf.reduce_sum(weights, -1, keepdims=True), experts
 
 
-BINDINGS: dict[str, Binding] = compositions(
-    scaled_dot_product_attention=(attention, NOTE),
-    causal_attention=(lambda query, key, value: attention(query, key, value, True), f"{NOTE}, masked by tf.where"),
-    grouped_query_attention=(attention, f"tf.repeat of keys and values, and {NOTE}"),
-    multi_head_attention=(multi_head_attention, f"tf.matmul, {NOTE}, tf.matmul and sums"),
-    rotary_embedding=(rotary_embedding, "two products, a sum, and a concatenation of the exchanged halves"),
-    # Layers of experts in TensorFlow.
-    grouped_matmul=(grouped_matmul, "tf.matmul between reshapes"),
-    moe_gather=(moe_gather, "tf.argsort, a division and tf.gather"),
-    moe_scatter=(moe_scatter, "a product and tf.math.unsorted_segment_sum"),
-    top_k_routing=(top_k_routing, "tf.nn.softmax, tf.math.top_k, tf.reduce_sum and a division"),
-)
+BINDINGS: dict[str, Binding] = {
+    **rotary_embedding(tf.split, tf.concat, "a concatenation"),
+    **compositions(
+        scaled_dot_product_attention=(attention, NOTE),
+        causal_attention=(lambda query, key, value: attention(query, key, value, True), f"{NOTE}, masked by tf.where"),
+        grouped_query_attention=(attention, f"tf.repeat of keys and values, and {NOTE}"),
+        multi_head_attention=(multi_head_attention, f"tf.matmul, {NOTE}, tf.matmul and sums"),
+        # Layers of experts in TensorFlow.
+        grouped_matmul=(grouped_matmul, "tf.matmul between reshapes"),
+        moe_gather=(moe_gather, "tf.argsort, a division and tf.gather"),
+        moe_scatter=(moe_scatter, "a product and tf.math.unsorted_segment_sum"),
+        top_k_routing=(top_k_routing, "tf.nn.softmax, tf.math.top_k, tf.reduce_sum and a division"),
+    ),
+}

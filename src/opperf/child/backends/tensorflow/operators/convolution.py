@@ -10,28 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from math import prod
-from typing import Any, TypeAlias
+from typing import Any
 
 import tensorflow as tf
 
-from opperf.child.backends.binding import Binding, Call, Missing, call, composition, functions
+from opperf.child.backends.arrays.windows import Widths, global_pools, spread
+from opperf.child.backends.binding import Binding, Call, Missing, composition, functions
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Layout
 
-#: One number, or one for each space dimension.
-Widths: TypeAlias = int | tuple[int, ...] | None
 CONVOLUTIONS = {1: tf.nn.conv1d, 2: tf.nn.conv2d, 3: tf.nn.conv3d}
 TRANSPOSED = {1: tf.nn.conv1d_transpose, 2: tf.nn.conv2d_transpose, 3: tf.nn.conv3d_transpose}
 MAX_POOLS = {1: tf.nn.max_pool1d, 2: tf.nn.max_pool2d, 3: tf.nn.max_pool3d}
 AVG_POOLS = {1: tf.nn.avg_pool1d, 2: tf.nn.avg_pool2d, 3: tf.nn.avg_pool3d}
 OWN_LAYOUT = "data, weight and result in TensorFlow's own layout, and so their gradients"
 OWN_DATA = "data and result in TensorFlow's own layout, and so their gradients"
-
-
-def spread(value: Widths, dimensions: int, default: int) -> tuple[int, ...]:
-    """Return one number for each space dimension."""
-    value = default if value is None else value
-    return (value,) * dimensions if isinstance(value, int) else tuple(value)
 
 
 def channels_last(data: Any) -> Any:
@@ -104,11 +97,11 @@ def conv_transpose(
     sizes = [(size - 1) * step + width + end for size, step, width, end in zip(data.shape[1:-1], steps, kernel, more)]
     shape = (data.shape[0], *sizes, weight.shape[space])
     strides = steps if space < 3 else (1, *steps, 1)
-    whole = TRANSPOSED[space](data, weight, shape, strides, "VALID")
+    uncut = TRANSPOSED[space](data, weight, shape, strides, "VALID")
     if not any(cut):
-        return whole
+        return uncut
     inner = (slice(None), *(slice(width, size - width) for width, size in zip(cut, sizes)), slice(None))
-    return whole[inner]
+    return uncut[inner]
 
 
 def _no_groups(groups: int | None) -> int:
@@ -168,10 +161,6 @@ def _pool(function: Callable[..., Any], of: str) -> Call:
     return composition(function, "data, kernel, stride, padding", note=note, **OF_IMAGES)
 
 
-def _global_reduction(reduction: str, *axes: int) -> Binding:
-    return call(f"tf.reduce_{reduction}", "data", f"axis={axes}, keepdims=True")
-
-
 BINDINGS: dict[str, Binding] = {
     **{
         name: _convolve(convolution, f"tf.nn.conv{space}d", to_own_layout, ", groups")
@@ -182,8 +171,7 @@ BINDINGS: dict[str, Binding] = {
     # Pooling in TensorFlow.
     **{f"max_pool{space}d": _pool(max_pool, f"tf.nn.max_pool{space}d") for space in (1, 2, 3)},
     **{f"avg_pool{space}d": _pool(avg_pool, f"tf.nn.avg_pool{space}d") for space in (1, 2, 3)},
-    **{f"global_avg_pool{space}d": _global_reduction("mean", *range(2, 2 + space)) for space in (1, 2, 3)},
-    **{f"global_max_pool{space}d": _global_reduction("max", *range(2, 2 + space)) for space in (1, 2, 3)},
+    **global_pools("tf", "data", "reduce_mean", "reduce_max"),
     "adaptive_avg_pool2d": Missing("TensorFlow has no pooling over windows of several sizes"),
     "lp_pool2d": composition(
         lp_pool,

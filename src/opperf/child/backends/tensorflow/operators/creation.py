@@ -11,7 +11,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from opperf.child.backends.binding import Binding, call, compositions
+from opperf.child.backends.binding import Binding, compositions, functions
 
 KNOWN = "without inputs; a program may hold numbers that Grappler or XLA worked out beforehand"
 #: The deviation of a normal distribution that is cut off at two deviations, and has itself one.
@@ -73,12 +73,23 @@ def _cut_normal(shape: Any, dtype: Any, deviation: float) -> Any:
 
 BINDINGS: dict[str, Binding] = {
     # TensorFlow's tensors of known values.
-    "zeros": call("tf.zeros", "shape, dtype"),
-    "ones": call("tf.ones", "shape, dtype"),
-    "zeros_like": call("tf.zeros_like", "data"),
-    "ones_like": call("tf.ones_like", "data"),
-    "arange": call("tf.range", "start, stop, step", "dtype=dtype", note=KNOWN),
-    "eye": call("tf.eye", "rows, columns", "dtype=dtype", note=KNOWN),
+    **functions(
+        "tf",
+        {
+            ("shape, dtype", ""): "zeros ones",
+            ("data", ""): "zeros_like ones_like shuffle=random.shuffle",
+            # Drawing numbers in TensorFlow.
+            ("shape, low, high, dtype", ""): "random_uniform=random.uniform random_integers=random.uniform",
+            ("shape", "mean=mean, stddev=std, dtype=dtype"): "random_normal=random.normal",
+            ("shape, rate, dtype", ""): "random_poisson=random.poisson",
+            ("shape", "stddev=std, dtype=dtype"): "truncated_normal=random.truncated_normal",
+        },
+    ),
+    **functions(
+        "tf",
+        {("start, stop, step", "dtype=dtype"): "arange=range", ("rows, columns", "dtype=dtype"): "eye"},
+        note=KNOWN,
+    ),
     **compositions(
         full=(lambda shape, value, dtype: tf.fill(shape, tf.constant(value, dtype)), "tf.fill"),
         full_like=(lambda data, value: tf.fill(data.shape, tf.constant(value, data.dtype)), "tf.fill"),
@@ -86,14 +97,6 @@ BINDINGS: dict[str, Binding] = {
             lambda start, stop, count, dtype: tf.linspace(tf.constant(start, dtype), tf.constant(stop, dtype), count),
             f"tf.linspace; {KNOWN}",
         ),
-    ),
-    # Drawing numbers in TensorFlow.
-    "random_uniform": call("tf.random.uniform", "shape, low, high, dtype"),
-    "random_normal": call("tf.random.normal", "shape", "mean=mean, stddev=std, dtype=dtype"),
-    "random_integers": call("tf.random.uniform", "shape, low, high, dtype"),
-    "random_poisson": call("tf.random.poisson", "shape, rate, dtype"),
-    "shuffle": call("tf.random.shuffle", "data"),
-    **compositions(
         random_bernoulli=(bernoulli, "tf.random.uniform, a comparison and tf.cast"),
         random_exponential=(exponential, "tf.random.uniform, tf.math.log1p and a product"),
         random_gamma=(gamma, "tf.random.gamma"),
@@ -115,5 +118,4 @@ BINDINGS: dict[str, Binding] = {
         ),
         orthogonal=(orthogonal, "tf.random.normal, tf.linalg.qr and tf.sign"),
     ),
-    "truncated_normal": call("tf.random.truncated_normal", "shape", "stddev=std, dtype=dtype"),
 }

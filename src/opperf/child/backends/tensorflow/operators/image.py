@@ -12,8 +12,9 @@ from typing import Any
 import tensorflow as tf
 
 from opperf.child.backends.arrays.operators import derivations, normalization
+from opperf.child.backends.arrays.windows import spread
 from opperf.child.backends.binding import Binding, Missing, call, composition, compositions
-from opperf.child.backends.tensorflow.operators.convolution import OF_IMAGES, OWN_DATA, channels_last, pad, spread
+from opperf.child.backends.tensorflow.operators.convolution import OF_IMAGES, OWN_DATA, channels_last, pad
 
 FIRST = (0, 3, 1, 2)
 

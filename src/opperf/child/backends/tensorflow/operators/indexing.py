@@ -6,7 +6,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from opperf.child.backends.binding import Binding, call, composition, compositions
+from opperf.child.backends.arrays.compositions import rows_of, slicing
+from opperf.child.backends.binding import Binding, compositions, functions
 from opperf.child.backends.tensorflow.operators.recurrent import places_along
 
 
@@ -16,14 +17,6 @@ def pick(data: Any, indices: Any, axis: int) -> Any:
         return tf.gather(data, indices, batch_dims=data.shape.rank - 1)
     places = places_along(tf.expand_dims(indices, axis), axis)
     return tf.squeeze(tf.gather_nd(data, places), axis)
-
-
-def slice_of(data: Any, begin: Any, end: Any, step: Any) -> Any:
-    """Return the part from `begin` to before `end` by `step`, for the leading dimensions that are given."""
-    starts, stops, steps = (value if isinstance(value, tuple) else (value,) for value in (begin, end, step))
-    rank = max(len(starts), len(stops), len(steps))
-    ranges = [(*bounds, *(None,) * (rank - len(bounds))) for bounds in (starts, stops, steps)]
-    return data[tuple(map(slice, *ranges))]
 
 
 def ravel_multi_index(indices: Any, shape: tuple[int, ...]) -> Any:
@@ -36,10 +29,16 @@ def ravel_multi_index(indices: Any, shape: tuple[int, ...]) -> Any:
 
 BINDINGS: dict[str, Binding] = {
     # Picking and placing elements in TensorFlow.
-    "take": call("tf.gather", "data, indices", "axis=axis"),
-    "index_select": call("tf.gather", "data, indices", "axis=axis"),
-    "where": call("tf.where", "condition, lhs, rhs"),
-    "slice": composition(slice_of, "data, begin, end, step", note="indexing with slices, tf.strided_slice"),
+    **functions(
+        "tf",
+        {
+            ("data, indices", "axis=axis"): "take=gather index_select=gather",
+            ("condition, lhs, rhs", ""): "where",
+            ("params=weight, ids=indices", ""): "embedding=nn.embedding_lookup",
+            ("indices, depth", "dtype=dtype"): "one_hot",
+        },
+    ),
+    **slicing("indexing with slices, tf.strided_slice"),
     **compositions(
         gather=(
             lambda data, indices, axis: tf.gather_nd(data, places_along(indices, axis)),
@@ -65,16 +64,5 @@ BINDINGS: dict[str, Binding] = {
         ),
     ),
     # Embeddings in TensorFlow, whose gradients are the rows and their places (tf.IndexedSlices).
-    "embedding": call("tf.nn.embedding_lookup", "params=weight, ids=indices"),
-    "one_hot": call("tf.one_hot", "indices, depth", "dtype=dtype"),
-    **compositions(
-        embedding_bag_sum=(
-            lambda indices, weight: tf.reduce_sum(tf.gather(weight, indices), -2),
-            "tf.gather and tf.reduce_sum",
-        ),
-        embedding_bag_mean=(
-            lambda indices, weight: tf.reduce_mean(tf.gather(weight, indices), -2),
-            "tf.gather and tf.reduce_mean",
-        ),
-    ),
+    **rows_of(tf.gather, "tf.gather", sum=(tf.reduce_sum, "tf.reduce_sum"), mean=(tf.reduce_mean, "tf.reduce_mean")),
 }

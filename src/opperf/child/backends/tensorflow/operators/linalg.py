@@ -21,14 +21,14 @@ def linear(data: Any, weight: Any, bias: Any) -> Any:
 
 
 def triu(data: Any, offset: int) -> Any:
-    """Return what is on a diagonal and above."""
+    """Return the triangle from a diagonal upwards."""
     if offset <= 0:
         return tf.linalg.band_part(data, -offset, -1)
     return data - tf.linalg.band_part(data, -1, offset - 1)
 
 
 def tril(data: Any, offset: int) -> Any:
-    """Return what is on a diagonal and below."""
+    """Return the triangle from a diagonal downwards."""
     if offset >= 0:
         return tf.linalg.band_part(data, -1, offset)
     return data - tf.linalg.band_part(data, -offset - 1, -1)

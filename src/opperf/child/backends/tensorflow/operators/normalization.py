@@ -6,10 +6,9 @@ from typing import Any
 
 import tensorflow as tf
 
+from opperf.child.backends.arrays.normalization import last_axes, or_usual
 from opperf.child.backends.binding import Binding, composition, compositions
 from opperf.child.backends.tensorflow.operators.convolution import OF_IMAGES, OWN_DATA
-
-EPSILON = 1e-5
 
 
 def batch_norm(
@@ -17,7 +16,7 @@ def batch_norm(
 ) -> Any:
     """Return each channel, the last extent, normalized by the statistics of the batch, or by the running ones."""
     if training is False:
-        return tf.nn.batch_normalization(data, running_mean, running_var, bias, weight, _or_usual(epsilon))
+        return tf.nn.batch_normalization(data, running_mean, running_var, bias, weight, or_usual(epsilon))
     if data.shape.rank == 4 and weight is not None and bias is not None:
         empty = tf.zeros((0,), weight.dtype)
         return tf.raw_ops.FusedBatchNormV3(
@@ -26,29 +25,29 @@ def batch_norm(
             offset=bias,
             mean=empty,
             variance=empty,
-            epsilon=_or_usual(epsilon),
+            epsilon=or_usual(epsilon),
         ).y
     mean, variance = tf.nn.moments(data, list(range(data.shape.rank - 1)), keepdims=True)
-    return tf.nn.batch_normalization(data, mean, variance, bias, weight, _or_usual(epsilon))
+    return tf.nn.batch_normalization(data, mean, variance, bias, weight, or_usual(epsilon))
 
 
 def layer_norm(data: Any, weight: Any, bias: Any, epsilon: float | None) -> Any:
     """Return the last dimensions normalized, as many as the weight has."""
-    mean, variance = tf.nn.moments(data, _last_axes(weight), keepdims=True)
-    return tf.nn.batch_normalization(data, mean, variance, bias, weight, _or_usual(epsilon))
+    mean, variance = tf.nn.moments(data, last_axes(weight), keepdims=True)
+    return tf.nn.batch_normalization(data, mean, variance, bias, weight, or_usual(epsilon))
 
 
 def rms_norm(data: Any, weight: Any, epsilon: float | None) -> Any:
     """Return the data over the root mean square of the last dimensions, as many as the weight has."""
-    mean = tf.reduce_mean(tf.square(data), _last_axes(weight), keepdims=True)
-    return data * tf.math.rsqrt(mean + _or_usual(epsilon)) * weight
+    mean = tf.reduce_mean(tf.square(data), last_axes(weight), keepdims=True)
+    return data * tf.math.rsqrt(mean + or_usual(epsilon)) * weight
 
 
 def group_norm(data: Any, weight: Any, bias: Any, groups: int, epsilon: float | None) -> Any:
     """Return groups of channels of each sample normalized."""
     rows = tf.reshape(data, (data.shape[0], groups, -1))
     mean, variance = tf.nn.moments(rows, (2,), keepdims=True)
-    normal = tf.nn.batch_normalization(rows, mean, variance, None, None, _or_usual(epsilon))
+    normal = tf.nn.batch_normalization(rows, mean, variance, None, None, or_usual(epsilon))
     return tf.reshape(normal, data.shape) * along_channels(weight, data) + along_channels(bias, data)
 
 
@@ -56,26 +55,18 @@ def instance_norm(data: Any, weight: Any, bias: Any, epsilon: float | None) -> A
     """Return each channel of each sample normalized."""
     mean, variance = tf.nn.moments(data, list(range(2, data.shape.rank)), keepdims=True)
     scale, shift = along_channels(weight, data), along_channels(bias, data)
-    return tf.nn.batch_normalization(data, mean, variance, shift, scale, _or_usual(epsilon))
+    return tf.nn.batch_normalization(data, mean, variance, shift, scale, or_usual(epsilon))
 
 
 def l2_normalize(data: Any, axis: Any, epsilon: float | None) -> Any:
     """Return the data over its Euclidean norm, or over epsilon where the norm is smaller."""
     norm = tf.norm(data, axis=axis, keepdims=True)
-    return data / tf.maximum(norm, _or_usual(epsilon))
+    return data / tf.maximum(norm, or_usual(epsilon))
 
 
 def along_channels(values: Any, data: Any) -> Any:
     """Return a vector in the shape in which it stands along the second dimension of the data."""
     return None if values is None else tf.reshape(values, (1, -1, *(1,) * (data.shape.rank - 2)))
-
-
-def _last_axes(weight: Any) -> list[int]:
-    return list(range(-weight.shape.rank, 0))
-
-
-def _or_usual(epsilon: float | None) -> float:
-    return EPSILON if epsilon is None else epsilon
 
 
 def dropout(data: Any, rate: float, training: bool | None) -> Any:

@@ -7,35 +7,30 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
-from opperf.child.backends.binding import Binding, composition, compositions, functions
+from opperf.child.backends.arrays.fusions import convolved, fused, gates
+from opperf.child.backends.binding import Binding, functions
 from opperf.child.backends.torch.functions import other_paths
 
-ACTIVATIONS = {"relu": torch.relu, "sigmoid": torch.sigmoid, "tanh": torch.tanh}
+
+def gelu(data: Any, approximate: str | None) -> Any:
+    """Return the gelu, exact where nothing else is said."""
+    return F.gelu(data, approximate=approximate or "none")
 
 
-def conv_batch_norm(
-    data: Any,
-    weight: Any,
-    scale: Any,
-    shift: Any,
-    running_mean: Any,
-    running_var: Any,
-    stride: Any,
-    padding: Any,
-    epsilon: float,
+def convolve(data: Any, weight: Any, bias: Any, stride: Any, padding: Any) -> Any:
+    """Return the convolution of images, with the bias."""
+    return F.conv2d(data, weight, bias, stride=stride, padding=padding)
+
+
+def normalize(
+    data: Any, scale: Any, shift: Any, running_mean: Any, running_var: Any, training: bool, epsilon: float
 ) -> Any:
-    """Return the convolution, normalized by the running statistics."""
-    convolved = F.conv2d(data, weight, stride=stride, padding=padding)
-    return F.batch_norm(convolved, running_mean, running_var, scale, shift, training=False, eps=epsilon)
+    """Return each channel normalized; PyTorch takes the statistics first."""
+    return F.batch_norm(data, running_mean, running_var, scale, shift, training=training, eps=epsilon)
 
 
-def conv_batch_norm_relu(*arguments: Any) -> Any:
-    """Return the relu of the normalized convolution."""
-    return F.relu(conv_batch_norm(*arguments))
-
-
-NORMALIZED = "data, weight, scale, shift, running_mean, running_var, stride, padding, epsilon"
-NOTE = "torch.nn.functional"
+PLACE = "torch.nn.functional"
+RELU, GELU = (F.relu, f"{PLACE}.relu"), (gelu, f"{PLACE}.gelu")
 
 BINDINGS: dict[str, Binding] = {
     # PyTorch's activations, from `torch.nn.functional`, but for the two that it sends on to `torch`.
@@ -57,59 +52,22 @@ BINDINGS: dict[str, Binding] = {
         },
     ),
     # Gated activations in PyTorch: one function for glu, a product of two halves for the others.
-    **compositions(
-        reglu=(
-            lambda data: (halves := data.chunk(2, -1))[0] * F.relu(halves[1]),
-            "torch.chunk, torch.nn.functional.relu and a product",
-        ),
-        swiglu=(
-            lambda data: (halves := data.chunk(2, -1))[0] * F.silu(halves[1]),
-            "torch.chunk, torch.nn.functional.silu and a product",
-        ),
-        geglu=(
-            lambda data, approximate: (
-                (halves := data.chunk(2, -1))[0] * F.gelu(halves[1], approximate=approximate or "none")
-            ),
-            "torch.chunk, torch.nn.functional.gelu and a product",
-        ),
-    ),
+    **gates((torch.chunk, "torch.chunk"), reglu=RELU, swiglu=(F.silu, f"{PLACE}.silu"), geglu=GELU),
     # What models run one after another, in PyTorch: calls that compiled mode makes one program of.
-    "conv_batch_norm_relu": composition(conv_batch_norm_relu, NORMALIZED, note=f"{NOTE}.conv2d, batch_norm and relu"),
-    **compositions(
-        conv_relu=(
-            lambda data, weight, bias, stride, padding: F.relu(
-                F.conv2d(data, weight, bias, stride=stride, padding=padding)
-            ),
-            f"{NOTE}.conv2d and relu",
+    **convolved((convolve, f"{PLACE}.conv2d"), (normalize, f"{PLACE}.batch_norm"), RELU),
+    **fused(
+        linear=(F.linear, f"{PLACE}.linear"),
+        product=(lambda lhs, rhs, bias: torch.addmm(bias, lhs, rhs), "torch.addmm"),
+        relu=RELU,
+        gelu=GELU,
+        layer_norm=(
+            lambda data, weight, bias, epsilon: F.layer_norm(data, tuple(weight.shape), weight, bias, eps=epsilon),
+            f"{PLACE}.layer_norm",
         ),
-        conv_batch_norm=(conv_batch_norm, f"{NOTE}.conv2d and batch_norm"),
-        linear_relu=(lambda data, weight, bias: F.relu(F.linear(data, weight, bias)), f"{NOTE}.linear and relu"),
-        linear_gelu=(
-            lambda data, weight, bias, approximate: F.gelu(
-                F.linear(data, weight, bias), approximate=approximate or "none"
-            ),
-            f"{NOTE}.linear and gelu",
+        rms_norm=(
+            lambda data, weight, epsilon: F.rms_norm(data, tuple(weight.shape), weight, eps=epsilon),
+            f"{PLACE}.rms_norm",
         ),
-        matmul_bias_activation=(
-            lambda lhs, rhs, bias, activation: ACTIVATIONS[activation](torch.addmm(bias, lhs, rhs)),
-            "torch.addmm, and torch.relu, sigmoid or tanh",
-        ),
-        add_layer_norm=(
-            lambda data, residual, weight, bias, epsilon: F.layer_norm(
-                data + residual, tuple(weight.shape), weight, bias, eps=epsilon
-            ),
-            f"a sum and {NOTE}.layer_norm",
-        ),
-        add_rms_norm=(
-            lambda data, residual, weight, epsilon: F.rms_norm(
-                data + residual, tuple(weight.shape), weight, eps=epsilon
-            ),
-            f"a sum and {NOTE}.rms_norm",
-        ),
-        residual_add_relu=(lambda data, residual: F.relu(data + residual), f"a sum and {NOTE}.relu"),
-        bias_gelu=(
-            lambda data, bias, approximate: F.gelu(data + bias, approximate=approximate or "none"),
-            f"a sum and {NOTE}.gelu",
-        ),
+        activations={"relu": torch.relu, "sigmoid": torch.sigmoid, "tanh": torch.tanh},
     ),
 }

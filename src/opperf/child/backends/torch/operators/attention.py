@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
+from opperf.child.backends.arrays.compositions import rotary_embedding
 from opperf.child.backends.binding import Binding, call, compositions
 
 PATH = "torch.nn.functional.scaled_dot_product_attention"
@@ -20,12 +21,6 @@ def multi_head_attention(data: Any, weight: Any, bias: Any, output_weight: Any, 
     query, key, value = projected.permute(2, 0, 3, 1, 4).unbind(0)
     context = F.scaled_dot_product_attention(query, key, value).transpose(1, 2).reshape(batch, length, width)
     return F.linear(context, output_weight, output_bias)
-
-
-def rotary_embedding(data: Any, cosine: Any, sine: Any) -> Any:
-    """Return the data turned by the angles of its places."""
-    first, second = data.chunk(2, dim=-1)
-    return data * cosine + torch.cat((-second, first), dim=-1) * sine
 
 
 def moe_gather(data: Any, experts: Any) -> Any:
@@ -50,8 +45,8 @@ BINDINGS: dict[str, Binding] = {
             multi_head_attention,
             "torch.nn.functional.linear, scaled_dot_product_attention of each head, and linear",
         ),
-        rotary_embedding=(rotary_embedding, "two products, a sum, and torch.cat of the exchanged halves"),
     ),
+    **rotary_embedding(torch.chunk, torch.cat, "torch.cat"),
     # Layers of experts in PyTorch.
     **compositions(
         grouped_matmul=(

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from opperf.child.backends.binding import Binding, Call, call, composition, compositions
+from opperf.child.backends.binding import Binding, Call, composition, compositions, functions
 
 
 def uniform(shape: Sequence[int], low: float, high: float, **keywords: Any) -> Any:
@@ -40,32 +40,36 @@ def negative_binomial(shape: Sequence[int], successes: int, probability: float, 
     return torch.poisson(gamma(shape, successes, (1 - probability) / probability, **keywords))
 
 
-def _fill(name: str, own: str, more: str = "", **settings: Any) -> Call:
-    fill: Callable[..., Any] = getattr(torch.nn.init, own)
+def _fill(name: str, fill_name: str, more: str = "", **settings: Any) -> Call:
+    fill: Callable[..., Any] = getattr(torch.nn.init, fill_name)
 
     def initializer(shape: Any, *, std: float | None = None, **keywords: Any) -> Any:
         parameters = settings if std is None else {"std": std, "a": -2 * std, "b": 2 * std}
         return fill(torch.empty(shape, **keywords), **parameters)
 
     initializer.__name__ = name
-    return composition(initializer, "shape", f"dtype=dtype{more}", note=f"torch.empty and torch.nn.init.{own}")
+    return composition(initializer, "shape", f"dtype=dtype{more}", note=f"torch.empty and torch.nn.init.{fill_name}")
 
 
 BINDINGS: dict[str, Binding] = {
     # PyTorch's tensors of known values.
-    "zeros": call("torch.zeros", "shape", "dtype=dtype"),
-    "ones": call("torch.ones", "shape", "dtype=dtype"),
-    "full": call("torch.full", "size=shape, fill_value=value", "dtype=dtype"),
-    "zeros_like": call("torch.zeros_like", "input=data"),
-    "ones_like": call("torch.ones_like", "input=data"),
-    "full_like": call("torch.full_like", "input=data, fill_value=value"),
-    "arange": call("torch.arange", "start=start, end=stop, step=step", "dtype=dtype"),
-    "linspace": call("torch.linspace", "start=start, end=stop, steps=count", "dtype=dtype"),
-    "eye": call("torch.eye", "n=rows, m=columns", "dtype=dtype"),
+    **functions(
+        "torch",
+        {
+            ("shape", "dtype=dtype"): "zeros ones",
+            ("size=shape, fill_value=value", "dtype=dtype"): "full",
+            ("input=data", ""): "zeros_like ones_like",
+            ("input=data, fill_value=value", ""): "full_like",
+            ("start=start, end=stop, step=step", "dtype=dtype"): "arange",
+            ("start=start, end=stop, steps=count", "dtype=dtype"): "linspace",
+            ("n=rows, m=columns", "dtype=dtype"): "eye",
+            ("mean=mean, std=std, size=shape", "dtype=dtype"): "random_normal=normal",
+            ("low=low, high=high, size=shape", "dtype=dtype"): "random_integers=randint",
+            ("input=data, num_samples=count", "replacement=True"): "random_categorical=multinomial",
+        },
+    ),
     # PyTorch's random numbers. Its own functions with bounds or a probability as numbers fill a tensor that exists.
     "random_uniform": composition(uniform, "shape, low, high", "dtype=dtype", note="torch.empty and uniform_"),
-    "random_normal": call("torch.normal", "mean=mean, std=std, size=shape", "dtype=dtype"),
-    "random_integers": call("torch.randint", "low=low, high=high, size=shape", "dtype=dtype"),
     "random_bernoulli": composition(bernoulli, "shape, probability", "dtype=dtype", note="torch.empty and bernoulli_"),
     "random_poisson": composition(poisson, "shape, rate", "dtype=dtype", note="torch.full and torch.poisson"),
     "random_exponential": composition(exponential, "shape, scale", "dtype=dtype", note="torch.empty and exponential_"),
@@ -78,7 +82,6 @@ BINDINGS: dict[str, Binding] = {
         "dtype=dtype",
         note="torch.full, torch._standard_gamma, a product and torch.poisson",
     ),
-    "random_categorical": call("torch.multinomial", "input=data, num_samples=count", "replacement=True"),
     **compositions(
         shuffle=(lambda data: data[torch.randperm(len(data), device=data.device)], "torch.randperm and indexing")
     ),

@@ -12,7 +12,7 @@ from opperf.child.backends.binding import Binding, Call, call, compositions, par
 
 
 def crop(arguments: Mapping[str, Any]) -> tuple[slice, ...]:
-    """Return what stands in the brackets of `data[:, top:..., left:...]`."""
+    """Return the slices of `data[:, top:..., left:...]`."""
     top, left = arguments["top"], arguments["left"]
     return slice(None), slice(top, top + arguments["height"]), slice(left, left + arguments["width"])
 

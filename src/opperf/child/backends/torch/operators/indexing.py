@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from itertools import zip_longest
 from typing import Any
 
 import torch
 
-from opperf.child.backends.binding import Binding, Call, call, composition, compositions, parameters
+from opperf.child.backends.arrays.compositions import each_dimension, slices, unravelled
+from opperf.child.backends.binding import Binding, Call, composition, compositions, functions, parameters
 
 
 def take(data: Any, indices: Any, axis: int | None) -> Any:
@@ -21,11 +21,9 @@ def take(data: Any, indices: Any, axis: int | None) -> Any:
     return rows.reshape(data.shape[:axis] + indices.shape + data.shape[axis + 1 :])
 
 
-def slices(arguments: Mapping[str, Any]) -> tuple[slice, ...]:
-    """Return what stands in the brackets of `data[begin:end:step, ...]`; what is not given is no bound."""
-    settings = (arguments.get(name) for name in ("begin", "end", "step"))
-    bounds = (value if isinstance(value, tuple) else (value,) for value in settings)
-    return tuple(slice(*each) for each in zip_longest(*bounds))
+def brackets(arguments: Mapping[str, Any]) -> tuple[slice, ...]:
+    """Return the slices in the brackets; without a value there is no bound."""
+    return slices(*(each_dimension(arguments.get(name)) for name in ("begin", "end", "step")))
 
 
 def ravel_multi_index(indices: Any, steps: Any) -> Any:
@@ -42,8 +40,18 @@ def steps(arguments: Mapping[str, Any]) -> Any:
 
 BINDINGS: dict[str, Binding] = {
     # PyTorch's picking and placing of elements.
-    "index_select": call("torch.index_select", "input=data, dim=axis, index=indices"),
-    "gather": call("torch.gather", "input=data, dim=axis, index=indices"),
+    **functions(
+        "torch",
+        {
+            ("input=data, dim=axis, index=indices", ""): "index_select gather",
+            ("input=data, dim=axis, index=indices, src=updates", ""): "scatter_add",
+            ("condition=condition, input=lhs, other=rhs", ""): "where",
+            ("input=data, mask=mask, value=value", ""): "masked_fill",
+            ("input=indices, weight=weight", ""): "embedding=nn.functional.embedding",
+            ("input=indices, weight=weight", "mode='sum'"): "embedding_bag_sum=nn.functional.embedding_bag",
+            ("input=indices, weight=weight", "mode='mean'"): "embedding_bag_mean=nn.functional.embedding_bag",
+        },
+    ),
     "ravel_multi_index": composition(
         ravel_multi_index,
         "indices, steps",
@@ -56,10 +64,7 @@ BINDINGS: dict[str, Binding] = {
             lambda data, indices, axis: data.gather(axis, indices.unsqueeze(axis)).squeeze(axis),
             "torch.gather between views",
         ),
-        unravel_index=(
-            lambda indices, shape: torch.stack(torch.unravel_index(indices, shape)),
-            "torch.unravel_index and torch.stack",
-        ),
+        unravel_index=unravelled(torch, "torch"),
     ),
     # `data[rows, columns]`: the coordinates are taken apart before anything is timed.
     "gather_nd": Call(
@@ -68,23 +73,12 @@ BINDINGS: dict[str, Binding] = {
         function=torch.Tensor.__getitem__,
         adapt={"indices": lambda indices: indices.unbind(0)},
     ),
-    "scatter_add": call("torch.scatter_add", "input=data, dim=axis, index=indices, src=updates"),
-    "where": call("torch.where", "condition=condition, input=lhs, other=rhs"),
-    "masked_fill": call("torch.masked_fill", "input=data, mask=mask, value=value"),
     "slice": Call(
         "torch.Tensor.__getitem__",
         parameters("data, slices"),
         function=torch.Tensor.__getitem__,
-        derive={"slices": slices},
+        derive={"slices": brackets},
     ),
-    # PyTorch's lookup of rows, and one-hot rows.
-    "embedding": call("torch.nn.functional.embedding", "input=indices, weight=weight"),
-    **{
-        f"embedding_bag_{mode}": call(
-            "torch.nn.functional.embedding_bag", "input=indices, weight=weight", f"mode='{mode}'"
-        )
-        for mode in ("sum", "mean")
-    },
     **compositions(
         one_hot=(
             lambda indices, depth, dtype: torch.nn.functional.one_hot(indices, depth).to(dtype),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from opperf.child.backends.binding import Binding, call
+from opperf.child.backends.binding import Binding, call, functions
 
 
 def weight_shape(arguments: Mapping[str, Any]) -> Any:
@@ -18,11 +18,6 @@ def training(arguments: Mapping[str, Any]) -> Any:
     return arguments.get("training", True)
 
 
-_SOFTMAX: dict[str, Binding] = {
-    name: call(f"torch.nn.functional.{name}", "input=data", "dim=axis", also=(f"torch.{name}", f"torch.Tensor.{name}"))
-    for name in ("softmax", "log_softmax", "softmin")
-}
-
 BINDINGS: dict[str, Binding] = {
     # PyTorch's normalizations.
     "batch_norm": call(
@@ -31,30 +26,27 @@ BINDINGS: dict[str, Binding] = {
         "weight=weight, bias=bias, training=training, eps=epsilon",
         derive={"training": training},
     ),
-    "layer_norm": call(
-        "torch.nn.functional.layer_norm",
-        "input=data, normalized_shape=shape",
-        "weight=weight, bias=bias, eps=epsilon",
+    **functions(
+        "torch.nn.functional",
+        {
+            ("input=data, normalized_shape=shape", "weight=weight, bias=bias, eps=epsilon"): "layer_norm",
+            ("input=data, normalized_shape=shape", "weight=weight, eps=epsilon"): "rms_norm",
+        },
         derive={"shape": weight_shape},
     ),
-    "rms_norm": call(
-        "torch.nn.functional.rms_norm",
-        "input=data, normalized_shape=shape",
-        "weight=weight, eps=epsilon",
-        derive={"shape": weight_shape},
+    **functions(
+        "torch.nn.functional",
+        {
+            ("input=data, num_groups=groups", "weight=weight, bias=bias, eps=epsilon"): "group_norm",
+            ("input=data", "weight=weight, bias=bias, eps=epsilon"): "instance_norm",
+            ("input=data", "dim=axis, eps=epsilon"): "l2_normalize=normalize",
+            ("input=data", "p=rate, training=training"): "dropout",
+        },
     ),
-    "group_norm": call(
-        "torch.nn.functional.group_norm", "input=data, num_groups=groups", "weight=weight, bias=bias, eps=epsilon"
-    ),
-    "instance_norm": call("torch.nn.functional.instance_norm", "input=data", "weight=weight, bias=bias, eps=epsilon"),
-    "l2_normalize": call("torch.nn.functional.normalize", "input=data", "dim=axis, eps=epsilon"),
     # PyTorch's softmax and its kin.
-    **{
-        name: call(
-            f"torch.nn.functional.{name}", "input=data", "dim=axis", also=(f"torch.{name}", f"torch.Tensor.{name}")
-        )
-        for name in ("softmax", "log_softmax", "softmin")
-    },
-    # PyTorch's dropout.
-    "dropout": call("torch.nn.functional.dropout", "input=data", "p=rate, training=training"),
+    **functions(
+        "torch.nn.functional",
+        {("input=data", "dim=axis"): "softmax log_softmax softmin"},
+        also=("torch.{}", "torch.Tensor.{}"),
+    ),
 }

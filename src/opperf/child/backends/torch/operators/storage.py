@@ -21,7 +21,7 @@ def csr_transposed(data: Any) -> Any:
 
 
 def rows_of(values: str, rows: str) -> Callable[[Mapping[str, Any]], Any]:
-    """Return what makes a tensor of coordinates from whole rows and their places."""
+    """Return a function that makes a tensor of coordinates from whole rows and their places."""
 
     def make(arguments: Mapping[str, Any]) -> Any:
         shape = (arguments["count"], *arguments[values].shape[1:])

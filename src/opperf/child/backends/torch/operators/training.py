@@ -13,12 +13,12 @@ REDUCTIONS = {None: torch.mean, "mean": torch.mean, "sum": torch.sum}
 
 
 def hinge_loss(data: Any, labels: Any, reduction: str | None = None) -> Any:
-    """Return what is missing from a margin of one."""
+    """Return the hinge loss."""
     return _reduce(torch.relu(1 - data * labels), reduction)
 
 
 def squared_hinge_loss(data: Any, labels: Any, reduction: str | None = None) -> Any:
-    """Return the square of what is missing from a margin of one."""
+    """Return the squared hinge loss."""
     return _reduce(torch.square(torch.relu(1 - data * labels)), reduction)
 
 
