@@ -68,11 +68,11 @@ def check_age(framework: str) -> None:
     from importlib.metadata import PackageNotFoundError, version  # 20 ms that no other framework waits for
 
     with suppress(PackageNotFoundError):
-        own = version(framework)
-        if tuple(map(int, re.findall(r"\d+", own)[: len(oldest)])) < oldest:
+        installed = version(framework)
+        if tuple(map(int, re.findall(r"\d+", installed)[: len(oldest)])) < oldest:
             least = ".".join(map(str, oldest))
             raise Unsupported(
-                f"{framework} {own} is older than {least}, the oldest version that opperf measures",
+                f"{framework} {installed} is older than {least}, the oldest version that opperf measures",
                 slug="too_old",
                 hint="name a newer one with `--environment`",
             )

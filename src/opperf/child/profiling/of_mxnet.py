@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from opperf.child.backends.mxnet.allocations import steps
-from opperf.child.backends.mxnet.profile import configure, holds, mend, own, scratch_file, wait
+from opperf.child.backends.mxnet.profile import configure, holds, mend, original, scratch_file, wait
 from opperf.child.profiling.recording import Recording
 from opperf.child.profiling.summary import Ledger, summary
 from opperf.domain.errors import check_known
@@ -52,7 +52,7 @@ class OfMxnet:
         try:
             wait()
         finally:  # what fails meanwhile is raised once the profiler is where it is said to be
-            own.set_state(state, *more, **options)
+            original.set_state(state, *more, **options)
 
     def pause(self, *more: object, **options: object) -> None:
         """See nothing until `resume`."""
@@ -60,7 +60,7 @@ class OfMxnet:
         try:
             wait()
         finally:
-            own.pause(*more, **options)
+            original.pause(*more, **options)
 
     def resume(self, *more: object, **options: object) -> None:
         """See again."""
@@ -69,11 +69,11 @@ class OfMxnet:
         try:
             wait()
         finally:
-            own.resume(*more, **options)
+            original.resume(*more, **options)
 
     def dumps(self, reset: bool, format: str, *more: object, **options: object) -> str:
         """Return MXNet's own statistics, which has the file written, too."""
-        text: str = own.dumps(reset, format, *more, **options)
+        text: str = original.dumps(reset, format, *more, **options)
         self._written = True
         return text
 
@@ -81,7 +81,7 @@ class OfMxnet:
         """Write MXNet's own file, which it does only once; raises `ProfilerError` while running."""
         self._turns.collect()
         if not self._written:
-            own.dump(*more, **options)
+            original.dump(*more, **options)
             self._written = True
         if self._settings:
             mend(Path(str(self._settings["filename"])))
@@ -100,7 +100,7 @@ class OfMxnet:
         if reset:
             self._ledger = Ledger()
             if text:  # without times added up there is nothing to reset, and MXNet refuses to
-                own.dumps(reset=True)
+                original.dumps(reset=True)
         return result
 
     def reset(self) -> None:

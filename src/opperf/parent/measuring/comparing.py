@@ -82,12 +82,12 @@ class Comparing(Pairs):
             if not selection.directions:
                 selection = replace(selection, directions=("forward",))
             plan = expand(selection, self.settings, [plain], pool, registered=False)
-        own = unmeasured(selection, {plain.framework})
+        unmeasured_notes = unmeasured(selection, {plain.framework})
         idle = [
             f"the tolerance of `{name}` applies to none of the operators that are compared"
             for name in self._rule.tolerances.idle({trial.case.operator for trial in plan.trials})
         ]
-        for note in (*own, *idle, *notes(selection.values, (trial.case for trial in plan.trials))):
+        for note in (*unmeasured_notes, *idle, *notes(selection.values, (trial.case for trial in plan.trials))):
             self._note(f"note: {note}")
         pairs = [
             (trial_on(trial, sides[0]), trial_on(trial, other), trial) for other in sides[1:] for trial in plan.trials

@@ -215,7 +215,7 @@ def outcome(contest: Contest) -> Comparison:
 
 
 def _facts(pairs: Sequence[PairValue]) -> JsonDict:
-    """Return what the results of both sides were checked against, and how tensors were placed, in the last pair."""
+    """Return the facts of both sides in the last pair: the reference of their results, and the places of tensors."""
     checks = [pair.checked for pair in pairs if pair.checked]
     places = {pair.placement: None for pair in pairs if pair.placement is not None}
     return {
@@ -245,7 +245,7 @@ def _faults(sides: Sequence[Mapping[str, float] | None]) -> tuple[float, ...]:
 
 
 def _clock(pairs: Sequence[PairValue]) -> str:
-    """Return what decided: the clock of the pairs, and of those that are at odds the one that stood in."""
+    """Return the clock that decided: that of the pairs, and of those that are at odds the one that stood in."""
     clocks = {pair.clock for pair in pairs} or {"wall"}
     return next(clock for clock in ("cpu", "wall", KERNELS) if clock in clocks)
 

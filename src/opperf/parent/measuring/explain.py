@@ -66,7 +66,7 @@ def explanation(base: Explanation | str, new: Explanation | str) -> Explanations
 
 
 def _explain(children: Pool, trial: Trial, settings: Settings) -> Explanation | str:
-    """Return what a child says of a trial, or why it does not."""
+    """Return a child's explanation of a trial, or why there is none."""
     # Its libraries print what they run; the user's own settings win.
     side = replace(trial.side, settings={**VARIABLES, **trial.side.settings})
     try:
@@ -127,7 +127,7 @@ class Pairing:
 
 
 def difference(base: Explanation, new: Explanation) -> Difference:
-    """Return what differs between two explanations.
+    """Return the differences between two explanations.
 
     >>> ran = lambda by, seconds: Explanation((Event("convolution", "primitive", 1, seconds, by),))
     >>> difference(ran("brgconv:avx512_core", 1e-4), ran("ref:any", 9e-3)).lines

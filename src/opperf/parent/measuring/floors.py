@@ -71,7 +71,7 @@ def calls(contests: Sequence[Contest], words: Sequence[str] = CHANGES) -> int:
 
 
 def floor(rounds: Sequence[Round], place: int, moment: str) -> Floor | None:
-    """Return what all rounds show of the trial at a place, None where its pairs of identical code are too few."""
+    """Return the floor of the trial at a place by all rounds, None where its pairs of identical code are too few."""
     by_kind: dict[Kind, list[Contest]] = {}
     for one in rounds:
         by_kind.setdefault(one.kind, []).append(one.contests[place])
@@ -114,7 +114,7 @@ def _detection(effect: float, contests: Sequence[Contest]) -> Detection | None:
 
 
 def _displacement(contests: Sequence[Contest]) -> Displacement | None:
-    """Return what other layouts move; a layout counts that has as many pairs as a floor needs."""
+    """Return the displacement by other layouts; a layout counts that has as many pairs as a floor needs."""
     ended = [*filter(complete, contests)]
     several = [[*one.ratios1, *one.ratios2] for one in contests]
     means = [abs(fmean(ratios)) for ratios in several if len(ratios) >= LEAST_PAIRS]

@@ -25,7 +25,7 @@ SHORT_OF_MEMORY = ("out_of_memory", "operator_error", "crash")
 
 
 def jobs(plan: Plan, pool: Pool, note: Callable[[str], None]) -> Jobs:
-    """Return what measures a plan side by side; raises `InputError`.
+    """Return the runner that measures a plan side by side; raises `InputError`.
 
     Environments are built before that, and so before anything is timed.
     """
@@ -44,11 +44,11 @@ def _formulas(trials: Sequence[Trial], together: Contention, pool: Pool) -> Iter
     mute: set[tuple[object, ...]] = set()  # sides whose children do not start, or answer
     shy = {trial.case.id: trial for trial in trials if together.needs_quiet(together.kind_of(trial))}
     for trial in shy.values():
-        own = f"{trial.side.framework}:"
-        if not trial.case.operator.startswith(own) or trial.side.process in mute:
+        prefix = f"{trial.side.framework}:"
+        if not trial.case.operator.startswith(prefix) or trial.side.process in mute:
             continue
         try:
-            meaning = pool.describe(trial.side, trial.case.operator.removeprefix(own))
+            meaning = pool.describe(trial.side, trial.case.operator.removeprefix(prefix))
         except OpperfError:
             mute.add(trial.side.process)
             continue
@@ -106,11 +106,11 @@ class Jobs:
 
         runner: ParallelRunner[Trial, Outcome] = ParallelRunner(self.together, lane, lambda trial: (trial,))
         with closing(runner.finished(trials)) as several:
-            for one in several:
-                outcome, measurement = one.result, one.result.measurement
+            for piece in several:
+                outcome, measurement = piece.result, piece.result.measurement
                 self._learn(outcome)
                 if measurement is not None:
-                    measurement = replace(measurement, facts={**measurement.facts, "jobs": one.jobs})
+                    measurement = replace(measurement, facts={**measurement.facts, "jobs": piece.jobs})
                     outcome = replace(outcome, measurement=measurement)
                 yield outcome
 

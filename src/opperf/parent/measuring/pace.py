@@ -83,10 +83,10 @@ class Pace:
 
         open_contests = [one for one in self.contests if not one.decided]
         look = seconds(self._until_look)
-        whole = seconds(lambda one: one.missing)
-        if look >= whole:
-            return f"up to about {_duration(whole)}"
-        return f"about {_duration(look)} to pair {self._most}, up to {_duration(whole)}"
+        to_the_end = seconds(lambda one: one.missing)
+        if look >= to_the_end:
+            return f"up to about {_duration(to_the_end)}"
+        return f"about {_duration(look)} to pair {self._most}, up to {_duration(to_the_end)}"
 
     def _until_look(self, contest: Contest) -> int:
         """Return how many pairs a contest has until the next look, this one included where it is ahead."""

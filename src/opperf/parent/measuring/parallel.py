@@ -267,14 +267,14 @@ class ParallelRunner(Generic[T, R]):
             return 1
         return max(1, min(len(self._together.leases), len(works), len(gpus) or len(works)))
 
-    def _may_meet(self, work: T, other: T) -> bool:
+    def _may_meet(self, work: T, neighbour: T) -> bool:
         """Whether two pieces of work may run side by side: any of their trials may, and none shares a device."""
-        mine, theirs = self._kinds[id(work)], self._kinds[id(other)]
+        mine, theirs = self._kinds[id(work)], self._kinds[id(neighbour)]
         compatible = all(self._together.may_run_beside(kind, another) for kind in mine for another in theirs)
-        return compatible and self._devices(work).isdisjoint(self._devices(other))
+        return compatible and self._devices(work).isdisjoint(self._devices(neighbour))
 
     def _devices(self, work: T) -> set[str]:
-        """Return what a piece of work needs for itself."""
+        """Return the devices that a piece of work needs for itself."""
         return {trial.side.device for trial in self._trials(work)} - {"cpu"}
 
     def _stop(self, begin: threading.Barrier, threads: Sequence[threading.Thread], lanes: Sequence[Lane[T, R]]) -> None:
@@ -309,7 +309,7 @@ class ParallelRunner(Generic[T, R]):
             self._news.put(error)
 
     def _take(self, place: int, last: T | None, *, waits: bool = True) -> T | None:
-        """Return what a job measures next: what may run beside all that runs, of its children if it can be.
+        """Return the work that a job measures next: it may run beside all others, and is of its children if it can be.
 
         At first none `waits` for its turn: who runs has not begun, and waits for the children of all jobs.
         """
@@ -331,7 +331,7 @@ class ParallelRunner(Generic[T, R]):
             return None
 
     def _next(self, last: T | None) -> T | None:
-        """Return what may run next to all that runs; first what fits beside few others, which must not be left over."""
+        """Return work that may run next to all that runs; first such as fits beside few others, not to be left over."""
         others = [work for work, _ in self._running.values()]
         free = [work for work in self._ahead if all(self._may_meet(work, other) for other in others)]
         sides = None if last is None else self._sides(last)
@@ -374,14 +374,14 @@ class ParallelRunner(Generic[T, R]):
         self._news.put(Finished(work, result, facts))
 
 
-def facts_together(several: Iterable[JsonDict]) -> JsonDict:
-    """Return what several facts of jobs say together; none where nothing ran with jobs.
+def facts_together(facts: Iterable[JsonDict]) -> JsonDict:
+    """Return the common facts of runs with jobs; none where nothing ran with jobs.
 
     >>> first = {"cpus": [0], "class": "compute", "beside": ["null add forward"]}
     >>> facts_together([{}, {"jobs": first}, {"jobs": {**first, "cpus": [1], "beside": []}}])
     {'jobs': {'cpus': [0, 1], 'class': 'compute', 'beside': ['null add forward']}}
     """
-    jobs = [one["jobs"] for one in several if "jobs" in one]
+    jobs = [one["jobs"] for one in facts if "jobs" in one]
     if not jobs:
         return {}
     cpus, names = ([*dict.fromkeys(name for one in jobs for name in one[key])] for key in ("cpus", "beside"))

@@ -158,7 +158,7 @@ class Session:
         return self._finish(run, plan, history, options)
 
     def _jobs_of(self, plan: Plan) -> Jobs | None:
-        """Return what measures a plan side by side, None for a single job; raises `InputError`."""
+        """Return the runner that measures a plan side by side, None for a single job; raises `InputError`."""
         if plan.settings.jobs == 1:
             return None
         from opperf.parent.measuring.jobs import jobs
@@ -263,18 +263,18 @@ class Session:
         }
         return replace(run, records=tuple(records), environment=environment)
 
-    def _with_limits(self, one: Record) -> Record:
+    def _with_limits(self, record: Record) -> Record:
         """Return the record with what is known of this machine: its noise floor, and how fast it can be."""
-        if one.time is None:
-            return one
-        floor = self._floors.get(floor_key(one.trial))
+        if record.time is None:
+            return record
+        floor = self._floors.get(floor_key(record.trial))
         facts: dict[str, object] = {} if floor is None else {"noise_floor": floor.between}
-        side = one.trial.side
-        limit = limit_of(one, Peaks.of(self._rates, side.device, side.threads))
+        side = record.trial.side
+        limit = limit_of(record, Peaks.of(self._rates, side.device, side.threads))
         if limit is not None:
             facts["roofline"] = limit.to_json()
-            one = replace(one, warnings=(*one.warnings, *doubts(one, limit)))
-        return replace(one, facts={**one.facts, **facts}) if facts else one
+            record = replace(record, warnings=(*record.warnings, *doubts(record, limit)))
+        return replace(record, facts={**record.facts, **facts}) if facts else record
 
 
 def _keep(outcomes: Sequence[Outcome], history: Earlier, journal: JournalWriter | None) -> None:

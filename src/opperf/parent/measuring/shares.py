@@ -52,11 +52,11 @@ def by_share(contests: Sequence[Contest]) -> list[Contest]:
 
 def tail(contests: Sequence[Contest]) -> list[tuple[Contest, float]]:
     """Return the smallest contests that are next to nothing of the whole together, each with its share."""
-    whole = math.fsum(map(total, contests))
+    sum_of_all = math.fsum(map(total, contests))
     small: list[tuple[Contest, float]] = []
     so_far = 0.0
     for contest in reversed(by_share(contests)):
-        share = total(contest) / whole if whole else 0.0
+        share = total(contest) / sum_of_all if sum_of_all else 0.0
         so_far += share
         if so_far > TAIL:
             break
@@ -78,11 +78,11 @@ def settle_tail(contests: Sequence[Contest], rule_of: Callable[[Contest], Rule])
 
 def each_whole(contests: Sequence[Contest]) -> list[list[Contest]]:
     """Return the contests of each two sides, by share: their times make a whole."""
-    several: dict[tuple[Side, ...], list[Contest]] = {}
+    by_sides: dict[tuple[Side, ...], list[Contest]] = {}
     for one in by_share(contests):
         sides = tuple(replace(trial.side, implementation=None) for trial in (one.base, one.new))
-        several.setdefault(sides, []).append(one)
-    return [*several.values()]
+        by_sides.setdefault(sides, []).append(one)
+    return [*by_sides.values()]
 
 
 def small(contests: Sequence[Contest]) -> set[int]:
@@ -101,23 +101,23 @@ def leave_small(
 
     `rule` is that of a whole, and `error` how often its verdict may be wrong.
     """
-    for whole in each_whole(contests):
-        left = [one for one in whole[LARGEST:] if not one.decided]
-        if not left or (sums := whole_interval(whole, error)) is None:
+    for group in each_whole(contests):
+        left = [one for one in group[LARGEST:] if not one.decided]
+        if not left or (sums := whole_interval(group, error)) is None:
             continue
         (low, high), pairs = sums
         if (word := word_of_whole((low, high), rule)) is None:
             continue
         for one in left:
-            _leave(one, whole, rule_of(one))
+            _leave(one, group, rule_of(one))
         ends = format_ratios((math.exp(low), math.exp(high)))
         tell(f"note: {pairs} pairs decide the whole: {word}, {ends}; its {LARGEST} largest cases may go on")
 
 
-def _leave(contest: Contest, whole: Sequence[Contest], rule: Rule) -> None:
+def _leave(contest: Contest, group: Sequence[Contest], rule: Rule) -> None:
     verdict = decide(contest.ratios1, rule)
     if verdict.verdict == "inconclusive":
-        reason = f"more pairs are not needed for the whole, of which it is {total(contest) / _sum(whole):.2%}"
+        reason = f"more pairs are not needed for the whole, of which it is {total(contest) / _sum(group):.2%}"
         verdict = replace(verdict, reason=reason, settle="`--settle`")
     contest.verdict = verdict
 

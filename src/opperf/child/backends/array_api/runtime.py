@@ -58,10 +58,10 @@ class ArrayApiBackend(Backend):
         self.collects = self.library.collects
         self.xp = self.library.namespace
         self.dtypes = {name: dtype for name in ON_HOST if (dtype := self._dtype(name)) is not None}
-        one = same = self.xp.ones(1, dtype=self.xp.float32)
-        self._array = type(one)
+        array = same = self.xp.ones(1, dtype=self.xp.float32)
+        self._array = type(array)
         same *= 2
-        self.immutable = same is not one
+        self.immutable = same is not array
         square = self.xp.ones(threads.square(side), dtype=self.xp.float32)
         self.threads_seen: float | None = threads.count(lambda: self.wait([self.xp.matmul(square, square)]))
 
@@ -203,5 +203,5 @@ class ArrayApiBackend(Backend):
         self.library.wait(outputs or [])
 
     def memory(self, work: Work) -> Memory | None:
-        """Return what one call allocates, where the library tells."""
+        """Return the memory that one call allocates, where the library tells."""
         return self.library.memory(work)

@@ -27,7 +27,7 @@ Windows = Sequence[tuple[int, int]]
 
 
 def join(windows: Windows, launches: Mapping[int, int], activities: Sequence[Activity]) -> list[CallActivity]:
-    """Return what a device did for the call of each window; `launches` has when each number was launched.
+    """Return the activity of a device for the call of each window; `launches` has when each number was launched.
 
     An activity of which nobody wrote down the launch belongs to the window in which it began: every call is waited for
     in its own. What lies in no window belongs to no call.
@@ -39,16 +39,16 @@ def join(windows: Windows, launches: Mapping[int, int], activities: Sequence[Act
     windows = sorted(windows)
     begins = [begin for begin, _ in windows]
     of_windows: list[list[Activity]] = [[] for _ in windows]
-    for one in activities:
-        time = launches.get(one.launch, one.begin)
+    for activity in activities:
+        time = launches.get(activity.launch, activity.begin)
         place = bisect_right(begins, time) - 1
         if place >= 0 and time <= windows[place][1]:
-            of_windows[place].append(one)
+            of_windows[place].append(activity)
     return [CallActivity(end - begin, tuple(several)) for (begin, end), several in zip(windows, of_windows)]
 
 
 def read_kineto(document: Mapping[str, Any]) -> list[CallActivity]:
-    """Return what a trace of PyTorch's profiler tells of each marked call, in order.
+    """Return the activities of each marked call in a trace of PyTorch's profiler, in order.
 
     Raises `Unsupported` for a trace without a single call of CUDA: CUPTI serves one subscriber at a time.
     """

@@ -192,10 +192,10 @@ class PythonCalls:
         """About how many seconds of processors following took, C functions not counted: as few calls cost now."""
         calls = self.size / MOMENT / 2
         plain = _time_of_calls()
-        other = PythonCalls()
-        other._over = False
+        twin = PythonCalls()
+        twin._over = False
         present: Any = sys.getprofile()
-        _set(other._follower(None))
+        _set(twin._follower(None))
         try:
             call_time = _time_of_calls()
         finally:
@@ -203,7 +203,7 @@ class PythonCalls:
         return calls * max(0.0, call_time - plain) / PROBE
 
     def take(self) -> Stacks:
-        """Return what was seen since the last time; only while stopped."""
+        """Return the stacks seen since the last time; only while stopped."""
         threads, self._threads = self._threads, {}
         return Stacks(threads)
 

@@ -30,7 +30,7 @@ def agree(left: Sequence[HostValue], right: Sequence[HostValue], close: Callable
 
 
 def constant(value: Any) -> object:
-    """Return what equals that of another value only where a program that knows one computes what it would of the other.
+    """Return a key, equal for two values only where a program that knows one computes the same of the other.
 
     1 is no 1.0, and 0.0 no -0.0. Of what may change, as an array may, nothing is known.
 

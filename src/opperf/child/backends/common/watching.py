@@ -44,7 +44,7 @@ class WindowWatcher(ABC, Generic[W]):
         self._steps.end(name, self._thread())
 
     def take(self) -> Profile:
-        """Return what was seen since the last time, of this process; only while stopped.
+        """Return the calls seen in this process since the last time; only while stopped.
 
         What is missing of operators is noted where there were any.
         """

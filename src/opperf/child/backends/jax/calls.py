@@ -67,7 +67,7 @@ def _same_state(trace: Any) -> Iterator[None]:
 
 
 def _outside(trace: Any, usual: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-    """Return what a function says of the trace that is current, which is the usual one in place of `trace`."""
+    """Return a function's answer about the current trace, which is the usual one in place of `trace`."""
     if core.trace_ctx.trace is not trace:
         return usual(*arguments, **keywords)
     with core.set_current_trace(core.eval_trace):

@@ -105,15 +105,15 @@ def bodies(equation: Any) -> Iterator[tuple[Jaxpr, Sequence[Any]]]:
     if equation.primitive.name.startswith(WHOLE):
         return
     for value in equation.params.values():
-        for one in value if isinstance(value, tuple) else (value,):
-            if isinstance(one, ClosedJaxpr):
-                yield one.jaxpr, one.consts
-            elif isinstance(one, Jaxpr):
-                yield one, ()
+        for program in value if isinstance(value, tuple) else (value,):
+            if isinstance(program, ClosedJaxpr):
+                yield program.jaxpr, program.consts
+            elif isinstance(program, Jaxpr):
+                yield program, ()
 
 
 def _hand(equation: Any, count: int, values: Sequence[Any]) -> Sequence[Any]:
-    """Return what is known of the inputs of a program within: what a loop carries on is not."""
+    """Return the inputs of a program within as far as they are known: values that a loop carries on are not."""
     if equation.primitive.name == "scan":
         fixed, carry = equation.params["num_consts"], equation.params["num_carry"]
         return [*values[:fixed], *([None] * carry), *values[fixed + carry :]]

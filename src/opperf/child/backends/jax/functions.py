@@ -137,7 +137,7 @@ def decode_parameter(value: Any, operands: Sequence[Any]) -> Any:
 
 
 def _construct(call: ast.Call, operands: Sequence[Any]) -> Any:
-    """Return what a word makes of literals; raises `LookupError` for a word that JAX does not have."""
+    """Return the value that a word makes of literals; raises `LookupError` for a word that JAX does not have."""
     name = call.func.id if isinstance(call.func, ast.Name) else ""
     arguments = [ast.literal_eval(argument) for argument in call.args]
     if name == "Primitive":

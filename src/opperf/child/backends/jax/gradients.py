@@ -56,9 +56,9 @@ class DifferentiableOperator:
 
 def backward(bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
     """Return the gradients from one forward, or with `fresh` from a new forward for each call."""
-    whole = DifferentiableOperator.of(bound)
-    forward = jax.jit(whole.forward)
-    outputs, pullback = jax.block_until_ready(forward(*whole.tensors))
+    operator = DifferentiableOperator.of(bound)
+    forward = jax.jit(operator.forward)
+    outputs, pullback = jax.block_until_ready(forward(*operator.tensors))
     heads = _heads(outputs, cotangents)
     residuals, structure = jax.tree_util.tree_flatten(pullback)
 
@@ -66,7 +66,7 @@ def backward(bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> 
         return jax.tree_util.tree_unflatten(structure, arrays)(cotangent)
 
     def arguments() -> tuple[Any, ...]:
-        return (heads, *jax.block_until_ready(jax.tree_util.tree_leaves(forward(*whole.tensors)[1])))
+        return (heads, *jax.block_until_ready(jax.tree_util.tree_leaves(forward(*operator.tensors)[1])))
 
     function, metrics = program(gradients, (heads, *residuals))
     return Work(
@@ -86,15 +86,15 @@ def forward_backward(bound: Bound, cotangents: Callable[[Any], Any]) -> Work:
     The program returns the outputs too, or XLA would leave out what only they need. They are dropped in Python, as in
     other frameworks.
     """
-    whole = DifferentiableOperator.of(bound)
-    shapes, _ = jax.eval_shape(whole.forward, *whole.tensors)
+    operator = DifferentiableOperator.of(bound)
+    shapes, _ = jax.eval_shape(operator.forward, *operator.tensors)
     heads = _heads(shapes, cotangents)
 
     def both(cotangent: tuple[Any, ...], moving: tuple[Any, ...], still: tuple[Any, ...]) -> Any:
-        outputs, pullback = whole.forward(moving, still)
+        outputs, pullback = operator.forward(moving, still)
         return pullback(cotangent), outputs
 
-    jitted, metrics = program(both, (heads, *whole.tensors))
+    jitted, metrics = program(both, (heads, *operator.tensors))
 
     def gradients(cotangent: tuple[Any, ...], moving: tuple[Any, ...], still: tuple[Any, ...]) -> Any:
         return jitted(cotangent, moving, still)[0]
@@ -102,7 +102,7 @@ def forward_backward(bound: Bound, cotangents: Callable[[Any], Any]) -> Work:
     PLANS[gradients] = PLANS[jitted]
     return Work(
         gradients,
-        (heads, *whole.tensors),
+        (heads, *operator.tensors),
         {},
         nullcontext,
         metrics=metrics,

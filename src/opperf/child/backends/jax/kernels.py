@@ -23,7 +23,7 @@ class Watch:
         self._wait = wait
 
     def __call__(self, work: Work, calls: int, sweep: Callable[[], None] | None = None) -> Sequence[CallActivity]:
-        """Return what the device did for each call; the profiler's first call is slow, and not counted."""
+        """Return the activity of the device for each call; the profiler's first call is slow, and not counted."""
         with tempfile.TemporaryDirectory() as folder:
             with jax.profiler.trace(folder):
                 repeat(work, calls + 1, self._wait, lambda: jax.profiler.TraceAnnotation(MARK), sweep)

@@ -171,7 +171,7 @@ def _module(event: _Span) -> str:
 
 
 def calls_of(planes: Iterable[Any]) -> list[CallActivity]:
-    """Return what a recording tells of each marked call; raises `Unsupported` where no device is in it."""
+    """Return the activities of each marked call of a recording; raises `Unsupported` where no device is in it."""
     windows: list[tuple[int, int]] = []
     launches: dict[int, int] = {}
     activities: list[Activity] = []
@@ -194,7 +194,7 @@ def calls_of(planes: Iterable[Any]) -> list[CallActivity]:
 
 
 def _kind(name: str) -> str:
-    """Return what an activity is, by CUPTI's own names.
+    """Return the kind of an activity, by CUPTI's own names.
 
     >>> _kind("MemcpyH2D"), _kind("Memset"), _kind("loop_add_fusion")
     ('copy', 'set', 'kernel')

@@ -80,7 +80,7 @@ def program_of_call(
 
 
 def _signature(leaf: Any) -> object:
-    """Return what a program is compiled for of an argument: of an array all but its elements."""
+    """Return the properties of an argument that a program is compiled for: of an array all but its elements."""
     if isinstance(leaf, jax.Array):
         return leaf.shape, leaf.dtype, leaf.weak_type, leaf.sharding
     return constant(leaf)
@@ -115,7 +115,7 @@ def _plan(executable: Any) -> Memory | None:
 
 
 def memory(work: Work) -> Memory | None:
-    """Return what XLA plans for one call, for an eager one what that would take under jit."""
+    """Return the memory that XLA plans for one call, for an eager one as it would be under jit."""
     if work.function in PLANS:
         return PLANS[work.function]
     jitted, _ = program(*function_of_tensors(work.function, work.arguments, dict(work.keywords)))
@@ -128,7 +128,7 @@ EAGER = "the program is that of the eager call under jit"
 
 
 def explanation(work: Work) -> Explanation:
-    """Return what runs in a call."""
+    """Return the instructions and loops of a call."""
     function: Any = work.function
     arguments = work.make_arguments()
     notes = [READ]
@@ -144,7 +144,7 @@ COUNTS_SOURCE = "XLA's cost analysis of the program as it is written"
 
 
 def counts(work: Work) -> Counts | None:
-    """Return what the call, which is traced and not made, computes and moves; None where XLA does not tell."""
+    """Return the operations and bytes of a call, which is traced and not made; None where XLA does not tell."""
     call, tensors = function_of_tensors(work.function, work.arguments, dict(work.keywords))
     analysis = jax.jit(call).lower(*tensors).cost_analysis()
     if not analysis:

@@ -212,7 +212,7 @@ class JaxBackend(Backend):
             jax.block_until_ready(outputs)
 
     def kernel_watch(self) -> KernelWatch | None:
-        """Return what JAX's profiler sees of a GPU."""
+        """Return a watch on a GPU, by JAX's profiler."""
         return kernels.Watch(self.wait) if self.device.platform == "gpu" else None
 
     def free_memory(self) -> int | None:
@@ -226,11 +226,11 @@ class JaxBackend(Backend):
         return None if stats is None else int(stats["bytes_in_use"])
 
     def memory(self, work: Work) -> Memory | None:
-        """Return what XLA plans for one call."""
+        """Return the memory that XLA plans for one call."""
         return programs.memory(work)
 
     def counts(self, work: Work, *, long: bool = False) -> Counts | None:
-        """Return what XLA counts in the program of a call, before it merges anything."""
+        """Return the counts of XLA in the program of a call, before it merges anything."""
         return programs.counts(work)
 
     def explain(self, work: Work, calls: int) -> list[Explanation]:

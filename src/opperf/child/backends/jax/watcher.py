@@ -121,7 +121,7 @@ class Watcher(FolderWatcher[Window]):
 
 
 def _instructions(watching: Watching) -> dict[tuple[str, str], Instruction]:
-    """Return what is asked for of instructions, by program and instruction; not where programs of one name differ."""
+    """Return the answers about instructions, by program and instruction; none where programs of one name differ."""
     instructions: dict[tuple[str, str], Instruction] = {}
     if not (watching.shapes or watching.modules) or not xla_bridge.backends_are_initialized():
         return instructions

@@ -110,13 +110,13 @@ class Blocks:
 
 
 def of_blocks() -> Calls:
-    """Return what sees the calls of Gluon blocks."""
+    """Return a watch on the calls of Gluon blocks."""
     blocks = Blocks()
     return Calls(mx.gluon.Block, "__call__", blocks.enter, blocks.leave)
 
 
 def of_operators() -> Calls:
-    """Return what sees the calls of single operators, with the shapes of their arrays."""
+    """Return a watch on the calls of single operators, with the shapes of their arrays."""
     return Calls(register, "_imperative_invoke", _with_shapes)
 
 

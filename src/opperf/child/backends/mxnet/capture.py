@@ -82,7 +82,7 @@ class Recorder:
     # What is put in the place of MXNet's functions -------------------------------------------------------------------
 
     def entering(self, call: Any) -> Any:
-        """Return what calls a block and knows that it is inside."""
+        """Return a function that calls a block and knows that it is inside."""
 
         def watch_call(block: Any, *args: Any, **kwargs: Any) -> Any:
             self._blocks.append(block)
@@ -94,7 +94,7 @@ class Recorder:
         return watch_call
 
     def invoking(self, invoke: Any) -> Any:
-        """Return what calls an operator and takes it; described before, as it may change its inputs."""
+        """Return a function that calls an operator and takes it; described before, as it may change its inputs."""
 
         def watch_invoke(
             handle: Any, count: Any, inputs: Any, output_count: Any, outputs: Any, *attributes: Any
@@ -116,7 +116,7 @@ class Recorder:
         return watch_invoke
 
     def walking(self, walk: Any) -> Any:
-        """Return what computes gradients and takes them."""
+        """Return a function that computes gradients and takes them."""
 
         def watch_backward(count: Any, heads: Any, *rest: Any) -> Any:
             graph = graph_behind(list(heads))
@@ -128,7 +128,7 @@ class Recorder:
         return watch_backward
 
     def viewing(self, view: Any) -> Any:
-        """Return what makes a view and remembers of what, for its gradient."""
+        """Return a function that makes a view and remembers of which array, for its gradient."""
 
         def watch_view(handle: Any, *rest: Any) -> Any:
             status = view(handle, *rest)
@@ -139,7 +139,7 @@ class Recorder:
         return watch_view
 
     def running(self, run: Any) -> Any:
-        """Return what runs a cached graph operator by operator."""
+        """Return a function that runs a cached graph operator by operator."""
 
         def watch_cached(cached: Any, *arrays: Any, **keywords: Any) -> Any:
             block = next((one for one in reversed(self._blocks) if getattr(one, "_cached_op", None) is cached), None)
@@ -204,13 +204,13 @@ class Recorder:
     def _note_view(self, source: int, target: int) -> None:
         """Remember what each operator reads that autograd takes a view for: a row is a slice of one row, reshaped."""
         try:
-            view, whole = spec(array_at(target)), spec(array_at(source))
+            view, source_spec = spec(array_at(target)), spec(array_at(source))
         except Unsupported:
             return
         if not view.shape:  # `Reshape`, which autograd takes it for, makes no such array
             return
         names = operators_between(target, source)
-        read = [replace(view, shape=(1, *view.shape))] * (len(names) - 1) + [whole]
+        read = [replace(view, shape=(1, *view.shape))] * (len(names) - 1) + [source_spec]
         self._views.update({name: (tensor, self._here) for name, tensor in zip(names, read)})
 
     def _view(self, node: Any) -> CapturedCall:
@@ -321,7 +321,7 @@ def run(graph: Any, arrays: Sequence[Any], enter: Callable[[str], None]) -> list
 
 
 def call_node(node: Any, arrays: Sequence[Any]) -> list[Any]:
-    """Return what an operator of a graph makes of arrays; raises `MXNetError` for one that is not registered."""
+    """Return the results of an operator of a graph; raises `MXNetError` for one that is not registered."""
     operator = registry.find(node["op"])
     if operator is None:
         raise mx.MXNetError(f"no operator {node['op']}")

@@ -59,13 +59,13 @@ def _rule(name: str) -> notation.Rule | None:
 def _required_attributes(signature: registry.Signature) -> dict[str, Any]:
     """Return the attributes that an operator cannot do without, or hardly."""
     arguments = {}
-    for own, text in signature.attributes:
-        if own in LARGER_DEFAULTS and not signature.arrays:
-            arguments[own] = LARGER_DEFAULTS[own]
-        elif "optional" not in text and own in ATTRIBUTES:
-            arguments[own] = ATTRIBUTES[own]
-        elif own == "scalar":
-            arguments[own] = 2.0
+    for attribute, text in signature.attributes:
+        if attribute in LARGER_DEFAULTS and not signature.arrays:
+            arguments[attribute] = LARGER_DEFAULTS[attribute]
+        elif "optional" not in text and attribute in ATTRIBUTES:
+            arguments[attribute] = ATTRIBUTES[attribute]
+        elif attribute == "scalar":
+            arguments[attribute] = 2.0
     return arguments
 
 

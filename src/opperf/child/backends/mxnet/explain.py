@@ -22,7 +22,7 @@ SWITCHES = ("DNNL_VERBOSE", "MKLDNN_VERBOSE")
 
 
 def of_calls(work: Work, calls: int, wait: Callable[[Any], None]) -> list[Explanation]:
-    """Return what ran in each of `calls` calls."""
+    """Return the explanation of each of `calls` calls."""
     output = OutputCapture()
     repeat(work, calls, wait, output.catch)
     notes = () if any(name in os.environ for name in SWITCHES) else ("oneDNN was not told to print what it runs",)
@@ -31,14 +31,14 @@ def of_calls(work: Work, calls: int, wait: Callable[[Any], None]) -> list[Explan
 
 
 def _profile(work: Work, calls: int, wait: Callable[[Any], None]) -> list[list[Event]]:
-    several: list[list[Event]] = []
+    events_by_call: list[list[Event]] = []
     with window() as profiler:
 
         @contextmanager
         def running() -> Iterator[None]:
             with profiler.open():
                 yield
-            several.append(profiler.read())
+            events_by_call.append(profiler.read())
 
         repeat(work, calls + 1, wait, running)
-    return several[1:]
+    return events_by_call[1:]

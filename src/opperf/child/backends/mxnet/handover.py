@@ -16,7 +16,7 @@ from typing import Any
 
 import mxnet as mx
 
-from opperf.child.backends.mxnet.profile import configure, own
+from opperf.child.backends.mxnet.profile import configure, original
 
 #: What MXNet's profiler is configured to where a script only starts it.
 DEFAULTS: Mapping[str, Any] = {"filename": "profile.json", "profile_symbolic": True}
@@ -63,20 +63,20 @@ class Handover:
         for name, function in self._stand_ins.items():
             setattr(mx.profiler, name, function)
         if self.is_done and self._is_running:
-            own.set_state("run")
+            original.set_state("run")
             self._follow(True)
 
     def step_back(self) -> None:
         """Give MXNet's functions back; a profiler that is the script's sees nothing meanwhile."""
         for name in self._stand_ins:
-            setattr(mx.profiler, name, getattr(own, name))
+            setattr(mx.profiler, name, getattr(original, name))
         if self.is_done and self._is_running:
-            own.set_state("stop")
+            original.set_state("stop")
 
     def take(self) -> str:
-        """Return what the script's profiler recorded since the last time, which is in the script's file, too."""
+        """Return the records of the script's profiler since the last time, which are in the script's file, too."""
         if self._has_news:  # else MXNet raises
-            own.dump(finished=False)
+            original.dump(finished=False)
             self._read()
         texts, self._texts = self._texts, []
         return "\n".join(texts)
@@ -84,7 +84,7 @@ class Handover:
     def _configure(self, **settings: Any) -> None:
         self._settings = {**settings, "continuous_dump": False}
         self._file, self._written = Path(str(settings.get("filename", DEFAULTS["filename"]))).absolute(), ""
-        own.set_config(**self._settings)  # raises for what MXNet refuses
+        original.set_config(**self._settings)  # raises for what MXNet refuses
         if not self.is_done:
             configure(self._watched)
 
@@ -95,27 +95,27 @@ class Handover:
         if state == "run":
             self._begin()
         if self.is_done or state != "stop":
-            own.set_state(state, *more, **options)
+            original.set_state(state, *more, **options)
             self._note(state == "run")
 
     def _pause(self, *more: Any, **options: Any) -> None:
         if self.is_done:
-            own.pause(*more, **options)
+            original.pause(*more, **options)
             self._note(False)
 
     def _resume(self, *more: Any, **options: Any) -> None:
         if self.is_done:
-            own.resume(*more, **options)
+            original.resume(*more, **options)
             self._note(True)
 
     def _dump(self, *more: Any, **options: Any) -> None:
         if self._has_news:
-            own.dump(*more, **options)
+            original.dump(*more, **options)
             self._go_on()
 
     def _dumps(self, *more: Any, **options: Any) -> str:
         self._begin()
-        text: str = own.dumps(*more, **options)
+        text: str = original.dumps(*more, **options)
         self._go_on()
         return text
 
@@ -123,7 +123,7 @@ class Handover:
         """Read what was written; MXNet writes more only after another start."""
         self._read()
         if self._is_running:
-            own.set_state("run")
+            original.set_state("run")
             self._has_news = True
 
     def _begin(self) -> None:
@@ -131,7 +131,7 @@ class Handover:
         if not self.is_done:
             mx.nd.waitall()
             self._give_up()
-            own.set_config(**self._settings)
+            original.set_config(**self._settings)
             self.is_done = True
 
     def _note(self, is_running: bool) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import mxnet as mx
 
 from opperf.child.backends.mxnet.allocations import allocated_bytes, peak, steps
-from opperf.child.backends.mxnet.profile import SWITCHES, configure, own, scratch_file
+from opperf.child.backends.mxnet.profile import SWITCHES, configure, original, scratch_file
 from opperf.domain.call import Work
 from opperf.domain.measurement import Memory
 
@@ -24,25 +24,25 @@ class Counter:
         self._file = scratch_file()
 
     def steps(self, work: Work, arguments: tuple[Any, ...]) -> dict[str, list[int]]:
-        """Return what each allocation and release of one call changed, by device."""
+        """Return the change by each allocation and release of one call, by device."""
         # The process has one profiler, and others may have used it since.
         configure({"filename": str(self._file), **SWITCHES, "profile_memory": True})
         for state in ("run", "stop"):  # it writes nothing before it has run
-            own.set_state(state)
+            original.set_state(state)
         self._read()  # what a script's own use of the profiler has left
-        own.set_state("run")
+        original.set_state("run")
         try:
             result = work.function(*arguments, **work.keywords)
             mx.nd.waitall()
         finally:
-            own.set_state("stop")
+            original.set_state("stop")
         steps = self._read()
         del result  # its release comes after the profiler's end: the peak is while it lives
         return steps
 
     def _read(self) -> dict[str, list[int]]:
         """Have the profiler write its events down, and return those that are new."""
-        own.dump(finished=False)
+        original.dump(finished=False)
         return steps(self._file.read_text(errors="replace"))
 
 

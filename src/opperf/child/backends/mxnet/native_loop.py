@@ -114,7 +114,7 @@ class Recorder:
         self._written: set[int] = set()
 
     def invoking(self, invoke: Any) -> Any:
-        """Return what calls an operator, and keeps the call."""
+        """Return a function that calls an operator, and keeps the call."""
 
         def watch(handle: Any, count: Any, inputs: Any, output_count: Any, outputs: Any, *attributes: Any) -> Any:
             arrays = [inputs[i] for i in range(count.value)]

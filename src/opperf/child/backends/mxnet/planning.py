@@ -33,11 +33,11 @@ class PlannedGraphs:
 
     def start(self) -> None:
         """Note the graphs that are there, and those that are made from now on."""
-        for one in gc.get_objects():
-            if issubclass(type(one), mx.gluon.HybridBlock) and one._cached_graph:
-                self._add(one._cached_graph[1])
-            elif issubclass(type(one), mx.executor.Executor):
-                self._add(one._symbol)
+        for instance in gc.get_objects():
+            if issubclass(type(instance), mx.gluon.HybridBlock) and instance._cached_graph:
+                self._add(instance._cached_graph[1])
+            elif issubclass(type(instance), mx.executor.Executor):
+                self._add(instance._symbol)
         mx.nd.CachedOp = self._noting(self._cached, 0)
         mx.executor.Executor.__init__ = self._noting(self._executor, 2)
 

@@ -22,7 +22,7 @@ from opperf.child.backends.mxnet.operator_times import operators
 from opperf.domain.explanation import Event
 
 #: The profiler's own functions: while a script is watched, others stand in for them (`handover.py`).
-own = SimpleNamespace(**vars(mx.profiler))
+original = SimpleNamespace(**vars(mx.profiler))
 #: Waits for outstanding work: the profiler drops what is unfinished when it stops.
 wait = mx.nd.waitall
 #: What the profiler can watch, each switched on where it is needed.
@@ -56,15 +56,15 @@ class Window:
     @contextmanager
     def open(self) -> Iterator[None]:
         """Have the profiler watch until the end of the block."""
-        own.set_state("run")
+        original.set_state("run")
         try:
             yield
         finally:
-            own.set_state("stop")
+            original.set_state("stop")
 
     def read(self) -> list[Event]:
         """Return the operators seen since the last reading."""
-        return operators(own.dumps(reset=True, format="json"))
+        return operators(original.dumps(reset=True, format="json"))
 
 
 def configure(settings: Mapping[str, Any]) -> None:
@@ -73,7 +73,7 @@ def configure(settings: Mapping[str, Any]) -> None:
     By default, its events are summed up, and written on request.
     """
     global _settings
-    own.set_config(**{"aggregate_stats": True, "continuous_dump": False, **settings})
+    original.set_config(**{"aggregate_stats": True, "continuous_dump": False, **settings})
     _settings = settings
 
 

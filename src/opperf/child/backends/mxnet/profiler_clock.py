@@ -76,7 +76,7 @@ class _Watch:
         return min(MOST_CALLS, max(1, SAMPLE_NS // max(1, least)))
 
     def sample(self, calls: int) -> Sample:
-        """Return what the operators of a number of calls took."""
+        """Return the times of the operators of a number of calls."""
         before, start = self._counters.read(), perf_counter_ns()
         for _ in range(calls):
             arguments = self._prepare_call()
@@ -86,7 +86,7 @@ class _Watch:
             del result
         wall_ns = perf_counter_ns() - start
         after = self._counters.read()
-        whole = Sample(
+        block = Sample(
             calls,
             wall_ns,
             cpu_ns=wall_ns,
@@ -96,7 +96,7 @@ class _Watch:
         )
         took = round(seconds(self._profiler.read(), nested=self._nested) * 1e9)
         # The profiler has one clock; CPU time would be that of the profiler itself too.
-        return replace(whole, wall_ns=took, cpu_ns=took, clean=clean(whole, self._backend.side.threads))
+        return replace(block, wall_ns=took, cpu_ns=took, clean=clean(block, self._backend.side.threads))
 
     def _prepare_call(self) -> tuple[object, ...]:
         arguments = self._work.make_arguments()

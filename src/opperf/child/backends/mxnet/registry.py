@@ -128,7 +128,7 @@ def places(name: str) -> slice | None:
 
 @cache
 def signature(name: str) -> Signature:
-    """Return what the registry says of an operator."""
+    """Return the entry of an operator in the registry."""
     real, document, variable, result = (ctypes.c_char_p() for _ in range(4))
     count = mx_uint()
     names, types, texts = (ctypes.POINTER(ctypes.c_char_p)() for _ in range(3))

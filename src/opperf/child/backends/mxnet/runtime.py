@@ -167,7 +167,7 @@ class MxnetBackend(Backend):
         return [*discovery.paths(), *blocks.paths()]
 
     def examples(self, path: str, size: str) -> list[Case]:
-        """Return what the rules make of the names of an operator's arguments, or of a block."""
+        """Return the cases that rules make of the names of an operator's arguments, or of a block."""
         make = discovery.examples if blocks.maker(path) is None else blocks.examples
         return make(path, size)
 
@@ -224,12 +224,12 @@ class MxnetBackend(Backend):
         mx.nd.waitall()
 
     def free_memory(self) -> int | None:
-        """Return what is free on a CUDA device."""
+        """Return the free memory of a CUDA device."""
         context = self.context
         return None if context.device_type == "cpu" else int(mx.context.gpu_memory_info(context.device_id)[0])
 
     def memory(self, work: Work) -> Memory | None:
-        """Return what one call allocates."""
+        """Return the memory that one call allocates."""
         return memory.of_call(work, self.context)
 
     def explain(self, work: Work, calls: int) -> list[Explanation]:

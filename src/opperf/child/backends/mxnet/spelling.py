@@ -43,7 +43,7 @@ class CallAdjustment:
     settle: Callable[..., CallSpec]
 
     def __call__(self, *arguments: Any, **keywords: Any) -> CallSpec:
-        """Return what to call."""
+        """Return the function to call, with its arguments."""
         return self.settle(*arguments, **keywords)
 
 

@@ -40,7 +40,7 @@ class Target:
         return replace(self, function=self.function.function, arguments=(mx.nd, *self.arguments))
 
     def scope(self, *, training: bool = False) -> Callable[[], AbstractContextManager[Any]]:
-        """Return what must be open around calls: training mode, and the reading of shapes that NumPy has.
+        """Return the contexts around calls: training mode, and the reading of shapes that NumPy has.
 
         Without the latter MXNet takes no dimensions, and a dimension of zero, for ones that are not yet known.
         """
@@ -57,7 +57,7 @@ class Target:
 
 
 def target_of(bound: Bound) -> Target:
-    """Return what a bound call calls. Gradients must be attached before: a view made earlier does not share them."""
+    """Return the target of a bound call. Gradients must be attached before: a view made earlier does not share them."""
     function, arguments, keywords = bound.function, bound.arguments, bound.keywords
     notes = {}
     if isinstance(function, CallAdjustment):

@@ -24,12 +24,12 @@ def of_bytes(data: bytes) -> int:
     3060606181218273969
     """
     hash_value = SEED ^ (len(data) * MULTIPLIER & MASK)
-    whole = len(data) & ~7
-    for place in range(0, whole, 8):
+    end_of_blocks = len(data) & ~7
+    for place in range(0, end_of_blocks, 8):
         block = int.from_bytes(data[place : place + 8], byteorder) * MULTIPLIER & MASK
         hash_value = (hash_value ^ (_mix(block) * MULTIPLIER & MASK)) * MULTIPLIER & MASK
-    if whole < len(data):
-        hash_value = (hash_value ^ int.from_bytes(data[whole:], byteorder)) * MULTIPLIER & MASK
+    if end_of_blocks < len(data):
+        hash_value = (hash_value ^ int.from_bytes(data[end_of_blocks:], byteorder)) * MULTIPLIER & MASK
     return _mix(_mix(hash_value) * MULTIPLIER & MASK)
 
 

@@ -26,7 +26,7 @@ from opperf.child.backends.mxnet.allocations import Change, changes
 from opperf.child.backends.mxnet.calls import of_blocks, of_operators
 from opperf.child.backends.mxnet.handover import Handover
 from opperf.child.backends.mxnet.planning import PLANNED, PlannedGraphs
-from opperf.child.backends.mxnet.profile import SWITCHES, configure, own, scratch_file
+from opperf.child.backends.mxnet.profile import SWITCHES, configure, original, scratch_file
 from opperf.child.backends.mxnet.spans import readings, spans, with_memory, with_modules, with_shapes
 from opperf.child.backends.mxnet.thread_hash import of_thread
 from opperf.child.backends.mxnet.threads import ENGINES
@@ -111,7 +111,7 @@ class Watcher(WindowWatcher[Window]):
             configure(self._settings)
             self._began = time.time_ns()
             self._steps.begin()
-            own.set_state("run")
+            original.set_state("run")
         self._handover.stand_in()
 
     def stop(self) -> None:
@@ -138,7 +138,7 @@ class Watcher(WindowWatcher[Window]):
             self._windows.append(self._with_text(window, text))
 
     def take(self) -> Profile:
-        """Return what was seen since the last time, of this process; only while stopped."""
+        """Return the calls seen in this process since the last time; only while stopped."""
         if self._handover.is_done and self._windows:
             self._windows[-1] = self._with_text(self._windows[-1], self._handover.take())
             self._notes[self._handover.note] = None
@@ -156,9 +156,9 @@ class Watcher(WindowWatcher[Window]):
         # Others may have configured it; where events were written in between, more are written after another start.
         configure(self._settings)
         for state in ("run", "stop"):
-            own.set_state(state)
+            original.set_state(state)
         earlier = self._text_of_file()
-        own.dump(finished=False)
+        original.dump(finished=False)
         self._text += earlier + self._text_of_file()
         self._steps.close()
 
@@ -170,7 +170,7 @@ class Watcher(WindowWatcher[Window]):
             self._steps.close()
 
     def _text_of_file(self) -> str:
-        """Return what the profiler has written, and remove it."""
+        """Return the text that the profiler has written, and remove it."""
         if not self._file.exists():
             return ""
         text = self._file.read_text(errors="replace")

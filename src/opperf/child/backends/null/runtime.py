@@ -176,7 +176,7 @@ class NullBackend(Backend):
         return int(self.side.settings.get("free", FREE_BYTES))
 
     def kernel_watch(self) -> KernelWatch | None:
-        """Return what sees a pretend device: with the setting `kernels=0.6` it is busy for that share of a script."""
+        """Return a watch on a pretend device: with the setting `kernels=0.6` it is busy for that share of a script."""
         share = self.side.settings.get("kernels")
         if share is None:
             return None
@@ -195,7 +195,7 @@ class NullBackend(Backend):
         return result
 
     def cache_sweep(self) -> Callable[[], None] | None:
-        """Return what empties the cache of the pretend device, which has none."""
+        """Return a function that empties the cache of the pretend device, which has none."""
         return (lambda: None) if "kernels" in self.side.settings else None
 
     def memory(self, work: Work) -> Memory | None:
@@ -228,7 +228,7 @@ class NullBackend(Backend):
         return of_calls(work, calls, self.clock.wall, self.side.settings.get("slowdown", "1"))
 
     def capture(self, function: Callable[[], Any]) -> list[CapturedCall] | None:
-        """Return what a function says that it calls: it returns the names, as nothing can be called by the user."""
+        """Return the calls of a function that returns their names, as nothing can be called by the user."""
         return [self._capture(name) for name in function()]
 
     def _capture(self, name: str) -> CapturedCall:
@@ -278,7 +278,7 @@ class _Bindings(Mapping[str, Binding]):
 
 
 def of_calls(work: Work, calls: int, clock: Callable[[], int], slowdown: str) -> list[Explanation]:
-    """Return what ran in each of `calls` calls; another slowdown is another kernel."""
+    """Return the explanation of each of `calls` calls; another slowdown is another kernel."""
     name = getattr(work.function, "__name__", "script")
     by = "scripted" if slowdown == "1" else f"scripted:{slowdown}"
     calls_events = []

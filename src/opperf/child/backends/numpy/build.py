@@ -68,7 +68,7 @@ def _instructions() -> str | None:
 
 
 def of_call(work: Work) -> Explanation:
-    """Return what runs in a call."""
+    """Return the functions and kernels of a call."""
     build = facts()
     notes = [f"{title} {build[name]}" for name, title in (("blas", "BLAS"), ("isa", "instruction sets")) if build[name]]
     loop = _loop(work)

@@ -208,7 +208,7 @@ class NumpyBackend(Backend):
         """Return at once."""
 
     def memory(self, work: Work) -> Memory | None:
-        """Return what one call allocates."""
+        """Return the memory that one call allocates."""
         return of_call(work)
 
     def explain(self, work: Work, calls: int) -> list[Explanation]:
@@ -228,10 +228,10 @@ def _stride(array: Any, strides: Sequence[int]) -> Any:
 
 
 def _close(left: HostValue, right: HostValue) -> bool:
-    one, other = (np.frombuffer(value[0], DTYPES[value[2]]) for value in (left, right))
-    if one.dtype.kind not in "fc":
+    ours, theirs = (np.frombuffer(value[0], DTYPES[value[2]]) for value in (left, right))
+    if ours.dtype.kind not in "fc":
         return False
-    return bool(np.allclose(one, other, rtol=RTOL, atol=ATOL, equal_nan=True))
+    return bool(np.allclose(ours, theirs, rtol=RTOL, atol=ATOL, equal_nan=True))
 
 
 SOURCE = "tracemalloc (array buffers and Python objects, not BLAS's own)"

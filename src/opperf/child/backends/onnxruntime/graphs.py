@@ -16,7 +16,7 @@ def outer(node: Any) -> list[str]:
 
 
 def outer_name(place: int) -> str:
-    """Return what a value from around a node is called in the graphs of a case."""
+    """Return the name in the graphs of a case of a value from around a node."""
     return f"outer:{place}"
 
 

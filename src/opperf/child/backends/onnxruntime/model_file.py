@@ -41,12 +41,12 @@ def read(path: str, specs: Mapping[str, TensorSpec], side: Side) -> ModelFile:
         model = onnx.load(path)
     except (DecodeError, OSError, checker.ValidationError) as error:
         raise InputError(f"it cannot be read: {error}", hint="expected an ONNX model") from error
-    whole = inliner.inline_local_functions(model) if model.functions else model
-    for one in (*whole.graph.input, *whole.graph.output, *whole.graph.value_info):
+    inlined = inliner.inline_local_functions(model) if model.functions else model
+    for one in (*inlined.graph.input, *inlined.graph.output, *inlined.graph.value_info):
         for dim in one.type.tensor_type.shape.dim:
             if dim.dim_value < 0:  # as some converters write a size that is open
                 dim.ClearField("dim_value")
-    return ModelFile(whole, specs, side)
+    return ModelFile(inlined, specs, side)
 
 
 @dataclass(frozen=True)
@@ -133,15 +133,15 @@ class ModelFile:
         return results.get(name) if constant is None else array(constant)
 
     def running(self, inputs: Mapping[str, Any]) -> Callable[[], object]:
-        """Return what runs the whole model, its nodes fused as ONNX Runtime sees fit."""
-        whole = onnx.ModelProto()
-        whole.CopyFrom(self.model)
-        whole.ir_version = min(whole.ir_version, IR_VERSION)
-        run = session(_bytes(whole), replace(self.side, mode="compiled")).run
+        """Return a function that runs the whole model, its nodes fused as ONNX Runtime sees fit."""
+        copy = onnx.ModelProto()
+        copy.CopyFrom(self.model)
+        copy.ir_version = min(copy.ir_version, IR_VERSION)
+        run = session(_bytes(copy), replace(self.side, mode="compiled")).run
         return partial(run, None, dict(inputs))
 
     def _results(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what each node computes, by the name of the result."""
+        """Return the results of each node, by their names."""
         model = onnx.ModelProto()
         model.CopyFrom(self.model)
         graph = model.graph
@@ -264,7 +264,7 @@ def _bytes(model: Any) -> bytes:
 
 
 def _value_info(value: Any, info: Any) -> Any:
-    """Return what says of an input how it is called and what it is, with the shape of a tensor."""
+    """Return the declaration of an input: its name and type, with the shape of a tensor."""
     if not info.type.HasField("tensor_type"):
         return info
     return helper.make_tensor_value_info(info.name, info.type.tensor_type.elem_type, value.shape)

@@ -199,7 +199,7 @@ def _is_array(value: Any) -> bool:
 
 
 def _info(name: str, value: Any) -> Any:
-    """Return what says of an input how it is called and what it is; raises `ValueError` for a sequence of nothing."""
+    """Return the declaration of an input, its name and type; raises `ValueError` for a sequence of nothing."""
     if isinstance(value, list):
         if not value:
             raise ValueError("an empty sequence has no element type")

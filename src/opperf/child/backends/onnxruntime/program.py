@@ -79,7 +79,7 @@ class Program:
 
 
 def results(binding: Any) -> list[Any]:
-    """Return what a run computed, copied from where it is bound."""
+    """Return the results of a run, copied from where they are bound."""
     outputs = binding.get_outputs()
     if any(output.is_tensor() and output.data_type() == TEXTS for output in outputs):
         return [output.numpy() for output in outputs]  # the other way knows no strings
@@ -143,7 +143,7 @@ def _providers(device: str) -> Sequence[Any]:
 
 
 def _message(error: Exception) -> str:
-    """Return what ONNX Runtime says, without the code in front."""
+    """Return a message of ONNX Runtime, without the code in front."""
     return str(error).rpartition(" : ")[2].strip() or str(error)
 
 
@@ -185,7 +185,7 @@ RUN = "model_run"
 
 
 def of_calls(model: Model, side: Side, calls: int) -> list[Explanation]:
-    """Return what ran in each of `calls` calls."""
+    """Return the explanation of each of `calls` calls."""
     with tempfile.TemporaryDirectory() as folder:
         program = Program(model, side, trace=str(Path(folder, "trace")))
         for _ in range(calls + 1):

@@ -116,7 +116,7 @@ def _shortest(value: float) -> float:
 
 
 def _bounds(value: Any, dtype: str) -> tuple[float, float] | None:
-    """Return what values lie between: whole numbers as they are, fractions by their sign; None for the usual bounds.
+    """Return the bounds of values: whole numbers as they are, fractions by their sign; None for the usual bounds.
 
     Strings are those of whole numbers with as many digits as they are long on the average.
     """

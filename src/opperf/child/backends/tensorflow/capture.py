@@ -68,28 +68,28 @@ def capture_operation(operation: Any, frame: Frame) -> CapturedCall:
 def _case(operation: Any, frame: Frame) -> Case:
     if operation.type == GATHERS:
         return _gather(operation, frame)
-    own = raw_operators.definitions().get(operation.type)
-    if own is None:
+    definition = raw_operators.definitions().get(operation.type)
+    if definition is None:
         raise Unsupported("it keeps a state, or computes nothing with numbers")
-    names, tensors = raw_operators.input_names(own), iter(operation.inputs)
+    names, tensors = raw_operators.input_names(definition), iter(operation.inputs)
     arrays: dict[str, Argument] = {}
-    for one in own.input_arg:
-        if one.number_attr:
-            count = operation.get_attr(one.number_attr)
-            arrays[names[one.name]] = ListOf(tuple(_spec(next(tensors), frame) for _ in range(count)))
+    for argument in definition.input_arg:
+        if argument.number_attr:
+            count = operation.get_attr(argument.number_attr)
+            arrays[names[argument.name]] = ListOf(tuple(_spec(next(tensors), frame) for _ in range(count)))
         else:
-            arrays[names[one.name]] = _spec(next(tensors), frame, mask=operation.type == PLACES)
-    of_inputs = {one.type_attr for one in own.input_arg} | {one.number_attr for one in own.input_arg}
+            arrays[names[argument.name]] = _spec(next(tensors), frame, mask=operation.type == PLACES)
+    of_inputs = {name for argument in definition.input_arg for name in (argument.type_attr, argument.number_attr)}
     attributes = {
-        one.name: _attribute(operation.get_attr(one.name))
-        for one in own.attr
-        if one.name not in of_inputs and one.name in raw_operators.parameters(operation.type)
+        attribute.name: _attribute(operation.get_attr(attribute.name))
+        for attribute in definition.attr
+        if attribute.name not in of_inputs and attribute.name in raw_operators.parameters(operation.type)
     }
     return Case(f"tensorflow:{raw_operators.PREFIX}{operation.type}", arrays, attributes)
 
 
 def _gather(operation: Any, frame: Frame) -> Case:
-    """Return what takes rows of a variable as what takes them of a tensor."""
+    """Return an operator that takes rows of a variable as the one that takes them of a tensor."""
     variable, indices = operation.inputs
     dtype = str(operation.get_attr("dtype").name)
     if dtype not in ITEM_SIZES:

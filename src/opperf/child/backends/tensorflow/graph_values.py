@@ -115,5 +115,5 @@ def _run(graph: Any, arguments: Sequence[Any], shapes: Sequence[str], values: Se
 
 
 def _shape(tensor: Any) -> Any:
-    """Return what computes the shape of a tensor, or of the variable that it names."""
+    """Return the node of the shape of a tensor, or of the variable that it names."""
     return tf.raw_ops.VariableShape(input=tensor) if tensor.dtype == tf.resource else tf.shape(tensor)

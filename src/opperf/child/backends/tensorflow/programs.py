@@ -68,7 +68,7 @@ def run(function: Callable[..., Any], tensors: Sequence[Any], mode: str) -> Any:
 
 
 def _lack(error: Exception, mode: str) -> Unsupported | None:
-    """Return what TensorFlow or XLA lacks, as far as it says so; None where the operator itself failed."""
+    """Return the sentence of TensorFlow or XLA on what it lacks; None where the operator itself failed."""
     text = str(error)
     if match := NO_XLA_KERNEL.search(text):
         return Unsupported(f"XLA has no {match[1]}", slug="no_compiled_form", hint="`--mode compiled`")
@@ -85,8 +85,8 @@ def _lack(error: Exception, mode: str) -> Unsupported | None:
 
 def function_of_tensors(bound: Bound) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """Return the call as a function of its tensors alone, and those tensors, also from within lists."""
-    whole = (bound.arguments, dict(bound.keywords))
-    leaves = tf.nest.flatten(whole)
+    call_arguments = (bound.arguments, dict(bound.keywords))
+    leaves = tf.nest.flatten(call_arguments)
     places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, TENSORS)]
     static = [None if i in places else leaf for i, leaf in enumerate(leaves)]
 
@@ -94,7 +94,7 @@ def function_of_tensors(bound: Bound) -> tuple[Callable[..., Any], tuple[Any, ..
         values = list(static)
         for i, tensor in zip(places, tensors, strict=True):
             values[i] = tensor
-        positional, keywords = tf.nest.pack_sequence_as(whole, values)
+        positional, keywords = tf.nest.pack_sequence_as(call_arguments, values)
         return bound.function(*positional, **keywords)
 
     return call, tuple(leaves[i] for i in places)

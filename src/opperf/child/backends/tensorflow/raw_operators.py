@@ -42,38 +42,39 @@ PREFERRED = ("float32", "complex64", "int32", "int64", "bool", "uint8", "int8", 
 
 @cache
 def definitions() -> Mapping[str, Any]:
-    """Return what the registry says of each operator that computes with numbers alone."""
+    """Return the registry's definition of each operator that computes with numbers alone."""
     registry = {name: op_def_registry.get(name) for name in dir(tf.raw_ops) if not name.startswith("_")}
     return {name: own for name, own in registry.items() if own is not None and _refusal(own) is None}
 
 
-def _refusal(own: Any) -> str | None:
+def _refusal(definition: Any) -> str | None:
     """Say why an operator is not measured; None for one that computes with numbers alone."""
-    arguments = (*own.input_arg, *own.output_arg)
-    if own.name.startswith(LEFT_OUT) or any(part in own.name for part in LEFT_OUT_PARTS):
+    arguments = (*definition.input_arg, *definition.output_arg)
+    if definition.name.startswith(LEFT_OUT) or any(part in definition.name for part in LEFT_OUT_PARTS):
         return "it ends the process, opens a file, belongs to a graph, or needs another device"
-    if any(one.is_ref for one in arguments) or (own.is_stateful and own.name not in DRAWING):
+    if any(one.is_ref for one in arguments) or (definition.is_stateful and definition.name not in DRAWING):
         return "it keeps a state, or reads or writes more than its inputs and outputs"
-    if any(one.type == "func" for one in own.attr):
+    if any(one.type == "func" for one in definition.attr):
         return "it calls a function that is passed to it"
-    if any(one.type_list_attr or _types(own, one) <= FOREIGN for one in arguments):
+    if any(one.type_list_attr or _types(definition, one) <= FOREIGN for one in arguments):
         return "it takes or returns text, quantized numbers or objects, and opperf makes tensors of numbers"
-    if 0 < own.deprecation.version <= tf.version.GRAPH_DEF_VERSION:
+    if 0 < definition.deprecation.version <= tf.version.GRAPH_DEF_VERSION:
         return "TensorFlow supports it only in old graphs"
-    return None if _kernels(own.name) else "TensorFlow has no kernel of it for a CPU or a GPU"
+    return None if _kernels(definition.name) else "TensorFlow has no kernel of it for a CPU or a GPU"
 
 
 @cache
 def _kernels(name: str) -> list[Any]:
-    """Return what is registered to run an operator; XLA adds its own when it is first used."""
+    """Return the kernels that are registered for an operator; XLA adds its own when it is first used."""
     return [one for one in kernels.get_registered_kernels_for_op(name).kernel if one.device_type in ("CPU", "GPU")]
 
 
-def _types(own: Any, argument: Any) -> frozenset[Any]:
+def _types(definition: Any, argument: Any) -> frozenset[Any]:
     """Return which element types an input or output may have, as far as that is limited."""
     if argument.type:
         return frozenset({tf.as_dtype(argument.type)})
-    return _limits(own, next(one for one in own.attr if one.name == argument.type_attr)) or frozenset({tf.float32})
+    attribute = next(one for one in definition.attr if one.name == argument.type_attr)
+    return _limits(definition, attribute) or frozenset({tf.float32})
 
 
 def _limits(own: Any, attribute: Any) -> frozenset[Any]:
@@ -108,60 +109,60 @@ def examples(path: str, size: str) -> list[Case]:
     if name in OPERATORS:
         text, values = OPERATORS[name]
         return [Case(f"tensorflow:{path}", inputs(text, side), attributes(values, side))]
-    own = definitions()[name]
-    types = {one.name: _element_type(own, one) for one in own.attr if one.type == "type"}
-    names = input_names(own)
-    arrays = {names[one.name]: _input(one, types, side) for one in own.input_arg}
-    from_inputs = {one.type_attr for one in own.input_arg} | {one.number_attr for one in own.input_arg}
-    own_attributes = [one for one in own.attr if not one.HasField("default_value") and one.name not in from_inputs]
-    others = {one.name: _attribute(one, types, side) for one in own_attributes}
+    definition = definitions()[name]
+    types = {one.name: _element_type(definition, one) for one in definition.attr if one.type == "type"}
+    names = input_names(definition)
+    arrays = {names[one.name]: _input(one, types, side) for one in definition.input_arg}
+    from_inputs = {name for one in definition.input_arg for name in (one.type_attr, one.number_attr)}
+    required = [one for one in definition.attr if not one.HasField("default_value") and one.name not in from_inputs]
+    others = {one.name: _attribute(one, types, side) for one in required}
     if None in (*arrays.values(), *others.values()):
         return []
     return [Case(f"tensorflow:{path}", arrays, others)]
 
 
 def parameters(name: str) -> tuple[str, ...]:
-    """Return what Python calls the arguments of an operator, its inputs and attributes."""
+    """Return the names in Python of an operator's arguments, inputs and attributes."""
     return tuple(signature(getattr(tf.raw_ops, name)).parameters)
 
 
-def input_names(own: Any) -> dict[str, str]:
-    """Return what Python calls the inputs of an operator, by the names that the registry has; a few differ."""
-    registry = [one.name for one in own.input_arg]
-    python = parameters(own.name)
-    usual = {*registry, "name", *(one.name for one in own.attr)}
+def input_names(definition: Any) -> dict[str, str]:
+    """Return the names in Python of an operator's inputs, by those of the registry; a few differ."""
+    registry = [one.name for one in definition.input_arg]
+    python = parameters(definition.name)
+    usual = {*registry, "name", *(one.name for one in definition.attr)}
     others = iter([name for name in python if name not in usual])
     return {name: name if name in python else next(others) for name in registry}
 
 
-def _element_type(own: Any, attribute: Any) -> str | None:
+def _element_type(definition: Any, attribute: Any) -> str | None:
     """Return the default of an element type, else the best of those allowed."""
     if attribute.HasField("default_value"):
         return str(tf.as_dtype(attribute.default_value.type).name)
-    dtypes = {one.name for one in _limits(own, attribute)}
+    dtypes = {one.name for one in _limits(definition, attribute)}
     return next((name for name in PREFERRED if not dtypes or name in dtypes), None)
 
 
-def _input(own: Any, types: Mapping[str, str | None], side: int) -> Argument:
-    dtype = types.get(own.type_attr) if own.type_attr else tf.as_dtype(own.type).name
+def _input(argument: Any, types: Mapping[str, str | None], side: int) -> Argument:
+    dtype = types.get(argument.type_attr) if argument.type_attr else tf.as_dtype(argument.type).name
     if dtype not in ITEM_SIZES:
         return None
-    rule = INPUTS.get(own.name, "n,n")
+    rule = INPUTS.get(argument.name, "n,n")
     if isinstance(rule, str):
         spec = tensor(rule, side)
         spec = TensorSpec(spec.shape, dtype, spec.strides, spec.values, spec.range)
     else:
         shape = () if isinstance(rule, int) else (len(rule),)
         spec = TensorSpec(shape, dtype, literal=(rule,) if isinstance(rule, int) else rule)
-    return ListOf((spec, spec)) if own.number_attr else spec
+    return ListOf((spec, spec)) if argument.number_attr else spec
 
 
-def _attribute(own: Any, types: Mapping[str, str | None], side: int) -> Argument:
-    if own.type == "type":
-        dtype = types[own.name]
+def _attribute(attribute: Any, types: Mapping[str, str | None], side: int) -> Argument:
+    if attribute.type == "type":
+        dtype = types[attribute.name]
         return None if dtype is None else DType(dtype)
-    if own.allowed_values.list.s:
-        return str(own.allowed_values.list.s[0].decode())
-    usual = ATTRIBUTES.get(own.name, {"int": 1, "float": 1.0, "bool": False}.get(own.type))
+    if attribute.allowed_values.list.s:
+        return str(attribute.allowed_values.list.s[0].decode())
+    usual = ATTRIBUTES.get(attribute.name, {"int": 1, "float": 1.0, "bool": False}.get(attribute.type))
     value: Argument = usual(side) if callable(usual) else usual
     return value

@@ -74,7 +74,7 @@ def start(folder: str) -> None:
 
 
 def spans(folder: str) -> list[Span]:
-    """Return what was recorded into a folder, in the order of time."""
+    """Return the spans recorded into a folder, in the order of time."""
     xplane_pb2 = _format()
     result = []
     for file in Path(folder).rglob("*.xplane.pb"):
@@ -93,7 +93,7 @@ def spans(folder: str) -> list[Span]:
 
 
 def _format() -> Any:
-    """Return what reads recordings, imported when they are read, as it needs the whole of protobuf."""
+    """Return the format of recordings, imported when they are read, as it needs the whole of protobuf."""
     try:
         return import_module("tensorflow.tsl.profiler.protobuf.xplane_pb2")
     except ModuleNotFoundError:  # TensorFlow before 2.12
@@ -129,7 +129,7 @@ def operators(record: list[Span]) -> Iterator[tuple[Span, str, str]]:
 
 
 def explain(work: Work, calls: int, wait: Callable[[Any], None]) -> list[Explanation]:
-    """Return what ran in each of `calls` calls; the first that the profiler sees is slow, and not among them."""
+    """Return the explanation of each of `calls` calls; the first that the profiler sees is slow, and not among them."""
     with TemporaryDirectory(prefix="opperf-tensorflow-") as folder:
         with profile_into(folder):
             repeat(work, calls + 1, wait, lambda: tf.profiler.experimental.Trace(MARK))

@@ -185,7 +185,7 @@ class TensorflowBackend(Backend):
             tf.test.experimental.sync_devices()
 
     def memory(self, work: Work) -> Memory | None:
-        """Return what one call takes."""
+        """Return the memory that one call takes."""
         return recording.memory(work, self.side.device)
 
     def explain(self, work: Work, calls: int) -> list[Explanation]:

@@ -140,16 +140,16 @@ def _same_by_bounds(case: Case, func: Any) -> bool:
     operator refuses other numbers that lie between them. That is tried, a few times, on the CPU: a GPU would take no
     more calls after such a one.
     """
-    whole = [
+    integers = [
         spec
         for value in (*case.inputs.values(), *case.attributes.values())
         if not is_made(value)  # weights, whose numbers decide nothing
         for spec in tensors_of(value)
         if not spec.is_float and spec.elements
     ]
-    if not whole:
+    if not integers:
         return True
-    if torch.Tag.dynamic_output_shape in func.tags and any(spec.dtype == "bool" for spec in whole):
+    if torch.Tag.dynamic_output_shape in func.tags and any(spec.dtype == "bool" for spec in integers):
         return False
     sizes = set()
     try:

@@ -114,7 +114,7 @@ def _writes() -> int:
 
 
 def signature(value: Any) -> object:
-    """Return what a program is compiled for of the arguments of a call: all but the elements of its tensors."""
+    """Return the properties of arguments that a program is compiled for: all but the elements of tensors."""
     if isinstance(value, torch.Tensor):
         return (tuple(value.shape), value.dtype, value.layout, _strides(value), value.requires_grad, str(value.device))
     if isinstance(value, (list, tuple)):

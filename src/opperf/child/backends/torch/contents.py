@@ -27,7 +27,7 @@ def written(function: Callable[..., Any]) -> list[str]:
 
 
 def digest(tensor: Any) -> object:
-    """Return what tells a tensor: how it lies in memory, and a checksum of its elements."""
+    """Return the marks of a tensor: how it lies in memory, and a checksum of its elements."""
     tensor = tensor.detach()
     if tensor.layout != torch.strided:
         return str(tensor.layout), tuple(tensor.shape), tuple(digest(part) for part in _parts(tensor))

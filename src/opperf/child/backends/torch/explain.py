@@ -26,7 +26,7 @@ MARK = "opperf: one call"
 
 
 def of_calls(work: Work, calls: int, device: Any, wait: Callable[[Any], None]) -> list[Explanation]:
-    """Return what ran in each of `calls` calls."""
+    """Return the explanation of each of `calls` calls."""
     events = zip(_profile(work, calls, device, wait), _print(work, calls, wait), strict=True)
     return [Explanation((*operators, *primitives)) for operators, primitives in events]
 

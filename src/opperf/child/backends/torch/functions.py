@@ -154,12 +154,12 @@ def parameters(overload: Any) -> list[Parameter]:
     """Return the parameters of an ATen operator, as its schema names them; Python has its own use for `from`."""
     return [
         Parameter(
-            own.name,
-            own.default_value if own.has_default_value() else Parameter.default,
-            own.kwarg_only,
-            unnamed=iskeyword(own.name),
+            argument.name,
+            argument.default_value if argument.has_default_value() else Parameter.default,
+            argument.kwarg_only,
+            unnamed=iskeyword(argument.name),
         )
-        for own in overload._schema.arguments
+        for argument in overload._schema.arguments
     ]
 
 
@@ -174,25 +174,25 @@ def arguments(function: Any) -> dict[str, bool] | None:
     places: dict[str, int] = {}
     by_name: set[str] = set()
     for schema in schemas:
-        for place, own in enumerate(schema.arguments):
-            if own.kwarg_only or places.setdefault(own.name, place) != place:
-                by_name.add(own.name)
-            places.setdefault(own.name, len(schema.arguments))
-    own = {"self": "input"} if inspect.isbuiltin(function) else {}  # as Python's functions call it
-    return {own.get(name, name): name not in by_name for name in sorted(places, key=places.__getitem__)}
+        for place, argument in enumerate(schema.arguments):
+            if argument.kwarg_only or places.setdefault(argument.name, place) != place:
+                by_name.add(argument.name)
+            places.setdefault(argument.name, len(schema.arguments))
+    renamed = {"self": "input"} if inspect.isbuiltin(function) else {}  # as Python's functions call it
+    return {renamed.get(name, name): name not in by_name for name in sorted(places, key=places.__getitem__)}
 
 
 def defaults(function: Any) -> dict[str, object]:
-    """Return what arguments of a registered or built-in function are where nobody gives them.
+    """Return the defaults of arguments of a registered or built-in function.
 
     What only some overloads have can be left out: it is None then.
     """
     schemas, result = _schemas(function), {}
     for name in {own.name for schema in schemas for own in schema.arguments}:
-        own = [next((one for one in schema.arguments if one.name == name), None) for schema in schemas]
-        if any(one is None or one.has_default_value() for one in own):
-            values = [one.default_value for one in own if one is not None and one.has_default_value()]
-            result[name] = None if None in own else values[0]
+        arguments = [next((one for one in schema.arguments if one.name == name), None) for schema in schemas]
+        if any(one is None or one.has_default_value() for one in arguments):
+            values = [one.default_value for one in arguments if one is not None and one.has_default_value()]
+            result[name] = None if None in arguments else values[0]
     return result
 
 

@@ -28,7 +28,7 @@ class Watch:
         self._activities = activities
 
     def __call__(self, work: Work, calls: int, sweep: Callable[[], None] | None = None) -> Sequence[CallActivity]:
-        """Return what the device did for each call; the profiler's first call is slow, and not counted."""
+        """Return the activity of the device for each call; the profiler's first call is slow, and not counted."""
         with profile(activities=list(self._activities)) as session:
             repeat(work, calls + 1, self._wait, lambda: record_function(MARK), sweep)
         with tempfile.TemporaryDirectory() as folder:

@@ -30,7 +30,7 @@ def names() -> list[str]:
 
 
 def maker(path: str) -> Callable[..., Any] | None:
-    """Return what builds the layer at a path, None for another path."""
+    """Return the class that builds the layer at a path, None for another path."""
     if path in MODELS:
         return MODELS[path]
     if path == NAME:

@@ -171,10 +171,10 @@ def _in_use() -> int | None:
 def _tensor_bytes() -> int:
     """Return the bytes of memory behind the tensors that Python knows."""
     sizes: dict[int, int] = {}
-    for one in gc.get_objects():
-        if issubclass(type(one), torch.Tensor):  # asked for its class, a stand-in may do anything
+    for instance in gc.get_objects():
+        if issubclass(type(instance), torch.Tensor):  # asked for its class, a stand-in may do anything
             with suppress(Exception):  # some tensors have no storage
-                storage = one.untyped_storage()
+                storage = instance.untyped_storage()
                 if storage.device.type == "cpu":
                     sizes[storage.data_ptr()] = storage.nbytes()
     return sum(sizes.values())

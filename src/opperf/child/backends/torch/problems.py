@@ -195,11 +195,11 @@ def copy_state(module: torch.nn.Module) -> dict[str, torch.Tensor]:
 
 def load_state(module: torch.nn.Module, weights: Mapping[str, torch.Tensor]) -> None:
     """Put weights into a module; raises `InputError` where names, shapes or types are not the same."""
-    own = module.state_dict()
-    wrong = [f"has no `{name}`" for name in weights if name not in own]
-    wrong += [f"has `{name}`, which the reference has not" for name in own if name not in weights]
-    for name in own.keys() & weights.keys():
-        pair = [(tuple(value.shape), str(value.dtype)) for value in (own[name], weights[name])]
+    state = module.state_dict()
+    wrong = [f"has no `{name}`" for name in weights if name not in state]
+    wrong += [f"has `{name}`, which the reference has not" for name in state if name not in weights]
+    for name in state.keys() & weights.keys():
+        pair = [(tuple(value.shape), str(value.dtype)) for value in (state[name], weights[name])]
         if pair[0] != pair[1]:
             texts = [f"{list(shape)} of {dtype.removeprefix('torch.')}" for shape, dtype in pair]
             wrong.append(f"has `{name}` of {texts[0]}, expected {texts[1]}")

@@ -108,16 +108,16 @@ def _tensor(tensor: torch.Tensor) -> Argument:
     strides = None if tensor.is_contiguous() or not tensor.numel() else tuple(tensor.stride())
     if strides is not None and not _is_image(tensor):
         raise NotQuantized("a quantized tensor with gaps, or of another order than that of channels")
-    whole = TensorSpec(tuple(tensor.shape), STORAGE[tensor.dtype], strides)
+    stored = TensorSpec(tuple(tensor.shape), STORAGE[tensor.dtype], strides)
     if tensor.qscheme() == torch.per_tensor_affine:
-        return (QUANTIZED, whole, SCALE, tensor.q_zero_point())
+        return (QUANTIZED, stored, SCALE, tensor.q_zero_point())
     if tensor.qscheme() != torch.per_channel_affine:
         raise NotQuantized(f"a tensor that is {tensor.qscheme()}")
     scales, points = tensor.q_per_channel_scales(), tensor.q_per_channel_zero_points()
     least, above = float(points.min()), float(points.max()) + 1
     return (
         BY_CHANNEL,
-        whole,
+        stored,
         TensorSpec(tuple(scales.shape), "float64", range=(SCALE / 2, SCALE)),
         TensorSpec(tuple(points.shape), "int64", range=(least, above)),
         tensor.q_per_channel_axis(),

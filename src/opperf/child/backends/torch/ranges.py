@@ -57,7 +57,7 @@ class Observer:
 
 
 def emitting(kind: str) -> AbstractContextManager[object]:
-    """Return what has every operator emit a range of its name, `nvtx` or `itt`, while it is entered.
+    """Return a context in which every operator emits a range of its name, `nvtx` or `itt`.
 
     It is a mode of PyTorch's profiler, which has one mode at a time. Raises `Unsupported` in a build without such
     ranges.

@@ -156,10 +156,10 @@ class TorchBackend(Backend):
         Functions that make tensors of nothing follow no tensor to its device: they are told which, but on a CPU, where
         users do not tell them either.
         """
-        own = bindings("torch")
+        table = bindings("torch")
         if self.device.type == "cpu":
-            return own
-        return {name: self._place(binding) if name in MAKERS else binding for name, binding in own.items()}
+            return table
+        return {name: self._place(binding) if name in MAKERS else binding for name, binding in table.items()}
 
     def _place(self, binding: Binding) -> Binding:
         if isinstance(binding, Missing):
@@ -266,7 +266,7 @@ class TorchBackend(Backend):
         return tensor
 
     def written(self, function: Callable[..., Any]) -> Sequence[str]:
-        """Return what the schema of a registered operator marks: `Tensor(a!) self`."""
+        """Return the arguments that the schema of a registered operator marks: `Tensor(a!) self`."""
         return contents.written(function)
 
     def digest(self, tensor: Any) -> object:
@@ -287,15 +287,15 @@ class TorchBackend(Backend):
         return EventTimer(self.device) if self.device.type == "cuda" else None
 
     def kernel_watch(self) -> KernelWatch | None:
-        """Return what PyTorch's profiler sees of a CUDA device."""
+        """Return a watch on a CUDA device, by PyTorch's profiler."""
         return kernels.Watch(self.wait) if self.device.type == "cuda" else None
 
     def cache_sweep(self) -> CacheSweep | None:
-        """Return what empties the second-level cache of a CUDA device."""
+        """Return a function that empties the second-level cache of a CUDA device."""
         return CacheSweep.of(self.device) if self.device.type == "cuda" else None
 
     def free_memory(self) -> int | None:
-        """Return what is free on a CUDA device, with what PyTorch keeps of it for later tensors."""
+        """Return the free memory of a CUDA device, with that which PyTorch keeps for later tensors."""
         if self.device.type != "cuda":
             return None
         unused: int = torch.cuda.memory_reserved(self.device) - torch.cuda.memory_allocated(self.device)
@@ -306,7 +306,7 @@ class TorchBackend(Backend):
         return int(torch.cuda.memory_allocated(self.device)) if self.device.type == "cuda" else None
 
     def memory(self, work: Work) -> Memory | None:
-        """Return what one call allocates; of a CUDA graph, whose memory is its own, nothing."""
+        """Return the memory that one call allocates; of a CUDA graph, whose memory is its own, nothing."""
         return costs.trace_memory(work, self.device) if self.side.mode != "cuda_graph" else None
 
     def counts(self, work: Work, *, long: bool = False) -> Counts | None:

@@ -127,7 +127,7 @@ def scale_case(function: Callable[..., Any], case: Case, elements: int, device: 
 
 
 def cost(function: Callable[..., Any], case: Case, device: str) -> Cost | None:
-    """Return what a call of a case takes; None where the function does not take it, or returns too many tensors."""
+    """Return the cost of a call of a case; None where the function does not take it, or returns too many tensors."""
     try:
         args, kwargs = called_with(case, device)
         start = process_time()

@@ -62,7 +62,7 @@ def profile_of(
     stacks: Stacks | None = None,
     gaps: Sequence[tuple[int, int]] = (),
 ) -> Profile:
-    """Return what the profiler's results tell; `thread` names a thread by the system's number.
+    """Return the profile in the profiler's results; `thread` names a thread by the system's number.
 
     What began in one of the `gaps`, which are in order, is left out.
     """
@@ -104,19 +104,19 @@ def profile_of(
 def _sort(raw_spans: Iterable[Any]) -> tuple[list[Any], list[Any], list[Any]]:
     """Return the spans on the CPU, those around others first; what ran on devices; and changes of memory."""
     spans, kernels, changes = [], [], []
-    for one in raw_spans:
-        if one.is_python_function():  # PyTorch's copy of its name may be no text any more
+    for span in raw_spans:
+        if span.is_python_function():  # PyTorch's copy of its name may be no text any more
             continue
-        name = one.name()
+        name = span.name()
         if name == MEMORY:
-            changes.append(one)
-        elif name.startswith(NOTHING) or _hidden(one):
+            changes.append(span)
+        elif name.startswith(NOTHING) or _hidden(span):
             continue
-        elif one.device_type() != DeviceType.CPU:
-            if not one.is_user_annotation():
-                kernels.append(one)
-        elif not one.is_async() and one.start_thread_id() == one.end_thread_id():
-            spans.append(one)
+        elif span.device_type() != DeviceType.CPU:
+            if not span.is_user_annotation():
+                kernels.append(span)
+        elif not span.is_async() and span.start_thread_id() == span.end_thread_id():
+            spans.append(span)
     spans.sort(key=lambda one: (one.device_resource_id(), one.start_ns(), -one.duration_ns()))
     return spans, kernels, sorted(changes, key=methodcaller("start_ns"))
 
@@ -131,34 +131,34 @@ def _hidden(one: Any) -> bool:
     return hasattr(one, "is_hidden_event") and bool(one.is_hidden_event())
 
 
-def _event(one: Any, watching: Watching, thread: Callable[[int], str], stacks: Stacks | None) -> Event:
+def _event(span: Any, watching: Watching, thread: Callable[[int], str], stacks: Stacks | None) -> Event:
     """Return a single span, without what encloses it."""
-    name = plain(one.name())
+    name = plain(span.name())
     return Event(
         name.removeprefix(RANGE),
-        _kind(one, name),
-        one.start_ns(),
-        max(0, one.duration_ns()),
+        _kind(span, name),
+        span.start_ns(),
+        max(0, span.duration_ns()),
         os.getpid(),
-        thread(one.device_resource_id()),
-        shapes=_shapes(one) if watching.shapes else (),
-        stack=() if stacks is None else stacks.at(one.device_resource_id(), one.start_ns()),
+        thread(span.device_resource_id()),
+        shapes=_shapes(span) if watching.shapes else (),
+        stack=() if stacks is None else stacks.at(span.device_resource_id(), span.start_ns()),
         fused=bool(FUSED.search(name)),
-        flops=one.flops() or None,
+        flops=span.flops() or None,
     )
 
 
-def _kind(one: Any, name: str) -> str:
+def _kind(span: Any, name: str) -> str:
     if name.startswith(RANGE):
         return "module"
     if FUSED.search(name):
         return "operator"
-    if one.scope() == USER or name.startswith(ENGINE):
+    if span.scope() == USER or name.startswith(ENGINE):
         return "task"
     if name.startswith(NO_OPERATORS):
         return "api"
     # Otherwise it is a mark of the compiler, or of C++ code.
-    is_operator = "::" in name or one.scope() == BACKWARD or one.sequence_nr() >= 0 or _is_bare(name)
+    is_operator = "::" in name or span.scope() == BACKWARD or span.sequence_nr() >= 0 or _is_bare(name)
     return "operator" if is_operator else "task"
 
 
@@ -168,19 +168,19 @@ def _is_bare(name: str) -> bool:
     return hasattr(torch.ops.aten, name)
 
 
-def _shapes(one: Any) -> tuple[tuple[int, ...], ...]:
+def _shapes(span: Any) -> tuple[tuple[int, ...], ...]:
     """Return the shapes of the inputs, those of a list of tensors one by one, where PyTorch tells them."""
     result: list[tuple[int, ...]] = []
-    for shape in getattr(one, "structured_input_shapes", one.shapes)():
+    for shape in getattr(span, "structured_input_shapes", span.shapes)():
         several = bool(shape) and not isinstance(shape[0], int)
         result += [tuple(inner) for inner in shape] if several else [tuple(shape)]
     return tuple(result)
 
 
-def _inherit(above: Sequence[int | None], own: Sequence[Any]) -> list[Any]:
+def _inherit(above: Sequence[int | None], values: Sequence[Any]) -> list[Any]:
     """Return for each span its own value, or where that is None the value of the span around it."""
     result: list[Any] = []
-    for outer, value in zip(above, own):
+    for outer, value in zip(above, values):
         result.append(result[outer] if value is None and outer is not None else value)
     return result
 
@@ -233,20 +233,20 @@ def _on_device(above: Sequence[int | None], launchers: Sequence[int | None], ker
     return dict(totals)
 
 
-def _kernel(one: Any, caller: Event | None) -> Event:
-    device = one.device_type().name.lower()
+def _kernel(span: Any, caller: Event | None) -> Event:
+    device = span.device_type().name.lower()
     return Event(
-        one.name(),
+        span.name(),
         "kernel",
-        one.start_ns(),
-        one.duration_ns(),
+        span.start_ns(),
+        span.duration_ns(),
         os.getpid(),
-        f"{device}:{one.device_index()} stream {one.device_resource_id()}",
+        f"{device}:{span.device_index()} stream {span.device_resource_id()}",
         module="" if caller is None else caller.module,
         backward=caller is not None and caller.backward,
         recomputed=caller is not None and caller.recomputed,
-        fused=bool(FUSED.search(one.name())),
-        device=one.duration_ns(),
+        fused=bool(FUSED.search(span.name())),
+        device=span.duration_ns(),
     )
 
 
@@ -281,7 +281,7 @@ def _memory(
 
 
 def _readings(changes: Sequence[Any], start: int) -> list[Reading]:
-    """Return what was held on each device of what was allocated since the start, which may be let go once only."""
+    """Return the bytes held on each device of those allocated since the start; each may be let go once only."""
     totals: dict[str, int] = {}
     result: list[Reading] = []
     for change in changes:

@@ -209,7 +209,7 @@ def _holds_tensors(spec: Argument) -> bool:
 
 
 def _bounds(tensor: torch.Tensor) -> tuple[float, float] | None:
-    """Return what values were seen between; None for floats of either sign, which the default bounds are for."""
+    """Return the bounds of the values seen; None for floats of either sign, which the default bounds are for."""
     if not tensor.is_floating_point():
         if not tensor.numel():
             return None

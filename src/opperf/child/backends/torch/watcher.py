@@ -169,7 +169,7 @@ class Watcher(WindowWatcher[Window]):
         self._windows.append(window)
 
     def take(self) -> Profile:
-        """Return what was seen since the last time; a recording of arguments is whole then, and ends."""
+        """Return the calls seen since the last time; a recording of arguments is whole then, and ends."""
         if self._observer is not None:
             self._observer.unregister_callback()
             self._observer = None
@@ -191,7 +191,7 @@ class Watcher(WindowWatcher[Window]):
         return self._threads.of(threading.get_native_id(), threading.current_thread().name)
 
     def _guard_of(self, limit: int | None) -> MemoryGuard | None:
-        """Return what ends the recording once it takes more than this many bytes."""
+        """Return a guard that ends the recording once it takes more than this many bytes."""
         calls = self._calls
         if limit is None:
             return None
@@ -255,7 +255,7 @@ def _configuration(**settings: bool) -> Any:
 
 
 def _observer(file: str) -> ExecutionTraceObserver | None:
-    """Return what records the arguments of operators as an execution trace; None unless asked for."""
+    """Return an observer that records arguments of operators as an execution trace; None unless asked for."""
     if not file:
         return None
     os.environ.setdefault("ENABLE_PYTORCH_EXECUTION_TRACE_SAVE_INTEGRAL_TENSOR_RANGE", "1")

@@ -27,7 +27,7 @@ OF_ROOMS = ("landlockpy", "pyseccomp")
 
 
 def requirements() -> list[str]:
-    """Return what a node needs, as it is here."""
+    """Return the requirements of a node, as installed here."""
     of_rooms = tuple(name for name in OF_ROOMS if find_spec(name))
     return [f"{name}=={importlib.metadata.version(name)}" for name in (*PACKAGES, *of_rooms)]
 

@@ -149,19 +149,19 @@ class Fleet:
 
         def order(places: Sequence[int]) -> Order:
             trial, reference = references[left[places[0]][0].case.id]  # a piece is of one group
-            several = tuple(sources[id(left[place][1])] for place in places)
+            sources_of_candidates = tuple(sources[id(left[place][1])] for place in places)
             return Order(
                 self._remaining_settings(terms.settings, began),
                 judged=Judged.by(rule, explain=terms.explain),
-                judging=Judging(against, trial, several, reference, terms.constant, rule.family, jobs),
+                judging=Judging(against, trial, sources_of_candidates, reference, terms.constant, rule.family, jobs),
             )
 
         for result in self._results(tasks, order, least_seconds=WORTH * BENCH_START) if left else ():
             candidates = [left[place] for place in result.tasks]
             if result.answer is None:
                 reason = f"the judge itself failed: {result.reason}"
-                for trial, one in candidates:
-                    yield one, JudgedCandidate(one.name, against, trial.case, "inconclusive", reason)
+                for trial, candidate in candidates:
+                    yield candidate, JudgedCandidate(candidate.name, against, trial.case, "inconclusive", reason)
                 continue
             fault = result.answer.fault
             if fault is not None:
@@ -169,8 +169,8 @@ class Fleet:
                 raise InputError(f"{where}{fault.message}", hint=fault.hint, slug=fault.slug)
             for facts in result.answer.frameworks:
                 terms.meet(facts)
-            for (trial, one), judged in zip(candidates, result.answer.judgements):
-                yield one, replace(judged, against=against, case=trial.case, node=result.node)
+            for (trial, candidate), judged in zip(candidates, result.answer.judgements):
+                yield candidate, replace(judged, against=against, case=trial.case, node=result.node)
 
     def _remaining_settings(self, settings: Settings, began: float) -> Settings:
         """Return the settings with what is left of the budget of the command."""
@@ -266,7 +266,7 @@ def _reference(trial: Trial, against: str) -> tuple[Trial, JudgedSource | None]:
 
 
 def _candidates(order: Order) -> list[tuple[object, ...]]:
-    """Return what the judgements of an order are of: each stands in its place, as two candidates may have one name."""
+    """Return the candidates that an order judges: each stands in its place, as two candidates may have one name."""
     if order.judging is None:
         return []
     case = order.judging.trial.case.id

@@ -95,7 +95,7 @@ class Engine(Protocol):
         """Give a node a piece of work."""
 
     def events(self, seconds: float) -> Sequence[Event]:
-        """Return what happened, waiting for the first of it so long."""
+        """Return the events since the last call, waiting for the first of them so long."""
 
     def close(self) -> None:
         """End all that was started."""

@@ -37,7 +37,7 @@ class Hands:
         self._floors: dict[tuple[object, ...], Floor] | None = None
 
     def introduce(self) -> str:
-        """Return what this machine says of itself, and what makes it a noisy one."""
+        """Return the facts of this machine, and the reasons why it is noisy."""
         return json.dumps({"machine": facts(), "noise": encode(noise())})
 
     def carry_out(self, text: str) -> str:

@@ -42,7 +42,7 @@ class Actor:
         self._hands = Hands()
 
     def introduce(self) -> str:
-        """Return what the node says of itself."""
+        """Return the facts of the node."""
         return self._hands.introduce()
 
     def carry_out(self, order: str) -> str:
@@ -168,13 +168,13 @@ class RayEngine:
         self._when_ready(actor.carry_out.remote(order), partial(self._on_end, ticket, node, actor))
 
     def events(self, seconds: float) -> Sequence[Event]:
-        """Return what happened; every few seconds nodes are looked for that came."""
+        """Return the events; every few seconds nodes are looked for that came."""
         if time.monotonic() - self._looked > LOOK_EVERY:
             self._look()
         return self._news(seconds)
 
     def _news(self, seconds: float) -> Sequence[Event]:
-        """Return what was told, waiting for the first of it; what is told of an actor that is gone is old."""
+        """Return the messages, waiting for the first; those of an actor that is gone are old."""
         news: list[Event] = []
         wait = seconds
         try:

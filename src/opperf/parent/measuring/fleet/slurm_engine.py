@@ -138,7 +138,7 @@ class SlurmEngine:
                 _put(self._home / job, f"{ticket:09d}.order", order)
 
     def events(self, seconds: float) -> Sequence[Event]:
-        """Return what the jobs have written, and which of them are gone."""
+        """Return the events that jobs have written, and the jobs that are gone."""
         limit = time.monotonic() + seconds
         while True:
             events = [*self._read_events(), *self._read_ends()]

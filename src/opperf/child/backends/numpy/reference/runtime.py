@@ -37,7 +37,7 @@ class ReferenceBackend(NumpyBackend):
         self.threads_seen = None
 
     def facts(self) -> dict[str, Any]:
-        """Return what NumPy says, and the version of SciPy."""
+        """Return the facts of NumPy, and the version of SciPy."""
         return {**super().facts(), "scipy": scipy.__version__}
 
     def dtype(self, name: str) -> Any:
