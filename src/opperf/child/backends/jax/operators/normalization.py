@@ -45,17 +45,6 @@ def l2_normalize(data: Any, axis: int | tuple[int, ...], epsilon: float | None) 
 
 STANDARDIZE = "jax.nn.standardize, a product and a sum"
 
-_NORMALIZATION: dict[str, Binding] = {
-    "batch_norm": composition(
-        batch_norm,
-        "data, weight, bias, running_mean, running_var, training, epsilon",
-        note=f"{STANDARDIZE}; running statistics are not updated",
-    ),
-    **normalizations(nn.standardize, STANDARDIZE),
-    "rms_norm": composition(rms_norm, "data, weight, epsilon", note="jax.numpy.square, mean and jax.lax.rsqrt"),
-    "l2_normalize": composition(l2_normalize, "data, axis, epsilon", note="jax.numpy.square, sum, sqrt and a division"),
-}
-
 
 # Softmax and its kin in JAX.
 
@@ -63,11 +52,6 @@ _NORMALIZATION: dict[str, Binding] = {
 def softmin(data: Any, axis: Any) -> Any:
     """Return the softmax of the negative."""
     return nn.softmax(-data, axis=-1 if axis is None else axis)
-
-
-_SOFTMAX: dict[str, Binding] = {
-    "softmin": composition(softmin, "data, axis", note="jax.nn.softmax of the negative"),
-}
 
 
 # Dropout in JAX, from a key that is an argument, as the layers of JAX libraries do it.
@@ -81,14 +65,20 @@ def dropout(key: Any, data: Any, rate: float, training: bool | None) -> Any:
     return jnp.where(mask, data / (1.0 - rate), 0)
 
 
-_DROPOUT: dict[str, Binding] = {
+BINDINGS: dict[str, Binding] = {
+    "batch_norm": composition(
+        batch_norm,
+        "data, weight, bias, running_mean, running_var, training, epsilon",
+        note=f"{STANDARDIZE}; running statistics are not updated",
+    ),
+    **normalizations(nn.standardize, STANDARDIZE),
+    "rms_norm": composition(rms_norm, "data, weight, epsilon", note="jax.numpy.square, mean and jax.lax.rsqrt"),
+    "l2_normalize": composition(l2_normalize, "data, axis, epsilon", note="jax.numpy.square, sum, sqrt and a division"),
+    "softmin": composition(softmin, "data, axis", note="jax.nn.softmax of the negative"),
     "dropout": Call(
         "composition:dropout",
         (KEY, *parameters("data, rate, training")),
         function=dropout,
         note=f"jax.random.bernoulli and jax.numpy.where; {NOTE}",
-    )
+    ),
 }
-
-
-BINDINGS: dict[str, Binding] = {**_NORMALIZATION, **_SOFTMAX, **_DROPOUT}

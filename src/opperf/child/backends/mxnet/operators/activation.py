@@ -49,31 +49,6 @@ def _gelu(data: Any, approximate: str = "none") -> CallSpec:
     return "nd.LeakyReLU", (data,), {"act_type": "gelu"}
 
 
-_ACTIVATION: dict[str, Binding] = {
-    "relu": call("nd.relu", "data", also=("npx.relu",)),
-    "relu6": call("nd.clip", "data, 0.0, 6.0"),
-    "sigmoid": call("nd.sigmoid", "data", also=("npx.sigmoid",)),
-    "tanh": call("nd.tanh", "data", also=("np.tanh",)),
-    "gelu": adjust("nd.LeakyReLU", "data", "approximate=approximate", settle=_gelu),
-    "silu": composition(silu, "data", note="nd.sigmoid and a product, composed"),
-    "mish": composition(mish, "data", note="nd.Activation (softrelu), nd.tanh and a product, composed"),
-    "leaky_relu": call("nd.LeakyReLU", "data", "act_type='leaky', slope=slope"),
-    "elu": call("nd.LeakyReLU", "data", "act_type='elu', slope=alpha"),
-    "selu": call(
-        "nd.LeakyReLU",
-        "data",
-        "act_type='selu'",
-        unsupported=dict.fromkeys(("backward", "forward_backward"), SELU_GRADIENT),
-    ),
-    "softplus": call("nd.Activation", "data", "act_type='softrelu'"),
-    "softsign": call("nd.softsign", "data"),
-    "log_sigmoid": composition(log_sigmoid, "data", note="nd.Activation (softrelu) between two sign changes, composed"),
-    "hard_sigmoid": call("nd.hard_sigmoid", "data", f"alpha={1 / 6}, beta=0.5"),
-    "hard_swish": composition(hard_swish, "data", note="nd.hard_sigmoid and a product, composed"),
-    "prelu": call("nd.LeakyReLU", "data=data, gamma=weight", "act_type='prelu'"),
-}
-
-
 # Gated activations in MXNet: two halves, an activation and a product.
 
 
@@ -91,13 +66,6 @@ def _gelu_of(F: Any, data: Any, approximate: str = "none") -> Any:
 
 
 GELU = "nd.LeakyReLU (gelu) and a product; nd.tanh and arithmetic where approximated"
-
-_GATED: dict[str, Binding] = {
-    "glu": _gate("glu", lambda F, data: F.sigmoid(data), "nd.sigmoid and a product"),
-    "reglu": _gate("reglu", lambda F, data: F.relu(data), "nd.relu and a product"),
-    "swiglu": _gate("swiglu", silu, "nd.sigmoid and two products"),
-    "geglu": _gate("geglu", _gelu_of, GELU, "approximate=approximate"),
-}
 
 
 # What models run one after another, in MXNet: calls that compiled mode makes one graph of.
@@ -192,7 +160,33 @@ def _linear_gelu(data: Any, weight: Any, bias: Any, approximate: str = "none") -
 NORMALIZED = "data, weight, scale, shift, running_mean, running_var"
 WINDOW = "stride=stride, padding=padding"
 
-_FUSED: dict[str, Binding] = {
+
+BINDINGS: dict[str, Binding] = {
+    "relu": call("nd.relu", "data", also=("npx.relu",)),
+    "relu6": call("nd.clip", "data, 0.0, 6.0"),
+    "sigmoid": call("nd.sigmoid", "data", also=("npx.sigmoid",)),
+    "tanh": call("nd.tanh", "data", also=("np.tanh",)),
+    "gelu": adjust("nd.LeakyReLU", "data", "approximate=approximate", settle=_gelu),
+    "silu": composition(silu, "data", note="nd.sigmoid and a product, composed"),
+    "mish": composition(mish, "data", note="nd.Activation (softrelu), nd.tanh and a product, composed"),
+    "leaky_relu": call("nd.LeakyReLU", "data", "act_type='leaky', slope=slope"),
+    "elu": call("nd.LeakyReLU", "data", "act_type='elu', slope=alpha"),
+    "selu": call(
+        "nd.LeakyReLU",
+        "data",
+        "act_type='selu'",
+        unsupported=dict.fromkeys(("backward", "forward_backward"), SELU_GRADIENT),
+    ),
+    "softplus": call("nd.Activation", "data", "act_type='softrelu'"),
+    "softsign": call("nd.softsign", "data"),
+    "log_sigmoid": composition(log_sigmoid, "data", note="nd.Activation (softrelu) between two sign changes, composed"),
+    "hard_sigmoid": call("nd.hard_sigmoid", "data", f"alpha={1 / 6}, beta=0.5"),
+    "hard_swish": composition(hard_swish, "data", note="nd.hard_sigmoid and a product, composed"),
+    "prelu": call("nd.LeakyReLU", "data=data, gamma=weight", "act_type='prelu'"),
+    "glu": _gate("glu", lambda F, data: F.sigmoid(data), "nd.sigmoid and a product"),
+    "reglu": _gate("reglu", lambda F, data: F.relu(data), "nd.relu and a product"),
+    "swiglu": _gate("swiglu", silu, "nd.sigmoid and two products"),
+    "geglu": _gate("geglu", _gelu_of, GELU, "approximate=approximate"),
     "conv_relu": composition(
         conv_relu, "data, weight, bias", WINDOW, note="nd.Convolution and nd.relu", settle=_conv_relu
     ),
@@ -243,6 +237,3 @@ _FUSED: dict[str, Binding] = {
         note="nd.reshape, nd.broadcast_add and nd.LeakyReLU (gelu); nd.tanh and arithmetic where approximated",
     ),
 }
-
-
-BINDINGS: dict[str, Binding] = {**_ACTIVATION, **_GATED, **_FUSED}

@@ -77,42 +77,6 @@ def _over_heads(angles: Any) -> Any:
     return angles.reshape((1, 1, *angles.shape))
 
 
-_ATTENTION: dict[str, Binding] = {
-    "scaled_dot_product_attention": composition(
-        scaled_dot_product_attention,
-        "query, key, value",
-        "causal=causal",
-        note="nd.linalg.gemm2, nd.softmax and nd.linalg.gemm2; the precomputed causal mask is added",
-        settle=_attention,
-    ),
-    "causal_attention": composition(
-        scaled_dot_product_attention,
-        "query, key, value, True",
-        note="nd.linalg.gemm2, a sum with a precomputed mask, nd.softmax and nd.linalg.gemm2",
-        settle=_attention,
-    ),
-    "grouped_query_attention": composition(
-        grouped_query_attention,
-        "query, key, value",
-        "causal=causal",
-        note="nd.linalg.gemm2, nd.softmax and nd.linalg.gemm2 between nd.reshape; a causal mask is added",
-        settle=_group,
-    ),
-    "multi_head_attention": composition(
-        multi_head_attention,
-        "data, weight, bias, output_weight, output_bias, heads",
-        note="nd.FullyConnected, nd.linalg.gemm2, nd.softmax, nd.linalg.gemm2 and nd.FullyConnected",
-        settle=_layer,
-    ),
-    "rotary_embedding": composition(
-        rotary_embedding,
-        "data, cosine, sine",
-        adapt={"cosine": _over_heads, "sine": _over_heads},
-        note="nd.split, nd.concat of the exchanged halves, nd.broadcast_mul twice and a sum",
-    ),
-}
-
-
 # Layers of experts in MXNet.
 
 
@@ -155,7 +119,39 @@ def _moe_scatter(data: Any, tokens: Any, weights: Any, count: int) -> CallSpec:
     return Composition(moe_scatter), arrays, {"shape": (count, data.shape[1])}
 
 
-_EXPERTS: dict[str, Binding] = {
+BINDINGS: dict[str, Binding] = {
+    "scaled_dot_product_attention": composition(
+        scaled_dot_product_attention,
+        "query, key, value",
+        "causal=causal",
+        note="nd.linalg.gemm2, nd.softmax and nd.linalg.gemm2; the precomputed causal mask is added",
+        settle=_attention,
+    ),
+    "causal_attention": composition(
+        scaled_dot_product_attention,
+        "query, key, value, True",
+        note="nd.linalg.gemm2, a sum with a precomputed mask, nd.softmax and nd.linalg.gemm2",
+        settle=_attention,
+    ),
+    "grouped_query_attention": composition(
+        grouped_query_attention,
+        "query, key, value",
+        "causal=causal",
+        note="nd.linalg.gemm2, nd.softmax and nd.linalg.gemm2 between nd.reshape; a causal mask is added",
+        settle=_group,
+    ),
+    "multi_head_attention": composition(
+        multi_head_attention,
+        "data, weight, bias, output_weight, output_bias, heads",
+        note="nd.FullyConnected, nd.linalg.gemm2, nd.softmax, nd.linalg.gemm2 and nd.FullyConnected",
+        settle=_layer,
+    ),
+    "rotary_embedding": composition(
+        rotary_embedding,
+        "data, cosine, sine",
+        adapt={"cosine": _over_heads, "sine": _over_heads},
+        note="nd.split, nd.concat of the exchanged halves, nd.broadcast_mul twice and a sum",
+    ),
     "grouped_matmul": composition(
         grouped_matmul, "data, weight", note="nd.batch_dot between nd.reshape", settle=_grouped_matmul
     ),
@@ -175,6 +171,3 @@ _EXPERTS: dict[str, Binding] = {
         top_k_routing, "logits", "k=k", note="nd.softmax, nd.topk, nd.sum and nd.broadcast_div"
     ),
 }
-
-
-BINDINGS: dict[str, Binding] = {**_ATTENTION, **_EXPERTS}

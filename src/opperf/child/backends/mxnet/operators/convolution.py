@@ -56,19 +56,6 @@ def _transpose(*also: str) -> Call:
     return call("nd.Deconvolution", "data, weight", f"{SETTINGS}, adj=extra", derive=derive, also=also)
 
 
-_CONVOLUTION: dict[str, Binding] = {
-    "conv2d": _convolution(),  # the first: what `nd.Convolution` is taken for when it is named
-    "conv1d": _convolution(),
-    "conv3d": _convolution(),
-    "depthwise_conv2d": _convolution(),
-    "grouped_conv2d": _convolution(),
-    "dilated_conv2d": _convolution(),
-    "conv_transpose2d": _transpose("nd.Deconvolution"),  # what it is taken for when it is named
-    "conv_transpose1d": _transpose(),
-    "conv_transpose3d": _transpose(),
-}
-
-
 # MXNet's pooling: one operator for all of it.
 
 
@@ -85,7 +72,16 @@ def _pool(kind: str, *also: str) -> Call:
     return adjust("nd.Pooling", "data, kernel", "stride=stride, pad=padding", settle=_windows(kind), also=also)
 
 
-_POOLING: dict[str, Binding] = {
+BINDINGS: dict[str, Binding] = {
+    "conv2d": _convolution(),  # the first: what `nd.Convolution` is taken for when it is named
+    "conv1d": _convolution(),
+    "conv3d": _convolution(),
+    "depthwise_conv2d": _convolution(),
+    "grouped_conv2d": _convolution(),
+    "dilated_conv2d": _convolution(),
+    "conv_transpose2d": _transpose("nd.Deconvolution"),  # what it is taken for when it is named
+    "conv_transpose1d": _transpose(),
+    "conv_transpose3d": _transpose(),
     "max_pool1d": _pool("max"),
     "avg_pool1d": _pool("avg"),
     "max_pool2d": _pool("max", "nd.Pooling"),  # what it does unless told otherwise
@@ -105,14 +101,6 @@ _POOLING: dict[str, Binding] = {
     "avg_pool3d": _pool("avg"),
     "adaptive_avg_pool2d": call("nd.contrib.AdaptiveAvgPooling2D", "data", "output_size=output_size"),
     "lp_pool2d": adjust("nd.Pooling", "data, kernel", "stride=stride, p_value=power", settle=_windows("lp")),
-}
-
-
-# Fourier transforms in MXNet: for CUDA devices only, and none of complex numbers.
-
-BINDINGS: dict[str, Binding] = {
-    **_CONVOLUTION,
-    **_POOLING,
     **gaps(
         "MXNet has no complex numbers; `nd.contrib.fft` takes real ones, on CUDA devices only",
         "fft ifft rfft irfft fft2 rfft2",

@@ -54,37 +54,6 @@ def _bilinear() -> Call:
     return call("nd.contrib.BilinearResize2D", "data", "height=height, width=width, align_corners=False", derive=derive)
 
 
-_IMAGE: dict[str, Binding] = {
-    "image_to_tensor": call("nd.image.to_tensor", "data"),
-    "image_normalize": call("nd.image.normalize", "data", "mean=mean, std=deviation"),
-    # nd.image.flip_left_right and its sister take one image, no batch.
-    "image_flip_left_right": call("nd.flip", "data", "axis=columns", derive={"columns": _columns}),
-    "image_flip_top_bottom": call("nd.flip", "data", "axis=rows", derive={"rows": _rows}),
-    "image_crop": call("nd.image.crop", "data", "x=left, y=top, width=width, height=height"),
-    "image_resize_bilinear": _bilinear(),
-    "image_resize_nearest": Missing(
-        "MXNet repeats pixels a whole number of times; `nd.image.resize` takes any size, but rounds like OpenCV"
-    ),
-    "upsample_nearest": call("nd.UpSampling", "data", "scale=scale, sample_type='nearest'"),
-    "upsample_bilinear": _bilinear(),
-    "grid_sample": composition(grid_sample, "data, grid", note="nd.transpose of the grid and nd.BilinearSampler"),
-    "pixel_shuffle": composition(pixel_shuffle, "data", "factor=factor", note="nd.reshape and nd.transpose"),
-    "depth_to_space": call("nd.depth_to_space", "data", "block_size=factor"),
-    "space_to_depth": call("nd.space_to_depth", "data", "block_size=factor"),
-    "im2col": call(
-        "nd.im2col",
-        "data",
-        "kernel=kernel, stride=stride, dilate=dilation, pad=padding",
-        derive={
-            "kernel": spread_argument("kernel", 1),
-            "stride": spread_argument("stride", 1),
-            "dilation": spread_argument("dilation", 1),
-            "padding": spread_argument("padding", 0),
-        },
-    ),
-}
-
-
 # Colors in MXNet: operators of `nd.image` where they are right, else what is composed.
 #
 # Those of MXNet draw their factor between two bounds, which are equal here. Its `random_saturation` keeps the blue
@@ -122,7 +91,35 @@ def _array_like(data: Any, numbers: Any) -> Any:
 DERIVED = derivations(_array_like)
 WEIGHTS = {"weights": DERIVED["weights"]}
 
-_COLOR: dict[str, Binding] = {
+
+BINDINGS: dict[str, Binding] = {
+    "image_to_tensor": call("nd.image.to_tensor", "data"),
+    "image_normalize": call("nd.image.normalize", "data", "mean=mean, std=deviation"),
+    # nd.image.flip_left_right and its sister take one image, no batch.
+    "image_flip_left_right": call("nd.flip", "data", "axis=columns", derive={"columns": _columns}),
+    "image_flip_top_bottom": call("nd.flip", "data", "axis=rows", derive={"rows": _rows}),
+    "image_crop": call("nd.image.crop", "data", "x=left, y=top, width=width, height=height"),
+    "image_resize_bilinear": _bilinear(),
+    "image_resize_nearest": Missing(
+        "MXNet repeats pixels a whole number of times; `nd.image.resize` takes any size, but rounds like OpenCV"
+    ),
+    "upsample_nearest": call("nd.UpSampling", "data", "scale=scale, sample_type='nearest'"),
+    "upsample_bilinear": _bilinear(),
+    "grid_sample": composition(grid_sample, "data, grid", note="nd.transpose of the grid and nd.BilinearSampler"),
+    "pixel_shuffle": composition(pixel_shuffle, "data", "factor=factor", note="nd.reshape and nd.transpose"),
+    "depth_to_space": call("nd.depth_to_space", "data", "block_size=factor"),
+    "space_to_depth": call("nd.space_to_depth", "data", "block_size=factor"),
+    "im2col": call(
+        "nd.im2col",
+        "data",
+        "kernel=kernel, stride=stride, dilate=dilation, pad=padding",
+        derive={
+            "kernel": spread_argument("kernel", 1),
+            "stride": spread_argument("stride", 1),
+            "dilation": spread_argument("dilation", 1),
+            "padding": spread_argument("padding", 0),
+        },
+    ),
     "image_to_gray": composition(
         image_to_gray, "data, weights", derive=WEIGHTS, note="np.dot with three precomputed weights", numpy=True
     ),
@@ -152,6 +149,3 @@ _COLOR: dict[str, Binding] = {
         numpy=True,
     ),
 }
-
-
-BINDINGS: dict[str, Binding] = {**_IMAGE, **_COLOR}

@@ -55,35 +55,6 @@ def _spread(value: Any) -> Any:
     return (value,) if value is None or isinstance(value, int) else value
 
 
-_INDEXING: dict[str, Binding] = {
-    # nd.take does not flatten.
-    "take": call("np.take", "a=data, indices=indices", "axis=axis"),
-    "index_select": call("nd.take", "a=data, indices=indices", "axis=axis"),
-    "gather": composition(
-        gather,
-        "data, indices",
-        "axis=axis",
-        note="nd.stack of the indices with precomputed places, and nd.gather_nd",
-        settle=_gather,
-    ),
-    "pick": call("nd.pick", "data, index=indices", "axis=axis"),
-    "ravel_multi_index": call("nd.ravel_multi_index", "data=indices", "shape=shape"),
-    "unravel_index": call("nd.unravel_index", "data=indices", "shape=shape"),
-    "gather_nd": call("nd.gather_nd", "data, indices"),
-    "scatter_add": composition(
-        scatter_add,
-        "data, indices, updates",
-        "axis=axis",
-        note="nd.stack makes points, nd._internal._backward_gather_nd sums the updates there, and a sum adds the data",
-        settle=_scatter_add,
-    ),
-    # nd.where takes no truth values.
-    "where": call("np.where", "condition=condition, x=lhs, y=rhs"),
-    "masked_fill": adjust("np.where", "mask, value, data", settle=_masked_fill),
-    "slice": call("nd.slice", "data", "begin, end, step", adapt={"begin": _spread, "end": _spread, "step": _spread}),
-}
-
-
 # MXNet's embedding, and rows of one.
 
 
@@ -115,7 +86,32 @@ def _mean(indices: Any, weight: Any) -> CallSpec:
     return Composition(embedding_bag_mean), (indices, weight), {"rows": rows, "width": width}
 
 
-_EMBEDDING: dict[str, Binding] = {
+BINDINGS: dict[str, Binding] = {
+    # nd.take does not flatten.
+    "take": call("np.take", "a=data, indices=indices", "axis=axis"),
+    "index_select": call("nd.take", "a=data, indices=indices", "axis=axis"),
+    "gather": composition(
+        gather,
+        "data, indices",
+        "axis=axis",
+        note="nd.stack of the indices with precomputed places, and nd.gather_nd",
+        settle=_gather,
+    ),
+    "pick": call("nd.pick", "data, index=indices", "axis=axis"),
+    "ravel_multi_index": call("nd.ravel_multi_index", "data=indices", "shape=shape"),
+    "unravel_index": call("nd.unravel_index", "data=indices", "shape=shape"),
+    "gather_nd": call("nd.gather_nd", "data, indices"),
+    "scatter_add": composition(
+        scatter_add,
+        "data, indices, updates",
+        "axis=axis",
+        note="nd.stack makes points, nd._internal._backward_gather_nd sums the updates there, and a sum adds the data",
+        settle=_scatter_add,
+    ),
+    # nd.where takes no truth values.
+    "where": call("np.where", "condition=condition, x=lhs, y=rhs"),
+    "masked_fill": adjust("np.where", "mask, value, data", settle=_masked_fill),
+    "slice": call("nd.slice", "data", "begin, end, step", adapt={"begin": _spread, "end": _spread, "step": _spread}),
     "embedding": call(
         "nd.Embedding",
         "data=indices, weight=weight",
@@ -128,6 +124,3 @@ _EMBEDDING: dict[str, Binding] = {
         embedding_bag_mean, "indices, weight", note="nd.Embedding and nd.mean", settle=_mean
     ),
 }
-
-
-BINDINGS: dict[str, Binding] = {**_INDEXING, **_EMBEDDING}

@@ -29,24 +29,6 @@ def _outputs(case: Mapping[str, Any]) -> int:
     return int(case["weight"].shape[0])
 
 
-_MATMUL: dict[str, Binding] = {
-    "matmul": adjust("nd.dot", "lhs, rhs", settle=_matmul, also=("nd.dot", "np.matmul")),
-    "matmul_transposed": call("nd.linalg.gemm2", "A=lhs, B=rhs", "transpose_b=True"),
-    "batch_matmul": adjust("nd.batch_dot", "lhs, rhs", settle=_batch_matmul, also=("nd.batch_dot", "npx.batch_dot")),
-    "linear": call(
-        "nd.FullyConnected",
-        "data, weight, bias",
-        "num_hidden=num_hidden, flatten=False",
-        derive={"num_hidden": _outputs},
-    ),
-    # Who names nd.dot means the product of matrices.
-    "matrix_vector": adjust("nd.dot", "lhs, rhs", settle=lambda lhs, rhs: ("nd.dot", (lhs, rhs), {})),
-    "outer": call("np.outer", "a=lhs, b=rhs"),
-    # nd.dot returns shape (1,) here.
-    "dot": call("np.dot", "a=lhs, b=rhs"),
-}
-
-
 # MXNet's parts of matrices.
 
 #: Seen in 1.9.1: the gradient of any cotangent is zero.
@@ -73,7 +55,21 @@ def triu(F: Any, data: Any, offset: int = 0) -> Any:
     return F.np.swapaxes(transpose, -1, -2)
 
 
-_LINALG: dict[str, Binding] = {
+BINDINGS: dict[str, Binding] = {
+    "matmul": adjust("nd.dot", "lhs, rhs", settle=_matmul, also=("nd.dot", "np.matmul")),
+    "matmul_transposed": call("nd.linalg.gemm2", "A=lhs, B=rhs", "transpose_b=True"),
+    "batch_matmul": adjust("nd.batch_dot", "lhs, rhs", settle=_batch_matmul, also=("nd.batch_dot", "npx.batch_dot")),
+    "linear": call(
+        "nd.FullyConnected",
+        "data, weight, bias",
+        "num_hidden=num_hidden, flatten=False",
+        derive={"num_hidden": _outputs},
+    ),
+    # Who names nd.dot means the product of matrices.
+    "matrix_vector": adjust("nd.dot", "lhs, rhs", settle=lambda lhs, rhs: ("nd.dot", (lhs, rhs), {})),
+    "outer": call("np.outer", "a=lhs, b=rhs"),
+    # nd.dot returns shape (1,) here.
+    "dot": call("np.dot", "a=lhs, b=rhs"),
     # nd.linalg has no trace, and `nd` no tensor without dimensions.
     "trace": call("np.trace", "a=data"),
     "diagonal": call("nd.diag", "data", "k=offset"),
@@ -101,6 +97,3 @@ _LINALG: dict[str, Binding] = {
     "tensordot": call("np.tensordot", "a=lhs, b=rhs", "axes=axes"),
     "syrk": call("nd.linalg.syrk", "data"),
 }
-
-
-BINDINGS: dict[str, Binding] = {**_MATMUL, **_LINALG}

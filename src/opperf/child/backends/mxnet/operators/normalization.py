@@ -54,7 +54,15 @@ def _l2_normalize(data: Any, axis: int = -1, eps: float = 1e-5) -> CallSpec:
     return "nd.L2Normalization", (data,), {"eps": eps, "mode": modes[data.ndim, axis]}
 
 
-_NORMALIZATION: dict[str, Binding] = {
+# MXNet's dropout.
+
+
+def _dropout(data: Any, p: float = 0.5, training: bool = True) -> CallSpec:
+    # Gradients are recorded as in training, where only a rate of zero makes it the identity.
+    return "nd.Dropout", (data,), {"p": p if training else 0.0}
+
+
+BINDINGS: dict[str, Binding] = {
     "batch_norm": adjust(
         "nd.BatchNorm",
         "data=data, gamma=weight, beta=bias, moving_mean=running_mean, moving_var=running_var",
@@ -77,27 +85,6 @@ _NORMALIZATION: dict[str, Binding] = {
     "l2_normalize": adjust(
         "nd.L2Normalization", "data", "axis=axis, eps=epsilon", settle=_l2_normalize, also=("nd.L2Normalization",)
     ),
+    **{name: call(f"nd.{name}", "data", "axis") for name in ("softmax", "log_softmax", "softmin")},
+    "dropout": adjust("nd.Dropout", "data", "p=rate, training=training", settle=_dropout, also=("nd.Dropout",)),
 }
-
-
-# MXNet's softmax and its kin.
-
-_SOFTMAX: dict[str, Binding] = {
-    name: call(f"nd.{name}", "data", "axis") for name in ("softmax", "log_softmax", "softmin")
-}
-
-
-# MXNet's dropout.
-
-
-def _dropout(data: Any, p: float = 0.5, training: bool = True) -> CallSpec:
-    # Gradients are recorded as in training, where only a rate of zero makes it the identity.
-    return "nd.Dropout", (data,), {"p": p if training else 0.0}
-
-
-_DROPOUT: dict[str, Binding] = {
-    "dropout": adjust("nd.Dropout", "data", "p=rate, training=training", settle=_dropout, also=("nd.Dropout",))
-}
-
-
-BINDINGS: dict[str, Binding] = {**_NORMALIZATION, **_SOFTMAX, **_DROPOUT}

@@ -68,44 +68,10 @@ MODES = {
     "bidirectional_lstm": "mode='lstm', both_ways=True",
 }
 
-_RECURRENT: dict[str, Binding] = {
-    **{
-        function.__name__: composition(
-            function,
-            f"data, {CELLS[function.__name__]}",
-            "width=width",
-            derive=WIDTH,
-            note=f"{PRODUCTS}, {of}, composed",
-        )
-        for function, of in (
-            (rnn_tanh_cell, "a sum and nd.tanh"),
-            (rnn_relu_cell, "a sum and nd.relu"),
-            (lstm_cell, "nd.SliceChannel and the functions of the gates"),
-            (gru_cell, "two nd.SliceChannel and the functions of the gates"),
-        )
-    },
-    **{
-        name: composition(
-            layer,
-            f"data, {tensors}",
-            f"width=width, {MODES[name]}",
-            derive=WIDTH,
-            note="nd.RNN, the weights joined by nd.concat at each call",
-        )
-        for name, tensors in LAYERS.items()
-    },
-}
-
 
 # MXNet's operators for sequences of unequal length.
 
 WITH_LENGTHS = "use_sequence_length=True"
-
-_SEQUENCE: dict[str, Binding] = {
-    "sequence_mask": call("nd.SequenceMask", "data, lengths", f"{WITH_LENGTHS}, value=value"),
-    "sequence_reverse": call("nd.SequenceReverse", "data, lengths", WITH_LENGTHS),
-    "sequence_last": call("nd.SequenceLast", "data, lengths", WITH_LENGTHS),
-}
 
 
 # MXNet's sums and counts by index.
@@ -148,7 +114,36 @@ def _points(indices: Any) -> Any:
 
 SEGMENTS = "data, segments, count"
 
-_SEGMENT: dict[str, Binding] = {
+
+BINDINGS: dict[str, Binding] = {
+    **{
+        function.__name__: composition(
+            function,
+            f"data, {CELLS[function.__name__]}",
+            "width=width",
+            derive=WIDTH,
+            note=f"{PRODUCTS}, {of}, composed",
+        )
+        for function, of in (
+            (rnn_tanh_cell, "a sum and nd.tanh"),
+            (rnn_relu_cell, "a sum and nd.relu"),
+            (lstm_cell, "nd.SliceChannel and the functions of the gates"),
+            (gru_cell, "two nd.SliceChannel and the functions of the gates"),
+        )
+    },
+    **{
+        name: composition(
+            layer,
+            f"data, {tensors}",
+            f"width=width, {MODES[name]}",
+            derive=WIDTH,
+            note="nd.RNN, the weights joined by nd.concat at each call",
+        )
+        for name, tensors in LAYERS.items()
+    },
+    "sequence_mask": call("nd.SequenceMask", "data, lengths", f"{WITH_LENGTHS}, value=value"),
+    "sequence_reverse": call("nd.SequenceReverse", "data, lengths", WITH_LENGTHS),
+    "sequence_last": call("nd.SequenceLast", "data, lengths", WITH_LENGTHS),
     "segment_sum": composition(
         segment_sum, SEGMENTS, note="nd._internal._backward_gather_nd, which sums rows at points", settle=_sum
     ),
@@ -170,6 +165,3 @@ _SEGMENT: dict[str, Binding] = {
     "histogram": call("nd.histogram", "data", "bins=bins, range=range", derive={"range": histogram_range}),
     "searchsorted": Missing("MXNet's own operators do not search; `np.searchsorted` is NumPy's, on a copy of the data"),
 }
-
-
-BINDINGS: dict[str, Binding] = {**_RECURRENT, **_SEQUENCE, **_SEGMENT}

@@ -49,45 +49,6 @@ def _all_or(axis: Any, rank: int) -> tuple[int, ...]:
     return (axis,) if isinstance(axis, int) else tuple(axis)
 
 
-_REDUCTION: dict[str, Binding] = {
-    **functions(
-        "nd", {("data", "axis, keepdims"): "sum mean max min prod nansum nanprod norm", ("data", "axis"): "cumsum"}
-    ),
-    **functions("nd", {("data", "axis, keepdims"): "argmax argmin"}, note="`nd` returns positions as float32"),
-    **functions("np", {("a=data", "axis, keepdims"): "all any"}),
-    # np.var and np.std say that their gradients are zero.
-    "variance": composition(
-        variance, "data", "axis, keepdims", note="the second result of nd.moments", settle=_variance
-    ),
-    "std": composition(std, "data", "axis, keepdims", note="nd.moments and nd.sqrt, composed", settle=_std),
-    "logsumexp": composition(
-        logsumexp, "data", "axis, keepdims", note="maximum, difference, exp, sum and log of `nd`, composed"
-    ),
-    "cumprod": Missing("MXNet has no running product"),
-}
-
-
-# MXNet's sorting and selecting.
-
-
-_SORTING: dict[str, Binding] = {
-    **functions(
-        "nd",
-        {
-            ("data", "axis=axis, is_ascend=ascending"): "sort",
-            ("data", "axis=axis, is_ascend=ascending, dtype='int64'"): "argsort",
-        },
-        derive={"ascending": lambda case: not case.get("descending", False)},
-    ),
-    "topk": call(
-        "nd.topk",
-        "data",
-        "axis=axis, k=k, ret_typ='both', is_ascend=smallest, dtype='int64'",
-        derive={"smallest": lambda case: not case.get("largest", True)},
-    ),
-}
-
-
 # Scores in MXNet: its metrics, which take arrays to the host and compute there in NumPy.
 #
 # A metric is made once, before anything is timed. A call forgets what it holds, updates it with one batch and reads it.
@@ -111,20 +72,49 @@ def _metric(name: str) -> Callable[[Mapping[str, Any]], Any]:
     return make
 
 
-_SCORE: dict[str, Binding] = {
-    name: composition(metric, "data, labels, score", derive={"score": _metric(own)}, note=f"mx.metric.{own}, in NumPy")
-    for name, own in {
-        "accuracy": "Accuracy",
-        "top_k_accuracy": "TopKAccuracy",
-        "f1_score": "F1",
-        "mean_absolute_error": "MAE",
-        "mean_squared_error": "MSE",
-        "root_mean_squared_error": "RMSE",
-        "negative_log_likelihood": "NegativeLogLikelihood",
-        "perplexity": "Perplexity",
-        "pearson_correlation": "PearsonCorrelation",
-    }.items()
+BINDINGS: dict[str, Binding] = {
+    **functions(
+        "nd", {("data", "axis, keepdims"): "sum mean max min prod nansum nanprod norm", ("data", "axis"): "cumsum"}
+    ),
+    **functions("nd", {("data", "axis, keepdims"): "argmax argmin"}, note="`nd` returns positions as float32"),
+    **functions("np", {("a=data", "axis, keepdims"): "all any"}),
+    # np.var and np.std say that their gradients are zero.
+    "variance": composition(
+        variance, "data", "axis, keepdims", note="the second result of nd.moments", settle=_variance
+    ),
+    "std": composition(std, "data", "axis, keepdims", note="nd.moments and nd.sqrt, composed", settle=_std),
+    "logsumexp": composition(
+        logsumexp, "data", "axis, keepdims", note="maximum, difference, exp, sum and log of `nd`, composed"
+    ),
+    "cumprod": Missing("MXNet has no running product"),
+    **functions(
+        "nd",
+        {
+            ("data", "axis=axis, is_ascend=ascending"): "sort",
+            ("data", "axis=axis, is_ascend=ascending, dtype='int64'"): "argsort",
+        },
+        derive={"ascending": lambda case: not case.get("descending", False)},
+    ),
+    "topk": call(
+        "nd.topk",
+        "data",
+        "axis=axis, k=k, ret_typ='both', is_ascend=smallest, dtype='int64'",
+        derive={"smallest": lambda case: not case.get("largest", True)},
+    ),
+    **{
+        name: composition(
+            metric, "data, labels, score", derive={"score": _metric(own)}, note=f"mx.metric.{own}, in NumPy"
+        )
+        for name, own in {
+            "accuracy": "Accuracy",
+            "top_k_accuracy": "TopKAccuracy",
+            "f1_score": "F1",
+            "mean_absolute_error": "MAE",
+            "mean_squared_error": "MSE",
+            "root_mean_squared_error": "RMSE",
+            "negative_log_likelihood": "NegativeLogLikelihood",
+            "perplexity": "Perplexity",
+            "pearson_correlation": "PearsonCorrelation",
+        }.items()
+    },
 }
-
-
-BINDINGS: dict[str, Binding] = {**_REDUCTION, **_SORTING, **_SCORE}

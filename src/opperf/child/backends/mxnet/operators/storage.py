@@ -35,24 +35,6 @@ LEFT: Mapping[str, Adapt] = {"lhs": csr}
 BOTH: Mapping[str, Adapt] = {"lhs": csr, "rhs": csr}
 ROWS = {"stored": rows_of("values", "rows")}
 
-_SPARSE: dict[str, Binding] = {
-    "to_csr": call("nd.sparse.cast_storage", "data", "stype='csr'"),
-    "csr_to_dense": call("nd.sparse.cast_storage", "data", "stype='default'", adapt={"data": csr}),
-    "csr_matmul": call("nd.sparse.dot", "lhs, rhs", adapt=LEFT),
-    "csr_matmul_transposed": call(
-        "nd.sparse.dot", "lhs, rhs", "transpose_a=True", adapt=LEFT, note="the result is row-sparse"
-    ),
-    "csr_add": call("nd.sparse.elemwise_add", "lhs, rhs", adapt=BOTH),
-    "csr_multiply": call("nd.sparse.elemwise_mul", "lhs, rhs", adapt=BOTH),
-    "csr_square": call("nd.sparse.square", "data", adapt={"data": csr}),
-    "row_sparse_to_dense": call("nd.sparse.cast_storage", "data=stored", "stype='default'", derive=ROWS),
-    "row_sparse_add": call(
-        "nd.sparse.elemwise_add", "lhs=stored, rhs=more", derive={**ROWS, "more": rows_of("other_values", "other_rows")}
-    ),
-    "row_sparse_retain": call("nd.sparse.retain", "data=stored, indices=kept", derive=ROWS),
-    "row_sparse_matmul": call("nd.sparse.dot", "lhs, rhs=stored", adapt=LEFT, derive=ROWS),
-}
-
 
 # Eight bits in MXNet: arithmetic to and fro.
 
@@ -69,7 +51,23 @@ def dequantize_int8(F: Any, data: Any, *, scale: float, zero_point: int) -> Any:
 
 SETTINGS = "scale=scale, zero_point=zero_point"
 
-_QUANTIZED: dict[str, Binding] = {
+
+BINDINGS: dict[str, Binding] = {
+    "to_csr": call("nd.sparse.cast_storage", "data", "stype='csr'"),
+    "csr_to_dense": call("nd.sparse.cast_storage", "data", "stype='default'", adapt={"data": csr}),
+    "csr_matmul": call("nd.sparse.dot", "lhs, rhs", adapt=LEFT),
+    "csr_matmul_transposed": call(
+        "nd.sparse.dot", "lhs, rhs", "transpose_a=True", adapt=LEFT, note="the result is row-sparse"
+    ),
+    "csr_add": call("nd.sparse.elemwise_add", "lhs, rhs", adapt=BOTH),
+    "csr_multiply": call("nd.sparse.elemwise_mul", "lhs, rhs", adapt=BOTH),
+    "csr_square": call("nd.sparse.square", "data", adapt={"data": csr}),
+    "row_sparse_to_dense": call("nd.sparse.cast_storage", "data=stored", "stype='default'", derive=ROWS),
+    "row_sparse_add": call(
+        "nd.sparse.elemwise_add", "lhs=stored, rhs=more", derive={**ROWS, "more": rows_of("other_values", "other_rows")}
+    ),
+    "row_sparse_retain": call("nd.sparse.retain", "data=stored, indices=kept", derive=ROWS),
+    "row_sparse_matmul": call("nd.sparse.dot", "lhs, rhs=stored", adapt=LEFT, derive=ROWS),
     "quantize_int8": composition(
         quantize_int8, "data", SETTINGS, note="a division, nd.rint, a sum, nd.clip and nd.cast; ties go down"
     ),
@@ -78,6 +76,3 @@ _QUANTIZED: dict[str, Binding] = {
         "MXNet multiplies matrices of floating types only; its quantized layers take ranges beside them and return such"
     ),
 }
-
-
-BINDINGS: dict[str, Binding] = {**_SPARSE, **_QUANTIZED}

@@ -54,19 +54,6 @@ def standardize(data: Any, axes: Any, epsilon: float) -> Any:
 
 layer_norm = arrays.layer_norm(standardize)
 
-_NORMALIZATION: dict[str, Binding] = {
-    "batch_norm": composition(
-        batch_norm, "data, weight, bias, running_mean, running_var, training, epsilon", note=f"{NOTE}; momentum 0.1"
-    ),
-    **normalizations(standardize, NOTE),
-    "rms_norm": composition(
-        rms_norm, "data, weight, epsilon", note="numpy.square, numpy.mean, numpy.sqrt and arithmetic"
-    ),
-    "l2_normalize": composition(
-        l2_normalize, "data, axis, epsilon", note="numpy.linalg.norm, numpy.maximum and numpy.divide"
-    ),
-}
-
 
 # Softmax and its kin, in the stable form that NumPy users write. Other families build on it.
 
@@ -90,17 +77,6 @@ def softmin(data: Any, axis: int) -> Any:
     return softmax(np.negative(data), axis)
 
 
-_SOFTMAX: dict[str, Binding] = {
-    "softmax": composition(softmax, "data, axis", note="numpy.max, numpy.exp, numpy.sum and arithmetic"),
-    "log_softmax": composition(
-        log_softmax, "data, axis", note="numpy.max, numpy.exp, numpy.sum, numpy.log and arithmetic"
-    ),
-    "softmin": composition(
-        softmin, "data, axis", note="numpy.negative, numpy.max, numpy.exp, numpy.sum and arithmetic"
-    ),
-}
-
-
 # Dropout, which NumPy users write as a random mask and two products.
 
 
@@ -121,14 +97,28 @@ def with_generator(rate: float) -> tuple[float, np.random.Generator]:
     return rate, generator()
 
 
-_DROPOUT: dict[str, Binding] = {
+BINDINGS: dict[str, Binding] = {
+    "batch_norm": composition(
+        batch_norm, "data, weight, bias, running_mean, running_var, training, epsilon", note=f"{NOTE}; momentum 0.1"
+    ),
+    **normalizations(standardize, NOTE),
+    "rms_norm": composition(
+        rms_norm, "data, weight, epsilon", note="numpy.square, numpy.mean, numpy.sqrt and arithmetic"
+    ),
+    "l2_normalize": composition(
+        l2_normalize, "data, axis, epsilon", note="numpy.linalg.norm, numpy.maximum and numpy.divide"
+    ),
+    "softmax": composition(softmax, "data, axis", note="numpy.max, numpy.exp, numpy.sum and arithmetic"),
+    "log_softmax": composition(
+        log_softmax, "data, axis", note="numpy.max, numpy.exp, numpy.sum, numpy.log and arithmetic"
+    ),
+    "softmin": composition(
+        softmin, "data, axis", note="numpy.negative, numpy.max, numpy.exp, numpy.sum and arithmetic"
+    ),
     "dropout": composition(
         dropout,
         "data, chance=rate, training=training",
         adapt={"rate": with_generator},
         note="numpy.random.Generator.random in float32, numpy.greater_equal and numpy.multiply twice",
-    )
+    ),
 }
-
-
-BINDINGS: dict[str, Binding] = {**_NORMALIZATION, **_SOFTMAX, **_DROPOUT}
