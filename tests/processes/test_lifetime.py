@@ -180,6 +180,17 @@ def test_a_child_that_is_asked_to_leave_leaves_by_itself(worker: Callable[..., W
     assert child._process.returncode == 0
 
 
+def test_a_child_that_is_dismissed_ends_before_anybody_waits_for_it(
+    worker: Callable[..., Worker], until: Until
+) -> None:
+    child = worker()
+    process = psutil.Process(child.pid)
+    child.dismiss()
+    until(lambda: not _is_there(process))
+    child.kill()
+    assert not child.alive
+
+
 def test_ending_a_child_gives_back_its_descriptors(worker: Callable[..., Worker]) -> None:
     before = set(os.listdir("/proc/self/fd"))
     child = worker()

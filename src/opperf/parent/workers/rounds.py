@@ -59,11 +59,11 @@ def enough(rounds: Sequence[Round], seconds: float, patience: Patience, *, cpu_m
         few = len(rounds) > LEAST_ROUNDS or stands_in or _usable(rounds) >= FEW_ROUNDS
         return few and seconds >= (patience.sampling or 0.0)
     if patience.sampling is not None and len(rounds) > LEAST_ROUNDS:
-        is_known = len(rounds) >= ROUNDS and _is_narrow(rounds, patience.width)
+        is_known = len(rounds) >= ROUNDS and is_narrow(rounds, patience.width)
         return is_known or seconds >= patience.sampling
     if len(rounds) <= LEAST_ROUNDS or (len(rounds) < ROUNDS and seconds < PAIR_SECONDS):
         return False
-    return len(rounds) >= MOST_ROUNDS or seconds >= patience.seconds or _is_narrow(rounds, patience.width)
+    return len(rounds) >= MOST_ROUNDS or seconds >= patience.seconds or is_narrow(rounds, patience.width)
 
 
 def is_long(rounds: Sequence[Round]) -> bool:
@@ -76,7 +76,7 @@ def least_rounds(rounds: Sequence[Round]) -> int:
     return FEW_ROUNDS if rounds and is_long(rounds) else LEAST_ROUNDS
 
 
-def _is_narrow(rounds: Sequence[Round], width: float) -> bool:
+def is_narrow(rounds: Sequence[Round], width: float) -> bool:
     """Whether the interval of the median of the rounds' log-ratios is no wider than this on either side."""
     interval = rounds_interval(rounds)
     return interval is not None and interval[1] - interval[0] <= 2 * width

@@ -76,12 +76,17 @@ class Bench:
             self._weights = Area("weights", WEIGHT_BYTES if problem else 0)
             self._open.callback(self._weights.close)
             files = (self._inputs.descriptor, self._copies.descriptor, self._weights.descriptor)
-            self._examiner, _ = start(side, cpus=None, progress=note, sharing=3, plugins=plugins, files=files)
+            self._examiner, _ = start(
+                side, cpus=None, progress=note, sharing=3, plugins=plugins, greet=False, files=files
+            )
             self._open.callback(self._examiner.close)
+            # The first stand of the reference imports meanwhile; what it will call is not loaded before all is sealed.
+            self._open.callback(self.stands.close)
+            self.stands.prepare([trial.side])
+            self._examiner.greet()
             self.lay(trial.case, FEW_SLOTS)
             self._inputs.seal()
             self._weights.seal()
-            self._open.callback(self.stands.close)
         except BaseException:
             self._open.close()
             raise

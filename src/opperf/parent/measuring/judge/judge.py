@@ -102,9 +102,10 @@ class Judge:
                 except BaseException:
                     self._bench.close()
                     raise
+                # Before another may time: a stand of this one imports still.
+                self._quiet.join(self._bench.stands)
         except OperatorFailure as failure:
             raise InputError(f"the reference `{against}` fails: {failure.message}", hint=failure.hint) from failure
-        self._quiet.join(self._bench.stands)
         self._reference_ran: Explanation | None = None
 
     def _find_fault(self) -> str:

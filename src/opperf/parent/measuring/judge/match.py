@@ -1,7 +1,7 @@
 """A match: the reference and one candidate, in fresh processes, by turns; what is timed is inspected.
 
-In a ring turn each call has values of its own, drawn while both stands were asleep, and some call, chosen when it is
-over, is inspected. In a hot turn one call is made again and again, as `run` does it. The ring decides.
+In a ring turn each call has values of its own, drawn while both stands were asleep, and some calls, chosen when it is
+over, are inspected. In a hot turn one call is made again and again, as `run` does it. The ring decides.
 
 Whoever wakes up finds the caches as others left them: of a ring turn that is part. `run` times none of that, so a hot
 time is what a long turn takes beyond a short one.
@@ -29,7 +29,7 @@ from opperf.parent.measuring.judge.failing import Failing, check_outlines, failu
 from opperf.parent.measuring.judge.seat import Seat, Turned
 from opperf.parent.workers.pair import Pair
 from opperf.parent.workers.process import Worker
-from opperf.parent.workers.rounds import Patience, Round, pair_value
+from opperf.parent.workers.rounds import Patience, Round, is_narrow, pair_value
 
 #: What a turn should take, in seconds, so that the word that starts it and the one that ends it are little of it.
 TURN_SECONDS = 0.0015
@@ -41,6 +41,8 @@ LEAD_SHARE, LEAST_LEAD = 0.25, 1
 LEAST_ROUNDS, MOST_ROUNDS, PAIR_SECONDS = 8, 24, 1.5
 #: Rounds of a pair that are timed hot too: nothing is decided by them, and each has twice the turns.
 HOT_ROUNDS = 12
+#: Calls of a round that are inspected, chosen when it is over.
+INSPECTED = 2
 #: Rounds before them, which count for nothing.
 WARM_ROUNDS = 2
 #: A candidate that takes this many times as long as the reference in each of the first rounds is slower, whatever other
@@ -121,7 +123,7 @@ class Match(Pair):
     def compare(self, base: Trial, new: Trial, patience: Patience | None = None) -> PairValue:
         """Time one pair; raises `Failing` for what the candidate does wrong."""
         try:
-            ring, hot = self._rounds(base, new)
+            ring, hot = self._rounds(base, new, patience or Patience(width=0.0))
         except Hopeless:
             raise
         except OpperfError as error:
@@ -137,7 +139,7 @@ class Match(Pair):
             self._log.hot.append(value(hot))
         return value(ring)
 
-    def _rounds(self, base: Trial, new: Trial) -> tuple[list[Round], list[Round]]:
+    def _rounds(self, base: Trial, new: Trial, patience: Patience) -> tuple[list[Round], list[Round]]:
         bench = self._bench
         if self._log.looked is not None:
             self._prepare()  # for the next pair: an import takes as long as all that this one still does
@@ -163,7 +165,7 @@ class Match(Pair):
             self._ring(slots, number)
             self._hot(slots[0], hot_calls)
         began = time.monotonic()
-        while len(ring) < LEAST_ROUNDS or (len(ring) < MOST_ROUNDS and time.monotonic() - began < PAIR_SECONDS):
+        while goes_on(ring, time.monotonic() - began, patience):
             slots = self._random.sample(range(bench.geometry.slots), calls)
             turns = self._ring(slots, WARM_ROUNDS + len(ring))
             every.append(turns)
@@ -257,16 +259,16 @@ class Match(Pair):
         return self._random.sample((0, 1), 2)
 
     def _ring(self, slots: Sequence[int], number: int) -> tuple[Turned, Turned]:
-        """Let both make a call on each slot, and inspect one of the candidate's."""
+        """Let both make a call on each slot, and inspect some of the candidate's."""
         for place in self._order():  # who was awake last finds the caches as it left them
             self._on(place).line_up(slots)
         kinds = [self._random.choice(HARDER) if self._random.randrange(ONE_IN) == 0 else "plain" for _ in slots]
         self._bench.draw(slots, kinds)
         with self._bench.stands.standstill():
             turns = {place: self._on(place).go() for place in self._order()}
-        place = self._random.randrange(len(slots))
         candidate = self._on(1)
-        inspect(self._bench, candidate, turns[1], place, slots[place], "timed", number * len(slots) + place + 1)
+        for place in self._random.sample(range(len(slots)), min(INSPECTED, len(slots))):
+            inspect(self._bench, candidate, turns[1], place, slots[place], "timed", number * len(slots) + place + 1)
         return turns[0], turns[1]
 
     def _hot(self, slot: int, calls: int) -> Round:
@@ -290,10 +292,23 @@ class Match(Pair):
             raise Failing(Evidence("extra_cpu", text, "timed", self._bench.case, {"cpus": new, "reference": base}))
 
     def close(self) -> None:
-        """End both."""
+        """End both, at the same time: each takes a while to give back its memory."""
+        for seat in self._seats:
+            seat.worker.dismiss()
         for seat in self._seats:
             with suppress(OpperfError, OSError):
                 self._bench.stands.end(seat)
+
+
+def goes_on(rounds: Sequence[Round], seconds: float, patience: Patience) -> bool:
+    """Return whether a pair needs another round after these seconds: until its ratio is known as well as it has to be.
+
+    Rounds say that by how far they differ, whichever side is slower. Pairs differ more than that, so that the next one
+    tells more than further rounds do.
+    """
+    if len(rounds) < LEAST_ROUNDS:
+        return True
+    return len(rounds) < MOST_ROUNDS and seconds < PAIR_SECONDS and not is_narrow(rounds, patience.width)
 
 
 def cpus(turns: Sequence[Turned]) -> float:

@@ -1,11 +1,19 @@
-"""The quick look, by which only what is far slower in each round is given up; and how many CPUs a stand used."""
+"""How many rounds a pair has, the quick look at what is far slower, and how many CPUs a stand used."""
 
 from __future__ import annotations
 
 from opperf.domain.measurement import Sample, Samples
-from opperf.parent.measuring.judge.match import MOST_CPUS, cpus, hopeless
+from opperf.parent.measuring.judge.match import (
+    LEAST_ROUNDS,
+    MOST_CPUS,
+    MOST_ROUNDS,
+    PAIR_SECONDS,
+    cpus,
+    goes_on,
+    hopeless,
+)
 from opperf.parent.measuring.judge.seat import Turned
-from opperf.parent.workers.rounds import Round
+from opperf.parent.workers.rounds import Patience, Round
 
 
 def turn(wall: float, cpu: float | None = None) -> Samples:
@@ -48,3 +56,15 @@ def test_the_cpus_of_a_stand_are_those_of_turns_that_end_as_usual() -> None:
     given_away = turned(0.0015, 0.0115, 0.0117)  # the hypervisor took the CPU after the last word
     assert cpus([*usual, given_away]) == 1.0 < MOST_CPUS
     assert cpus([turned(0.0015, 0.003, 0.0016)] * 3 + usual) > MOST_CPUS  # a second thread in some turns
+
+
+def test_a_pair_ends_as_soon_as_its_ratio_is_known_whichever_side_is_slower() -> None:
+    alike, apart = [(1.0, 1.001), (1.001, 1.0)] * MOST_ROUNDS, [(1.0, 1.05), (1.05, 1.0)] * MOST_ROUNDS
+    patience = Patience(width=0.01)
+    for ratio in (0.5, 1.0, 2.0):
+        known, doubtful = (rounds(*((base, ratio * new) for base, new in several)) for several in (alike, apart))
+        assert goes_on(known[: LEAST_ROUNDS - 1], 0.0, patience)
+        assert not goes_on(known[:LEAST_ROUNDS], 0.0, patience)
+        assert goes_on(doubtful[:LEAST_ROUNDS], 0.0, patience)
+        assert not goes_on(doubtful[:LEAST_ROUNDS], PAIR_SECONDS, patience)
+        assert not goes_on(doubtful[:MOST_ROUNDS], 0.0, patience)
