@@ -111,7 +111,9 @@ def _longest(turns: Round) -> float:
     return max(min(sample.wall_ns for sample in turn.samples) for turn in turns) / 1e9
 
 
-def pair_value(rounds: Sequence[Round], *, cpu_may_stand_in: bool = False, least: float = LONG_CALL) -> PairValue:
+def pair_value(
+    rounds: Sequence[Round], *, cpu_may_stand_in: bool = False, least: float = LONG_CALL, by_cpu: bool = False
+) -> PairValue:
     """Return what a pair says: of each round as many clean samples of one side as of the other.
 
     A round is over in milliseconds, so both of its turns meet a host of the same speed. Its ratio holds what the places
@@ -119,21 +121,29 @@ def pair_value(rounds: Sequence[Round], *, cpu_may_stand_in: bool = False, least
     speed changed. With minima over the whole pair, identical code spread several times as far.
 
     A call of one thread that takes over 2 ms, the `least`, hardly escapes a busy neighbour: without enough clean
-    rounds, CPU time of all samples stands in, unless the calls of either side wait.
+    rounds, CPU time of all samples stands in, unless the calls of either side wait. `by_cpu`, it does wherever it may:
+    for samples whose wall time holds more than their calls.
     """
     few = least_rounds(rounds)
-    value = _value([(one[0].seconds(), one[1].seconds()) for one in rounds], "wall", few)
+    if by_cpu and _only_compute(rounds):
+        value = _by_cpu(rounds, few)
+    else:
+        value = _value([(one[0].seconds(), one[1].seconds()) for one in rounds], "wall", few)
     if value.log_ratio is None and cpu_may_stand_in and _long(rounds, least):
         if not _only_compute(rounds):
             return replace(
                 value, reason=f"{value.reason}, and CPU time cannot replace the wall time of calls that wait"
             )
-        every = [(one[0].cpu_seconds(clean_only=False), one[1].cpu_seconds(clean_only=False)) for one in rounds]
-        value = _value(every, "cpu", few)
+        value = _by_cpu(rounds, few)
     if value.base is None or value.new is None:
         return value
     base, new = ({"faults": _faults(turns)} for turns in zip(*rounds))
     return replace(value, base={**value.base, **base}, new={**value.new, **new})
+
+
+def _by_cpu(rounds: Sequence[Round], few: int) -> PairValue:
+    every = [(one[0].cpu_seconds(clean_only=False), one[1].cpu_seconds(clean_only=False)) for one in rounds]
+    return _value(every, "cpu", few)
 
 
 def _faults(turns: Sequence[Samples]) -> float:

@@ -86,6 +86,16 @@ def test_wall_time_decides_where_enough_rounds_were_left_alone() -> None:
     assert (result.clock, result.log_ratio, result.rounds) == ("wall", 0.0, 5)
 
 
+def test_cpu_time_comes_first_where_that_is_wanted_unless_either_side_waits() -> None:
+    computing = [(long_turn(5, 3), long_turn(7, 4))] * 4 + [
+        (turn(4_000_000, 4_000_000), turn(5_000_000, 5_000_000))
+    ] * 9
+    by_clock, by_cpu = (pair_value(computing, by_cpu=by_cpu) for by_cpu in (False, True))
+    assert [(one.clock, one.rounds) for one in (by_clock, by_cpu)] == [("wall", 9), ("cpu", 13)]
+    waiting = Samples((Sample(1, 4_000_000, 1_000_000),) * 2)
+    assert pair_value([(turn(4_000_000, 4_000_000), waiting)] * 9, by_cpu=True).clock == "wall"
+
+
 def test_a_time_of_zero_has_no_ratio() -> None:
     assert pair_value([(turn(0, 0), turn(100, 100))] * 9).log_ratio is None
 

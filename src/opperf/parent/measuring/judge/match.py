@@ -4,7 +4,8 @@ In a ring turn each call has values of its own, drawn while both stands were asl
 over, are inspected. In a hot turn one call is made again and again, as `run` does it. The ring decides.
 
 Whoever wakes up finds the caches as others left them: of a ring turn that is part. `run` times none of that, so a hot
-time is what a long turn takes beyond a short one.
+time is what a long turn takes beyond a short one: by CPU time where calls only compute, as the clock counts all that
+comes between the two turns as time of the calls.
 """
 
 from __future__ import annotations
@@ -134,9 +135,10 @@ class Match(Pair):
             self._log.evidence.append(failing.evidence)
             raise failing from error
         # A turn is as long as a call that CPU time may stand in for: the kernel counts it for the whole process tree.
-        value = partial(pair_value, cpu_may_stand_in=base.side.is_one_cpu, least=0.0)
+        one_cpu = base.side.is_one_cpu
+        value = partial(pair_value, cpu_may_stand_in=one_cpu, least=0.0)
         if hot:
-            self._log.hot.append(value(hot))
+            self._log.hot.append(value(hot, by_cpu=one_cpu))
         return value(ring)
 
     def _rounds(self, base: Trial, new: Trial, patience: Patience) -> tuple[list[Round], list[Round]]:
