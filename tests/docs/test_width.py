@@ -142,15 +142,15 @@ def tables(blocks: Iterable[Block]) -> Iterator[Table]:
 
 
 def broken(table: Table) -> Iterator[str]:
-    """Yield the words of cells that are broken within a number, or within a range that has room."""
+    """Yield the words of cells that are broken within a number, or within a range or strides that have room."""
     fit = fit_table(grid(table), WIDTH)
     for row in fit.grid.rows:
         for cell, width in zip(row, fit.widths, strict=True):
             for word in cell.split():
-                ranges = re.findall(r"[-\d.]+\.\.[-\d.]+", word)
-                has_room = all(len(one) <= width for one in ranges)
+                wholes = re.findall(r"[-\d.]+\.\.[-\d.]+|strides=[\d,]+", word)
+                has_room = all(len(one) <= width for one in wholes)
                 for before, after in pairwise(wrap(word, width)):
-                    ends = re.search(r"\d\.?$", before) or (has_room and before.endswith(".."))
+                    ends = re.search(r"\d\.?$", before) or (has_room and re.search(r"\.\.$|\d,$", before))
                     if ends and re.match(r"-?\d", after):
                         yield f"{before} | {after}"
 

@@ -140,7 +140,8 @@ def _of_suite(shares: Mapping[int, float | None]) -> tuple[Column[Comparison], .
 
 
 def _signed(part: float | None) -> str:
-    return "" if part is None else f"{100 * part:+.2f} %"
+    percent = 0 if part is None else round(100 * part, 2)
+    return "" if part is None else f"{percent:+.2f} %" if percent else "0.00 %"
 
 
 def tally(comparisons: Sequence[Comparison]) -> str:

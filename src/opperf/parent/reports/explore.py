@@ -68,7 +68,7 @@ def _summary(exploration: Exploration) -> Iterator[str]:
     for territory in exploration.territories:
         count = len(territory.anomalies)
         tail = f", {territory.unconfirmed} not confirmed" if territory.unconfirmed else ""
-        tail += f", {territory.unmeasured} looks failed" if territory.unmeasured else ""
+        tail += f", {plural(territory.unmeasured, 'look')} failed" if territory.unmeasured else ""
         if territory.out_of_time:
             tail += "; the time was over before all looks were made: use a longer `--budget`"
         if territory.unexamined:

@@ -37,10 +37,16 @@ _BREAK = re.compile(
     rf"|(?<=[^=.,:\[(][+-])(?<!\de[+-])(?![{_SEPARATORS}])"
     r"|(?<=[=,:])(?=[+-]\d)|(?<=\dx)(?=\d)"
 )
-#: Where it breaks if that is enough: between the settings of a side.
+#: Where it breaks if that is enough: between the settings of a side; between the parts of a name, or of a tensor, whose
+#: lists (`strides=1,64`), ranges and sizes stay whole.
 _SETTING = re.compile(r"(?<=;)")
+_PART = re.compile(
+    rf"(?<=[/;:_|)\]])(?![{_SEPARATORS}])|(?<=,)(?![-+\d{_SEPARATORS}])"
+    rf"|(?<=\.)(?<!\.\.)(?!(?<=\d\.)\d)(?![{_SEPARATORS}])"
+)
 #: Where it breaks only if nothing else is enough: within a range (`0..32000`).
 _RANGE = re.compile(r"(?<=\.\.)")
+_BREAKS = (_SETTING, _PART, _BREAK, _RANGE)
 
 
 @dataclass(frozen=True)
@@ -103,10 +109,11 @@ def wrap(words: str, width: int) -> list[str]:
 
 def _pieces(word: str, width: int) -> Iterator[str]:
     """Yield a word, or where it is too wide its pieces, none of them wider than the width."""
-    parts = [word] if _cells(word) <= width else _SETTING.split(word)
-    whole = ([part] if _cells(part) <= width else _BREAK.split(part) for part in parts)
-    pieces = ([piece] if _cells(piece) <= width else _RANGE.split(piece) for piece in chain.from_iterable(whole))
-    for piece in filter(None, chain.from_iterable(pieces)):
+    pieces = [word]
+    for pattern in _BREAKS:
+        parts = ([piece] if _cells(piece) <= width else pattern.split(piece) for piece in pieces)
+        pieces = [*filter(None, chain.from_iterable(parts))]
+    for piece in pieces:
         rest = piece
         while _cells(rest) > width:
             end = max(1, next(i for i in range(len(rest), 0, -1) if i == 1 or _cells(rest[:i]) <= width))

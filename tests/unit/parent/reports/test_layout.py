@@ -87,6 +87,9 @@ def test_no_line_begins_as_a_workflow_command_however_it_is_wrapped(words: str, 
 def test_a_word_that_is_too_wide_breaks_after_a_separator() -> None:
     assert wrap("torch:code:/home/me/kernels.py:softmax", 16) == ["torch:code:/", "home/me/kernels.", "py:softmax"]
     assert wrap("null:steady;slowdown=1.3;threads=2", 21) == ["null:steady;", "slowdown=1.3;", "threads=2"]
+    assert wrap("mat2=64x128:strides=1,64", 22) == ["mat2=64x128:", "strides=1,64"]
+    assert wrap("target=32:int64:range=0..10", 22) == ["target=32:int64:", "range=0..10"]
+    assert wrap("target=32:int64:range=0..10", 8) == ["target=", "32:", "int64:", "range=", "0..10"]
 
 
 def test_rows_below_the_table_are_named_by_as_much_as_tells_them_apart() -> None:
