@@ -139,7 +139,7 @@ def _window_flops(case: Case) -> int:
     if window < 1:
         raise InputError(f"`window` of `{case.operator}` is {window}, expected at least 1")
     pairs = sum(min(place + 1, window) for place in range(length))
-    return product(batch) * pairs * _pair_flops(width, case.tensor("value").shape[-1])
+    return product(tuple(batch)) * pairs * _pair_flops(width, case.tensor("value").shape[-1])
 
 
 def _latent(shape: tuple[int, int, int, int, int, int, int]) -> Arguments:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 VERBS = (
     "run",
     "compare",
+    "contrast",
     "replay",
     "profile",
     "capture",

@@ -50,7 +50,7 @@ SaveSuite = Annotated[
 ]
 ResumeSearch = Annotated[Optional[Path], Option("FILE", "Continue an interrupted search from its journal.")]
 #: The commands whose `--database` may be given without a value, for the default database.
-STORING = ("run", "compare", "gate", "noise", "replay", "nightly", "judge")
+STORING = ("run", "compare", "contrast", "gate", "noise", "replay", "nightly", "judge")
 
 
 @dataclass(frozen=True)

@@ -219,6 +219,14 @@ class Deciding(Judging):
 
 
 @dataclass(frozen=True)
+class Contrasting(Judging):
+    """How far sides must be apart at a brief look to be measured again, and how many of those are."""
+
+    factor: float = option(1.5, "X", "Smallest ratio of a brief look that is confirmed.")
+    confirm: int = option(30, "N", "Maximum number of gaps to confirm, the largest first.")
+
+
+@dataclass(frozen=True)
 class Limits:
     """What holds for the whole of a command, whatever it measures. Each is a field of `Settings`."""
 

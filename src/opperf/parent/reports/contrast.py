@@ -1,0 +1,184 @@
+"""Where one side loses: the largest gaps, each with the command that measures it again, and what each category lost."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from opperf import __version__
+from opperf.catalog import catalog
+from opperf.domain.dataclass import dataclass
+from opperf.domain.stats.order import median
+from opperf.domain.units import format_ratios, format_seconds, plural
+from opperf.parent.documents.comparison import Comparison, ComparisonRun
+from opperf.parent.documents.tolerances import TOLERANCE
+from opperf.parent.reports.comparison_rows import sides_of
+from opperf.parent.reports.document import Block, Code, Column, Document, Note, Section, table
+from opperf.parent.reports.machine import crowds, machine_lines
+from opperf.parent.reports.rerun import compare_command
+from opperf.parent.reports.text import case_text, common_subject, short_text
+
+#: The category of an operator that the catalog does not have.
+OTHER = "other"
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A confirmed gap: the new side of a comparison takes longer."""
+
+    rank: int
+    comparison: Comparison
+
+
+@dataclass(frozen=True)
+class Share:
+    """A category on one new side: the ratios of its cases at a look, or confirmed, and how many exceed the factor."""
+
+    category: str
+    side: str
+    ratios: Sequence[float]
+    beyond: int
+
+
+def document(run: ComparisonRun, factor: float, top: int | None = None) -> Document:
+    """Return the report: gaps, categories by a `factor`, and the command of each gap."""
+    gaps = ranked(run)
+    rows = [Gap(rank, one) for rank, one in enumerate(gaps, 1)]
+    blocks: list[Block] = [table(_columns(), rows, top=top)] if rows else []
+    shares = categories(run, factor)
+    blocks += [Section("by category", [table(_CATEGORIES, shares)])] if shares else []
+    commands = [line for one in gaps[:top] if (line := _command(one)) is not None]
+    blocks += [Section("commands", [Code(commands)])] if commands else []
+    summary = [*_summary(run, factor)]
+    blocks += [Note(line) for line in (*summary, *crowds(run.run))]
+    return Document(
+        *("opperf contrast", blocks, run.to_json),
+        summary=" ".join(summary),
+        started=run.run.started,
+        page=lambda: Document("", [*_made_by(run), *blocks], heading=f"opperf contrast: {_sides(run)}"),
+    )
+
+
+def look_ratio(comparison: Comparison) -> float | None:
+    """Return the ratio of new to base at the first look; None where there was none."""
+    looks = comparison.log_ratios[0] if comparison.log_ratios else ()
+    return math.exp(median(looks)) if looks else None
+
+
+def _sides(run: ComparisonRun) -> str:
+    """Name the base and the new sides."""
+    pairs = [sides_of(one) for one in run.comparisons]
+    new = ", ".join(dict.fromkeys(pair[1] for pair in pairs))
+    return f"{new} against {', '.join(dict.fromkeys(pair[0] for pair in pairs))}" if pairs else "nothing was compared"
+
+
+def _made_by(run: ComparisonRun) -> Iterator[Block]:
+    """Yield what made a page: the command, the day, the machine, and the versions of the frameworks."""
+    versions = dict.fromkeys(
+        f"{side.framework} {version}"
+        for one in run.comparisons
+        for side, version in ((one.base, one.base_version), (one.new, one.new_version))
+        if version
+    )
+    yield Code([shlex.join(run.run.command)])
+    yield Note(f"opperf {__version__}, {run.run.started}: {', '.join(versions)}")
+    yield from map(Note, machine_lines(run.run.machine))
+
+
+def ranked(run: ComparisonRun) -> list[Comparison]:
+    """Return the confirmed gaps, the largest first."""
+    slower = [one for one in run.comparisons if one.verdict.verdict == "slower" and one.ratio is not None]
+    return sorted(slower, key=lambda one: -(one.ratio or 0.0))
+
+
+def categories(run: ComparisonRun, factor: float) -> list[Share]:
+    """Return what each category came to on each new side, the worst typical ratio first."""
+    groups: dict[tuple[str, str], list[float]] = {}
+    for one in run.comparisons:
+        ratio = look_ratio(one)
+        if ratio is not None:
+            groups.setdefault((category(one), sides_of(one)[1]), []).append(ratio)
+    shares = [
+        Share(name, side, ratios, sum(ratio >= factor for ratio in ratios)) for (name, side), ratios in groups.items()
+    ]
+    return sorted(shares, key=lambda share: -median(share.ratios))
+
+
+def category(comparison: Comparison) -> str:
+    """Return the category of a comparison's operator."""
+    definition = catalog().get(comparison.case.operator)
+    return OTHER if definition is None else definition.category
+
+
+def _command(comparison: Comparison) -> str | None:
+    return compare_command(comparison, TOLERANCE)
+
+
+def _ratio(ratio: float | None) -> str:
+    return "" if ratio is None else f"{ratio:.3g}"
+
+
+def _of(read: Callable[[Comparison], object]) -> Callable[[Gap], object]:
+    return lambda gap: read(gap.comparison)
+
+
+def _columns() -> tuple[Column[Gap], ...]:
+    return (
+        Column("rank", "#", lambda gap: gap.rank, align="right"),
+        Column("case_id", None, _of(lambda one: one.case.id)),
+        Column("operator", "operator", _of(common_subject), least=10, names=True),
+        Column("category", "category", _of(category), rank=3),
+        Column("direction", "direction", _of(lambda one: one.direction), least=8, presence="varied", names=True),
+        Column("inputs", None, _of(lambda one: case_text(one.case))),
+        Column(None, "inputs", _of(lambda one: short_text(one.case)), least=14, lines=6),
+        Column("base", "base", _of(lambda one: sides_of(one)[0]), presence="varied"),
+        Column("new", "new", _of(lambda one: sides_of(one)[1]), presence="varied", names=True),
+        Column("base_version", "base version", _of(lambda one: one.base_version), presence="varied", rank=0),
+        Column("new_version", "new version", _of(lambda one: one.new_version), presence="varied", rank=0),
+        Column("base_time_s", "base time", _of(lambda one: one.base_time), format_seconds, align="right"),
+        Column("new_time_s", "new time", _of(lambda one: one.new_time), format_seconds, align="right"),
+        Column("ratio", "ratio", _of(lambda one: one.ratio), _ratio, align="right"),
+        Column("ratio_low", None, _of(lambda one: one.interval and one.interval[0])),
+        Column("ratio_high", None, _of(lambda one: one.interval and one.interval[1])),
+        Column(None, "interval", _of(lambda one: one.interval), format_ratios, rank=2),
+        Column("pairs", "pairs", _of(lambda one: one.verdict.pairs), rank=1),
+        Column("command", None, _of(_command)),
+    )
+
+
+_CATEGORIES: tuple[Column[Share], ...] = (
+    Column("category", "category", lambda share: share.category),
+    Column("new", "new", lambda share: share.side, presence="varied"),
+    Column("cases", "cases", lambda share: len(share.ratios), align="right"),
+    Column("median_ratio", "median ratio", lambda share: median(share.ratios), _ratio, align="right"),
+    Column("largest_ratio", "largest", lambda share: max(share.ratios), _ratio, align="right"),
+    Column("beyond", "beyond the factor", lambda share: share.beyond, align="right"),
+)
+
+
+def _summary(run: ComparisonRun, factor: float) -> Iterator[str]:
+    """Say of each new side how many cases there were, and what came of them."""
+    groups: dict[tuple[str, str], list[Comparison]] = {}
+    for one in run.comparisons:
+        groups.setdefault(sides_of(one), []).append(one)
+    for (base, new), several in groups.items():
+        yield _sentence(new, base, several, factor)
+
+
+def _sentence(new: str, base: str, comparisons: Sequence[Comparison], factor: float) -> str:
+    ratios: Mapping[int, float] = {i: ratio for i, one in enumerate(comparisons) if (ratio := look_ratio(one))}
+    beyond = [i for i, ratio in ratios.items() if ratio >= factor]
+    confirmed = sum(one.verdict.verdict == "slower" for one in comparisons)
+    open_looks = sum(comparisons[i].verdict.verdict == "inconclusive" for i in beyond)
+    statuses = {word: sum(one.status == word for one in comparisons) for word in ("failed", "skipped")}
+    statuses["without an undisturbed look"] = len(comparisons) - len(ratios) - sum(statuses.values())
+    rest = [f"{count} {word}" for word, count in statuses.items() if count > 0]
+    words = [
+        f"{new} against {base}: {plural(len(ratios), 'case')} compared",
+        f"{len(beyond)} beyond a factor of {factor:g}",
+        f"{confirmed} confirmed as slower",
+        *([f"{open_looks} open: raise `--confirm` or `--budget`"] if open_looks else []),
+        *rest,
+    ]
+    return ", ".join(words)
