@@ -120,7 +120,8 @@ def test_a_contrast_that_was_stopped_goes_on_from_its_results(here: Path, monkey
 
 def test_a_contrast_that_was_killed_goes_on_from_its_journal(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contrasts, "LOOKED_AT", 1)
-    keep, kept = contrasts.Search._keep, []
+    keep = contrasts.Search._keep
+    kept: list[object] = []
 
     def die_after_one(self: Any, several: Any) -> None:
         if kept:

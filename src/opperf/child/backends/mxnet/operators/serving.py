@@ -23,7 +23,8 @@ def sliding_window_attention(F: Any, query: Any, key: Any, value: Any, mask: Any
 def prepare(F: Any, data: Any, weight: Any, cosine: Any, sine: Any, epsilon: float) -> Any:
     """Normalize and turn."""
     squares = F.mean(F.square(data), axis=-1, keepdims=True)
-    normal = F.broadcast_mul(F.broadcast_mul(data, F.rsqrt(squares + epsilon)), weight)
+    along_last = F.reshape(weight, shape=(1, 1, 1, -1))
+    normal = F.broadcast_mul(F.broadcast_mul(data, F.rsqrt(squares + epsilon)), along_last)
     return rotary_embedding(F, normal, cosine, sine)
 
 
@@ -59,10 +60,6 @@ def _project(data: Any, weight: Any, labels: Any) -> CallSpec:
     return Composition(linear_cross_entropy, numpy=True), (data, weight, labels), {"classes": weight.shape[0]}
 
 
-def _along_last(weight: Any) -> Any:
-    return weight.reshape((1, 1, 1, -1))
-
-
 def _over_heads(angles: Any) -> Any:
     return angles.reshape((1, 1, *angles.shape))
 
@@ -84,12 +81,7 @@ BINDINGS: dict[str, Binding] = {
         rotary_qk_norm,
         "query, key, query_weight, key_weight, cosine, sine",
         "epsilon=epsilon",
-        adapt={
-            "query_weight": _along_last,
-            "key_weight": _along_last,
-            "cosine": _over_heads,
-            "sine": _over_heads,
-        },
+        adapt={"cosine": _over_heads, "sine": _over_heads},
         note="nd.square, nd.mean, nd.rsqrt, products, sums, nd.split and nd.concat, of both",
     ),
     "linear_cross_entropy": composition(

@@ -28,8 +28,8 @@ def variable_length_attention(query: Any, key: Any, value: Any, lengths: tuple[i
     """Return the attention of one sequence after the other."""
     results, start = [], 0
     for length in lengths:
-        tensors = (tensor[start : start + length].swapaxes(0, 1) for tensor in (query, key, value))
-        results.append(scaled_dot_product_attention(*tensors, True).swapaxes(0, 1))
+        rows, keys, values = (tensor[start : start + length].swapaxes(0, 1) for tensor in (query, key, value))
+        results.append(scaled_dot_product_attention(rows, keys, values, True).swapaxes(0, 1))
         start += length
     return np.concatenate(results)
 
