@@ -139,6 +139,9 @@ with profiler.profile(memory=True) as p:
     three()
 result["memory"] = [[event.name, event.allocated, event.peak] for event in p.profile.of_kind("operator")]
 result["readings"] = [reading.size for reading in p.profile.readings]
+with profiler.profile(memory=True, shapes=True) as p:
+    three()
+result["alive"] = [[block.operator, block.size, block.shape, block.dtype] for block in p.profile.blocks]
 result["summary"] = p.summary()["Memory"]
 result["softmax"] = [
     [event.allocated, event.peak] for event in of(seen(lambda: ones.softmax(0), memory=True), "softmax")

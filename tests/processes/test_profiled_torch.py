@@ -85,6 +85,11 @@ def test_memory_of_each_call_and_of_the_program_is_exact(result: dict[str, Any])
     }
 
 
+def test_what_was_alive_at_the_peak_is_known_by_operator_and_shape(result: dict[str, Any]) -> None:
+    alive = ["aten::add", ARRAY, [1024, 1024], "float32"]
+    assert result["alive"] == [alive, alive]
+
+
 def test_memory_of_a_call_is_that_of_the_calls_within_it_too(result: dict[str, Any]) -> None:
     assert result["softmax"] == [[ARRAY, ARRAY]]
 

@@ -14,16 +14,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields, replace
 from itertools import islice
 from math import inf, nextafter
 from pathlib import Path
 from typing import Annotated, Optional, Union, get_type_hints
 
-from opperf.domain.codec import read_as
+from opperf.domain.codec import decode, read_as
 from opperf.domain.errors import InputError
 from opperf.domain.files.destination import write_parts
-from opperf.domain.profile.event import KINDS, Event, Profile, Reading, Slice, Stretch, in_time, lanes, links, track
+from opperf.domain.profile.event import (
+    KINDS,
+    Block,
+    Event,
+    Profile,
+    Reading,
+    Slice,
+    Stretch,
+    in_time,
+    lanes,
+    links,
+    track,
+)
 from opperf.domain.type_hint import OneOf, Unread, kind_of, wrong
 
 SCHEMA_VERSION = 1
@@ -92,6 +104,7 @@ def rest(profile: Profile, stacks: Frames) -> dict[str, object]:
             "notes": list(profile.notes),
             **({"slices": _columns(profile)} if profile.slices else {}),
             **({"stretches": _stretches(profile)} if profile.stretches else {}),
+            **({"blocks": _blocks(profile)} if profile.blocks else {}),
         },
     }
 
@@ -107,6 +120,20 @@ def _stretches(profile: Profile) -> list[list[int]]:
     """Return process, beginning and end of each stretch; times count from the first span."""
     epoch = epoch_of(profile)
     return [[one.process, one.begin - epoch, one.end - epoch] for one in profile.stretches]
+
+
+def _blocks(profile: Profile) -> list[dict[str, object]]:
+    """Return the blocks of memory at its peak; times count from the first span."""
+    epoch = epoch_of(profile)
+    return [{**asdict(one), "time": one.time - epoch, "begin": one.begin - epoch} for one in profile.blocks]
+
+
+def _read_blocks(value: object, epoch: int, where: str) -> tuple[Block, ...]:
+    """Read what was alive at the peak of memory; raises `InputError` that names the place."""
+    place = f"{where}: opperf.blocks"
+    entries = read_as(Sequence[Mapping[str, Unread]], value, place)
+    blocks = (decode(Block, entry, f"{place}[{i}]") for i, entry in enumerate(entries))
+    return tuple(replace(one, time=epoch + one.time, begin=epoch + one.begin) for one in blocks)
 
 
 def _slices(value: object, epoch: int, where: str) -> tuple[Slice, ...]:
@@ -203,7 +230,8 @@ def from_trace(document: object, where: str) -> Profile:
     slices = _slices(section.get("slices", {}), epoch, where)
     rows = read_as(tuple[tuple[int, int, int], ...], section.get("stretches", []), f"{where}: opperf.stretches")
     stretches = tuple(Stretch(epoch + begin, epoch + end, process) for process, begin, end in rows)
-    return Profile(tuple(events), tuple(readings), processes, notes, slices, stretches)
+    blocks = _read_blocks(section.get("blocks", []), epoch, where)
+    return Profile(tuple(events), tuple(readings), processes, notes, slices, stretches, blocks)
 
 
 def _title(profile: Profile, number: int) -> str:

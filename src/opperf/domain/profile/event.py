@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from math import inf
+from typing import Optional
 
 from opperf.domain.dataclass import dataclass
 
@@ -73,6 +74,26 @@ class Reading:
 
 
 @dataclass(frozen=True)
+class Block:
+    """Memory that was held when its device held the most, at `time`: `size` bytes, since when and by whom allocated.
+
+    The `operator` is the innermost one that does more than to allocate, in its `module` and phase (empty for a
+    forward). `shape` and `dtype` are those of the largest tensor that was seen in it, where shapes were recorded.
+    """
+
+    process: int
+    device: str
+    time: int
+    size: int
+    begin: int
+    operator: str = ""
+    module: str = ""
+    phase: str = ""
+    shape: Optional[tuple[int, ...]] = None
+    dtype: str = ""
+
+
+@dataclass(frozen=True)
 class Slice:
     """What the threads of a process did in a stretch of time: nanoseconds that they ran, and waited for a processor.
 
@@ -101,7 +122,8 @@ class Profile:
 
     `processes` says of each, by its number: `framework`, `version`, `command`, and what else is known. `notes` are
     for people: what is missing, and why. `stretches` are the times in which each process was watched; between calls of
-    one function, for example, it is not. A process without any was watched from its first span to its last.
+    one function, for example, it is not. A process without any was watched from its first span to its last. `blocks`
+    are what was alive at the peak of memory, where that was recorded.
     """
 
     events: tuple[Event, ...] = ()
@@ -110,6 +132,7 @@ class Profile:
     notes: tuple[str, ...] = ()
     slices: tuple[Slice, ...] = ()
     stretches: tuple[Stretch, ...] = ()
+    blocks: tuple[Block, ...] = ()
 
     def of_kind(self, *kinds: str) -> tuple[Event, ...]:
         """Return the spans of some kinds, in order."""
@@ -146,6 +169,7 @@ def merge(profiles: Iterable[Profile]) -> Profile:
         tuple(dict.fromkeys(note for one in profiles for note in one.notes)),
         tuple(sorted((piece for one in profiles for piece in one.slices), key=lambda piece: piece.begin)),
         tuple(sorted((piece for one in profiles for piece in one.stretches), key=lambda piece: piece.begin)),
+        tuple(block for one in profiles for block in one.blocks),
     )
 
 
@@ -161,6 +185,15 @@ def union(stretches: Iterable[tuple[int, int]]) -> int:
             total += int(end - max(begin, until))
             until = end
     return total
+
+
+def highest_peaks(blocks: Iterable[Block]) -> tuple[Block, ...]:
+    """Return the blocks that each device of each process held at the highest of its peaks."""
+    peaks: dict[tuple[int, str], dict[int, list[Block]]] = defaultdict(lambda: defaultdict(list))
+    for block in blocks:
+        peaks[block.process, block.device][block.time].append(block)
+    highest = (max(times.values(), key=lambda several: sum(one.size for one in several)) for times in peaks.values())
+    return tuple(block for several in highest for block in several)
 
 
 def _join(earlier: Mapping[str, object], facts: Mapping[str, object]) -> dict[str, object]:

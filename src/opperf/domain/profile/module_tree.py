@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 
 from opperf.domain.dataclass import dataclass
-from opperf.domain.profile.event import Event, Profile, in_time, own_times, parents, union
+from opperf.domain.profile.event import Event, Profile, highest_peaks, in_time, own_times, parents, union
 from opperf.domain.profile.repetition import OPTIMIZER
 
 #: What the facts of a process call the number of trainable parameters that each module has for itself.
@@ -34,7 +34,8 @@ class ModuleRow:
     """A module with all within it, or several equal ones: seconds of operators by phase, and between operators.
 
     `modules` were summed up, which were called `calls` times; `operators` ran in them. `share` is the part of `total`,
-    the sum of all times, in that of the whole profile. `allocated` are bytes, `parameters` trainable numbers; None
+    the sum of all times, in that of the whole profile. `allocated` are bytes, `at_peak` those of them that were alive
+    at the peak of memory, `parameters` trainable numbers; None
     where that was not recorded. `device` is time of kernels.
     """
 
@@ -51,6 +52,7 @@ class ModuleRow:
     total: float
     share: float | None
     allocated: int | None = None
+    at_peak: int | None = None
     device: float | None = None
     parameters: int | None = None
 
@@ -106,6 +108,20 @@ def module_rows(profile: Profile, depth: int | None = None) -> tuple[ModuleRow, 
     return tuple(_rows(root, "", 1, depth, profiled))
 
 
+def labels(profile: Profile) -> Mapping[str, str]:
+    """Return the name of each module's row by its path."""
+    root = _tree(profile)
+    _join_layers(root)
+    return dict(_labels(root, ""))
+
+
+def _labels(node: _Node, name: str) -> Iterator[tuple[str, str]]:
+    for path in node.paths:
+        yield path, name
+    for level, child in node.below.items():
+        yield from _labels(child, f"{name}.{level}".lstrip("."))
+
+
 def has_modules(profile: Profile) -> bool:
     """Whether a profile knows of any operator, or of any span, which module it is of."""
     return any(event.module or event.kind == "module" for event in profile.events)
@@ -117,7 +133,12 @@ def _tree(profile: Profile) -> _Node:
     above = parents(spans)
     in_optimizer = _within_optimizer(spans, above)
     facts = _parameters(profile)
-    paths = {*facts, *(_module(event) for event in profile.of_kind("operator", "module", "kernel", "task"))}
+    blocks = highest_peaks(profile.blocks)
+    paths = {
+        *facts,
+        *(one.module for one in blocks),
+        *(_module(event) for event in profile.of_kind("operator", "module", "kernel", "task")),
+    }
     levels = _levels(paths - {""}, {_module(event) for event in spans})
     root = _Node()
     for place, time in enumerate(own_times(spans)):
@@ -128,6 +149,8 @@ def _tree(profile: Profile) -> _Node:
         _descend(root, levels, _module(event), False).counts["allocated"] += allocated
     for event in profile.of_kind("kernel"):
         _descend(root, levels, event.module, False).times["device"] += event.duration
+    for block in blocks:
+        _descend(root, levels, block.module, False).counts["at peak"] += block.size
     for path, count in facts.items():
         _descend(root, levels, path, False).counts[PARAMETERS] += count
     root.below.setdefault(NO_MODULE, _Node()).times["between"] += _outside(profile)
@@ -292,6 +315,7 @@ def _row(node: _Node, name: str, level: int, profiled: float) -> ModuleRow:
         total=total,
         share=total * 1e9 / profiled if profiled else None,
         allocated=sums.counts.get("allocated"),
+        at_peak=sums.counts.get("at peak"),
         device=sums.times["device"] / 1e9 if "device" in sums.times else None,
         parameters=sums.counts.get(PARAMETERS),
     )

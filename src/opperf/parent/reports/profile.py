@@ -16,6 +16,7 @@ from opperf.domain.profile.repetition import courses
 from opperf.domain.profile.rows import Row, rows
 from opperf.domain.units import format_count, format_percent, format_seconds
 from opperf.parent.reports.document import Block, Column, Document, Legend, Note, table
+from opperf.parent.reports.peak_memory import peak_json, peak_section
 
 SCHEMA_VERSION = 1
 #: What rows can be sorted by, the largest first: titles of columns, and where the row has it.
@@ -66,6 +67,7 @@ def document(profile: Profile, by: str = "name", sort: str = "self", top: int | 
         for note in (*_long_calls(profile, ordered_rows[:top]), *_waits(ordered_rows[:top]), *profile.notes)
     ]
     blocks: list[Block] = [table(choices, ordered_rows, top=top), *map(Note, words), Legend(LEGEND)]
+    blocks += peak_section(profile, top)
     return Document("opperf profile", blocks, partial(_document, profile, by, ordered_rows))
 
 
@@ -145,6 +147,7 @@ def _document(profile: Profile, by: str, table_rows: Sequence[Row]) -> dict[str,
         "by": by,
         "steps": [asdict(course) for course in courses(profile)],
         "rows": [{name: getattr(row, field) for name, field in NAMES.items()} for row in table_rows],
+        **peak_json(profile),
         "notes": list(profile.notes),
     }
 

@@ -12,6 +12,7 @@ from opperf.domain.profile.module_tree import ModuleRow, has_modules, module_row
 from opperf.domain.profile.repetition import courses
 from opperf.domain.units import format_bytes, format_count, format_percent, format_seconds
 from opperf.parent.reports.document import Block, Column, Document, Legend, Note, table
+from opperf.parent.reports.peak_memory import peak_json, peak_section
 from opperf.parent.reports.profile import SCHEMA_VERSION, processes_lines
 
 #: What a column says, where its title does not.
@@ -21,6 +22,7 @@ LEGEND = {
     "between": "between: time without any operator: Python, dispatch and the engine of the framework",
     "share": "share: of the time of all phases and of what lies between",
     "allocated": "allocated: in all calls",
+    "at peak": "at peak: what of it was alive when the device held the most",
     "device": "device: time of kernels",
 }
 
@@ -43,6 +45,7 @@ COLUMNS: tuple[Column[ModuleRow], ...] = (
     Column("total_s", "total", lambda row: row.total, format_seconds, "right", rank=5),
     Column("share", "share", lambda row: row.share, format_percent, "right"),
     Column("allocated_B", "allocated", lambda row: row.allocated, format_bytes, "right", rank=6),
+    Column("at_peak_B", "at peak", lambda row: row.at_peak, format_bytes, "right", rank=4),
     Column("device_s", "device", lambda row: row.device, lambda n: "" if n is None else format_seconds(n), "right"),
     Column("parameters", "parameters", lambda row: row.parameters, format_count, "right", rank=0),
 )
@@ -61,8 +64,9 @@ def document(profile: Profile, depth: int, top: int | None = None) -> Document:
     tree = module_rows(profile, depth)
     blocks: list[Block] = [table(COLUMNS, tree, top=top)]
     blocks += [Note(line) for line in (*processes_lines(profile), *step_lines(profile))]
+    blocks += [Legend(LEGEND), *peak_section(profile, top)]
     blocks += [Note(f"note: {note}") for note in profile.notes]
-    return Document("opperf profile", [*blocks, Legend(LEGEND)], partial(_json, profile, depth, tree))
+    return Document("opperf profile", blocks, partial(_json, profile, depth, tree))
 
 
 def _json(profile: Profile, depth: int, tree: tuple[ModuleRow, ...]) -> dict[str, object]:
@@ -73,5 +77,6 @@ def _json(profile: Profile, depth: int, tree: tuple[ModuleRow, ...]) -> dict[str
         "depth": depth,
         "steps": [asdict(course) for course in courses(profile)],
         "rows": [asdict(row) for row in tree],
+        **peak_json(profile),
         "notes": list(profile.notes),
     }

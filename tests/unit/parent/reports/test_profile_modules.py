@@ -6,6 +6,7 @@ import json
 
 import pytest
 from tests.unit.domain.profile.test_module_tree import STEP, call
+from tests.unit.domain.profile.test_peak_memory import PROFILE as PEAK
 
 from opperf.domain.errors import InputError
 from opperf.domain.profile.event import Profile
@@ -41,3 +42,16 @@ def test_levels_are_those_of_modules_of_one_profile(by: str, compared: bool) -> 
     check_rows("module", "self", 2)
     with pytest.raises(InputError, match="`--depth` is for one profile, with `--by module`"):
         check_rows(by, "self", 2, compared=compared)
+
+
+def test_what_was_alive_at_the_peak_of_memory_is_a_table_below_every_profile() -> None:
+    tree = render(document(PEAK, 2), "console")
+    assert "Alive at the peak of memory: 160 B allocated since the profile began" in tree
+    assert "modules: how many" in tree
+    lines = render(PEAK, "console").splitlines()
+    assert "aten::mm     Net.layers.*  4x8:float32       2  128 B  80.0 %" in lines
+    assert [row["size"] for row in json.loads(render(PEAK, "json"))["peak_memory"]] == [128, 32]
+
+
+def test_people_see_as_many_rows_of_the_peak_as_of_operators() -> None:
+    assert "1 more row: `--format json` has all" in render(PEAK, "console", top=1)

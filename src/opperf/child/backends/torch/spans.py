@@ -27,8 +27,9 @@ from torch.autograd import DeviceType
 
 from opperf.child.backends.common.python_stacks import Stacks
 from opperf.child.backends.torch.modules import RANGE
+from opperf.child.backends.torch.peak_memory import SpanIndex, blocks_at_peak
 from opperf.child.backends.torch.recomputation import Again, recomputations
-from opperf.domain.profile.event import Event, Profile, Reading, parents
+from opperf.domain.profile.event import Block, Event, Profile, Reading, parents
 from opperf.domain.profile.watching import Watching
 
 #: Events on the CPU that are the profiler's, the allocator's or CUDA's interface, and no operators.
@@ -98,7 +99,11 @@ def profile_of(
         )
     on_device = [_kernel(one, None if place is None else notes[place]) for one, place in zip(kernels, launchers)]
     readings = _readings(changes, results.trace_start_ns()) if watching.memory else []
-    return Profile((*_show(notes, above, watching), *around, *on_device), tuple(readings))
+    blocks: tuple[Block, ...] = ()
+    if watching.memory:
+        index = SpanIndex([one.start_thread_id() for one in spans], notes, above)
+        blocks = blocks_at_peak(results.experimental_event_tree(), index.at)
+    return Profile((*_show(notes, above, watching), *around, *on_device), tuple(readings), blocks=blocks)
 
 
 def _sort(raw_spans: Iterable[Any]) -> tuple[list[Any], list[Any], list[Any]]:

@@ -20,7 +20,7 @@ from opperf.domain.profile.rows import PEAK
 from opperf.domain.units import format_flop_rate, format_seconds
 from opperf.parent.pages.charts import STYLE
 from opperf.parent.pages.profile_page.flame import frames
-from opperf.parent.pages.profile_page.tables import groupings, outside
+from opperf.parent.pages.profile_page.tables import groupings, outside, peak
 from opperf.parent.pages.profile_page.timeline import trace_of, typical, windows
 from opperf.parent.reports.text import one_line
 
@@ -47,6 +47,7 @@ def render(profile: Profile) -> str:
         processes=[_facts(number, facts, begins.get(number)) for number, facts in sorted(profile.processes.items())],
         notes=[one_line(note) for note in profile.notes],
         tables=tables,
+        peak=peak(profile),
         outside=outside(profile),
         windows=stretches,
         typical=typical(stretches),

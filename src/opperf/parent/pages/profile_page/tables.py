@@ -7,16 +7,21 @@ from collections.abc import Sequence
 from opperf.domain.operator_group import group_of
 from opperf.domain.profile.columns import Column, columns, shapes_text
 from opperf.domain.profile.event import Event, Profile, union
+from opperf.domain.profile.peak_memory import peak_rows
 from opperf.domain.profile.rows import GROUPINGS, Row, rows
 from opperf.domain.units import format_percent, format_seconds
 from opperf.parent.pages.charts import figure
 from opperf.parent.pages.charts.intervals import Bar, Bars
+from opperf.parent.reports.document import Table
+from opperf.parent.reports.peak_memory import peak_section
 from opperf.parent.reports.text import one_line
 
 #: Maximum rows of a table, those with the largest self time.
 MOST_ROWS = 500
 #: Operators that have a bar.
 MOST_BARS = 15
+#: Maximum rows of what was alive at the peak of memory.
+MOST_PEAK = 100
 #: What a call has to tell of itself, that rows by it say more than rows by name.
 FACTS = {"shape": "shapes", "module": "module", "stack": "stack"}
 
@@ -24,6 +29,21 @@ FACTS = {"shape": "shapes", "module": "module", "stack": "stack"}
 def groupings(profile: Profile) -> list[dict[str, object]]:
     """Return a table for each grouping that says more than rows by name do, and that one first."""
     return [_table(profile, by) for by in GROUPINGS if _tells(profile, by)]
+
+
+def peak(profile: Profile) -> dict[str, object] | None:
+    """Return the table of what was alive at the peak of memory; None where that was not recorded."""
+    section = next(iter(peak_section(profile, MOST_PEAK)), None)
+    if section is None:
+        return None
+    rows = next(block for block in section.blocks if isinstance(block, Table))
+    places = rows.places()
+    return {
+        "title": section.title,
+        "titles": rows.titles(),
+        "rows": [[one_line(row.cells[i].text) for i in places] for row in rows.visible],
+        "left_out": max(0, len(peak_rows(profile)) - MOST_PEAK),
+    }
 
 
 def _tells(profile: Profile, by: str) -> bool:

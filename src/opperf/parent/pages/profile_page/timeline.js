@@ -88,6 +88,14 @@ function timelineOf(trace, windows) {
       pen.fill();
       pen.globalAlpha = 1;
       pen.stroke();
+      const peak = time[held.indexOf(one.most)];
+      if (peak < low || peak > high) return;
+      pen.setLineDash([4, 3]);
+      pen.beginPath();
+      pen.moveTo(chart.x(axis.at(peak)), y(one.most));
+      pen.lineTo(chart.x(axis.at(peak)), ground);
+      pen.stroke();
+      pen.setLineDash([]);
     });
   }
 
