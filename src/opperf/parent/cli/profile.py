@@ -93,6 +93,10 @@ def profile(
         ),
     ] = None,
     top: Annotated[Optional[int], Option(metavar="N", min=1, help="Maximum number of rows to print.")] = None,
+    tokens: Annotated[
+        Optional[int],
+        Option(metavar="N", min=1, help="Tokens or samples of a step, to see how many a second; records shapes, too."),
+    ] = None,
     format: options.Format = None,
     html: Annotated[
         Optional[str],
@@ -152,7 +156,7 @@ def profile(
     check_format(format)
     check_rows(by, sort or "self", depth, compared=diff)
     page = None if html is None else Path(html) if html else (output or Path()) / PAGE
-    report = partial(_report, format=format, by=by, depth=depth, sort=sort or "self", top=top, page=page)
+    report = partial(_report, format=format, by=by, depth=depth, sort=sort or "self", top=top, tokens=tokens, page=page)
     if diff:
         _diff(words or (), format, by, sort, top)
         return
@@ -162,7 +166,7 @@ def profile(
         return
     watching = Watching(
         memory=memory,
-        shapes=shapes or by == "shape",
+        shapes=shapes or by == "shape" or tokens is not None,
         stacks=stacks,
         modules=modules or by == "module",
         api=api,
@@ -264,7 +268,15 @@ def _diff(words: Sequence[str], format: str | None, by: str, sort: str | None, t
 
 
 def _report(
-    profile: Profile, *, format: str | None, by: str, depth: int | None, sort: str, top: int | None, page: Path | None
+    profile: Profile,
+    *,
+    format: str | None,
+    by: str,
+    depth: int | None,
+    sort: str,
+    top: int | None,
+    tokens: int | None,
+    page: Path | None,
 ) -> None:
     """Print the table, and write the requested page."""
     from opperf.domain.files.destination import write_text
@@ -272,7 +284,8 @@ def _report(
     from opperf.parent.reports.profile import document
     from opperf.parent.reports.profile_modules import document as tree
 
-    deliver(document(profile, by, sort, top) if depth is None else tree(profile, depth, top), format)
+    report = document(profile, by, sort, top, tokens) if depth is None else tree(profile, depth, top, tokens)
+    deliver(report, format)
     if page is not None:
         from opperf.parent.pages.profile_page import render as whole_page
 

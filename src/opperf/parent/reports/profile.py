@@ -12,9 +12,10 @@ from opperf.domain.errors import check_known
 from opperf.domain.profile import columns as profiled
 from opperf.domain.profile.columns import columns, shapes_text, step_lines
 from opperf.domain.profile.event import Profile
+from opperf.domain.profile.pace import paces
 from opperf.domain.profile.repetition import courses
 from opperf.domain.profile.rows import Row, rows
-from opperf.domain.units import format_count, format_percent, format_seconds
+from opperf.domain.units import format_count, format_flop_rate, format_percent, format_seconds
 from opperf.parent.reports.document import Block, Column, Document, Legend, Note, table
 from opperf.parent.reports.peak_memory import peak_json, peak_section
 
@@ -52,8 +53,10 @@ GAPS = 0.01
 TELLING = 0.01
 
 
-def document(profile: Profile, by: str = "name", sort: str = "self", top: int | None = None) -> Document:
-    """Return the report; `top` bounds the rows that people are shown.
+def document(
+    profile: Profile, by: str = "name", sort: str = "self", top: int | None = None, tokens: int | None = None
+) -> Document:
+    """Return the report; `top` bounds the rows that people are shown, `tokens` are those of a step.
 
     Raises `InputError` for a grouping or an order that is not known.
     """
@@ -61,14 +64,14 @@ def document(profile: Profile, by: str = "name", sort: str = "self", top: int | 
     ordered_rows = sorted(rows(profile, by), key=lambda row: -getattr(row, SORTS[sort]))
     first, *others = columns(by, ordered_rows[:top])
     choices = [*_NAME_COLUMNS, Column(None, first.title, first.value, least=20), *map(_show, others)]
-    words = _caption(profile, first.title, ordered_rows)
+    words = [*_caption(profile, first.title, ordered_rows), *pace_lines(profile, tokens)]
     words += [
         f"note: {note}"
         for note in (*_long_calls(profile, ordered_rows[:top]), *_waits(ordered_rows[:top]), *profile.notes)
     ]
     blocks: list[Block] = [table(choices, ordered_rows, top=top), *map(Note, words), Legend(LEGEND)]
     blocks += peak_section(profile, top)
-    return Document("opperf profile", blocks, partial(_document, profile, by, ordered_rows))
+    return Document("opperf profile", blocks, partial(_document, profile, by, ordered_rows, tokens))
 
 
 def _show(column: profiled.Column) -> Column[Row]:
@@ -140,7 +143,27 @@ def _process(number: int, facts: Mapping[str, object]) -> str:
     return ": ".join(text for text in (process, framework, words) if text)
 
 
-def _document(profile: Profile, by: str, table_rows: Sequence[Row]) -> dict[str, object]:
+def pace_lines(profile: Profile, tokens: int | None) -> list[str]:
+    """Say how many tokens or samples each process works through; nothing where nobody wants to know."""
+    if tokens is None:
+        return []
+    lines = []
+    for pace in paces(profile, tokens):
+        line = f"{tokens:,} tokens or samples a step: {format_count(round(pace.per_second, 1))} a second"
+        if pace.flop_rate is not None:
+            line += f"; {format_flop_rate(pace.flop_rate)} of products and convolutions"
+        if pace.peak_share is not None:
+            line += f", {format_percent(pace.peak_share, digits=2)} of the machine's peak"
+        lines.append(line)
+    return lines[:MOST_PROCESSES] or [f"no steps were recognized, so that {tokens:,} a step are no rate"]
+
+
+def paces_json(profile: Profile, tokens: int | None) -> dict[str, object]:
+    """Return the paces for programs, by their key; nothing where nobody wants to know."""
+    return {} if tokens is None else {"paces": [asdict(pace) for pace in paces(profile, tokens)]}
+
+
+def _document(profile: Profile, by: str, table_rows: Sequence[Row], tokens: int | None) -> dict[str, object]:
     return {
         "schema_version": SCHEMA_VERSION,
         "processes": {str(number): dict(facts) for number, facts in profile.processes.items()},
@@ -148,6 +171,7 @@ def _document(profile: Profile, by: str, table_rows: Sequence[Row]) -> dict[str,
         "steps": [asdict(course) for course in courses(profile)],
         "rows": [{name: getattr(row, field) for name, field in NAMES.items()} for row in table_rows],
         **peak_json(profile),
+        **paces_json(profile, tokens),
         "notes": list(profile.notes),
     }
 

@@ -13,7 +13,7 @@ from opperf.domain.profile.repetition import courses
 from opperf.domain.units import format_bytes, format_count, format_percent, format_seconds
 from opperf.parent.reports.document import Block, Column, Document, Legend, Note, table
 from opperf.parent.reports.peak_memory import peak_json, peak_section
-from opperf.parent.reports.profile import SCHEMA_VERSION, processes_lines
+from opperf.parent.reports.profile import SCHEMA_VERSION, pace_lines, paces_json, processes_lines
 
 #: What a column says, where its title does not.
 LEGEND = {
@@ -51,7 +51,7 @@ COLUMNS: tuple[Column[ModuleRow], ...] = (
 )
 
 
-def document(profile: Profile, depth: int, top: int | None = None) -> Document:
+def document(profile: Profile, depth: int, top: int | None = None, tokens: int | None = None) -> Document:
     """Return the report; raises `InputError` for a profile that names no modules."""
     if not has_modules(profile):
         frameworks = {str(facts.get("framework")) for facts in profile.processes.values() if facts.get("framework")}
@@ -63,13 +63,13 @@ def document(profile: Profile, depth: int, top: int | None = None) -> Document:
         )
     tree = module_rows(profile, depth)
     blocks: list[Block] = [table(COLUMNS, tree, top=top)]
-    blocks += [Note(line) for line in (*processes_lines(profile), *step_lines(profile))]
+    blocks += [Note(line) for line in (*processes_lines(profile), *step_lines(profile), *pace_lines(profile, tokens))]
     blocks += [Legend(LEGEND), *peak_section(profile, top)]
     blocks += [Note(f"note: {note}") for note in profile.notes]
-    return Document("opperf profile", blocks, partial(_json, profile, depth, tree))
+    return Document("opperf profile", blocks, partial(_json, profile, depth, tree, tokens))
 
 
-def _json(profile: Profile, depth: int, tree: tuple[ModuleRow, ...]) -> dict[str, object]:
+def _json(profile: Profile, depth: int, tree: tuple[ModuleRow, ...], tokens: int | None) -> dict[str, object]:
     return {
         "schema_version": SCHEMA_VERSION,
         "processes": {str(number): dict(facts) for number, facts in profile.processes.items()},
@@ -78,5 +78,6 @@ def _json(profile: Profile, depth: int, tree: tuple[ModuleRow, ...]) -> dict[str
         "steps": [asdict(course) for course in courses(profile)],
         "rows": [asdict(row) for row in tree],
         **peak_json(profile),
+        **paces_json(profile, tokens),
         "notes": list(profile.notes),
     }

@@ -9,7 +9,7 @@ from tests.unit.domain.profile.test_module_tree import STEP, call
 from tests.unit.domain.profile.test_peak_memory import PROFILE as PEAK
 
 from opperf.domain.errors import InputError
-from opperf.domain.profile.event import Profile
+from opperf.domain.profile.event import Event, Profile
 from opperf.parent.commands.profile import check_rows
 from opperf.parent.reports import render
 from opperf.parent.reports.profile_modules import document
@@ -55,3 +55,30 @@ def test_what_was_alive_at_the_peak_of_memory_is_a_table_below_every_profile() -
 
 def test_people_see_as_many_rows_of_the_peak_as_of_operators() -> None:
     assert "1 more row: `--format json` has all" in render(PEAK, "console", top=1)
+
+
+#: Two steps of 50 ms, each with a product of 2 GFLOP, on a machine that does 100 GFLOP/s.
+PACED = Profile(
+    tuple(
+        event
+        for begin in (0, 50_000_000)
+        for event in (
+            Event("step", "step", begin, 50_000_000, 1, "main"),
+            Event("aten::mm", "operator", begin + 9, 9_000_000, 1, "main", module="Net", flops=2_000_000_000),
+        )
+    ),
+    processes={1: {"peak_flop_rate": 100e9}},
+)
+LINE = "2,048 tokens or samples a step: 41.0 k a second; 40.0 GFLOP/s of products and convolutions, 40 % of the machine"
+
+
+def test_tokens_of_a_step_become_a_rate_and_a_share_of_the_peak() -> None:
+    assert LINE in render(PACED, "md", tokens=2048)
+    assert LINE in render(document(PACED, 1, tokens=2048), "md")
+    (pace,) = json.loads(render(PACED, "json", tokens=2048))["paces"]
+    assert (pace["per_second"], pace["flop_rate"], pace["peak_share"]) == (40960, 40e9, 0.4)
+
+
+def test_a_profile_without_steps_says_that_it_has_no_rate() -> None:
+    profile = Profile((call("mm", 0, 10),), processes={1: {}})
+    assert "no steps were recognized, so that 9 a step are no rate" in render(profile, "md", tokens=9)
