@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from opperf.catalog import inplace
 from opperf.catalog.definition import DIRECTIONS, EVERY_DIRECTION, FORWARD_ONLY, Operator
@@ -123,6 +124,9 @@ _ELEMENTWISE_UNARY = (
 # The default cases have equal shapes; shapes that broadcast are allowed, and `broadcast` measures them.
 
 
+EQUAL_SHAPES = {size: (shape, shape) for size, shape in ELEMENTWISE.items()}
+
+
 def _binary(
     name: str,
     summary: str,
@@ -134,17 +138,19 @@ def _binary(
     result: str | None = None,
     aliasing: tuple[str, ...] = (),
     aliases: tuple[str, ...] = (),
+    shapes: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]] = EQUAL_SHAPES,
+    category: str = "elementwise_binary",
 ) -> Operator:
     """Declare `name`; `left` and `right` bound the values, `smooth` operators have a gradient worth measuring."""
     outputs = broadcast_outputs(result)
     return Operator(
         name=name,
-        category="elementwise_binary",
+        category=category,
         summary=summary,
         inputs=("lhs", "rhs"),
         sizes={
-            size: {"lhs": TensorSpec(shape, dtype, range=left), "rhs": TensorSpec(shape, dtype, range=right)}
-            for size, shape in ELEMENTWISE.items()
+            size: {"lhs": TensorSpec(lhs, dtype, range=left), "rhs": TensorSpec(rhs, dtype, range=right)}
+            for size, (lhs, rhs) in shapes.items()
         },
         outputs=outputs,
         flops=each_output(1, outputs),
@@ -278,32 +284,10 @@ SHAPES = {
 }
 
 
-def _broadcast(
-    name: str,
-    summary: str,
-    *,
-    left: tuple[float, float] = (-1.0, 1.0),
-    right: tuple[float, float] = (-1.0, 1.0),
-    result: str | None = None,
-    aliasing: tuple[str, ...] = (),
-    aliases: tuple[str, ...] = (),
-) -> Operator:
-    outputs = broadcast_outputs(result)
-    return Operator(
-        name=name,
-        category="broadcast",
-        summary=summary,
-        inputs=("lhs", "rhs"),
-        sizes={
-            size: {"lhs": TensorSpec(lhs, range=left), "rhs": TensorSpec(rhs, range=right)}
-            for size, (lhs, rhs) in SHAPES.items()
-        },
-        outputs=outputs,
-        flops=each_output(1, outputs),
-        directions=FORWARD_ONLY if result else EVERY_DIRECTION,
-        differentiable=() if result else ("lhs", "rhs"),
-        aliasing=aliasing,
-        aliases=aliases,
+def _broadcast(name: str, summary: str, *, result: str | None = None, **more: Any) -> Operator:
+    smooth = result is None
+    return _binary(
+        name, f"{summary}, broadcasting", shapes=SHAPES, category="broadcast", smooth=smooth, result=result, **more
     )
 
 
@@ -312,20 +296,20 @@ def _to_shape(case: Case) -> tuple[TensorSpec, ...]:
 
 
 _BROADCAST = (
-    _broadcast("broadcast_add", "the sum, broadcasting", aliasing=("backward",), aliases=("broadcast_plus",)),
+    _broadcast("broadcast_add", "the sum", aliasing=("backward",), aliases=("broadcast_plus",)),
     _broadcast(
         "broadcast_subtract",
-        "the difference, broadcasting",
+        "the difference",
         aliasing=("backward",),
         aliases=("broadcast_sub", "broadcast_minus"),
     ),
-    _broadcast("broadcast_multiply", "the product, broadcasting", aliases=("broadcast_mul",)),
-    _broadcast("broadcast_divide", "the quotient, broadcasting", right=(0.5, 2.0), aliases=("broadcast_div",)),
-    _broadcast("broadcast_power", "the power, broadcasting", left=(0.1, 2.0)),
-    _broadcast("broadcast_maximum", "the larger, broadcasting"),
-    _broadcast("broadcast_minimum", "the smaller, broadcasting"),
-    _broadcast("broadcast_equal", "whether both are equal, broadcasting", result="bool"),
-    _broadcast("broadcast_greater", "whether the left is larger, broadcasting", result="bool"),
+    _broadcast("broadcast_multiply", "the product", aliases=("broadcast_mul",)),
+    _broadcast("broadcast_divide", "the quotient", right=(0.5, 2.0), aliases=("broadcast_div",)),
+    _broadcast("broadcast_power", "the power", left=(0.1, 2.0)),
+    _broadcast("broadcast_maximum", "the larger"),
+    _broadcast("broadcast_minimum", "the smaller"),
+    _broadcast("broadcast_equal", "whether both are equal", result="bool"),
+    _broadcast("broadcast_greater", "whether the left is larger", result="bool"),
     Operator(
         name="broadcast_to",
         category="broadcast",
