@@ -20,6 +20,7 @@ from opperf.child.backends.array_api.libraries import COMPAT, load
 from opperf.child.backends.arrays import rules as array_rules
 from opperf.child.backends.binding import Binding
 from opperf.child.backends.common import threads
+from opperf.child.backends.common.values import as_complex
 from opperf.child.backends.naming.paths import Refusal, function_at
 from opperf.child.backends.naming.signatures import Functions, Rules
 from opperf.child.measure.block import ProcessClock
@@ -93,9 +94,8 @@ class ArrayApiBackend(Backend):
         """Return an array, computed."""
         if strides is not None:
             raise Unsupported("the array API standard has no strides", slug="no_strides")
-        if dtype.startswith("complex") and host.size == 2 * math.prod(shape):
-            host = host.view(f"complex{16 * host.itemsize}")
-        array = self.xp.asarray(host.astype(ON_HOST[dtype]).reshape(tuple(shape)), dtype=self.dtype(dtype))
+        values = as_complex(host, shape, dtype).astype(ON_HOST[dtype]).reshape(tuple(shape))
+        array = self.xp.asarray(values, dtype=self.dtype(dtype))
         self.wait([array])
         return array
 

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from opperf.domain.backend import HostValue
+from opperf.domain.backend import HostValue, Unsupported
+from opperf.domain.tensor import row_major
 
 #: How far two calls of one program may differ, relative and absolute.
 RTOL, ATOL = 1e-3, 1e-5
@@ -42,6 +43,44 @@ def constant(value: Any) -> object:
     except TypeError:
         return object()
     return type(value), repr(value), value
+
+
+def as_complex(host: Any, shape: Sequence[int], dtype: str) -> Any:
+    """Return a NumPy array of numbers for a shape; of a complex type they may come as pairs of real ones."""
+    if dtype.startswith("complex") and host.size == 2 * math.prod(shape):
+        return host.view(f"complex{16 * host.itemsize}")
+    return host
+
+
+def refuse_strides(strides: Sequence[int] | None, shape: Sequence[int], tensors: str) -> None:
+    """Refuse other strides than those of elements in a row, for `tensors` that have no others."""
+    if strides is not None and tuple(strides) != row_major(shape):
+        raise Unsupported(
+            f"strides {list(strides)} were requested, but {tensors} are row-major",
+            slug="no_strides",
+            hint="leave out `strides`",
+        )
+
+
+def function_of(
+    leaves: Sequence[Any], varies: Callable[[Any], bool], rebuild: Callable[[list[Any]], Any]
+) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """Return a call as a function of those of its values that vary, and these; `rebuild` calls with all values.
+
+    >>> function, values = function_of([1, "a", 2], lambda leaf: isinstance(leaf, int), lambda leaves: leaves)
+    >>> function(*values), function(3, 4)
+    ([1, 'a', 2], [3, 'a', 4])
+    """
+    places = [i for i, leaf in enumerate(leaves) if varies(leaf)]
+    static = [None if i in places else leaf for i, leaf in enumerate(leaves)]
+
+    def call(*values: Any) -> Any:
+        filled = list(static)
+        for i, value in zip(places, values, strict=True):
+            filled[i] = value
+        return rebuild(filled)
+
+    return call, tuple(leaves[i] for i in places)
 
 
 def element_types(read: Callable[[str], Any], names: Iterable[str]) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from weakref import WeakKeyDictionary
 
 import jax
 
-from opperf.child.backends.common.values import constant
+from opperf.child.backends.common.values import constant, function_of
 from opperf.child.backends.jax import hlo
 from opperf.domain.call import Work
 from opperf.domain.dataclass import dataclass
@@ -91,18 +91,12 @@ def function_of_tensors(
 ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """Return the call as a function of its tensors alone, and those tensors, also from within lists."""
     leaves, structure = jax.tree_util.tree_flatten((arguments, keywords))
-    places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, jax.Array)]
-    tensors = tuple(leaves[i] for i in places)
-    static = [None if i in places else leaf for i, leaf in enumerate(leaves)]
 
-    def call(*tensors: Any) -> Any:
-        values = list(static)
-        for i, tensor in zip(places, tensors, strict=True):
-            values[i] = tensor
+    def rebuild(values: list[Any]) -> Any:
         positional, keywords = jax.tree_util.tree_unflatten(structure, values)
         return function(*positional, **keywords)
 
-    return call, tensors
+    return function_of(leaves, lambda leaf: isinstance(leaf, jax.Array), rebuild)
 
 
 def _plan(executable: Any) -> Memory | None:

@@ -16,7 +16,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ import numpy as np
 from opperf.child.backends import keras
 from opperf.child.backends.binding import Binding, bindings
 from opperf.child.backends.common import threads
-from opperf.child.backends.common.values import ATOL, RTOL, agree
+from opperf.child.backends.common.values import ATOL, RTOL, agree, as_complex, refuse_strides
 from opperf.child.backends.jax import capture, functions, gradients, kernels, outstanding, programs
 from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import Backend, HostValue, KernelWatch, Unsupported
@@ -37,7 +36,7 @@ from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Counts, Memory
 from opperf.domain.plan import Side
-from opperf.domain.tensor import ITEM_SIZES, STRING, TensorSpec, row_major
+from opperf.domain.tensor import ITEM_SIZES, STRING, TensorSpec
 
 #: Whether arrays can be put on a device without memory that NumPy knows of.
 _TAKES_ALIAS = "may_alias" in inspect.signature(jax.device_put).parameters
@@ -107,15 +106,8 @@ class JaxBackend(Backend):
 
     def tensor(self, host: Any, shape: Sequence[int], dtype: str, strides: Sequence[int] | None) -> Any:
         """Return an array on the device, in memory of XLA's own: NumPy's may lie at any address."""
-        if strides is not None and tuple(strides) != row_major(shape):
-            raise Unsupported(
-                f"strides {list(strides)} were requested, but JAX arrays are row-major",
-                slug="no_strides",
-                hint="leave out `strides`",
-            )
-        if dtype.startswith("complex") and host.size == 2 * prod(shape):
-            host = host.view(f"complex{16 * host.itemsize}")
-        values = host.astype(self.dtype(dtype)).reshape(tuple(shape))
+        refuse_strides(strides, shape, "JAX arrays")
+        values = as_complex(host, shape, dtype).astype(self.dtype(dtype)).reshape(tuple(shape))
         if not _TAKES_ALIAS:  # JAX before 0.4.31: `array` copies
             return jax.device_put(jnp.array(values, copy=True), self.device).block_until_ready()
         return jax.device_put(values, self.device, may_alias=False).block_until_ready()

@@ -8,7 +8,6 @@ was allocated in all, so that sum is not given.
 
 from __future__ import annotations
 
-import math
 import tracemalloc
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -21,7 +20,7 @@ import numpy as np
 
 from opperf.child.backends.binding import Binding, bindings
 from opperf.child.backends.common import threads
-from opperf.child.backends.common.values import ATOL, RTOL, agree
+from opperf.child.backends.common.values import ATOL, RTOL, agree, as_complex
 from opperf.child.backends.numpy import build, functions, native_loop
 from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import Backend, HostValue, NativeLoop, Unsupported
@@ -78,9 +77,7 @@ class NumpyBackend(Backend):
 
     def tensor(self, host: Any, shape: Sequence[int], dtype: str, strides: Sequence[int] | None) -> Any:
         """Return an array; with strides, a view of a buffer that just holds it."""
-        if dtype.startswith("complex") and host.size == 2 * math.prod(shape):
-            host = host.view(f"complex{16 * host.itemsize}")
-        array = host.astype(self.dtype(dtype)).reshape(tuple(shape))
+        array = as_complex(host, shape, dtype).astype(self.dtype(dtype)).reshape(tuple(shape))
         return array if strides is None or array.size == 0 else _stride(array, strides)
 
     def dtype(self, name: str) -> Any:

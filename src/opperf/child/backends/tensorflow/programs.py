@@ -15,6 +15,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from opperf.child.backends.common.values import function_of
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Bound, Work
 from opperf.domain.measurement import compile_time
@@ -86,18 +87,12 @@ def _lack(error: Exception, mode: str) -> Unsupported | None:
 def function_of_tensors(bound: Bound) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """Return the call as a function of its tensors alone, and those tensors, also from within lists."""
     call_arguments = (bound.arguments, dict(bound.keywords))
-    leaves = tf.nest.flatten(call_arguments)
-    places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, TENSORS)]
-    static = [None if i in places else leaf for i, leaf in enumerate(leaves)]
 
-    def call(*tensors: Any) -> Any:
-        values = list(static)
-        for i, tensor in zip(places, tensors, strict=True):
-            values[i] = tensor
+    def rebuild(values: list[Any]) -> Any:
         positional, keywords = tf.nest.pack_sequence_as(call_arguments, values)
         return bound.function(*positional, **keywords)
 
-    return call, tuple(leaves[i] for i in places)
+    return function_of(tf.nest.flatten(call_arguments), lambda leaf: isinstance(leaf, TENSORS), rebuild)
 
 
 def headline(error: Exception) -> str:

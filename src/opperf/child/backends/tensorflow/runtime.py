@@ -21,7 +21,7 @@ import tensorflow as tf
 from opperf.child.backends import keras
 from opperf.child.backends.binding import Binding, bindings
 from opperf.child.backends.common import threads
-from opperf.child.backends.common.values import ATOL, RTOL, agree, element_types
+from opperf.child.backends.common.values import ATOL, RTOL, agree, as_complex, element_types, refuse_strides
 from opperf.child.backends.tensorflow import capture, functions, gradients, programs, recording
 from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import Backend, HostValue, Unsupported
@@ -30,7 +30,7 @@ from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Memory
 from opperf.domain.plan import Side
-from opperf.domain.tensor import ITEM_SIZES, STRING, TensorSpec, row_major
+from opperf.domain.tensor import ITEM_SIZES, STRING, TensorSpec
 
 #: TensorFlow has all element types of numbers that opperf knows but one; old releases lack some of 8 bits.
 DTYPES = element_types(tf.as_dtype, [name for name in ITEM_SIZES if name not in ("complex32", STRING)])
@@ -92,15 +92,9 @@ class TensorflowBackend(Backend):
 
     def tensor(self, host: Any, shape: Sequence[int], dtype: str, strides: Sequence[int] | None) -> Any:
         """Return a tensor on the device, in memory of TensorFlow's own."""
-        if strides is not None and tuple(strides) != row_major(shape):
-            raise Unsupported(
-                f"strides {list(strides)} were requested, but TensorFlow's tensors are row-major",
-                slug="no_strides",
-                hint="leave out `strides`",
-            )
-        if dtype.startswith("complex") and host.size == 2 * prod(shape):
-            host = host.view(f"complex{16 * host.itemsize}")
-        return tf.constant(host.astype(self.dtype(dtype).as_numpy_dtype).reshape(tuple(shape)))
+        refuse_strides(strides, shape, "TensorFlow's tensors")
+        values = as_complex(host, shape, dtype).astype(self.dtype(dtype).as_numpy_dtype)
+        return tf.constant(values.reshape(tuple(shape)))
 
     def dtype(self, name: str) -> Any:
         """Return `tf.float32` and the like."""
