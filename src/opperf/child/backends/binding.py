@@ -185,8 +185,23 @@ def composition(
 
     Without `positional` it takes the neutral arguments that its own are called by.
     """
-    names = ", ".join(signature(function).parameters) if positional is None else positional
-    return Call(f"composition:{function.__name__}", parameters(names), parameters(keywords), function, note, **more)
+    if positional is None:
+        positional, keywords = arguments_of(function)
+    return Call(
+        f"composition:{function.__name__}", parameters(positional), parameters(keywords), function, note, **more
+    )
+
+
+def arguments_of(function: Callable[..., Any], begin: int = 0) -> tuple[str, str]:
+    """Return the lists of a function's own arguments from one on: by name go those that may be left out, or must.
+
+    >>> arguments_of(lambda data, axis, keepdims=False: None)
+    ('data, axis', 'keepdims=keepdims')
+    """
+    own = [*signature(function).parameters.values()][begin:]
+    by_name = [one.name for one in own if one.kind is one.KEYWORD_ONLY or one.default is not one.empty]
+    by_place = [one.name for one in own if one.kind is one.POSITIONAL_OR_KEYWORD and one.name not in by_name]
+    return ", ".join(by_place), ", ".join(f"{name}={name}" for name in by_name)
 
 
 def compositions(**functions: tuple[Callable[..., Any], str]) -> dict[str, Binding]:

@@ -32,8 +32,8 @@ def addcdiv(data: Any, lhs: Any, rhs: Any, value: float = 1.0) -> Any:
 #: Of three arrays, element by element.
 TERNARY: Mapping[str, Binding] = {
     "lerp": composition(lerp, note="a difference, a product and a sum"),
-    "addcmul": composition(addcmul, "data, lhs, rhs", "value=value", note="two products and a sum"),
-    "addcdiv": composition(addcdiv, "data, lhs, rhs", "value=value", note="a quotient, a product and a sum"),
+    "addcmul": composition(addcmul, note="two products and a sum"),
+    "addcdiv": composition(addcdiv, note="a quotient, a product and a sum"),
 }
 
 

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import mxnet as mx
 
-from opperf.child.backends.binding import Call, parameters
+from opperf.child.backends.binding import Call, arguments_of, parameters
 from opperf.child.backends.mxnet.registry import RegisteredOperator
 from opperf.domain.dataclass import dataclass
 
@@ -54,7 +54,7 @@ def adjust(path: str, positional: str, keywords: str = "", *, settle: Callable[.
 
 def composition(
     function: Callable[..., Any],
-    positional: str,
+    positional: str | None = None,
     keywords: str = "",
     *,
     note: str,
@@ -62,7 +62,12 @@ def composition(
     settle: Callable[..., CallSpec] | None = None,
     **more: Any,
 ) -> Call:
-    """Write down a composition of the operators that `note` names; `settle`, when given, returns it with arguments."""
+    """Write down a composition of the operators that `note` names; `settle`, when given, returns it with arguments.
+
+    Without `positional` it takes the neutral arguments that those of `settle`, or its own, are called by.
+    """
+    if positional is None:
+        positional, keywords = arguments_of(function, 1) if settle is None else arguments_of(settle)
     stand_in = Composition(function, numpy) if settle is None else CallAdjustment(settle)
     path = f"composition:{function.__name__}"
     return Call(path, parameters(positional), parameters(keywords), stand_in, note, **more)

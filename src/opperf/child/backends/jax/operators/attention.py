@@ -35,9 +35,9 @@ def top_k_routing(logits: Any, k: int) -> Any:
 
 BINDINGS: dict[str, Binding] = {
     # Attention in JAX: `jax.nn.dot_product_attention`, which has heads after the length.
-    "scaled_dot_product_attention": composition(attention, "query, key, value, causal", note=NOTE),
+    "scaled_dot_product_attention": composition(attention, note=NOTE),
     "causal_attention": composition(attention, "query, key, value, True", note=NOTE),
-    "grouped_query_attention": composition(attention, "query, key, value, causal", note=NOTE),
+    "grouped_query_attention": composition(attention, note=NOTE),
     **compositions(
         multi_head_attention=(
             multi_head_attention,

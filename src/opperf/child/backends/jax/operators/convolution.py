@@ -110,7 +110,7 @@ def _windows(data: Any, kernel: Widths, stride: Widths, padding: Widths) -> tupl
 
 
 def _pool(function: Any, of: str) -> Call:
-    return composition(function, "data, kernel, stride, padding", note=f"jax.lax.reduce_window of {of}")
+    return composition(function, note=f"jax.lax.reduce_window of {of}")
 
 
 BINDINGS: dict[str, Binding] = {
@@ -128,8 +128,6 @@ BINDINGS: dict[str, Binding] = {
     **{name: _pool(avg_pool, "jax.lax.add, and a division") for name in ("avg_pool1d", "avg_pool2d", "avg_pool3d")},
     **global_pools("jax.numpy", "data"),
     "adaptive_avg_pool2d": Missing("JAX has no pooling over windows of several sizes"),
-    "lp_pool2d": composition(
-        lp_pool, "data, kernel, stride, power", note="a power, jax.lax.reduce_window of jax.lax.add, and a root"
-    ),
+    "lp_pool2d": composition(lp_pool, note="a power, jax.lax.reduce_window of jax.lax.add, and a root"),
     **functions("jax.numpy.fft", {("a=data", ""): "fft ifft rfft irfft fft2 rfft2"}),
 }

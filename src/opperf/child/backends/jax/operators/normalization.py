@@ -68,13 +68,12 @@ def dropout(key: Any, data: Any, rate: float, training: bool | None) -> Any:
 BINDINGS: dict[str, Binding] = {
     "batch_norm": composition(
         batch_norm,
-        "data, weight, bias, running_mean, running_var, training, epsilon",
         note=f"{STANDARDIZE}; running statistics are not updated",
     ),
     **normalizations(nn.standardize, STANDARDIZE),
-    "rms_norm": composition(rms_norm, "data, weight, epsilon", note="jax.numpy.square, mean and jax.lax.rsqrt"),
-    "l2_normalize": composition(l2_normalize, "data, axis, epsilon", note="jax.numpy.square, sum, sqrt and a division"),
-    "softmin": composition(softmin, "data, axis", note="jax.nn.softmax of the negative"),
+    "rms_norm": composition(rms_norm, note="jax.numpy.square, mean and jax.lax.rsqrt"),
+    "l2_normalize": composition(l2_normalize, note="jax.numpy.square, sum, sqrt and a division"),
+    "softmin": composition(softmin, note="jax.nn.softmax of the negative"),
     "dropout": Call(
         "composition:dropout",
         (KEY, *parameters("data, rate, training")),

@@ -47,7 +47,7 @@ BINDINGS: dict[str, Binding] = {
     # JAX's brackets and layouts.
     **gaps("shapes are constants when JAX compiles, so there is nothing to compute", "shape_array size_array"),
     **gaps("a JAX array caches its host copy, so only the first conversion does any work", "item to_numpy"),
-    "to_device": composition(to_device, "data, device", adapt={"device": device}, note="jax.device_put"),
+    "to_device": composition(to_device, adapt={"device": device}, note="jax.device_put"),
     **gaps("XLA chooses the layout of arrays; users cannot", "contiguous"),
     **compositions(get_item=(lambda data, index: data[index], "`data[index]`")),
 }

@@ -59,16 +59,15 @@ BINDINGS: dict[str, Binding] = {
     # Sparse matrices in JAX (`jax.experimental.sparse`): compressed rows (BCSR), and coordinates (BCOO).
     #
     # A program must know the size of its results, so a result has room for every element that might be stored.
-    "to_csr": composition(to_csr, "data, room", derive={"room": _room}, note="jax.experimental.sparse.BCSR.fromdense"),
+    "to_csr": composition(to_csr, derive={"room": _room}, note="jax.experimental.sparse.BCSR.fromdense"),
     "csr_to_dense": composition(
-        csr_to_dense, "data", adapt={"data": BCSR.fromdense}, note="jax.experimental.sparse.BCSR.todense"
+        csr_to_dense, adapt={"data": BCSR.fromdense}, note="jax.experimental.sparse.BCSR.todense"
     ),
     "csr_matmul": composition(
         operator.matmul, "lhs, rhs", adapt={"lhs": BCSR.fromdense}, note="`lhs @ rhs` of jax.experimental.sparse.BCSR"
     ),
     "csr_matmul_transposed": composition(
         csr_matmul_transposed,
-        "lhs, rhs",
         adapt={"lhs": BCOO.fromdense},
         note="`lhs.T @ rhs` of jax.experimental.sparse.BCOO; BCSR has no transpose",
     ),
@@ -77,7 +76,7 @@ BINDINGS: dict[str, Binding] = {
     ),
     "csr_multiply": PAIRS,
     "csr_square": composition(
-        csr_square, "data", adapt={"data": BCSR.fromdense}, note="jax.numpy.square of BCSR's stored elements"
+        csr_square, adapt={"data": BCSR.fromdense}, note="jax.numpy.square of BCSR's stored elements"
     ),
     "row_sparse_to_dense": composition(
         csr_to_dense, "stored", derive=ROWS, note="jax.experimental.sparse.BCOO.todense, of whole rows"

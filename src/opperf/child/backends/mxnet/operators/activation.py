@@ -167,8 +167,8 @@ BINDINGS: dict[str, Binding] = {
     "sigmoid": call("nd.sigmoid", "data", also=("npx.sigmoid",)),
     "tanh": call("nd.tanh", "data", also=("np.tanh",)),
     "gelu": adjust("nd.LeakyReLU", "data", "approximate=approximate", settle=_gelu),
-    "silu": composition(silu, "data", note="nd.sigmoid and a product, composed"),
-    "mish": composition(mish, "data", note="nd.Activation (softrelu), nd.tanh and a product, composed"),
+    "silu": composition(silu, note="nd.sigmoid and a product, composed"),
+    "mish": composition(mish, note="nd.Activation (softrelu), nd.tanh and a product, composed"),
     "leaky_relu": call("nd.LeakyReLU", "data", "act_type='leaky', slope=slope"),
     "elu": call("nd.LeakyReLU", "data", "act_type='elu', slope=alpha"),
     "selu": call(
@@ -179,17 +179,15 @@ BINDINGS: dict[str, Binding] = {
     ),
     "softplus": call("nd.Activation", "data", "act_type='softrelu'"),
     "softsign": call("nd.softsign", "data"),
-    "log_sigmoid": composition(log_sigmoid, "data", note="nd.Activation (softrelu) between two sign changes, composed"),
+    "log_sigmoid": composition(log_sigmoid, note="nd.Activation (softrelu) between two sign changes, composed"),
     "hard_sigmoid": call("nd.hard_sigmoid", "data", f"alpha={1 / 6}, beta=0.5"),
-    "hard_swish": composition(hard_swish, "data", note="nd.hard_sigmoid and a product, composed"),
+    "hard_swish": composition(hard_swish, note="nd.hard_sigmoid and a product, composed"),
     "prelu": call("nd.LeakyReLU", "data=data, gamma=weight", "act_type='prelu'"),
     "glu": _gate("glu", lambda F, data: F.sigmoid(data), "nd.sigmoid and a product"),
     "reglu": _gate("reglu", lambda F, data: F.relu(data), "nd.relu and a product"),
     "swiglu": _gate("swiglu", silu, "nd.sigmoid and two products"),
     "geglu": _gate("geglu", _gelu_of, GELU, "approximate=approximate"),
-    "conv_relu": composition(
-        conv_relu, "data, weight, bias", WINDOW, note="nd.Convolution and nd.relu", settle=_conv_relu
-    ),
+    "conv_relu": composition(conv_relu, note="nd.Convolution and nd.relu", settle=_conv_relu),
     "conv_batch_norm": composition(
         conv_batch_norm,
         NORMALIZED,
@@ -204,36 +202,20 @@ BINDINGS: dict[str, Binding] = {
         note="nd.Convolution, nd.BatchNorm and nd.relu",
         settle=_conv_batch_norm_relu,
     ),
-    "linear_relu": composition(
-        linear_relu, "data, weight, bias", note="nd.FullyConnected and nd.relu", settle=_linear_relu
-    ),
+    "linear_relu": composition(linear_relu, note="nd.FullyConnected and nd.relu", settle=_linear_relu),
     "linear_gelu": composition(
         linear_gelu,
-        "data, weight, bias",
-        "approximate=approximate",
         note="nd.FullyConnected and nd.LeakyReLU (gelu); nd.tanh and arithmetic where approximated",
         settle=_linear_gelu,
     ),
     "matmul_bias_activation": composition(
-        matmul_bias_activation,
-        "lhs, rhs, bias",
-        "activation=activation",
-        note="nd.dot, nd.reshape, nd.broadcast_add and nd.Activation",
+        matmul_bias_activation, note="nd.dot, nd.reshape, nd.broadcast_add and nd.Activation"
     ),
-    "add_layer_norm": composition(
-        add_layer_norm, "data, residual, weight, bias", "epsilon=epsilon", note="a sum and nd.LayerNorm"
-    ),
-    "add_rms_norm": composition(
-        add_rms_norm,
-        "data, residual, weight",
-        "epsilon=epsilon",
-        note="a sum; square, mean, rsqrt and products of `nd`",
-    ),
-    "residual_add_relu": composition(residual_add_relu, "data, residual", note="a sum and nd.relu"),
+    "add_layer_norm": composition(add_layer_norm, note="a sum and nd.LayerNorm"),
+    "add_rms_norm": composition(add_rms_norm, note="a sum; square, mean, rsqrt and products of `nd`"),
+    "residual_add_relu": composition(residual_add_relu, note="a sum and nd.relu"),
     "bias_gelu": composition(
         bias_gelu,
-        "data, bias",
-        "approximate=approximate",
         note="nd.reshape, nd.broadcast_add and nd.LeakyReLU (gelu); nd.tanh and arithmetic where approximated",
     ),
 }

@@ -122,8 +122,6 @@ def _moe_scatter(data: Any, tokens: Any, weights: Any, count: int) -> CallSpec:
 BINDINGS: dict[str, Binding] = {
     "scaled_dot_product_attention": composition(
         scaled_dot_product_attention,
-        "query, key, value",
-        "causal=causal",
         note="nd.linalg.gemm2, nd.softmax and nd.linalg.gemm2; the precomputed causal mask is added",
         settle=_attention,
     ),
@@ -135,39 +133,29 @@ BINDINGS: dict[str, Binding] = {
     ),
     "grouped_query_attention": composition(
         grouped_query_attention,
-        "query, key, value",
-        "causal=causal",
         note="nd.linalg.gemm2, nd.softmax and nd.linalg.gemm2 between nd.reshape; a causal mask is added",
         settle=_group,
     ),
     "multi_head_attention": composition(
         multi_head_attention,
-        "data, weight, bias, output_weight, output_bias, heads",
         note="nd.FullyConnected, nd.linalg.gemm2, nd.softmax, nd.linalg.gemm2 and nd.FullyConnected",
         settle=_layer,
     ),
     "rotary_embedding": composition(
         rotary_embedding,
-        "data, cosine, sine",
         adapt={"cosine": _over_heads, "sine": _over_heads},
         note="nd.split, nd.concat of the exchanged halves, nd.broadcast_mul twice and a sum",
     ),
-    "grouped_matmul": composition(
-        grouped_matmul, "data, weight", note="nd.batch_dot between nd.reshape", settle=_grouped_matmul
-    ),
+    "grouped_matmul": composition(grouped_matmul, note="nd.batch_dot between nd.reshape", settle=_grouped_matmul),
     "moe_gather": composition(
         moe_gather,
-        "data, experts",
         note="a product and a sum make keys, nd.argsort sorts them; nd.cast, a division, nd.floor and nd.take",
         settle=_moe_gather,
     ),
     "moe_scatter": composition(
         moe_scatter,
-        "data, tokens, weights, count",
         note="nd.reshape, nd.broadcast_mul, and nd._internal._backward_gather_nd, which sums rows at points",
         settle=_moe_scatter,
     ),
-    "top_k_routing": composition(
-        top_k_routing, "logits", "k=k", note="nd.softmax, nd.topk, nd.sum and nd.broadcast_div"
-    ),
+    "top_k_routing": composition(top_k_routing, note="nd.softmax, nd.topk, nd.sum and nd.broadcast_div"),
 }

@@ -35,7 +35,7 @@ def _fill(name: str, initializer: Any, initializer_name: str) -> Call:
         return weights
 
     fill.__name__ = name
-    return composition(fill, "shape, dtype", note=f"nd.empty and mx.init.{initializer_name}")
+    return composition(fill, note=f"nd.empty and mx.init.{initializer_name}")
 
 
 BINDINGS: dict[str, Binding] = {

@@ -127,13 +127,13 @@ BINDINGS: dict[str, Binding] = {
         "np",
         {("x=data", ""): "nan_to_num", ("x1=lhs, x2=rhs", ""): "arctan2 copysign bitwise_and bitwise_or bitwise_xor"},
     ),
-    "frac": composition(frac, "data", note="nd.trunc and a difference, composed"),
-    "floor_divide": composition(floor_divide, "lhs, rhs", note="nd.broadcast_div and nd.floor, composed"),
-    "logaddexp": composition(logaddexp, "lhs, rhs", note="maximum, difference, exp and log1p of `nd`, composed"),
+    "frac": composition(frac, note="nd.trunc and a difference, composed"),
+    "floor_divide": composition(floor_divide, note="nd.broadcast_div and nd.floor, composed"),
+    "logaddexp": composition(logaddexp, note="maximum, difference, exp and log1p of `nd`, composed"),
     # MXNet has no functions of three tensors, element by element; they are composed of arithmetic.
-    "lerp": composition(lerp, "start, end, weight", note="a difference, a product and a sum, composed"),
-    "addcmul": composition(addcmul, "data, lhs, rhs", "value=value", note="two products and a sum, composed"),
-    "addcdiv": composition(addcdiv, "data, lhs, rhs", "value=value", note="a quotient, a product and a sum, composed"),
+    "lerp": composition(lerp, note="a difference, a product and a sum, composed"),
+    "addcmul": composition(addcmul, note="two products and a sum, composed"),
+    "addcdiv": composition(addcdiv, note="a quotient, a product and a sum, composed"),
     "set_item": Call(
         "composition:set_item", parameters("data, updates"), function=set_item, note="`data[:] = updates`"
     ),

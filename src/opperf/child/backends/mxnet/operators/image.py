@@ -105,8 +105,8 @@ BINDINGS: dict[str, Binding] = {
     ),
     "upsample_nearest": call("nd.UpSampling", "data", "scale=scale, sample_type='nearest'"),
     "upsample_bilinear": _bilinear(),
-    "grid_sample": composition(grid_sample, "data, grid", note="nd.transpose of the grid and nd.BilinearSampler"),
-    "pixel_shuffle": composition(pixel_shuffle, "data", "factor=factor", note="nd.reshape and nd.transpose"),
+    "grid_sample": composition(grid_sample, note="nd.transpose of the grid and nd.BilinearSampler"),
+    "pixel_shuffle": composition(pixel_shuffle, note="nd.reshape and nd.transpose"),
     "depth_to_space": call("nd.depth_to_space", "data", "block_size=factor"),
     "space_to_depth": call("nd.space_to_depth", "data", "block_size=factor"),
     "im2col": call(
@@ -121,29 +121,24 @@ BINDINGS: dict[str, Binding] = {
         },
     ),
     "image_to_gray": composition(
-        image_to_gray, "data, weights", derive=WEIGHTS, note="np.dot with three precomputed weights", numpy=True
+        image_to_gray, derive=WEIGHTS, note="np.dot with three precomputed weights", numpy=True
     ),
     "image_adjust_brightness": call("nd.image.random_brightness", "data", "min_factor=factor, max_factor=factor"),
     "image_adjust_contrast": call("nd.image.random_contrast", "data", "min_factor=factor, max_factor=factor"),
     "image_adjust_saturation": composition(
         image_adjust_saturation,
-        "data, weights",
-        "factor=factor",
         derive=WEIGHTS,
         note="np.dot, products and a sum: nd.image.random_saturation is wrong",
         numpy=True,
     ),
     "image_adjust_hue": composition(
         image_adjust_hue,
-        "data, turn",
         derive={"turn": DERIVED["turn"]},
         note="np.dot with nine precomputed numbers; nd.image.random_hue works differently, pixel by pixel",
         numpy=True,
     ),
     "image_color_jitter": composition(
         image_color_jitter,
-        "data, weights",
-        "brightness=brightness, contrast=contrast, saturation=saturation",
         derive=WEIGHTS,
         note="products, np.dot and np.mean; nd.image.random_color_jitter draws its factors and their order",
         numpy=True,

@@ -119,8 +119,6 @@ BINDINGS: dict[str, Binding] = {
         derive={"rows": _rows, "width": _width},
     ),
     "one_hot": call("nd.one_hot", "indices, depth", "dtype"),
-    "embedding_bag_sum": composition(embedding_bag_sum, "indices, weight", note="nd.Embedding and nd.sum", settle=_sum),
-    "embedding_bag_mean": composition(
-        embedding_bag_mean, "indices, weight", note="nd.Embedding and nd.mean", settle=_mean
-    ),
+    "embedding_bag_sum": composition(embedding_bag_sum, note="nd.Embedding and nd.sum", settle=_sum),
+    "embedding_bag_mean": composition(embedding_bag_mean, note="nd.Embedding and nd.mean", settle=_mean),
 }

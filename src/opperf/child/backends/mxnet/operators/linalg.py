@@ -73,7 +73,7 @@ BINDINGS: dict[str, Binding] = {
     # nd.linalg has no trace, and `nd` no tensor without dimensions.
     "trace": call("np.trace", "a=data"),
     "diagonal": call("nd.diag", "data", "k=offset"),
-    "triu": composition(triu, "data", "offset=offset", note="np.tril between two np.swapaxes, composed", numpy=True),
+    "triu": composition(triu, note="np.tril between two np.swapaxes, composed", numpy=True),
     "tril": call("np.tril", "m=data", "k=offset"),
     "cholesky": call("nd.linalg.potrf", "data", also=("np.linalg.cholesky",)),
     "inverse": call(

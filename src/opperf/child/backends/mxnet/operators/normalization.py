@@ -71,9 +71,7 @@ BINDINGS: dict[str, Binding] = {
         also=("nd.BatchNorm",),
     ),
     "layer_norm": call("nd.LayerNorm", "data=data, gamma=weight, beta=bias", "eps=epsilon"),
-    "rms_norm": composition(
-        rms_norm, "data, weight", "epsilon=epsilon", note="square, mean, rsqrt and products of `nd`", settle=_rms_norm
-    ),
+    "rms_norm": composition(rms_norm, note="square, mean, rsqrt and products of `nd`", settle=_rms_norm),
     "group_norm": composition(
         group_norm,
         "data, weight, bias, groups",

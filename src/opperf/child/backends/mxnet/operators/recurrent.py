@@ -145,18 +145,16 @@ BINDINGS: dict[str, Binding] = {
     "sequence_reverse": call("nd.SequenceReverse", "data, lengths", WITH_LENGTHS),
     "sequence_last": call("nd.SequenceLast", "data, lengths", WITH_LENGTHS),
     "segment_sum": composition(
-        segment_sum, SEGMENTS, note="nd._internal._backward_gather_nd, which sums rows at points", settle=_sum
+        segment_sum, note="nd._internal._backward_gather_nd, which sums rows at points", settle=_sum
     ),
     "segment_mean": composition(
         segment_mean,
-        SEGMENTS,
         note="nd._internal._backward_gather_nd sums rows and ones at points; nd.clip and nd.broadcast_div",
         settle=_mean,
     ),
     "segment_max": GREATEST,
     "index_add": composition(
         index_add,
-        "data, indices, updates",
         note="nd._internal._backward_gather_nd sums the updates at points, and a sum adds the data",
         settle=_add,
     ),

@@ -79,13 +79,9 @@ BINDINGS: dict[str, Binding] = {
     **functions("nd", {("data", "axis, keepdims"): "argmax argmin"}, note="`nd` returns positions as float32"),
     **functions("np", {("a=data", "axis, keepdims"): "all any"}),
     # np.var and np.std say that their gradients are zero.
-    "variance": composition(
-        variance, "data", "axis, keepdims", note="the second result of nd.moments", settle=_variance
-    ),
-    "std": composition(std, "data", "axis, keepdims", note="nd.moments and nd.sqrt, composed", settle=_std),
-    "logsumexp": composition(
-        logsumexp, "data", "axis, keepdims", note="maximum, difference, exp, sum and log of `nd`, composed"
-    ),
+    "variance": composition(variance, note="the second result of nd.moments", settle=_variance),
+    "std": composition(std, note="nd.moments and nd.sqrt, composed", settle=_std),
+    "logsumexp": composition(logsumexp, note="maximum, difference, exp, sum and log of `nd`, composed"),
     "cumprod": Missing("MXNet has no running product"),
     **functions(
         "nd",
@@ -102,9 +98,7 @@ BINDINGS: dict[str, Binding] = {
         derive={"smallest": lambda case: not case.get("largest", True)},
     ),
     **{
-        name: composition(
-            metric, "data, labels, score", derive={"score": _metric(own)}, note=f"mx.metric.{own}, in NumPy"
-        )
+        name: composition(metric, derive={"score": _metric(own)}, note=f"mx.metric.{own}, in NumPy")
         for name, own in {
             "accuracy": "Accuracy",
             "top_k_accuracy": "TopKAccuracy",

@@ -68,10 +68,8 @@ BINDINGS: dict[str, Binding] = {
     ),
     "row_sparse_retain": call("nd.sparse.retain", "data=stored, indices=kept", derive=ROWS),
     "row_sparse_matmul": call("nd.sparse.dot", "lhs, rhs=stored", adapt=LEFT, derive=ROWS),
-    "quantize_int8": composition(
-        quantize_int8, "data", SETTINGS, note="a division, nd.rint, a sum, nd.clip and nd.cast; ties go down"
-    ),
-    "dequantize_int8": composition(dequantize_int8, "data", SETTINGS, note="nd.cast, a difference and a product"),
+    "quantize_int8": composition(quantize_int8, note="a division, nd.rint, a sum, nd.clip and nd.cast; ties go down"),
+    "dequantize_int8": composition(dequantize_int8, note="nd.cast, a difference and a product"),
     "int8_matmul": Missing(
         "MXNet multiplies matrices of floating types only; its quantized layers take ranges beside them and return such"
     ),

@@ -115,9 +115,6 @@ def _reduce(F: Any, values: Any, reduction: str) -> Any:
     return F.np.mean(values) if reduction == "mean" else F.np.sum(values)
 
 
-TWO, SIDES = "data, labels", "lhs, rhs, labels"
-
-
 # MXNet's steps of optimizers: operators of its own that write into the weight, and compositions where it has none.
 
 
@@ -178,27 +175,25 @@ ADAM = "beta1=beta1, beta2=beta2, epsilon=epsilon, out=weight"
 
 BINDINGS: dict[str, Binding] = {
     **{
-        function.__name__: composition(
-            function, tensors, "reduction=reduction" + more, note=f"{note}, composed", numpy=True
-        )
-        for function, note, tensors, more in (
-            (mse_loss, "np.square of a difference", TWO, ""),
-            (l1_loss, "np.absolute of a difference", TWO, ""),
-            (smooth_l1_loss, "npx.smooth_l1 of a difference", TWO, ", beta=beta"),
-            (cross_entropy, "npx.log_softmax and npx.pick", TWO, ""),
-            (nll_loss, "npx.pick and a sign change", TWO, ""),
-            (binary_cross_entropy_with_logits, "npx.relu, a product and np.log1p of an exponential", TWO, ""),
-            (kl_div, "np.log, a difference and a product", TWO, ""),
-            (binary_cross_entropy, "np.log of both probabilities, products and a sum", TWO, ""),
-            (huber_loss, "npx.smooth_l1 of a difference, scaled", TWO, ", delta=delta"),
-            (hinge_loss, "a product and npx.relu", TWO, ""),
-            (squared_hinge_loss, "a product, npx.relu and np.square", TWO, ""),
-            (logistic_loss, "a product and npx.activation (softrelu)", TWO, ""),
-            (poisson_nll_loss, "np.exp, a product and a difference", TWO, ""),
-            (gaussian_nll_loss, "np.log, np.square and a quotient", f"{TWO}, variance", ""),
-            (margin_ranking_loss, "a difference, a product and npx.relu", SIDES, ", margin=margin"),
-            (cosine_embedding_loss, "np.sum of products, np.sqrt and np.where", SIDES, ", margin=margin"),
-            (triplet_margin_loss, "np.sqrt of np.sum of squares", "anchor, positive, negative", ", margin=margin"),
+        function.__name__: composition(function, note=f"{note}, composed", numpy=True)
+        for function, note in (
+            (mse_loss, "np.square of a difference"),
+            (l1_loss, "np.absolute of a difference"),
+            (smooth_l1_loss, "npx.smooth_l1 of a difference"),
+            (cross_entropy, "npx.log_softmax and npx.pick"),
+            (nll_loss, "npx.pick and a sign change"),
+            (binary_cross_entropy_with_logits, "npx.relu, a product and np.log1p of an exponential"),
+            (kl_div, "np.log, a difference and a product"),
+            (binary_cross_entropy, "np.log of both probabilities, products and a sum"),
+            (huber_loss, "npx.smooth_l1 of a difference, scaled"),
+            (hinge_loss, "a product and npx.relu"),
+            (squared_hinge_loss, "a product, npx.relu and np.square"),
+            (logistic_loss, "a product and npx.activation (softrelu)"),
+            (poisson_nll_loss, "np.exp, a product and a difference"),
+            (gaussian_nll_loss, "np.log, np.square and a quotient"),
+            (margin_ranking_loss, "a difference, a product and npx.relu"),
+            (cosine_embedding_loss, "np.sum of products, np.sqrt and np.where"),
+            (triplet_margin_loss, "np.sqrt of np.sum of squares"),
         )
     },
     "ctc_loss": call("nd.CTCLoss", "data, labels", "blank_label='first'", also=("nd.contrib.CTCLoss",)),

@@ -98,23 +98,13 @@ def with_generator(rate: float) -> tuple[float, np.random.Generator]:
 
 
 BINDINGS: dict[str, Binding] = {
-    "batch_norm": composition(
-        batch_norm, "data, weight, bias, running_mean, running_var, training, epsilon", note=f"{NOTE}; momentum 0.1"
-    ),
+    "batch_norm": composition(batch_norm, note=f"{NOTE}; momentum 0.1"),
     **normalizations(standardize, NOTE),
-    "rms_norm": composition(
-        rms_norm, "data, weight, epsilon", note="numpy.square, numpy.mean, numpy.sqrt and arithmetic"
-    ),
-    "l2_normalize": composition(
-        l2_normalize, "data, axis, epsilon", note="numpy.linalg.norm, numpy.maximum and numpy.divide"
-    ),
-    "softmax": composition(softmax, "data, axis", note="numpy.max, numpy.exp, numpy.sum and arithmetic"),
-    "log_softmax": composition(
-        log_softmax, "data, axis", note="numpy.max, numpy.exp, numpy.sum, numpy.log and arithmetic"
-    ),
-    "softmin": composition(
-        softmin, "data, axis", note="numpy.negative, numpy.max, numpy.exp, numpy.sum and arithmetic"
-    ),
+    "rms_norm": composition(rms_norm, note="numpy.square, numpy.mean, numpy.sqrt and arithmetic"),
+    "l2_normalize": composition(l2_normalize, note="numpy.linalg.norm, numpy.maximum and numpy.divide"),
+    "softmax": composition(softmax, note="numpy.max, numpy.exp, numpy.sum and arithmetic"),
+    "log_softmax": composition(log_softmax, note="numpy.max, numpy.exp, numpy.sum, numpy.log and arithmetic"),
+    "softmin": composition(softmin, note="numpy.negative, numpy.max, numpy.exp, numpy.sum and arithmetic"),
     "dropout": composition(
         dropout,
         "data, chance=rate, training=training",

@@ -51,8 +51,8 @@ BINDINGS: dict[str, Binding] = {
         "tf.nn", {("data", ""): "relu relu6 silu selu softplus softsign", ("data", "alpha=slope"): "leaky_relu"}
     ),
     **functions("tf", {("data", ""): "sigmoid tanh log_sigmoid=math.log_sigmoid"}),
-    "gelu": composition(gelu, "data, approximate", note="tf.nn.gelu"),
-    "elu": composition(elu, "data, alpha", note="tf.nn.elu, or composed where alpha is not 1"),
+    "gelu": composition(gelu, note="tf.nn.gelu"),
+    "elu": composition(elu, note="tf.nn.elu, or composed where alpha is not 1"),
     **compositions(
         mish=(lambda data: data * tf.tanh(tf.nn.softplus(data)), "tf.nn.softplus, tf.tanh and a product"),
         hard_sigmoid=(lambda data: tf.nn.relu6(data + 3) / 6, "a sum, tf.nn.relu6 and a division"),

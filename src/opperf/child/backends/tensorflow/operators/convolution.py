@@ -149,7 +149,6 @@ def _convolve(function: Callable[..., Any], of: str, layout: Callable[[Any], Any
 def _transpose(space: int) -> Call:
     return composition(
         conv_transpose,
-        "data, weight, stride, padding, dilation, output_padding",
         adapt={"data": channels_last, "weight": to_own_layout, "groups": _no_groups},
         layout=CHANNELS_LAST,
         note=f"tf.nn.conv{space}d_transpose, {OWN_LAYOUT}",
@@ -158,7 +157,7 @@ def _transpose(space: int) -> Call:
 
 def _pool(function: Callable[..., Any], of: str) -> Call:
     note = f"{of}, {OWN_DATA}; tf.pad where it is padded"
-    return composition(function, "data, kernel, stride, padding", note=note, **OF_IMAGES)
+    return composition(function, note=note, **OF_IMAGES)
 
 
 BINDINGS: dict[str, Binding] = {
@@ -175,7 +174,6 @@ BINDINGS: dict[str, Binding] = {
     "adaptive_avg_pool2d": Missing("TensorFlow has no pooling over windows of several sizes"),
     "lp_pool2d": composition(
         lp_pool,
-        "data, kernel, stride, power",
         note=f"tf.pow, tf.nn.avg_pool2d, a product, tf.pow, {OWN_DATA}",
         **OF_IMAGES,
     ),

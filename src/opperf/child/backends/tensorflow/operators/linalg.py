@@ -62,8 +62,8 @@ BINDINGS: dict[str, Binding] = {
         syrk=(lambda data: tf.matmul(data, data, transpose_b=True), "tf.matmul with the transpose"),
         kron=(kron, "tf.einsum and tf.reshape"),
     ),
-    "triu": composition(triu, "data, offset", note="tf.linalg.band_part, and a difference above the main diagonal"),
-    "tril": composition(tril, "data, offset", note="tf.linalg.band_part, and a difference below the main diagonal"),
+    "triu": composition(triu, note="tf.linalg.band_part, and a difference above the main diagonal"),
+    "tril": composition(tril, note="tf.linalg.band_part, and a difference below the main diagonal"),
     **functions(
         "tf.linalg",
         {("data", ""): "inverse=inv determinant=det slogdet"},

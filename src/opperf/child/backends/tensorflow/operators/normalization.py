@@ -93,5 +93,5 @@ BINDINGS: dict[str, Binding] = {
             "tf.nn.softmax of the negative",
         ),
     ),
-    "dropout": composition(dropout, "data, rate, training", note="tf.nn.dropout"),
+    "dropout": composition(dropout, note="tf.nn.dropout"),
 }

@@ -95,7 +95,7 @@ BINDINGS: dict[str, Binding] = {
     ),
     # Sorting and selecting in TensorFlow.
     **functions("tf", {("data", "axis=axis, direction=direction"): "sort argsort"}, derive={"direction": _direction}),
-    "topk": composition(top_k, "data, k, axis, largest", note="tf.math.top_k, whose indices are int32"),
+    "topk": composition(top_k, note="tf.math.top_k, whose indices are int32"),
     **compositions(
         accuracy=(
             lambda data, labels: tf.reduce_mean(tf.cast(tf.argmax(data, 1) == labels, tf.float32)),

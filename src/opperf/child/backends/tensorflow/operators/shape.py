@@ -75,6 +75,6 @@ BINDINGS: dict[str, Binding] = {
         to_numpy=(lambda data: np.array(data.numpy()), "tf.Tensor.numpy, which is a view on a CPU, and a copy"),
         get_item=(lambda data, index: data[index], "`data[index]`"),
     ),
-    "to_device": composition(to_device, "data, device", note="tf.identity within tf.device"),
+    "to_device": composition(to_device, note="tf.identity within tf.device"),
     "contiguous": Missing("TensorFlow's tensors are always contiguous"),
 }

@@ -68,7 +68,6 @@ BINDINGS: dict[str, Binding] = {
     ),
     "row_sparse_to_dense": composition(
         to_dense,
-        "slices",
         derive={"slices": slices},
         note="tf.convert_to_tensor of tf.IndexedSlices",
     ),

@@ -33,7 +33,7 @@ BINDINGS: dict[str, Binding] = {
             ("input=data", "min=minimum, max=maximum"): "clip=clamp",
         },
     ),
-    "cbrt": composition(cube_root, "data", note="sign, abs and pow, composed: PyTorch has no cube root"),
+    "cbrt": composition(cube_root, note="sign, abs and pow, composed: PyTorch has no cube root"),
     **compositions(
         rcbrt=(lambda data: torch.reciprocal(cube_root(data)), "the cube root as above, and torch.reciprocal")
     ),

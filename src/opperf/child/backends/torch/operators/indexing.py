@@ -54,7 +54,6 @@ BINDINGS: dict[str, Binding] = {
     ),
     "ravel_multi_index": composition(
         ravel_multi_index,
-        "indices, steps",
         derive={"steps": steps},
         note="a product with the precomputed steps of each dimension, and torch.sum",
     ),

@@ -42,9 +42,7 @@ BINDINGS: dict[str, Binding] = {
         },
     ),
     "logsumexp": call("torch.logsumexp", "input=data", FOLD, derive={"axis": axis}),
-    "nanprod": composition(
-        nanprod, "data", "axis=axis, keepdims=keepdims", note="torch.isnan, torch.where and torch.prod, composed"
-    ),
+    "nanprod": composition(nanprod, note="torch.isnan, torch.where and torch.prod, composed"),
     # Scores in PyTorch, which has none: what evaluation libraries compose.
     **compositions(
         accuracy=(

@@ -57,7 +57,7 @@ BINDINGS: dict[str, Binding] = {
     ),
     "csr_add": call("torch.add", "input=lhs, other=rhs", adapt=BOTH),
     "csr_multiply": call("torch.mul", "input=lhs, other=rhs", adapt=BOTH),
-    "csr_square": composition(csr_square, "data", adapt=DATA, note="`data * data`"),
+    "csr_square": composition(csr_square, adapt=DATA, note="`data * data`"),
     "row_sparse_to_dense": call("torch.Tensor.to_dense", "self=stored", derive=ROWS),
     "row_sparse_add": call(
         "torch.add",

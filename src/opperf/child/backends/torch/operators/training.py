@@ -157,13 +157,9 @@ BINDINGS: dict[str, Binding] = {
         for name, (tensors, more) in OTHERS.items()
     },
     "logistic_loss": call("torch.nn.functional.soft_margin_loss", "input=data, target=labels", "reduction=reduction"),
-    "hinge_loss": composition(
-        hinge_loss, "data, labels", "reduction=reduction", note="a product, torch.relu and torch.mean"
-    ),
+    "hinge_loss": composition(hinge_loss, note="a product, torch.relu and torch.mean"),
     "squared_hinge_loss": composition(
         squared_hinge_loss,
-        "data, labels",
-        "reduction=reduction",
         note="a product, torch.relu, torch.square and torch.mean",
     ),
     **compositions(
