@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -61,6 +62,17 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_the_description_has_the_words_of_the_readme_and_no_link_into_the_source(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        header, _, text = archive.read(name).decode().partition("\n\n")
+    assert "Description-Content-Type: text/markdown" in header
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert re.findall(r"\]\((?!https?:|#)", readme)
+    assert re.findall(r"\]\((?!https?:|#)", text) == []
+    assert re.findall(r"^#.*|^```.*", text, re.MULTILINE) == re.findall(r"^#.*|^```.*", readme, re.MULTILINE)
+
+
 def test_the_wheel_holds_the_whole_package_and_nothing_else(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         held = {name for name in archive.namelist() if ".dist-info/" not in name}
@@ -82,7 +94,15 @@ def test_the_source_distribution_holds_the_package_and_no_tests(sdist: Path) -> 
     with tarfile.open(sdist) as archive:
         held = {name.partition("/")[2] for name in archive.getnames()}
     beside = {name for name in held if not name.startswith("src/opperf/")}
-    assert beside == {".gitignore", "CHANGELOG.md", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml"}
+    assert beside == {
+        ".gitignore",
+        "CHANGELOG.md",
+        "LICENSE",
+        "PKG-INFO",
+        "README.md",
+        "hatch_build.py",
+        "pyproject.toml",
+    }
 
 
 def test_the_version_is_written_once() -> None:
