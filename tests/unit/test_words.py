@@ -110,9 +110,7 @@ LONG_PRONOUNS = {
 RETURN_WHAT = {
     "child/__main__.py": 1,
     "child/judging": 33,
-    "child/measure": 12,
     "child/profiling": 9,
-    "child/worker": 26,
     "parent/cli": 5,
     "parent/commands": 33,
     "parent/documents": 7,
@@ -121,7 +119,6 @@ RETURN_WHAT = {
     "parent/planning": 8,
     "parent/reports": 22,
     "parent/store": 6,
-    "parent/workers": 20,
 }
 #: How much lower the counts of all rooms may be before the numbers above have to follow.
 SLACK = 25

@@ -133,7 +133,7 @@ def _block(source: str) -> Callable[..., object]:
 
 
 def empty_call_ns(clock: Clock, arguments: int, collect: bool, *, single: bool = False) -> float:
-    """Return what the harness adds to one call, in nanoseconds: a loop over a C function that does nothing.
+    """Return the harness's share of one call, in nanoseconds: a loop over a C function that does nothing.
 
     `sys.audit` returns at once without listeners and takes any number of arguments by the fast calling convention.
     Keywords count as further arguments: passing their names costs one more load. With `single`, a loop of one turn is
@@ -156,7 +156,7 @@ NATIVE_CALLS = 20_000
 
 
 def around_ns(clock: Clock, native: NativeLoop, *, single: bool = False) -> float:
-    """Return what a native loop adds to one call, in nanoseconds; with `single`, to a loop of one turn."""
+    """Return the share of a native loop in one call, in nanoseconds; with `single`, to a loop of one turn."""
     calls, rounds = (1, SINGLE_ROUNDS) if single else (NATIVE_CALLS, EMPTY_ROUNDS)
     least = float("inf")
     for _ in range(rounds):
@@ -248,14 +248,14 @@ class Block:
         self._values = tuple(work.keywords.values())
 
     def _empty_ns(self, *, single: bool) -> float:
-        """Return what a call costs in which nothing is done."""
+        """Return the cost of a call in which nothing is done."""
         if self._native is not None:
             return around_ns(self._clock, self._native, single=single)
         shape = len(self.work.arguments) + len(self._keywords)
         return empty_call_ns(self._clock, shape, self._backend.collects, single=single)
 
     def scope(self) -> AbstractContextManager[object]:
-        """Return what must be open while samples are taken."""
+        """Return the context in which samples are taken."""
         return self.work.scope()
 
     def run(self, calls: int) -> int:
@@ -298,7 +298,7 @@ class Block:
     def _time(
         self, calls: int, arguments: tuple[object, ...], timer: DeviceTimer | None = None, place: int | None = None
     ) -> int:
-        """Return what calls take; of the one at a `place`, the result is kept.
+        """Return the time of calls; of the one at a `place`, the result is kept.
 
         On a side that makes extra calls, so many as are whole are made. For the rest, which is less than one, as much
         time as that would have taken passes: so the share is exact in each block, also where that is a single call.

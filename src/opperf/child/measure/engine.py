@@ -233,7 +233,7 @@ class Engine:
         return is_warm
 
     def _cold(self) -> Callable[[], None]:
-        """Return what empties the last-level cache of the device; raises `Unsupported` where nothing can."""
+        """Return a function that empties the device's last-level cache; raises `Unsupported` where there is none."""
         own = self._backend.cache_sweep()
         if own is None and self._backend.side.device != "cpu":
             raise Unsupported(
@@ -302,7 +302,7 @@ class Engine:
         return _by_the_host(Samples(single, block.single_overhead_ns))
 
     def _growth(self) -> Growth | None:
-        """Return what sees the memory grow from here on: the device's where tensors lie there; None if nobody tells."""
+        """Return a watch on growing memory: the device's where tensors lie there; None where nobody tells."""
         live = self._backend.live_memory()
         if live is not None:
             return Growth(lambda: self._backend.live_memory() or 0, "live tensors of the device")

@@ -46,7 +46,7 @@ class Gpu:
             raise LookupError(name)
 
     def read(self) -> Reading:
-        """Return what can be read now: clocks in Hz, power in milliwatts, degrees Celsius, errors, bits of reasons."""
+        """Return the present readings: clocks in Hz, power in milliwatts, degrees Celsius, errors, bits of reasons."""
         return dict(self._values())
 
     def energy(self) -> int | None:

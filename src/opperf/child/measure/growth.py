@@ -32,7 +32,7 @@ class Growth:
         self._before = read()
 
     def after(self, block: Block, samples: Sequence[Sample], budget: float) -> tuple[Quantity, list[Warning]]:
-        """Return what a call left, in bytes, and the warning that it calls for.
+        """Return the bytes that a call left, and the warning that they call for.
 
         Where memory has grown, as many calls are made again, but not for longer than the `budget` in seconds.
         """

@@ -88,7 +88,7 @@ class Callgrind:
 
 
 def total(text: str) -> int | None:
-    r"""Return what a file of counts says was executed; None where it says nothing.
+    r"""Return the instructions executed by a file of counts; None where it does not say.
 
     Its `totals` count what was executed before, too.
 
@@ -136,7 +136,7 @@ class CountedBlock(Block):
 
 @cache
 def _empty(clock: Clock, arguments: int, collects: bool, single: bool) -> float:
-    """Return what the harness adds to one call, in instructions."""
+    """Return the harness's share of one call, in instructions."""
     block, words = loop(arguments, (), collects), ("opperf.empty", *range(arguments - 1))
 
     def run(calls: int) -> int:

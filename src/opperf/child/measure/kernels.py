@@ -52,7 +52,7 @@ def block_sample(calls: Sequence[CallActivity]) -> Sample:
 
 
 def evidence(calls: Sequence[CallActivity]) -> list[dict[str, object]]:
-    """Return what ran in a typical call: names, how often each ran and how long, in the order of their first run."""
+    """Return the kernels of a typical call: names, how often each ran and how long, in the order of their first run."""
     events = typical(
         [
             Explanation(

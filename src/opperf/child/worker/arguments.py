@@ -115,7 +115,7 @@ def call_of(case: Case, path: str, parameters: Mapping[str, bool]) -> Call:
 
 
 def _build(call: Call, case: Case, maker: Maker, values: dict[str, object], first: FirstCall) -> Layer | None:
-    """Return what is built at the path of a call before it is called; None for a function."""
+    """Return the layer that is built at the path of a call before it is called; None for a function."""
     if call.function is not None:
         return None
     settings = {

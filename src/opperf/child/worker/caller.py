@@ -38,7 +38,7 @@ ONE_PROCESS = Warning(
 def measure_call(
     call: Callable[..., Any], arguments: tuple[Any, ...], keywords: Mapping[str, Any], settings: Settings
 ) -> tuple[Outcome, Mapping[str, Any]]:
-    """Return what a call takes in this process, and what its framework says of itself.
+    """Return the time of a call in this process, and the facts of its framework.
 
     Threads, allocator and caches stay as the process has them. Arguments that a call changes are put back before the
     next one. Raises what the call raises, and `InputError` for one that cannot be measured here.
@@ -86,7 +86,7 @@ def _home(value: object) -> str:
 
 
 def _snapshot(backend: Backend, values: tuple[Any, ...]) -> Callable[[], None]:
-    """Return what puts the values of tensors back; nothing where tensors never change."""
+    """Return a function that puts the values of tensors back; nothing where tensors never change."""
     tensors = backend.leaves(list(values))
     if backend.immutable or not tensors:
         return lambda: None
@@ -158,7 +158,7 @@ def _is_plain(value: object) -> bool:
 
 
 def _name(call: Callable[..., Any]) -> str:
-    """Return what a call is called in tables."""
+    """Return the name of a call in tables."""
     qualified = str(getattr(call, "__qualname__", None) or type(call).__qualname__)
     if any(part.startswith("_") for part in qualified.split(".")):
         qualified = qualified.rpartition(".")[2]

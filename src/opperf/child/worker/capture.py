@@ -69,7 +69,7 @@ def capture_model(backend: Backend, path: str, descriptions: Mapping[str, object
 
 
 def _time(backend: Backend, function: Callable[[], object], counters: Counters) -> Program:
-    """Return what a call of the whole takes, with everything that it asked for, by the rules of every measurement."""
+    """Return the time of the whole call, with all that it asked for, by the rules of every measurement."""
 
     def whole() -> None:
         function()

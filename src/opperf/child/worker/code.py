@@ -100,7 +100,7 @@ def start_backend(side: Side, folder: Path, plugins: Sequence[str]) -> Backend:
 
 
 def _missing(error: Exception) -> str | None:
-    """Return what to do about code that imports what this side does not have."""
+    """Return the remedy for code that imports a module which this side does not have."""
     if not isinstance(error, ModuleNotFoundError):
         return None
     elsewhere = "opperf looks in the current folder and runs it where `--framework` or `--environment` says"
@@ -228,7 +228,7 @@ def mutates(function: Callable[..., object]) -> tuple[str, ...]:
 
 
 def _by_place(function: Callable[..., object], case: Case) -> dict[str, str]:
-    """Return what a function's parameters are called in a case that was made for another function, or for it.
+    """Return the names of a function's parameters in a case that was made for another function, or for it.
 
     Inputs that it has no parameters for are taken in order by those that the case has no inputs for.
     """

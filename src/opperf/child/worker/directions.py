@@ -207,7 +207,7 @@ def _agreeing(backend: Backend, work: Work) -> Ready | None:
 
 
 def _values(backend: Backend, result: object) -> list[HostValue]:
-    """Return what is compared of the gradients that a call returned."""
+    """Return the values by which gradients of calls are compared."""
     return [_value(backend, gradient) for gradient in backend.leaves(result)]
 
 
@@ -219,7 +219,7 @@ def _compare(gradient: HostValue) -> HostValue:
 
 
 def native_loop(backend: Backend, work: Work) -> NativeLoop:
-    """Return what makes the calls without Python, and gives the results that Python gives; raises `Unsupported`.
+    """Return a loop that calls without Python, with the results that Python gives; raises `Unsupported`.
 
     Of what differs from call to call, as random numbers do, only shapes and element types are compared.
     """

@@ -116,7 +116,7 @@ class TimedCheck:
         return bool(self._call.adapt or self._call.derive)
 
     def expected(self, work: Work, bound: Bound, draw: Draw) -> list[HostValue]:
-        """Return what a call should return of the values of a draw, computed on copies of them."""
+        """Return the expected results for the values of a draw, computed on copies of them."""
         copies = self.supply.copies(draw, anew=bool(bound.mutated) or self._trial.direction != "forward")
         call = self._reference or self._call
 
@@ -141,7 +141,7 @@ class TimedCheck:
         return host_values(self._backend, result, call.layout)
 
     def copy(self, result: object, bound: Bound) -> list[HostValue]:
-        """Return what a timed call has returned, as it is now; raises `WrongResult` for no tensors of the framework."""
+        """Return the results of a timed call, as they are now; raises `WrongResult` for no tensors of the framework."""
         self._check_types(result, self._backend.leaves(list(bound.values.values())))
         return host_values(self._backend, result, self._call.layout if self._trial.direction == "forward" else None)
 
@@ -196,7 +196,7 @@ class TimedCheck:
 
 
 def _instead(backend: Backend, values: Mapping[str, Any], copies: Mapping[str, object]) -> dict[int, object]:
-    """Return what stands for each tensor among arguments in others of the same names, by its identity."""
+    """Return the counterpart of each tensor among arguments of the same names, by its identity."""
     pairs = (zip(backend.leaves(values[name]), backend.leaves(copy)) for name, copy in copies.items() if name in values)
     return {id(own): other for several in pairs for own, other in several}
 

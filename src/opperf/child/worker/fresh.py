@@ -136,7 +136,7 @@ def _is_drawn(spec: TensorSpec) -> bool:
 
 
 def _kind(spec: TensorSpec) -> TensorSpec:
-    """Return what tensors have in common that share a pool."""
+    """Return the properties that tensors of one pool share."""
     return replace(spec, shape=(), strides=None, requires_grad=None)
 
 

@@ -122,7 +122,7 @@ class Jobs:
         self._thread_doubts = thread_doubts(backend.side.threads, backend.threads_seen, usable_cpus())
 
     def work(self, trial: Trial, seed: int) -> Work:
-        """Return what one call of a trial is, after it ran once; raises what the framework raises."""
+        """Return the work of one call of a trial, after it ran once; raises what the framework raises."""
         return self._ready(trial, seed).sound.work
 
     def answer(self, request: Request[R]) -> R:
@@ -274,7 +274,7 @@ class Jobs:
         return {"checked": f"against {peers.against}"}
 
     def _result(self, case: Case, call: Call, seed: int) -> list[HostValue]:
-        """Return what a call computes of a case."""
+        """Return the results of a call of a case."""
         work = ready(self.backend, lambda: self._bound(case, call, seed), "forward", None, "check").work
         return host_values(self.backend, call_once(self.backend, work), call.layout)
 
@@ -283,7 +283,7 @@ class Jobs:
         return arguments.bind(case, call, catalog().get(case.operator), self.backend, seed, values)
 
     def _backward_cost(self) -> float | None:
-        """Return what a backward costs that computes nothing, in seconds: one element, negated. Not subtracted."""
+        """Return the cost of a backward that computes nothing, in seconds: one element, negated. Not subtracted."""
         if self._backward_seconds is None:
             tiny = Case("negative", {"data": TensorSpec((1,))})
             definition = catalog()["negative"]
@@ -351,7 +351,7 @@ class Jobs:
         return counted
 
     def _native_loop(self, work: Work) -> tuple[NativeLoop | None, list[Warning]]:
-        """Return what makes the calls without Python, or the warning that says why there is nothing."""
+        """Return a loop that calls without Python, or the warning why there is none."""
         try:
             if isinstance(self._loops, Unsupported):
                 raise self._loops

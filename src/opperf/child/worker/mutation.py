@@ -56,7 +56,7 @@ class Watch:
         return [(one, self._digest(one)) for one in _walk(value)]
 
     def _digest(self, value: object) -> object:
-        """Return what tells the elements of a tensor; None for anything else, and where the framework fails at it."""
+        """Return a mark of the elements of a tensor; None for anything else, and where the framework fails at it."""
         with suppress(Exception):
             return tuple(self._backend.digest(leaf) for leaf in self._backend.leaves(value)) or None
         return None
@@ -79,7 +79,7 @@ def remember(backend: Backend, bound: Bound, names: Collection[str]) -> Callable
 
 
 def keep(backend: Backend, bound: Bound) -> Callable[[], Bound]:
-    """Return what gives a call whose inputs cannot be made again, each time with what they hold now."""
+    """Return a maker of calls whose inputs cannot be made again, each time with the values that they hold now."""
     restore = remember(backend, bound, tuple(bound.inputs))
 
     def bind() -> Bound:

@@ -211,7 +211,7 @@ class Names:
         return None if other is None else CheckPair(case, code.call(path, function, case, self._backend.name), *other)
 
     def reference(self, trial: Trial, case: Case) -> tuple[Call, str] | None:
-        """Return what should compute of a case what the user's own code does, and whose it is."""
+        """Return the function that should compute of a case the same as the user's own code, and whose it is."""
         path, definition = trial.side.implementation, catalog().get(trial.case.operator)
         if not isinstance(path, Code):
             return None
@@ -243,7 +243,7 @@ class Names:
             self.seal.check()
 
     def _originals(self) -> dict[str, Callable[[], object]]:
-        """Return what looks up each of the framework's functions that the user's own code may be held against.
+        """Return a look-up of each of the framework's functions that the user's own code may be held against.
 
         Random ones never are, and their modules need not be imported: that may move the allocator's thresholds.
         """
@@ -269,7 +269,7 @@ def _wrong(error: code.CodeError) -> Meaning:
 
 
 def _meaning(name: str, call: Call, path: str, parameters: Mapping[str, bool]) -> Meaning:
-    """Return what `describe` says of a bound path; only what the operator takes can be given by its own name.
+    """Return the description of a bound path; only arguments of the operator can be given by their own names.
 
     That is the binding's name for it, or the one among the `parameters` of the function that the user wrote: what the
     binding calls `input` is `self` in ATen.

@@ -60,7 +60,7 @@ def place_apart(layout: int) -> None:
 
 
 def load_order(layout: int) -> list[str]:
-    """Return what is loaded ahead of the framework in a layout, nothing in the usual one.
+    """Return the libraries loaded ahead of the framework in a layout, none in the usual one.
 
     >>> load_order(0), load_order(1) == load_order(1), load_order(1) == load_order(2)
     ([], True, False)

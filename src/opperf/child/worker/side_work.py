@@ -153,7 +153,7 @@ class Overseer:
         return Times(wall, cpu + descendants, first + asking + descendants, asking)
 
     def _first_ns(self) -> int:
-        """Return what the first threads have taken; those that have ended keep what they had."""
+        """Return the CPU time of the first threads; those that have ended keep theirs."""
         if self._tells_threads:
             for task, ns in self._first.items():
                 self._first[task] = max(ns, _thread_ns(task))

@@ -70,7 +70,7 @@ def _documented(function: Callable[..., object]) -> dict[str, bool] | None:
 
 
 def defaults_of(function: Callable[..., object]) -> dict[str, object]:
-    """Return what a function's arguments are where nobody gives them, as far as Python tells."""
+    """Return the defaults of a function's arguments, as far as Python tells."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

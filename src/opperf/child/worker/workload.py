@@ -68,7 +68,7 @@ class Workload:
         )
 
     def _data(self, generator: str, entry: Mapping[str, object]) -> tuple[Sequence[object], Mapping[str, object]]:
-        """Return what a generator makes of an entry; raises `InputError`."""
+        """Return the data that a generator makes of an entry; raises `InputError`."""
         self._plugins.load()
         generator_class = GENERATORS.find(generator)
         with _one_message(generator):

@@ -34,7 +34,7 @@ _SOURCE = re.compile(r"Failed to (?:build|download and build) `([^`]+)`")
 
 
 def build_failure(stderr: str, newest: Newest) -> str:
-    r"""Return what went wrong in a sentence, and below it the end of what uv says where the sentence leaves it open.
+    r"""Return the failure in a sentence, and below it the end of uv's output where the sentence leaves it open.
 
     >>> build_failure("  cause: Because there is no version of numpy==1.99 and you require it", lambda name: "2.4.6")
     'the package index has no numpy 1.99; its newest release for this Python is 2.4.6'

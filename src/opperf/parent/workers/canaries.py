@@ -107,7 +107,7 @@ class Turn:
 
 
 def _turns(canaries: Sequence[subprocess.Popen[str]]) -> list[tuple[Turn, Turn]]:
-    """Return what the first canary says when it runs alone, and next to the others, in turns."""
+    """Return the answers of the first canary alone, and next to the others, in turns."""
     _turn(canaries, LONGER * TURN_SECONDS)  # their memory is touched, and their clocks are up
     return [(_turn(canaries[:1], TURN_SECONDS), _turn(canaries, TURN_SECONDS)) for _ in range(TURNS)]
 

@@ -61,7 +61,7 @@ def compiler_variables(choice: str, side: Side, spec: EnvironmentSpec, python: P
 
 
 def key(side: Side, python: Path) -> str:
-    """Return what children share that may share what was compiled.
+    """Return the properties that children share which may share compiled code.
 
     >>> one = Side("torch", mode="compiled", implementation="torch.add")
     >>> python = Path("/usr/bin/python3")

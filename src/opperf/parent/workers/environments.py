@@ -152,7 +152,7 @@ def _folder_name(spec: EnvironmentSpec, python: str) -> str:
 
 
 def _file_state(requirement: str) -> object:
-    """Return what tells that a wheel or a repository of the user's own is another one; raises when there is none."""
+    """Return the state of a wheel or a repository of the user's own, by which another is told; raises without one."""
     url = urllib.parse.urlsplit(requirement.partition(" @ ")[2] or requirement)
     path, _, revision = urllib.parse.unquote(url.path).partition("@")
     if url.scheme == "git+file":
@@ -177,7 +177,7 @@ def _file_state(requirement: str) -> object:
 
 
 def _digest(file: str) -> str:
-    """Return what tells that a file of requirements is another one; raises `InputError` when there is none."""
+    """Return the digest of a file of requirements, by which another is told; raises `InputError` without one."""
     try:
         return hashlib.sha256(Path(file).read_bytes()).hexdigest()
     except OSError as problem:
@@ -240,7 +240,7 @@ def build_once(home: Path, text: str, progress: Progress, build: Callable[[Path]
 
 
 def _read(folder: Path) -> BuiltEnvironment | None:
-    """Return what the mark says; None unless the environment is whole."""
+    """Return the contents of the mark; None unless the environment is whole."""
     try:
         environment = decode(BuiltEnvironment, value_of((folder / _MARK).read_bytes()), str(folder), name=folder.name)
     except (OSError, ValueError, InputError):

@@ -147,7 +147,7 @@ class Freezer:
 
 
 def of_start(pid: int) -> Freezer:
-    """Return what stops a child before its hello, with those that start it; raises `WorkerFailure` where none lives.
+    """Return a freezer of a child before its hello, with those that start it; raises `WorkerFailure` where none lives.
 
     `pid` is that of the process which this one has started. Once the child is in its room, the room's group stops it.
     """

@@ -167,7 +167,7 @@ class Counter:
 
 
 def fact(counted: Instructions, settings: Settings) -> dict[str, object]:
-    """Return what a record says of a count: how it was taken, and with which instruction set."""
+    """Return the fact of a count on a record: how it was taken, and with which instruction set."""
     native = native_set(flags())
     return {
         "spread": counted.spread,

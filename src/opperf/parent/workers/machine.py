@@ -36,7 +36,7 @@ _Fact = TypeVar("_Fact")
 
 
 def facts(root: Path = ROOT) -> dict[str, object]:
-    """Return what a record says of the machine, ready for JSON; `root` is where /sys and /proc are."""
+    """Return the facts of the machine on a record, ready for JSON; `root` is where /sys and /proc are."""
     return {
         **_system_facts(root),
         **processor_facts(root),

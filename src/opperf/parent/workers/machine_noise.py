@@ -86,7 +86,7 @@ def busy(signs: Signs) -> str | None:
 
 
 def noise(seconds: float = PROBE, root: Path = ROOT) -> list[Warning]:
-    """Return what makes this machine a noisy one, each with a remedy; keeps one core busy for `seconds`."""
+    """Return the sources of noise on this machine, each with a remedy; keeps one core busy for `seconds`."""
     return judge(signs(seconds, root))
 
 

@@ -87,7 +87,7 @@ def _running_child() -> tuple[dict[str, bytes], str]:
 
 
 def _child_of(source: Path, contents: dict[str, bytes]) -> tuple[dict[str, bytes], str]:
-    """Return what a child needs of a package's files, and its digest."""
+    """Return the files of a package that a child needs, and their digest."""
     at_home = tuple(f"{source.name}/{room}/" for room in AT_HOME)
     own = {name: text for name, text in contents.items() if not name.startswith(at_home)}
     return own, _digest(own)

@@ -28,7 +28,7 @@ OFFSET_BYTES = 64 * 1024
 
 
 def variables(sides: Iterable[Side]) -> Mapping[str, str]:
-    """Return what has the memory of children placed; none where that of one cannot be, or should be as it comes.
+    """Return the variables that place the memory of children; none where that of one cannot be, or is left alone.
 
     All or none: a side whose blocks come from elsewhere than the other's is not compared with it fairly. Who loads a
     library ahead himself may have an allocator of his own, which stays. Devices have memory of their own.
@@ -45,7 +45,7 @@ def together(facts: Iterable[Mapping[str, object]]) -> str:
 
 
 def seeds(placement: str, generator: random.Random) -> tuple[int, int]:
-    """Return what decides where base and new have their tensors in the next round: the same where it is planned."""
+    """Return the seeds of the places of base's and new's tensors in the next round: the same where it is planned."""
     base, new = (1 + generator.randrange(OFFSET_BYTES) for _ in range(2))
     return base, base if placement == PLANNED else new
 

@@ -316,13 +316,13 @@ class Pool:
         self._with_loops = worker
 
     def _part(self, trial: Trial) -> Part | None:
-        """Return what a trial is a part of: what was measured of its side before; None where each stands for itself."""
+        """Return the group of a trial: those of its side measured before; None where each stands for itself."""
         if not self._settings.by_share:
             return None
         return Part(trial.count, self._whole.get(trial.side.process, 0.0))
 
     def _timed_ask(self, worker: Worker) -> Ask:
-        """Return what asks a child until the timeout of a trial, or of a capture, is over, counted from now."""
+        """Return a function that asks a child until the timeout of a trial, or a capture, is over, counted from now."""
         settings = self._settings
         deadline = time.monotonic() + settings.timeout
 

@@ -214,7 +214,7 @@ class Worker:
         return self._content(reply_type(request), reply)
 
     def _content(self, kind: type[R], answer: Answer) -> R:
-        """Return what an answer says; raises `OperatorFailure` where that is a failure."""
+        """Return the content of an answer; raises `OperatorFailure` where that is a failure."""
         try:
             if answer.failure is None:
                 return kind.from_json(answer.result)

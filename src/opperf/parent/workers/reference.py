@@ -175,7 +175,7 @@ class Reference:
         return (_unlike(definition, small) if definition else _unlike_layer(small)) or self._broken
 
     def _reference(self, case: Case) -> Outputs:
-        """Return what a case should compute, once for all sides."""
+        """Return the expected results of a case, once for all sides."""
         if case.id not in self._expected:
             try:
                 self._expected[case.id] = self._evaluate(Trial(case, _side(), "forward"), case.id, self._ask)

@@ -108,7 +108,7 @@ def room_of(
 
 
 def belongings(file: Path) -> Path:
-    """Return what belongs to a candidate: its file, or the whole package that its file is in."""
+    """Return the files of a candidate: its own, or the whole package that it is in."""
     folder = file.absolute()
     while (folder.parent / "__init__.py").exists():
         folder = folder.parent
@@ -170,7 +170,7 @@ def _probe(mechanisms: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _try(mechanisms: tuple[str, ...]) -> tuple[list[str], list[str], str, str]:
-    """Return what a process in a room met, and what it was not kept from; or what the machine lacks, and why."""
+    """Return the refusals that a process in a room met, and its free ways; or what the machine lacks, and why."""
     with ExitStack() as stack:
         # The path of a socket has 107 bytes at most.
         place = None if len(tempfile.gettempdir()) < LONGEST_PLACE else "/tmp"

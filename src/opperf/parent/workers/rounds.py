@@ -114,7 +114,7 @@ def _longest(turns: Round) -> float:
 def pair_value(
     rounds: Sequence[Round], *, cpu_may_stand_in: bool = False, least: float = LONG_CALL, by_cpu: bool = False
 ) -> PairValue:
-    """Return what a pair says: of each round as many clean samples of one side as of the other.
+    """Return the value of a pair: of each round as many clean samples of one side as of the other.
 
     A round is over in milliseconds, so both of its turns meet a host of the same speed. Its ratio holds what the places
     of the tensors do to either side; the centre of all rounds evens that out, and is hardly moved by those in which the
