@@ -60,8 +60,6 @@ class Bench:
         self.case = trial.case
         environment = EnvironmentSpec.parse(trial.side.environment)
         self._python = interpreter(environment, framework=trial.side.framework, progress=note)
-        #: What confines stands, by name.
-        self.room = probe(self._room(trial.side)) if confined else ()
         self._open = ExitStack()
         self.stands = Stands(self._seat, self._key)
         self._apart = itertools.cycle([starting_cpus(trial.side, trial.side, settings.cpus), None])
@@ -80,7 +78,10 @@ class Bench:
                 side, cpus=None, progress=note, sharing=3, plugins=plugins, greet=False, files=files
             )
             self._open.callback(self._examiner.close)
-            # The first stand of the reference imports meanwhile; what it will call is not loaded before all is sealed.
+            # It imports while a room is tried out, and then beside the first stand of the reference. That loads what it
+            # will call only when all is sealed.
+            #: What confines stands, by name.
+            self.room = probe(self._room(trial.side)) if confined else ()
             self._open.callback(self.stands.close)
             self.stands.prepare([trial.side])
             self._examiner.greet()
