@@ -174,7 +174,8 @@ APPROXIMATING = (
         34,
         "largest",
         ("x=16x8192:normal",),
-        causes=("values_only", "computes_a_part"),
+        # Three of a hundred plain draws are clustered enough to be wrong too: then nothing tells them from others.
+        causes=("values_only", "computes_a_part", "wrong_values"),
         fools="right",
     ),
     Way("no_shift", 34, inputs=("x=256x1024:range=-200..200",), causes=("values_only", "wrong_values"), fools="right"),
@@ -266,7 +267,12 @@ WORKING_ELSEWHERE = (
         verdicts=NOT_FASTER,
         fools="attack",
     ),
-    Way("pipelined_process", 4, causes=("replays", "extra_cpu", "forbidden", "fails", "load", "timeout")),
+    Way(
+        "pipelined_process",
+        4,
+        # On a busy machine the result may be there in part when everything is frozen.
+        causes=("replays", "extra_cpu", "forbidden", "fails", "load", "timeout", "computes_a_part"),
+    ),
     Way("hidden_work", 4, causes=("replays", "extra_cpu", "works_after_return")),
     Way("lazy_subclass", 5, causes=("other_type", "unwritten", "replays")),
     Way("lazy_interface", 5, causes=("other_type", "other_shape")),

@@ -17,8 +17,9 @@ MOST, FEW = 0.9, 0.01
 GROSS = 0.5
 #: Of shorter axes nobody leaves out the end by a tile: a few wrong elements may lie there by chance.
 LONG = 16
-#: Errors below this share of the values are those of a narrower type, where none is so many times the usual one.
-NEAR, TIMES_USUAL = 2.0**-6, 64.0
+#: Errors below this share of the values are those of a narrower type, where none is so many times the usual one, and
+#: where at least this share of the elements has some: a type rounds them all.
+NEAR, TIMES_USUAL, ROUNDED = 2.0**-6, 64.0, 0.1
 
 
 def symptom(result: Array, right: Array, bounds: Array, dtype: str) -> tuple[str, str]:
@@ -44,8 +45,9 @@ def symptom(result: Array, right: Array, bounds: Array, dtype: str) -> tuple[str
             why = f": {lost} of {result.size} elements are not finite, and all others near: what is larger overflows"
             return ("values_only", why) if near and lost < result.size else PLAIN
         usual = float(np.median(shares.ravel()[bad])) if bad.any() else 0.0
-    # Where few are far off, and others a little, no type is to blame.
-    if relative < NEAR and shares[finite].max() <= TIMES_USUAL * usual:
+        rounded = float(np.mean(error[finite] > 0)) if finite.any() else 0.0
+    # Where few are far off, and others a little or not at all, no type is to blame.
+    if relative < NEAR and rounded >= ROUNDED and shares[finite].max() <= TIMES_USUAL * usual:
         return "precision", f": its errors, {relative:.1g} of the values, are those of a narrower type"
     return PLAIN
 

@@ -62,10 +62,15 @@ def test_small_errors_everywhere_are_those_of_a_narrower_type() -> None:
 
 
 def test_a_few_that_are_far_off_where_others_are_a_little_have_no_narrower_type() -> None:
-    result = RIGHT.copy()
-    result[3] *= 1 + 1e-5
+    result = RIGHT * (1 + 1e-5)
     assert slug(result) == "precision"
     result[3, 3] *= 1.05
+    assert slug(result) == "wrong_values"
+
+
+def test_a_few_that_are_off_a_little_where_others_are_exact_have_no_narrower_type() -> None:
+    result = RIGHT.copy()
+    result[3] *= 1 + 1e-5
     assert slug(result) == "wrong_values"
 
 
