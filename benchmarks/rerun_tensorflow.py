@@ -7,7 +7,8 @@ The graphs are computed operator by operator, with the tensors and variables tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -25,17 +26,29 @@ Computed = tuple[Any, Sequence[Any], Sequence[Any]]
 
 
 def compute(graph: Any, values: dict[str, Any]) -> Iterator[Computed]:
-    """Yield what each operation takes and returns, in the order of `Frame.operations`.
+    """Yield what each operation takes and returns, in the order of `Frame.operations`; of a loop the first iteration.
 
     `values` are those of the graph's inputs, by the names of its tensors; those of the others are put there.
     """
-    for operation in graph.get_operations():
+    pending = deque(graph.get_operations())
+    while pending:
+        operation = pending.popleft()
+        if any(tensor.name not in values for tensor in operation.inputs):
+            pending.append(operation)  # a loop whose gradient is taken reads lists that are made after it
+            continue
         taken = [values[tensor.name] for tensor in operation.inputs]
         if operation.type in graph_values.CALLS:
-            inner = graph_values.called_graph(operation)
-            within = {place.name: value for place, value in zip(inner.inputs, taken)}
-            yield from compute(inner, within)
-            returned = [within[tensor.name] for tensor in inner.outputs]
+            returned = yield from call(graph_values.called_graph(operation), taken)
+        elif operation.type in graph_values.CHOICES:
+            chosen = "then_branch" if bool(taken[0]) else "else_branch"
+            returned = yield from call(graph_values.called_graph(operation, chosen), taken[1:])
+        elif operation.type in graph_values.LOOPS:
+            condition, body = (graph_values.called_graph(operation, name) for name in ("cond", "body"))
+            returned, turns = taken, 0
+            while bool(finish(call(condition, returned))[0]):
+                iteration = call(body, returned)
+                returned = finish(iteration) if turns else (yield from iteration)
+                turns += 1
         elif operation.type == "Placeholder":
             returned = [values[operation.outputs[0].name]]
         elif operation.type == "IdentityN":  # which takes tensors of several types, unlike any other
@@ -46,18 +59,37 @@ def compute(graph: Any, values: dict[str, Any]) -> Iterator[Computed]:
         values.update((tensor.name, value) for tensor, value in zip(operation.outputs, returned))
 
 
+def call(graph: Any, taken: Sequence[Any]) -> Generator[Computed, None, list[Any]]:
+    """Yield what each operation of a graph takes and returns that is called, and return what the graph does."""
+    values = {place.name: value for place, value in zip(graph.inputs, taken)}
+    yield from compute(graph, values)
+    return [values[tensor.name] for tensor in graph.outputs]
+
+
+def finish(computed: Generator[Computed, None, list[Any]]) -> list[Any]:
+    """Return what a graph returns, of whose operations nothing is asked."""
+    while True:
+        try:
+            next(computed)
+        except StopIteration as stopped:
+            result: list[Any] = stopped.value
+            return result
+
+
 def results(operation: Any, taken: Sequence[Any]) -> list[Any]:
     """Return what TensorFlow computes of an operation when it is called by itself."""
     if operation.type == "Const":
         return [tf.constant(tf.make_ndarray(operation.get_attr("value")))]
     own = op_def_registry.get(operation.type)
     names, rest = raw_operators.input_names(own), iter(taken)
-    inputs = {
-        names[one.name]: [next(rest) for _ in range(operation.get_attr(one.number_attr))]
-        if one.number_attr
-        else next(rest)
-        for one in own.input_arg
-    }
+    inputs: dict[str, Any] = {}
+    for one in own.input_arg:
+        if one.number_attr or one.type_list_attr:
+            several = operation.get_attr(one.number_attr or one.type_list_attr)
+            count = several if one.number_attr else len(several)
+            inputs[names[one.name]] = [next(rest) for _ in range(count)]
+        else:
+            inputs[names[one.name]] = next(rest)
     parameters = raw_operators.parameters(operation.type)
     attributes = {one.name: operation.get_attr(one.name) for one in own.attr if one.name in parameters}
     result = getattr(tf.raw_ops, operation.type)(**inputs, **attributes)

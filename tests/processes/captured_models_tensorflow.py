@@ -1,5 +1,5 @@
 # mypy: disable-error-code="untyped-decorator"
-"""A step of TensorFlow whose dimensions are open: a batch, a length, and what a mask leaves of them."""
+"""Steps of TensorFlow: one whose batch, length and what a mask leaves of them are open, and one with a loop."""
 
 from __future__ import annotations
 
@@ -31,3 +31,21 @@ def train(words: Any) -> Any:
 def open_dimensions() -> Any:
     """Train by one batch."""
     return train(words)
+
+
+@tf.function
+def recur(rows: Any) -> Any:
+    """Return the gradient of a network that reads a list row by row, and of a branch."""
+    with tf.GradientTape() as tape:
+        state, outputs = tf.zeros((2, 8)), tf.TensorArray(tf.float32, 3)
+        for place in tf.range(3):
+            state = tf.tanh(rows[place] + state @ weights)
+            outputs = outputs.write(place, state)
+        loss = tf.cond(tf.reduce_sum(rows) > 0, lambda: tf.exp(state), lambda: tf.sin(state))
+        loss = tf.reduce_sum(loss) + tf.reduce_sum(outputs.stack())
+    return tape.gradient(loss, weights)
+
+
+def turns() -> Any:
+    """Train by one sequence of three rows."""
+    return recur(tf.ones((3, 2, 8)))

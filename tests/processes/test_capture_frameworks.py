@@ -138,13 +138,20 @@ def test_a_program_of_jax_may_read_what_it_computes(
 
 
 def test_every_operator_of_tensorflow_with_open_dimensions_runs_alone_with_the_numbers_of_its_program() -> None:
-    own = f"{HERE}/captured_models_tensorflow.py:open_dimensions"
-    (result,) = in_environment("tensorflow", BENCHMARKS / "rerun_tensorflow.py", HERE, own)
+    own = (f"{HERE}/captured_models_tensorflow.py:{name}" for name in ("open_dimensions", "turns"))
+    result, loop = in_environment("tensorflow", BENCHMARKS / "rerun_tensorflow.py", HERE, *own)
     # The shape of a variable is read, as its value is; everything else of the step has a case.
     assert {name for name, *_ in result["unlike"]} <= {"tf.raw_ops.VariableShape"}
     assert {*result["numbers"]} <= {*SAME}
     for name in ("BatchMatMulV2", "Tanh", "TanhGrad", "Softmax", "GatherV2", "Transpose", "Where"):
         assert name in {one.rpartition(".")[2] for one in result["names"]}
+    # Lists of tensors are no arguments of a case; what computes with tensors has one, in loops and branches too.
+    others = {name for name, why, *_ in loop["unlike"] if "is a list of tensors" not in why}
+    assert others <= {"tf.raw_ops.VariableShape"}
+    assert {*loop["numbers"]} <= {*SAME}
+    for name in ("MatMul", "Tanh", "TanhGrad", "Exp"):
+        assert name in {one.rpartition(".")[2] for one in loop["names"]}
+    assert "tf.raw_ops.Sin" not in loop["names"]
 
 
 def test_tensorflows_own_clock_tells_the_time_of_the_kernel_without_python(command: Command, tmp_path: Path) -> None:

@@ -4,12 +4,14 @@ The function is traced as a whole by `tf.function`, a Keras model and a gradient
 tensors have shapes and no values. Constants are known. Integers that the program computes, and dimensions that a
 function leaves open, are read from a run of the graph (`graph_values.py`): they decide what an operator does. What
 reads, writes or names a variable is no operator here: a case has tensors in its place. Programs within programs are
-entered.
+entered, and so are the branch that is taken and the first iteration of a loop. A list of tensors, which a loop reads
+from and writes to, is no argument of a case.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -18,7 +20,7 @@ import tensorflow as tf
 
 from opperf.child.backends.common.values import bounds
 from opperf.child.backends.tensorflow import raw_operators
-from opperf.child.backends.tensorflow.graph_values import GATHERS, PLACES, Frame, Unknown
+from opperf.child.backends.tensorflow.graph_values import CALLS, ENTERED, GATHERS, PLACES, Frame, Unknown
 from opperf.child.backends.tensorflow.programs import REFUSALS
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import CapturedCall
@@ -27,6 +29,9 @@ from opperf.domain.tensor import ITEM_SIZES, MOST_LITERAL, TensorSpec
 
 #: Operators of a graph that compute nothing: what they return is there already.
 STILL = frozenset({"Const", "Placeholder", "Identity", "IdentityN", "NoOp", "ReadVariableOp", "StopGradient"})
+#: What tells one operation from others of its name.
+_NUMBER = re.compile(r"_\d+(?=/|$)")
+_LOOP = re.compile(r"(.*?/)?while/")
 #: Elements of a constant that a case holds, at most.
 MOST_ELEMENTS = 64
 
@@ -56,18 +61,35 @@ def computes(operation: Any) -> bool:
 
 def capture_operation(operation: Any, frame: Frame) -> CapturedCall:
     """Return an operation as a call with its case, or with the reason why it has none."""
-    scopes = [word for word in operation.name.split("/")[:-1] if not word.startswith("gradient")]
-    backward = operation.name.startswith("gradient")
+    frames = [*_around(frame)]
+    names = [*(one.call.name for one in frames if one.call.type not in CALLS), operation.name]
+    words = (word for name in names for word in name.split("/")[:-1])
+    scopes = [word for word in dict.fromkeys(words) if not word.startswith("gradient")]
+    backward = any(name.startswith("gradient") for name in names)
     try:
         case, why = _case(operation, frame), ""
     except Unsupported as error:
         case, why = None, str(error)
-    return CapturedCall(f"tf.raw_ops.{operation.type}", case, why, ".".join(scopes), backward=backward)
+    return CapturedCall(
+        f"tf.raw_ops.{operation.type}", case, why, ".".join(scopes), backward=backward, count=frame.count
+    )
+
+
+def _around(frame: Frame) -> Iterator[Frame]:
+    """Yield the frames that were entered, the outermost first."""
+    if frame.outer is not None:
+        yield from _around(frame.outer)
+        yield frame
 
 
 def _case(operation: Any, frame: Frame) -> Case:
     if operation.type == GATHERS:
         return _gather(operation, frame)
+    if operation.type in ENTERED:
+        _say_why(operation, frame)
+    for tensor in (*operation.inputs, *operation.outputs):
+        if tensor.dtype == tf.variant:
+            raise Unsupported(f"`{_list_name(tensor)}` is a list of tensors, or another variant")
     definition = raw_operators.definitions().get(operation.type)
     if definition is None:
         raise Unsupported("it keeps a state, or computes nothing with numbers")
@@ -86,6 +108,21 @@ def _case(operation: Any, frame: Frame) -> Case:
         if attribute.name not in of_inputs and attribute.name in raw_operators.parameters(operation.type)
     }
     return Case(f"tensorflow:{raw_operators.PREFIX}{operation.type}", arrays, attributes)
+
+
+def _list_name(tensor: Any) -> str:
+    """Return how a reason calls a list of tensors; those that a loop keeps for its gradient by the loop alone."""
+    name = _NUMBER.sub("", tensor.op.name)
+    loop = _LOOP.match(name)
+    return name if loop is None else f"{loop[0]}..."
+
+
+def _say_why(operation: Any, frame: Frame) -> None:
+    """Raise `Unsupported` with the reason why a condition or a loop is not entered."""
+    try:
+        frame.within(operation)
+    except Unknown as error:
+        raise Unsupported(f"it is not entered: {error}") from error
 
 
 def _gather(operation: Any, frame: Frame) -> Case:
