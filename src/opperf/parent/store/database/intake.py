@@ -111,12 +111,13 @@ class Intake:
         every = self._series.get(key)
         if every is None:
             every = self._series[key] = [0] * prod(map(len, block.values))
-        for place in block.places:
-            if not every[place]:
-                case = block.case(place)
-                if (machine, case.id) not in self._ids:
-                    self._ids[machine, case.id] = rows.series(case.to_json(), build.side, "forward")
-                every[place] = self._ids[machine, case.id]
+        cases = {place: block.case(place) for place in block.places if not every[place]}
+        new = {case.id: case for case in cases.values() if (machine, case.id) not in self._ids}
+        if new:
+            ids = rows.series_of([case.to_json() for case in new.values()], build.side, "forward")
+            self._ids |= {(machine, one): series for one, series in zip(new, ids)}
+        for place, case in cases.items():
+            every[place] = self._ids[machine, case.id]
         return [every[place] for place in block.places]
 
 

@@ -29,6 +29,8 @@ from opperf.parent.store.database.documents import fingerprint, pack
 HARDWARE = ("architecture", "cpu", "cores_physical", "cores_logical", "caches")
 #: What identifies a build of a framework.
 BUILD = ("framework", "version", "build", "commit", "blas_configuration")
+#: Rows that are looked up in one query: SQLite took 999 values of it at most for long.
+MOST_AT_ONCE = 500
 
 
 def memory_step(size: float) -> int:
@@ -95,16 +97,30 @@ class Rows:
 
     def share(self, table: Table, distinction: Sequence[object], values: Mapping[str, object]) -> int:
         """Return the id of the row with this distinction, which is made where it is missing."""
-        print_ = fingerprint(*distinction)
-        if (table.name, print_) not in self._ids:
-            dialect = postgresql if self._connection.dialect.name == "postgresql" else sqlite
-            self._connection.execute(
-                dialect.insert(table).on_conflict_do_nothing(index_elements=["fingerprint"]),
-                {**values, "fingerprint": print_},
-            )
-            ids = select(table.c.id).where(table.c.fingerprint == print_)
-            self._ids[table.name, print_] = self._connection.execute(ids).scalar_one()
-        return self._ids[table.name, print_]
+        return self._share_all(table, [(distinction, values)])[0]
+
+    def _share_all(
+        self, table: Table, entries: Sequence[tuple[Sequence[object], Mapping[str, object]]]
+    ) -> Sequence[int]:
+        """Return the ids of the rows with these distinctions, a few hundred of which are looked up at once."""
+        prints = [fingerprint(*distinction) for distinction, _ in entries]
+        missing = {
+            print_: values for print_, (_, values) in zip(prints, entries) if (table.name, print_) not in self._ids
+        }
+        for begin in range(0, len(missing), MOST_AT_ONCE):
+            some = [*missing][begin : begin + MOST_AT_ONCE]
+            self._look_up(table, some)
+            new = [{**missing[one], "fingerprint": one} for one in some if (table.name, one) not in self._ids]
+            if new:
+                dialect = postgresql if self._connection.dialect.name == "postgresql" else sqlite
+                query = dialect.insert(table).on_conflict_do_nothing(index_elements=["fingerprint"])
+                self._connection.execute(query, new)  # another command may have made one meanwhile
+                self._look_up(table, some)
+        return [self._ids[table.name, print_] for print_ in prints]
+
+    def _look_up(self, table: Table, prints: Sequence[str]) -> None:
+        query = select(table.c.fingerprint, table.c.id).where(table.c.fingerprint.in_(prints))
+        self._ids |= {(table.name, print_): row for print_, row in self._connection.execute(query)}
 
     def machine(self, facts: JsonObject) -> int:
         """Return the machine with this hardware."""
@@ -131,21 +147,28 @@ class Rows:
         self, case: Mapping[str, object], side: Side, direction: str, node: Node | None = None, metric: str = "time"
     ) -> int:
         """Return the series of a case on a side in a direction, on the machine of the run, or of a node."""
-        machine = self._machine_of(node)
-        values = {"operator": case["operator"], "document": case}
-        case_id = self.share(schema.cases, [case["id"]], values)
-        own = series_side(side)
-        return self.share(
+        return self.series_of([case], side, direction, node, metric)[0]
+
+    def series_of(
+        self,
+        cases: Sequence[Mapping[str, object]],
+        side: Side,
+        direction: str,
+        node: Node | None = None,
+        metric: str = "time",
+    ) -> Sequence[int]:
+        """Return the series of each of some cases."""
+        machine, own = self._machine_of(node), series_side(side)
+        shared = {"machine_id": machine, "framework": side.framework, "direction": direction}
+        case_ids = self._share_all(
+            schema.cases, [([case["id"]], {"operator": case["operator"], "document": case}) for case in cases]
+        )
+        return self._share_all(
             schema.series,
-            [case_id, own, direction, machine, metric],
-            {
-                "case_id": case_id,
-                "machine_id": machine,
-                "framework": side.framework,
-                "direction": direction,
-                "side": own,
-                "metric": metric,
-            },
+            [
+                ([one, own, direction, machine, metric], {"case_id": one, **shared, "side": own, "metric": metric})
+                for one in case_ids
+            ],
         )
 
     def records(self, records: Iterable[tuple[Record, JsonDict]], *, samples: bool) -> None:
