@@ -161,6 +161,15 @@ def test_after_three_nights_what_they_compared_is_shown_and_what_is_not_confirme
     assert [row["ratio"] for row in document["comparisons"]] == [1.0, 1.08]
 
 
+def test_a_build_that_is_like_the_one_before_and_unlike_the_anchor_is_told_too(opperf: Any, here: Path) -> None:
+    first = night(1, compared(SUM, "1.0", "1.1", 1.05))
+    second = night(2, compared(SUM, "1.0", "1.2", 1.1), compared(SUM, "1.1", "1.2", 1.0))
+    opperf("history", "add", *write(here, first, second), "--database", "team.db")
+    told = opperf("history", "changes", "--database", "team.db").out
+    assert "0 changes; a change is confirmed by 2 builds that support it, by more than the series scatters" in told
+    assert "not confirmed yet: sum forward data=32x32, numpy 1.0 to 1.2: ratio 1.100 [" in told
+
+
 def test_frameworks_against_each_other_are_no_history_of_builds(opperf: Any, here: Path) -> None:
     other = replace(compared(SUM, "1.0", "2.13", 1.3), new=Side("torch"))
     opperf("history", "add", *write(here, night(1, other)), "--database", "team.db")

@@ -125,7 +125,7 @@ def named_changes(
         for one in series.ratios:
             starts.setdefault(one.new, one.started)
         steps = changes(builds, tolerance=tolerance)
-        if not steps and series.ratios[-1].verdict in ("slower", "faster"):
+        if not steps and series.latest_difference is not None:
             open_series.append(series)
         result += [
             NamedChange(series, anchor, change)

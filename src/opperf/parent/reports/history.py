@@ -109,7 +109,11 @@ def changes(
         weak = _tally([one for one in rows if one.anchor is None])
         words += f"; {imported} series of absolute times from other tools, {weak}: {WEAKER}"
     none = "; ratios come from `opperf compare` of two builds of one framework" if not examined + imported else ""
-    none += f"; a change is confirmed by {least_builds} builds that support it" if unconfirmed else ""
+    none += (
+        f"; a change is confirmed by {least_builds} builds that support it, by more than the series scatters"
+        if unconfirmed
+        else ""
+    )
     legend = {
         "ratio": "ratio: time after the change over time before it, with its 95 % interval",
         "status": "unconfirmed: seen in only one build; within its past: its series moved as far before",
@@ -129,7 +133,7 @@ def _open(open_series: Sequence[Ratios]) -> list[Note]:
     """Say what the last comparison of a series says, while too few builds support a change."""
     notes = []
     for one in open_series[:MOST_OPEN]:
-        last = one.ratios[-1]
+        last = one.latest_difference or one.ratios[-1]
         words = f"{one.case.operator} {one.direction} {case_text(one.case)}, {one.framework} {last.base} to {last.new}"
         ratio = f"{math.exp(last.estimate.log_ratio):.3f} {format_ratios(last.estimate.interval())}"
         notes.append(Note(f"not confirmed yet: {words}: ratio {ratio}, {last.verdict} in the last comparison"))

@@ -228,6 +228,14 @@ class Ratios:
     side: JsonObject = field(default_factory=dict)
     metric: str = "time"
 
+    @property
+    def latest_difference(self) -> Ratio | None:
+        """The latest comparison that calls the latest build slower or faster, than whichever build; None for none."""
+        latest = self.ratios[-1].new
+        return next(
+            (one for one in reversed(self.ratios) if one.new == latest and one.verdict in ("slower", "faster")), None
+        )
+
 
 def ratios(archive: Archive, filters: Filters = EVERYTHING) -> Iterator[Ratios]:
     """Yield what was compared of builds of one framework whose versions are known, series by series.
