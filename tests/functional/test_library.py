@@ -41,10 +41,12 @@ def test_a_saved_result_can_be_shown_and_resumed_by_the_same_settings(results: o
     assert opperf.Settings.from_json(results.to_dict()["run"]["settings"]) == results.run.settings
 
 
-def test_the_texts_are_those_of_the_command(results: opperf.Results) -> None:
+def test_the_texts_are_those_of_the_command(results: opperf.Results, monkeypatch: pytest.MonkeyPatch) -> None:
     assert results.to_csv() == render(results.run, "csv")
     assert results.to_markdown() == render(results.run, "md")
-    assert str(results) == render(results.run, "console")
+    for columns in (120, 80):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        assert f"{results}\n" == render(results.run, "console", width=columns)
 
 
 def test_a_frame_has_a_row_for_each_record_and_numbers_as_numbers(results: opperf.Results) -> None:

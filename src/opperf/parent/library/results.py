@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Generic, TypeVar, overload
 
 from opperf.domain.errors import InputError
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from opperf.parent.pages import figures
 
 Item = TypeVar("Item", covariant=True)
+#: How wide a table is where neither the terminal nor the variable `COLUMNS` says it.
+COLUMNS = 120
 
 
 class Report(Sequence[Item], Generic[Item]):
@@ -93,7 +96,7 @@ class Report(Sequence[Item], Generic[Item]):
         write_text(Path(path), self.to_json())
 
     def __str__(self) -> str:
-        return render(self._document)
+        return render(self._document, width=get_terminal_size((COLUMNS, 24)).columns).rstrip("\n")
 
     def __repr__(self) -> str:
         return f"<opperf.{type(self).__name__}: {self._summary()}>"

@@ -140,7 +140,7 @@ def columns(
         Column("inputs", None, lambda one: case_text(one.case)),
         Column("node", "node", lambda one: one.node and one.node.name, presence="varied", usual=None, names=True),
         Column("machine", None, lambda one: one.node and one.node.kind),
-        Column("base", "base", lambda one: sides(one)[0], least=10, presence="varied"),
+        Column("base", "base", lambda one: sides(one)[0], least=10, presence="varied", names=True),
         Column("new", "new", lambda one: sides(one)[1], least=10, presence="varied", names=True),
         Column("base_time_s", "base time", lambda one: one.base_time, format_seconds, rank=1),
         Column("new_time_s", "new time", lambda one: one.new_time, format_seconds, rank=2),
