@@ -109,7 +109,11 @@ def call_of(case: Case, path: str, parameters: Mapping[str, bool]) -> Call:
         places = list(takewhile(case.inputs.__contains__, order)) if is_known else list(case.inputs)
         if all(name.isdecimal() for name in case.inputs):
             places = sorted(filter(str.isdecimal, arguments), key=int)
-        by_place = [Parameter(name, neutral=name) for name in places]
+        # What goes by its number has a name of the function's own, by which that says what it changes.
+        own_names = dict(enumerate(name for name in parameters if not name.startswith(SPREAD)))
+        by_place = [
+            Parameter(own_names.get(int(name), name) if name.isdecimal() else name, neutral=name) for name in places
+        ]
     names = {parameter.neutral for parameter in by_place}
     return Call(path, tuple(by_place), tuple(Parameter(name, neutral=name) for name in arguments if name not in names))
 

@@ -41,8 +41,13 @@ def read_bytes(path: Path, *, hint: str | None = None) -> bytes:
 
 def read_text(path: Path, *, hint: str | None = None) -> str:
     """Return the text of a UTF-8 file, without a byte order mark; raises `InputError`, with the hint, for any other."""
+    return decoded(path, read_bytes(path, hint=hint), hint=hint)
+
+
+def decoded(path: Path, content: bytes, *, hint: str | None = None) -> str:
+    """Return the bytes of a file as text, without a byte order mark; raises `InputError` where they are none."""
     try:
-        text = read_bytes(path, hint=hint).decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"cannot read `{path}`: {error}", hint=hint, slug="input") from error
     return text.replace("\r\n", "\n").replace("\r", "\n")

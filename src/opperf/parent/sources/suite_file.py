@@ -1,6 +1,9 @@
 """Suite files, and what is read as one: checked whole before anything runs.
 
-The inputs of MXNet's own benchmark (`benchmark/opperf`) are read as a suite of MXNet's operators. The file has a list
+What a file is, it tells by its content, whatever its name: opperf's own JSON, a list of cases in a form of the field
+(`case_lists/`), or inputs of MXNet's own benchmark.
+
+The inputs of MXNet's own benchmark (`benchmark/opperf`) are read as a suite of MXNet's operators. Their file has a list
 of rows for each: `{"dot": [{"lhs": [1024, 1024], "rhs": [1024, 1024]}]}`. A row says what the operator is called with.
 Whole numbers in brackets are the shape of an array, or a tuple where the name is that of an attribute; fractions, and
 lists within lists, are the values of an array. Equal rows are one case with a larger count.
@@ -8,6 +11,7 @@ lists within lists, are the values of an array. Equal rows are one case with a l
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,17 +21,55 @@ from typing import Any, TypeGuard
 from opperf.domain.case import Argument, Case
 from opperf.domain.code import check_name
 from opperf.domain.errors import InputError
-from opperf.domain.files.text_file import read_json
+from opperf.domain.files.json_text import NotJSON, value_of
+from opperf.domain.files.text_file import decoded, distinct, read_bytes
 from opperf.domain.suite import Suite, SuiteCase
 from opperf.domain.tensor import TensorSpec, shape_and_elements
+from opperf.parent.sources.case_lists.operator_log import (
+    BEGINNINGS,
+    is_operator_log,
+    is_shapes_document,
+    read_operator_log,
+    read_shapes_document,
+)
+from opperf.parent.sources.case_lists.workload_lines import is_workload_line, read_workloads
+
+#: Bytes of a list of cases in text; that of all of BackendBench's models is a small part of it.
+LONGEST = 1 << 26
+FORMS = (
+    "opperf reads its own suites, PyTorch's logs of operator inputs, workloads of FlashInfer-Bench and the inputs of "
+    "MXNet's opperf; tables with a header are read with `--shapes`"
+)
 
 
 def read_suite(path: Path) -> Suite:
-    """Read a suite; raises `InputError` that says what is wrong and where."""
-    data = read_json(path)
+    """Read a suite, or a list of cases in a form of others; raises `InputError` that says what is wrong and where."""
+    content = read_bytes(path)
+    text = _list_text(path, content)
+    if text is not None and is_operator_log(text):
+        return read_operator_log(path, text)
+    if text is not None:
+        return read_workloads(path, text)
+    try:
+        data = value_of(content, object_pairs_hook=distinct)
+    except NotJSON as error:
+        raise InputError(f"{path}: not JSON ({error})", hint=FORMS, slug="input") from error
+    if is_shapes_document(data):
+        return read_shapes_document(path, data)
     if is_mxnet_inputs(data):
         return mxnet_suite(data, str(path))
     return Suite.from_json(data, str(path))
+
+
+def _list_text(path: Path, content: bytes) -> str | None:
+    """Return the text of a list of cases, None for a JSON document; raises `InputError` for one that is too long."""
+    beginning = content.removeprefix(codecs.BOM_UTF8).lstrip()
+    if not beginning.startswith(BEGINNINGS) and not is_workload_line(beginning.partition(b"\n")[0]):
+        return None
+    if len(content) > LONGEST:
+        message = f"cannot read `{path}`: a list of cases of {len(content):,} bytes, expected at most {LONGEST:,}"
+        raise InputError(message, hint="measure a part of it", slug="input")
+    return decoded(path, content)
 
 
 #: Where an array was printed instead of written down.

@@ -54,6 +54,11 @@ def test_numbers_are_places() -> None:
     assert [one.own for one in call.keywords] == ["order"]
 
 
+def test_what_goes_by_its_place_has_the_name_by_which_a_schema_says_what_is_written() -> None:
+    call = call_of(Case("f", {"0": MATRIX, "1": MATRIX, "2": MATRIX}), "f", {"self": True, "other": True})
+    assert call.own_names == {"self": "0", "other": "1", "2": "2"}
+
+
 def test_defaults_that_differ_are_told_and_markers_say_nothing() -> None:
     def function(a: Any, axis: Any = None, stride: Any = 1, keepdims: Any = np._NoValue) -> None:
         """Have defaults."""
