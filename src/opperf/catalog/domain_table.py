@@ -259,13 +259,13 @@ INDEXED = (
         At(2, ("index", "indices")), Below(Size(SELF, DIM)),
     ),
     _row(
-        "value_selecting_reduction_backward", At(None, ("indices",)),
-        Below(Entry(At(None, ("sizes",)), At(None, ("dim",)))),
+        "value_selecting_reduction_backward", At(2, ("indices",)),
+        Below(Entry(At(3, ("sizes",)), At(1, ("dim",)))),
     ),
     _row(
-        "index_select_backward", At(None, ("index",)), Below(Entry(At(None, ("self_sizes",)), At(None, ("dim",)))),
+        "index_select_backward", At(3, ("index",)), Below(Entry(At(1, ("self_sizes",)), At(2, ("dim",)))),
     ),
-    _row("cummaxmin_backward", At(None, ("indices",)), Below(Size(SECOND, At(None, ("dim",))))),
+    _row("cummaxmin_backward", At(2, ("indices",)), Below(Size(SECOND, At(3, ("dim",))))),
     _row("take put", At(1, ("index",)), Below(Elements(SELF), negative=True)),
     _row("take", At(None, ("indices",)), Below(Size(At(0, ("a", "data", "input")), AXIS, otherwise=0), floating=True)),
     _row("pick", At(1, ("index", "indices")), Below(Size(SELF, AXIS, otherwise=-1), floating=True)),
@@ -282,14 +282,12 @@ INDEXED = (
     _row("moe_scatter", SECOND, Below(Number(At(None, ("count",))))),
     _row("segment_sum segment_mean segment_max", At(1, ("segments",)), Below(Number(At(None, ("count",))))),
     _row("max_unpool2d max_unpool3d", At(1, ("indices",)), Below(Product(At(2, ("output_size",))))),
-    _row(
-        "max_pool2d_with_indices_backward adaptive_max_pool2d_backward fractional_max_pool2d_backward",
-        At(None, ("indices",)), Below(Elements(SECOND, last=2)),
-    ),
-    _row(
-        "max_pool3d_with_indices_backward adaptive_max_pool3d_backward fractional_max_pool3d_backward",
-        At(None, ("indices",)), Below(Elements(SECOND, last=3)),
-    ),
+    _row("max_pool2d_with_indices_backward", At(7, ("indices",)), Below(Elements(SECOND, last=2))),
+    _row("adaptive_max_pool2d_backward", At(2, ("indices",)), Below(Elements(SECOND, last=2))),
+    _row("fractional_max_pool2d_backward", At(4, ("indices",)), Below(Elements(SECOND, last=2))),
+    _row("max_pool3d_with_indices_backward", At(7, ("indices",)), Below(Elements(SECOND, last=3))),
+    _row("adaptive_max_pool3d_backward", At(2, ("indices",)), Below(Elements(SECOND, last=3))),
+    _row("fractional_max_pool3d_backward", At(4, ("indices",)), Below(Elements(SECOND, last=3))),
     _row("roi_align roi_pool ps_roi_align ps_roi_pool roipooling roialign", SECOND, Between((0.0, 1.0), (0.0, 1.0))),
 )  # fmt: skip
 

@@ -31,8 +31,12 @@ LINE_HINT = "write `Operator: aten.add.Tensor`, and below it lines such as `cnt:
 BEGINNINGS = (b"Operator:", b"cnt:")
 _OPERATOR = re.compile(r"Operator:\s*([A-Za-z_]\w*)\.([A-Za-z_]\w*)(?:\.(\w+))?\s*")
 _CALL = re.compile(r"cnt:\s*(\d{1,18})\s*,\s*")
-#: How an overload was called in a PyTorch that wrote logs, and is now.
-RENAMED = {"aten::sum.SymInt": "aten::sum.dim_IntList"}
+#: How an operator of the same arguments was called in a PyTorch that wrote logs, and is now.
+RENAMED = {
+    "aten::sum.SymInt": "aten::sum.dim_IntList",
+    "aten::im2col_backward.default": "aten::col2im.default",
+    "aten::col2im_backward.default": "aten::im2col.default",
+}
 #: What a count of 0 says: BackendBench made the case of others.
 SYNTHETIC = "synthetic"
 

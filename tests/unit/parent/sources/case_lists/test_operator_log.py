@@ -72,10 +72,32 @@ def test_a_log_is_a_suite_of_pytorchs_own_operators(tmp_path: Path) -> None:
     assert suite.left_out == (LeftOut("aten::_to_copy.default", 7, "sparse tensors"),)
 
 
-def test_indices_of_a_log_are_below_what_they_index(tmp_path: Path) -> None:
-    text = "Operator: aten.embedding_dense_backward.default\ncnt: 1, ((T([8, 4], f16), T([8], i64), 30, -1, False), {})"
-    (entry,) = read(text, tmp_path).cases
-    assert entry.case.inputs["1"] == TensorSpec((8,), "int64", range=(0, 30))
+@pytest.mark.parametrize(
+    ("operator", "call", "place", "most"),
+    [
+        ("embedding_dense_backward.default", "(T([8, 4], f16), T([8], i64), 30, -1, False)", "1", 30),
+        (
+            "max_pool2d_with_indices_backward.default",
+            "(T([3, 4, 4], f32), T([3, 8, 8], f32), [2, 2], [2, 2], [0, 0], [1, 1], False, T([3, 4, 4], i64))",
+            "7",
+            64,
+        ),
+        ("index_select.default", "(T([9, 5], f32), 0, T([3], i64))", "2", 9),
+        ("index_select_backward.default", "(T([3, 5], f32), [9, 5], 0, T([3], i64))", "3", 9),
+        ("cummaxmin_backward.default", "(T([9, 5], f32), T([9, 5], f32), T([9, 5], i64), 1)", "2", 5),
+        (
+            "adaptive_max_pool3d_backward.default",
+            "(T([2, 1, 1, 1], f32), T([2, 2, 2, 2], f32), T([2, 1, 1, 1], i64))",
+            "2",
+            8,
+        ),
+    ],
+)
+def test_indices_of_a_log_are_below_what_they_index(
+    operator: str, call: str, place: str, most: int, tmp_path: Path
+) -> None:
+    (entry,) = read(f"Operator: aten.{operator}\ncnt: 1, ({call}, {{}})", tmp_path).cases
+    assert entry.case.tensor(place).range == (0, most)
 
 
 @pytest.mark.parametrize("before", [b"", b"\xef\xbb\xbf", b"\n\n"])
