@@ -95,6 +95,9 @@ def check_values(command: Any, context: Any, words: list[str]) -> None:
     sides = [text for text in (context.params.get("base"), *(context.params.get("new") or ())) if text]
     for text in sides:
         parse_side(text, lambda code: "torch")
+    if command.name == "compare" and context.params["second"] is not None:
+        assert context.params["suite"] is not None
+        return
     if command.name == "compare" and not sides:
         assert [Path(file).suffix for file in context.params["operators"]] == [".json", ".json"]
         return

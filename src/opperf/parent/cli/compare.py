@@ -34,6 +34,12 @@ def compare(
         Optional[list[str]], typer.Option(metavar="SIDE", help="Side to compare with the base. Repeatable.")
     ] = None,
     what: What,
+    second: Annotated[
+        Optional[Path],
+        typer.Option(
+            "--with", metavar="FILE", help="Compare the suite of `--suite` with another one, module by module."
+        ),
+    ] = None,
     deciding: Deciding,
     processes: Annotated[
         Optional[int], typer.Option(metavar="K", help="Number of processes per side: the same as `--pairs`.")
@@ -54,7 +60,7 @@ def compare(
     """Compare two sides: slower, faster, the same or inconclusive.
 
     It measures interleaved pairs of fresh processes. Without sides, it compares two result files: `opperf compare
-    old.json new.json`.
+    old.json new.json`. With `--with` it compares two suites: a model that changed, or one model in two frameworks.
 
     Exit codes: 0 something was compared, 2 bad input, 3 something failed and nothing was compared.
     """
@@ -62,16 +68,42 @@ def compare(
     from opperf.domain.units import plural
     from opperf.parent.cli.keeping import keep, lock_outputs, publish
     from opperf.parent.cli.options import command, inputs, wishes
+    from opperf.parent.cli.output import deliver
     from opperf.parent.cli.progress import Bar
     from opperf.parent.commands import compare as comparing
+    from opperf.parent.commands import compare_suites as suites
+    from opperf.parent.measuring.session import Options
     from opperf.parent.planning.request import Request, checking, decisive
     from opperf.parent.reports.comparison import document
     from opperf.parent.reports.formats import check_format
+    from opperf.parent.reports.suite_change import document as change_document
 
     check_format(report.format, checks=True)
     read = [*inputs(operators, what), *(map(Path, operators or ()) if base is None and not new else ())]
-    lock_outputs(report, read)
+    lock_outputs(report, [*read, second])
     which = checking(check, no_check=no_check)
+    if second is not None:
+        idle = {
+            "operators": operators,
+            "--new": (new or ())[1:],
+            "--explain": explain,
+            "--fleet": fleet.fleet,
+            "--metric": metric != Settings.metric,
+            "--settle": deciding.settle,
+            "--database": report.database,
+            "--html": report.html,
+            "--plot": report.plot,
+        }
+        suites.refuse(name for name, value in idle.items() if value)
+        request = Request(what, how=how, jobs=jobs, check=which)
+        options_of_run = Options(labels=report.labels, keep_samples=not no_samples, command=command())
+        result = suites.compare_suites(
+            request, second, options_of_run, Bar(), base=base, new=new[0] if new else None, processes=processes
+        )
+        deliver(change_document(result.change), report.format, report.output, "two suites")
+        if result.cause is not None:
+            raise way_out(result.cause)
+        return
     nodes, keeps = wishes(fleet), not no_samples
     comparison_run, cause = comparing.compare(
         operators or (),
