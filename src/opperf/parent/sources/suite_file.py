@@ -36,6 +36,8 @@ from opperf.parent.sources.case_lists.workload_lines import is_workload_line, re
 
 #: Bytes of a list of cases in text; that of all of BackendBench's models is a small part of it.
 LONGEST = 1 << 26
+#: Bytes that tell what a file is, which hold a first line of workloads.
+HEAD_BYTES = 1 << 16
 FORMS = (
     "opperf reads its own suites, PyTorch's logs of operator inputs, workloads of FlashInfer-Bench and the inputs of "
     "MXNet's opperf; tables with a header are read with `--shapes`"
@@ -63,12 +65,12 @@ def read_suite(path: Path) -> Suite:
 
 def _list_text(path: Path, content: bytes) -> str | None:
     """Return the text of a list of cases, None for a JSON document; raises `InputError` for one that is too long."""
-    beginning = content.removeprefix(codecs.BOM_UTF8).lstrip()
+    beginning = content[:HEAD_BYTES].removeprefix(codecs.BOM_UTF8).lstrip()
     if not beginning.startswith(BEGINNINGS) and not is_workload_line(beginning.partition(b"\n")[0]):
         return None
     if len(content) > LONGEST:
         message = f"cannot read `{path}`: a list of cases of {len(content):,} bytes, expected at most {LONGEST:,}"
-        raise InputError(message, hint="measure a part of it", slug="input")
+        raise InputError(message, hint="keep the operators in it that you want to measure", slug="input")
     return decoded(path, content)
 
 
