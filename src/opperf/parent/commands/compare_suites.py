@@ -60,7 +60,7 @@ def compare_suites(
     new: str | None = None,
     processes: int | None = None,
 ) -> Result:
-    """Return what two suites take: that of the request and a second one, with the same settings.
+    """Measure two suites, that of the request and a second one, with the same settings.
 
     `base` and `new` are the frameworks that measure neutral operators of the first and of the second suite, the second
     as the first by default. Raises `InputError` for bad input.

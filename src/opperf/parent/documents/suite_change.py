@@ -98,7 +98,7 @@ def _sum(parts: Iterable[Part]) -> Part:
 
 
 def change_between(before: Suite, after: Suite, run: Run, sides: tuple[str | None, str | None]) -> SuiteChange:
-    """Return what two suites amount to by the records of both; `sides` are the frameworks of neutral operators.
+    """Match two suites by the records of both; `sides` are the frameworks of neutral operators.
 
     The largest differences come first.
     """
@@ -112,10 +112,10 @@ def change_between(before: Suite, after: Suite, run: Run, sides: tuple[str | Non
         for entry in suite.cases:
             key = entry.origin, group_of(entry.case.operator)
             row = rows.get(key, Row(*key))
-            several = _records(entry, framework, records)
-            for one in several:
-                calls[id(one)][place] += entry.count
-            seconds = math.fsum(_seconds(one) for one in several) if several else None
+            measured = _records(entry, framework, records)
+            for record in measured:
+                calls[id(record)][place] += entry.count
+            seconds = math.fsum(map(_seconds, measured)) if measured else None
             parts = [row.before, row.after]
             parts[place] = parts[place].plus(entry.count, seconds)
             rows[key] = Row(*key, *parts)
@@ -134,12 +134,12 @@ def _records(
 ) -> list[Record]:
     """Return the records of a case, one for each of its directions; none where one was not measured."""
     owner = split_implementation(entry.case.operator)[0]
-    several = [
+    matches = [
         next((one for one in records.get((entry.case.id, direction), ()) if _is_of(one, owner, framework)), None)
         for direction in directions_of(entry)
     ]
-    measured = [one for one in several if one is not None]
-    return measured if len(measured) == len(several) else []
+    measured = [match for match in matches if match is not None]
+    return measured if len(measured) == len(matches) else []
 
 
 def _is_of(record: Record, owner: str | None, framework: str | None) -> bool:
@@ -163,9 +163,9 @@ def _interval(calls: Sequence[tuple[Record, tuple[float, float]]]) -> tuple[floa
     if not before or not after:
         return None
     errors = []
-    for one, counts in used:
-        if one.time is None or one.time.interval is None:
+    for record, counts in used:
+        if record.time is None or record.time.interval is None:
             return None
-        share = one.time.value * (counts[1] / after - counts[0] / before)
-        errors.append(share * Estimate.of(one.time.value, one.time.interval).error)
+        share = record.time.value * (counts[1] / after - counts[0] / before)
+        errors.append(share * Estimate.of(record.time.value, record.time.interval).error)
     return Estimate(math.log(after / before), math.hypot(*errors)).interval()

@@ -55,12 +55,12 @@ def document(change: SuiteChange) -> Document:
 
 def summary(change: SuiteChange) -> str:
     """Say what all calls take before and after, and their ratio."""
-    whole = change.whole
-    text = f"all calls: {format_seconds(whole.before.time)} before, {format_seconds(whole.after.time)} after"
-    if whole.ratio is None:
+    total = change.whole
+    text = f"all calls: {format_seconds(total.before.time)} before, {format_seconds(total.after.time)} after"
+    if total.ratio is None:
         return text
     return (
-        f"{text}, ratio {whole.ratio:.3f} {'' if change.interval is None else format_ratios(change.interval)}".rstrip()
+        f"{text}, ratio {total.ratio:.3f} {'' if change.interval is None else format_ratios(change.interval)}".rstrip()
     )
 
 

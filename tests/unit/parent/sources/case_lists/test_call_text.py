@@ -37,7 +37,7 @@ def text_of(places: list[Argument], names: dict[str, Argument]) -> str:
     return f"({printed(tuple(places))}, {{{by_name}}})"
 
 
-sizes = st.lists(st.integers(1, 4096), max_size=4).map(tuple)
+sizes = st.lists(st.integers(1, 999), max_size=4).map(tuple)
 types = st.sampled_from(sorted(SHORT))
 tensors = st.builds(TensorSpec, sizes, types) | st.integers(2, 99).map(lambda n: TensorSpec((n, n), "int64", (1, n)))
 scalars: st.SearchStrategy[Argument] = (
@@ -117,7 +117,7 @@ def test_what_no_case_holds_has_a_reason(text: str, reason: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("((__import__('os').system('true'),), {})", r"column 19: found '\.system"),
+        ("((__import__('os').system('true'),), {})", r"column 19: found \"\.system"),
         ("((__import__('os'),), {})", r"column 3: found `__import__`, expected an argument"),
         ("((torch.load('x'),), {})", r"column 3: found `torch.load`, expected an argument"),
         ("((lambda: 1,), {})", r"column 3: found `lambda`"),
