@@ -68,10 +68,10 @@ def contrast(
     request = Request(what, how=how, jobs=jobs, check=checking(check, no_check=no_check))
     bar = Bar()
     run, cause = contrasts.contrast(operators or (), request, order, bar, base=base, new=new or ())
-    whole = document(run, contrasting.factor, top)
-    publish(run, whole, report, plural(len(run.comparisons), "comparison"), output)
+    result = document(run, contrasting.factor, top)
+    publish(run, result, report, plural(len(run.comparisons), "comparison"), output)
     if markdown is not None:
-        write_text(markdown, render(whole, "md", width=FILE.width, color=FILE.color))
+        write_text(markdown, render(result, "md", width=FILE.width, color=FILE.color))
     keep(run, report)
     if cause is not None:
         if output is not None:

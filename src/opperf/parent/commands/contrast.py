@@ -132,8 +132,8 @@ class Search:
             if left or not number:
                 words = f"again, for {seconds:g} s," if number else "briefly"
                 self._progress.note(f"looking {words} at {plural(len(left), 'case')}")
-            for several in _parts(left, LOOKED_AT):
-                self._measure(several, replace(self._rule, sampling=seconds), LOOKS)
+            for part in _parts(left, LOOKED_AT):
+                self._measure(part, replace(self._rule, sampling=seconds), LOOKS)
         gaps = self.gaps(contests)
         most = self._order.search.confirm
         unconfirmed = [one for one in gaps[:most] if not is_confirmed(self._comparisons[_key(one)])]
@@ -141,8 +141,8 @@ class Search:
         self._progress.note(
             f"{plural(len(gaps), 'gap')} beyond a factor of {factor:g}; confirming {len(unconfirmed)} by pairs"
         )
-        for several in _parts(unconfirmed, CONFIRMED):
-            self._measure(several, self._rule)
+        for part in _parts(unconfirmed, CONFIRMED):
+            self._measure(part, self._rule)
 
     def _lacks_look(self, contest: Contest) -> bool:
         comparison = self._comparisons.get(_key(contest))
@@ -160,7 +160,7 @@ class Search:
         return sorted(beyond, key=lambda contest: -ratios[_key(contest)])
 
     def comparing(self, rule: Rule) -> Comparing:
-        """Return what measures by a rule, for as long as the budget lasts."""
+        """Return a comparison by a rule, for as long as the budget lasts."""
         settings, elapsed = self._settings, time.monotonic() - self._began
         if settings.budget is not None:
             settings = replace(settings, budget=max(0.001, settings.budget - elapsed))
@@ -197,7 +197,7 @@ class Search:
                 file.writelines(json.dumps(encode(one), allow_nan=False) + "\n" for one in comparisons)
 
     def document(self, contests: Sequence[Contest]) -> ComparisonRun:
-        """Return what is known of each case, on the sides that this command names."""
+        """Return the comparisons that are known, on the sides that this command names."""
         order = self._order
         run = header(self._settings, self._start, self._facts, labels=order.labels, command=order.command)
         pairs = ((contest, self._comparisons.get(_key(contest))) for contest in contests)

@@ -93,12 +93,12 @@ def ranked(run: ComparisonRun) -> list[Comparison]:
 
 
 def categories(run: ComparisonRun, factor: float) -> list[Share]:
-    """Return what each category came to on each new side, the worst typical ratio first."""
+    """Return the ratios of each category on each new side, the worst typical one first."""
     groups: dict[tuple[str, str], list[float]] = {}
-    for one in run.comparisons:
-        ratio = look_ratio(one)
+    for comparison in run.comparisons:
+        ratio = look_ratio(comparison)
         if ratio is not None:
-            groups.setdefault((category(one), sides_of(one)[1]), []).append(ratio)
+            groups.setdefault((category(comparison), sides_of(comparison)[1]), []).append(ratio)
     shares = [
         Share(name, side, ratios, sum(ratio >= factor for ratio in ratios)) for (name, side), ratios in groups.items()
     ]
@@ -119,31 +119,31 @@ def _ratio(ratio: float | None) -> str:
     return "" if ratio is None else f"{ratio:.3g}"
 
 
-def _of(read: Callable[[Comparison], object]) -> Callable[[Gap], object]:
+def _read(read: Callable[[Comparison], object]) -> Callable[[Gap], object]:
     return lambda gap: read(gap.comparison)
 
 
 def _columns() -> tuple[Column[Gap], ...]:
     return (
         Column("rank", "#", lambda gap: gap.rank, align="right"),
-        Column("case_id", None, _of(lambda one: one.case.id)),
-        Column("operator", "operator", _of(common_subject), least=10, names=True),
-        Column("category", "category", _of(category), rank=3),
-        Column("direction", "direction", _of(lambda one: one.direction), least=8, presence="varied", names=True),
-        Column("inputs", None, _of(lambda one: case_text(one.case))),
-        Column(None, "inputs", _of(lambda one: short_text(one.case)), least=14, lines=6),
-        Column("base", "base", _of(lambda one: sides_of(one)[0]), presence="varied"),
-        Column("new", "new", _of(lambda one: sides_of(one)[1]), presence="varied", names=True),
-        Column("base_version", "base version", _of(lambda one: one.base_version), presence="varied", rank=0),
-        Column("new_version", "new version", _of(lambda one: one.new_version), presence="varied", rank=0),
-        Column("base_time_s", "base time", _of(lambda one: one.base_time), format_seconds, align="right"),
-        Column("new_time_s", "new time", _of(lambda one: one.new_time), format_seconds, align="right"),
-        Column("ratio", "ratio", _of(lambda one: one.ratio), _ratio, align="right"),
-        Column("ratio_low", None, _of(lambda one: one.interval and one.interval[0])),
-        Column("ratio_high", None, _of(lambda one: one.interval and one.interval[1])),
-        Column(None, "interval", _of(lambda one: one.interval), format_ratios, rank=2),
-        Column("pairs", "pairs", _of(lambda one: one.verdict.pairs), rank=1),
-        Column("command", None, _of(_command)),
+        Column("case_id", None, _read(lambda one: one.case.id)),
+        Column("operator", "operator", _read(common_subject), least=10, names=True),
+        Column("category", "category", _read(category), rank=3),
+        Column("direction", "direction", _read(lambda one: one.direction), least=8, presence="varied", names=True),
+        Column("inputs", None, _read(lambda one: case_text(one.case))),
+        Column(None, "inputs", _read(lambda one: short_text(one.case)), least=14, lines=6),
+        Column("base", "base", _read(lambda one: sides_of(one)[0]), presence="varied"),
+        Column("new", "new", _read(lambda one: sides_of(one)[1]), presence="varied", names=True),
+        Column("base_version", "base version", _read(lambda one: one.base_version), presence="varied", rank=0),
+        Column("new_version", "new version", _read(lambda one: one.new_version), presence="varied", rank=0),
+        Column("base_time_s", "base time", _read(lambda one: one.base_time), format_seconds, align="right"),
+        Column("new_time_s", "new time", _read(lambda one: one.new_time), format_seconds, align="right"),
+        Column("ratio", "ratio", _read(lambda one: one.ratio), _ratio, align="right"),
+        Column("ratio_low", None, _read(lambda one: one.interval and one.interval[0])),
+        Column("ratio_high", None, _read(lambda one: one.interval and one.interval[1])),
+        Column(None, "interval", _read(lambda one: one.interval), format_ratios, rank=2),
+        Column("pairs", "pairs", _read(lambda one: one.verdict.pairs), rank=1),
+        Column("command", None, _read(_command)),
     )
 
 
@@ -170,7 +170,7 @@ def _sentence(new: str, base: str, comparisons: Sequence[Comparison], factor: fl
     ratios: Mapping[int, float] = {i: ratio for i, one in enumerate(comparisons) if (ratio := look_ratio(one))}
     beyond = [i for i, ratio in ratios.items() if ratio >= factor]
     confirmed = sum(one.verdict.verdict == "slower" for one in comparisons)
-    open_looks = sum(comparisons[i].verdict.verdict == "inconclusive" for i in beyond)
+    open_looks = sum(comparisons[i].status == "ok" and comparisons[i].verdict.pairs <= 1 for i in beyond)
     statuses = {word: sum(one.status == word for one in comparisons) for word in ("failed", "skipped")}
     statuses["without an undisturbed look"] = len(comparisons) - len(ratios) - sum(statuses.values())
     rest = [f"{count} {word}" for word, count in statuses.items() if count > 0]

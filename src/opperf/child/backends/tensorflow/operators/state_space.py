@@ -23,7 +23,7 @@ def selective_scan(data: Any, step: Any, decay: Any, input_weight: Any, output_w
 def selective_state_update(
     state: Any, data: Any, step: Any, decay: Any, input_weight: Any, output_weight: Any, skip: Any
 ) -> Any:
-    """Return what a step gives, and the state after it."""
+    """Return the result of a step, and the state after it."""
     state = tf.exp(step[..., None] * decay) * state + (step * data)[..., None] * input_weight[:, None]
     return tf.linalg.matvec(state, output_weight) + skip * data, state
 
