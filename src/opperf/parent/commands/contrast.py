@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -16,7 +16,7 @@ from typing import TypeAlias
 from opperf.domain.codec import encode, read_as
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
-from opperf.domain.files.destination import explain_errors
+from opperf.domain.files.destination import explain_errors, write_text
 from opperf.domain.files.text_file import read_bytes
 from opperf.domain.plan import Settings
 from opperf.domain.units import plural
@@ -126,7 +126,8 @@ class Search:
                 hint="name the same operators and sides, or leave it out",
                 slug="bad_journal",
             )
-        self._write("w", [one for key, one in self._comparisons.items() if key in keys])
+        if self._order.journal is not None:
+            write_text(self._order.journal, _lines(one for key, one in self._comparisons.items() if key in keys))
         for number, seconds in enumerate(LOOK_SECONDS):
             left = [contest for contest in contests if self._lacks_look(contest)]
             if left or not number:
@@ -188,13 +189,10 @@ class Search:
 
     def _keep(self, comparisons: Sequence[Comparison]) -> None:
         self._comparisons |= {_key_of(one): one for one in comparisons}
-        self._write("a", comparisons)
-
-    def _write(self, mode: str, comparisons: Sequence[Comparison]) -> None:
         path = self._order.journal
         if path is not None:
-            with explain_errors(path), path.open(mode, encoding="utf-8") as file:
-                file.writelines(json.dumps(encode(one), allow_nan=False) + "\n" for one in comparisons)
+            with explain_errors(path), path.open("a", encoding="utf-8") as file:
+                file.write(_lines(comparisons))
 
     def document(self, contests: Sequence[Contest]) -> ComparisonRun:
         """Return the comparisons that are known, on the sides that this command names."""
@@ -236,6 +234,10 @@ def _key_of(comparison: Comparison) -> Key:
 
 def _parts(contests: Sequence[Contest], size: int) -> Iterator[Sequence[Contest]]:
     return (contests[place : place + size] for place in range(0, len(contests), size))
+
+
+def _lines(comparisons: Iterable[Comparison]) -> str:
+    return "".join(json.dumps(encode(one), allow_nan=False) + "\n" for one in comparisons)
 
 
 def read_earlier(path: Path) -> dict[Key, Comparison]:
