@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from opperf.catalog import catalog
+from opperf.child.worker.correctness import float8_values
 from opperf.child.worker.names import NOT_BOUND
 from opperf.domain.case import Case
 from opperf.domain.errors import OperatorFailure
@@ -20,7 +21,7 @@ from opperf.domain.measurement import Measurement
 from opperf.domain.message.requests import Evaluate, Measure, Prepare, R, Release, Request
 from opperf.domain.plan import REFERENCE, Settings, Side, Trial
 from opperf.domain.registry import FRAMEWORKS, PRESETS
-from opperf.domain.tensor import STRING
+from opperf.domain.tensor import FLOAT8, STRING
 from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.sources.plugin_file import declared_framework
 from opperf.parent.workers.interpreters import choose_environment, interpreter
@@ -67,6 +68,8 @@ class Tensor:
     @property
     def values(self) -> list[float]:
         """Return the elements."""
+        if self.dtype in FLOAT8:
+            return [float8_values(self.dtype)[byte] for byte in self.raw]
         letter = LETTERS[self.dtype]
         count = len(self.raw) // struct.calcsize(letter)
         return [float(value) for value in struct.unpack(f"<{count}{letter}", self.raw)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opperf.catalog.definition import FORWARD_ONLY, Arguments, Operator
+from opperf.catalog.definition import FORWARD_ONLY, Arguments, Operator, Outputs
 from opperf.catalog.formulas import like, whole
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
@@ -114,11 +114,30 @@ def _block_flops(case: Case) -> int:
     return _product_flops(case, "lhs", "rhs") + 2 * (case.tensor("lhs").elements + case.tensor("rhs").elements)
 
 
-def _quantized(case: Case) -> tuple[TensorSpec, ...]:
-    data, block = case.tensor("data"), whole(case, "block")
-    if block < 1 or data.shape[-1] % block:
-        raise InputError(f"`{case.operator}` cannot cut {data.shape[-1]} elements into blocks of {block}")
-    return like(data, dtype="int8"), like(data, (*data.shape[:-1], data.shape[-1] // block))
+def _quantized(dtype: str) -> Outputs:
+    def outputs(case: Case) -> tuple[TensorSpec, ...]:
+        data, block = case.tensor("data"), whole(case, "block")
+        if block < 1 or data.shape[-1] % block:
+            raise InputError(f"`{case.operator}` cannot cut {data.shape[-1]} elements into blocks of {block}")
+        return like(data, dtype=dtype), like(data, (*data.shape[:-1], data.shape[-1] // block))
+
+    return outputs
+
+
+def _quantize(name: str, summary: str, dtype: str, aliases: tuple[str, ...] = ()) -> Operator:
+    return Operator(
+        name=name,
+        category="low_precision",
+        summary=summary,
+        inputs=("data",),
+        sizes={size: {"data": TensorSpec(shape), "block": BLOCK} for size, shape in ROWS.items()},
+        outputs=_quantized(dtype),
+        # Its size, the maximum of the block, the quotient and its rounding.
+        flops=lambda case: 4 * case.tensor("data").elements,
+        directions=FORWARD_ONLY,
+        rough=True,
+        aliases=aliases,
+    )
 
 
 OPERATORS = (
@@ -155,17 +174,16 @@ OPERATORS = (
         directions=FORWARD_ONLY,
         aliases=("int4_weight_only_matmul",),
     ),
-    Operator(
-        name="block_quantize",
-        category="low_precision",
-        summary="data as whole numbers of eight bits, the largest of each block 127, and the scales of the blocks",
-        inputs=("data",),
-        sizes={size: {"data": TensorSpec(shape), "block": BLOCK} for size, shape in ROWS.items()},
-        outputs=_quantized,
-        # Its size, the maximum of the block, the quotient and its rounding.
-        flops=lambda case: 4 * case.tensor("data").elements,
-        directions=FORWARD_ONLY,
-        rough=True,
+    _quantize(
+        "block_quantize",
+        "data as whole numbers of eight bits, the largest of each block 127, and the scales of the blocks",
+        "int8",
+    ),
+    _quantize(
+        "block_quantize_float8",
+        "data as floats of eight bits, and the scales of the blocks, the powers of two that keep the largest in reach",
+        FLOAT8,
+        aliases=("mxfp8_quantize",),
     ),
     Operator(
         name="block_scaled_matmul",

@@ -136,14 +136,13 @@ def test_products_of_few_bits_refuse_what_does_not_meet(
         shapes(small(name, **{input_name: TensorSpec(shape, tensor.dtype)}))
 
 
-def test_a_block_has_one_scale() -> None:
-    case = small("block_quantize")
-    assert [(one.shape, one.dtype) for one in operator("block_quantize").outputs(case)] == [
-        ((8, 64), "int8"),
-        ((8, 2), "float32"),
-    ]
+@each(("name", "dtype"), [("block_quantize", "int8"), ("block_quantize_float8", "float8_e4m3fn")])
+def test_a_block_has_one_scale(name: str, dtype: str) -> None:
+    numbers, scales = operator(name).outputs(small(name))
+    assert (numbers.shape, numbers.dtype) == ((8, 64), dtype)
+    assert (scales.shape, scales.dtype) == ((8, 2), "float32")
     with pytest.raises(InputError, match="cannot cut 64 elements into blocks of 48"):
-        shapes(small("block_quantize", block=48))
+        shapes(small(name, block=48))
 
 
 def test_a_scan_counts_seven_operations_a_state_and_three_a_channel() -> None:

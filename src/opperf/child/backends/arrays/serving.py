@@ -14,6 +14,8 @@ from opperf.child.backends.binding import Binding, compositions
 LEAST_SCALE = 1e-12
 #: The largest whole number of eight bits, of either sign.
 MOST_INT8 = 127
+#: The largest float8_e4m3fn; its exponent, counted as `frexp` counts, of numbers from one half to one.
+MOST_FLOAT8, EXPONENT = 448.0, 9
 
 
 def serving(np: Any, place: str, softmax: Callable[..., Any], log_softmax: Callable[..., Any]) -> dict[str, Binding]:

@@ -26,7 +26,7 @@ BINDINGS: dict[str, Binding] = {
         note="nd.cast, nd.FullyConnected and nd.broadcast_mul",
         settle=_product,
     ),
-    **gaps("MXNet 1.9 has no floating type of eight bits", "float8_matmul"),
+    **gaps("MXNet 1.9 has no floating type of eight bits", "float8_matmul block_quantize_float8"),
     **gaps("MXNet 1.9 has no shifts of bits", "int4_matmul"),
     **gaps("MXNet's eight bits have one scale for a whole tensor", "block_quantize block_scaled_matmul"),
 }

@@ -9,5 +9,5 @@ from opperf.child.backends.binding import Binding, gaps
 
 BINDINGS: dict[str, Binding] = {
     **quantized(np, "numpy"),
-    **gaps("NumPy has no floating type of eight bits", "float8_matmul"),
+    **gaps("NumPy has no floating type of eight bits", "float8_matmul block_quantize_float8"),
 }

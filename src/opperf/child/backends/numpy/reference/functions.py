@@ -12,6 +12,7 @@ from scipy import linalg, special
 from opperf.child.backends.arrays.fusions import convolved, gates
 from opperf.child.backends.arrays.normalization import along_channels
 from opperf.child.backends.arrays.recurrent import layers
+from opperf.child.backends.arrays.serving import MOST_FLOAT8
 from opperf.child.backends.binding import Binding, Call, bindings, composition
 from opperf.child.backends.numpy.operators import activation, normalization, recurrent
 from opperf.child.backends.numpy.operators.linalg import near_identity
@@ -123,6 +124,13 @@ def float8_matmul(lhs: Any, rhs: Any, lhs_scale: Any, rhs_scale: Any) -> Any:
     return (lhs @ rhs.T) * (lhs_scale * rhs_scale)
 
 
+def block_quantize_float8(data: Any, block: int) -> Any:
+    """Return numbers that eight bits reach, not rounded to them, and the powers of two that they are scaled by."""
+    blocks = data.reshape(*data.shape[:-1], -1, block)
+    scale = np.exp2(np.floor(np.log2(np.abs(blocks).max(-1))) - np.floor(np.log2(MOST_FLOAT8)))
+    return np.clip(blocks / scale[..., np.newaxis], -MOST_FLOAT8, MOST_FLOAT8).reshape(data.shape), scale
+
+
 WINDOW = "data, weight, stride, padding, dilation"
 NOTE = "in float64"
 
@@ -155,6 +163,7 @@ BINDINGS: dict[str, Binding] = {
     "upsample_bilinear": _spell(upsample_bilinear, "data, scale"),
     "grid_sample": _spell(grid_sample, "data, grid"),
     "ctc_loss": _spell(ctc_loss, "data, labels"),
+    "block_quantize_float8": _spell(block_quantize_float8, "data, block"),
     "float8_matmul": _spell(float8_matmul, "lhs, rhs, lhs_scale, rhs_scale"),
     **gates((np.split, NOTE), product="", geglu=(gelu, "")),
     **convolved((convolve, NOTE), (normalization.batch_norm, ""), (relu, "")),

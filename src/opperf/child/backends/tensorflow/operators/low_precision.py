@@ -48,4 +48,5 @@ BINDINGS: dict[str, Binding] = {
         block_scaled_matmul=(block_scaled_matmul, "tf.cast and a product of both, then tf.matmul"),
     ),
     **gaps("TensorFlow has no product of floating types of eight bits", "float8_matmul"),
+    **gaps("TensorFlow has no `frexp`, by which scales get the exponents of numbers", "block_quantize_float8"),
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from opperf.child.backends.arrays.serving import LEAST_SCALE, MOST_INT8
+from opperf.child.backends.arrays.serving import EXPONENT, LEAST_SCALE, MOST_FLOAT8, MOST_INT8
 from opperf.child.backends.binding import Binding, composition, compositions
 
 
@@ -68,6 +68,13 @@ def block_quantize(data: Any, block: int) -> Any:
     return torch.round(blocks / scale[..., None]).to(torch.int8).flatten(-2), scale
 
 
+def block_quantize_float8(data: Any, block: int) -> Any:
+    """Return floats of eight bits, and the scales of blocks, whose exponents are those of the largest less 8."""
+    blocks = data.unflatten(-1, (-1, block))
+    scale = torch.exp2((torch.frexp(blocks.abs().amax(-1))[1] - EXPONENT).to(data.dtype))
+    return (blocks / scale[..., None]).clamp(-MOST_FLOAT8, MOST_FLOAT8).to(torch.float8_e4m3fn).flatten(-2), scale
+
+
 def dequantize(data: Any, scale: Any) -> Any:
     """Return the real numbers."""
     return (data.unflatten(-1, (scale.shape[-1], -1)).to(scale.dtype) * scale[..., None]).flatten(-2)
@@ -93,6 +100,10 @@ BINDINGS: dict[str, Binding] = {
             "of bfloat16 on a CPU torch._weight_int8pack_mm; else a conversion, a product and the scales",
         ),
         block_quantize=(block_quantize, "torch.abs, torch.amax, a quotient, torch.round and a conversion"),
+        block_quantize_float8=(
+            block_quantize_float8,
+            "torch.abs, torch.amax, torch.frexp, torch.exp2, a quotient, torch.clamp and a conversion",
+        ),
         block_scaled_matmul=(
             block_scaled_matmul,
             "two conversions and products, then torch.nn.functional.linear",
