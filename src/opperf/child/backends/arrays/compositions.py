@@ -6,7 +6,7 @@ methods: looking `self` up for each function would add to the time of every call
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import starmap, zip_longest
 from typing import Any
 
@@ -83,16 +83,20 @@ def sequences(np: Any, place: str) -> dict[str, Binding]:
     )
 
 
-def rotary_embedding(split: Any, concatenate: Any, concatenation: str) -> dict[str, Binding]:
-    """Return the binding of rotary position embeddings; both functions take an axis last, and the second has a note."""
+def rotation(split: Any, concatenate: Any) -> Callable[[Any, Any, Any], Any]:
+    """Return what turns pairs of the last axis by angles; both functions take an axis last."""
 
-    def rotary_embedding(data: Any, cosine: Any, sine: Any) -> Any:
+    def rotate(data: Any, cosine: Any, sine: Any) -> Any:
         first, second = split(data, 2, -1)
         return data * cosine + concatenate((-second, first), -1) * sine
 
-    return compositions(
-        rotary_embedding=(rotary_embedding, f"two products, a sum, and {concatenation} of the exchanged halves")
-    )
+    return rotate
+
+
+def rotary_embedding(split: Any, concatenate: Any, concatenation: str) -> dict[str, Binding]:
+    """Return the binding of rotary position embeddings; `concatenation` is the note on the second function."""
+    note = f"two products, a sum, and {concatenation} of the exchanged halves"
+    return compositions(rotary_embedding=(rotation(split, concatenate), note))
 
 
 def slice_rows(data: Any, begin: Any, end: Any, step: Any) -> Any:

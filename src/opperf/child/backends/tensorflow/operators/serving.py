@@ -7,10 +7,11 @@ from typing import Any
 
 import tensorflow as tf
 
+from opperf.child.backends.arrays.compositions import rotation
 from opperf.child.backends.binding import Binding, composition, compositions
-from opperf.child.backends.tensorflow.operators.attention import rotary_embedding
 
 NOTE = "two tf.matmul around tf.nn.softmax"
+rotate = rotation(tf.split, tf.concat)
 
 
 def attend(query: Any, key: Any, value: Any, within: Any) -> Any:
@@ -69,7 +70,7 @@ def cache_append(cache: Any, update: Any, position: int) -> Any:
 def prepare(data: Any, weight: Any, cosine: Any, sine: Any, epsilon: float) -> Any:
     """Return the data normalized and turned."""
     squares = tf.reduce_mean(tf.square(data), -1, keepdims=True)
-    return rotary_embedding(data * tf.math.rsqrt(squares + epsilon) * weight, cosine, sine)
+    return rotate(data * tf.math.rsqrt(squares + epsilon) * weight, cosine, sine)
 
 
 def rotary_qk_norm(

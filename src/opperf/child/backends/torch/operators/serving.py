@@ -8,11 +8,12 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
+from opperf.child.backends.arrays.compositions import rotation
 from opperf.child.backends.binding import Binding, call, composition, compositions
-from opperf.child.backends.torch.operators.attention import rotary_embedding
 
 ATTENTION = "torch.nn.functional.scaled_dot_product_attention"
 PROJECTED = "input=data, linear_weight=weight, target=labels"
+rotate = rotation(torch.chunk, torch.cat)
 
 
 def paged_attention(query: Any, key_cache: Any, value_cache: Any, page_table: Any, lengths: Any) -> Any:
@@ -71,7 +72,7 @@ def rotary_qk_norm(
     """Return queries and keys as attention wants them."""
     normal = (F.rms_norm(one, (one.shape[-1],), weight, epsilon)
               for one, weight in ((query, query_weight), (key, key_weight)))  # fmt: skip
-    return tuple(rotary_embedding(one, cosine, sine) for one in normal)
+    return tuple(rotate(one, cosine, sine) for one in normal)
 
 
 def top_p_sampling(logits: Any, draws: Any, p: float) -> Any:
