@@ -95,6 +95,7 @@ def test_an_operator_that_crashes_is_counted_and_the_others_are_compared() -> No
     done = invoke("contrast", "null:crash", "exp", *SIDES, *FEW)
     assert done.code == 0
     assert "1 failed" in done.out
+    assert "null:crash on null;slowdown=3: not measured: " in done.out
     assert "1 confirmed as slower" in done.out
 
 

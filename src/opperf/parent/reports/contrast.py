@@ -21,6 +21,8 @@ from opperf.parent.reports.text import case_text, common_subject, short_text
 
 #: The category of an operator that the catalog does not have.
 OTHER = "other"
+#: Maximum number of operators that failed to name.
+MOST_FAILURES = 10
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,8 @@ def document(run: ComparisonRun, factor: float, top: int | None = None) -> Docum
     blocks += [Section("by category", [table(_CATEGORIES, shares)])] if shares else []
     commands = [line for one in gaps[:top] if (line := _command(one)) is not None]
     blocks += [Section("commands", [Code(commands)])] if commands else []
+    failures = [*_failures(run)]
+    blocks += [Section("failed", failures)] if failures else []
     summary = [*_summary(run, factor)]
     blocks += [Note(line) for line in (*summary, *crowds(run.run))]
     return Document(
@@ -109,6 +113,14 @@ def category(comparison: Comparison) -> str:
     """Return the category of a comparison's operator."""
     definition = catalog().get(comparison.case.operator)
     return OTHER if definition is None else definition.category
+
+
+def _failures(run: ComparisonRun) -> Iterator[Note]:
+    """Yield why operators were not compared, those that only the base lacks left out."""
+    failed = [one for one in run.comparisons if one.status == "failed"]
+    yield from (Note(f"{one.case.operator} on {sides_of(one)[1]}: {one.reason}") for one in failed[:MOST_FAILURES])
+    if len(failed) > MOST_FAILURES:
+        yield Note(f"{len(failed) - MOST_FAILURES} more (`--format json` has all)")
 
 
 def _command(comparison: Comparison) -> str | None:
