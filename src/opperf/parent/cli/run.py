@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from opperf.domain.errors import way_out
+from opperf.domain.errors import InputError, way_out
 from opperf.domain.plan import Settings
 from opperf.domain.units import plural
 from opperf.parent.cli import options
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from opperf.domain.record import Run
     from opperf.parent.measuring.fleet.dispatch import Wishes
     from opperf.parent.measuring.session import Options
+    from opperf.parent.planning.request import Request
     from opperf.parent.planning.selection import Selection
 
 
@@ -41,6 +42,13 @@ def run(
     check: Check = None,
     no_check: NoCheck = False,
     fleet: OnFleet,
+    replace: Annotated[
+        Optional[str],
+        typer.Option(
+            metavar="NAME=FILE:FUNC",
+            help="Measure your own function in place of an operator of the suite, and predict the time of the whole.",
+        ),
+    ] = None,
     keeping: options.Keeping,
     report: options.Report,
     top: Annotated[
@@ -69,6 +77,9 @@ def run(
         lock_outputs(report, inputs(operators, what, config), keeping)
     which = checking(check, no_check=no_check)
     request = Request(what, where, sampling, how, config, jobs, metric, clock, loop, which)
+    if replace is not None:
+        what_if(request, replace, options_of_run, keeping, report)
+        return
     choice, measuring = selection(operators or (), request, note=tell), settings(request)
     if choice.configs:
         from opperf.param.config import notes
@@ -80,6 +91,31 @@ def run(
         publish(run, document(run, top), report, plural(len(run.records), "record"), options_of_run.output)
 
     measure(choice, measuring, options_of_run, report_on, keeping, report, wishes(fleet))
+
+
+def what_if(request: Request, text: str, options: Options, keeping: options.Keeping, report: options.Report) -> None:
+    """Measure a suite and a replacement for one of its operators, and report what the step would take.
+
+    Exits with 3 where there is no prediction.
+    """
+    from opperf.parent.cli.keeping import keep
+    from opperf.parent.cli.output import deliver
+    from opperf.parent.cli.progress import Bar
+    from opperf.parent.commands import run as running
+    from opperf.parent.commands import what_if as answering
+    from opperf.parent.reports.what_if import document
+
+    replacement = answering.read_replacement(text)
+    if keeping.dry_run or keeping.resume is not None:
+        raise InputError("`--replace` goes neither with `--dry-run` nor with `--resume`", hint="leave one of them out")
+    result = answering.answer(request, replacement, options, Bar())
+    running.drop_journal(options)
+    deliver(document(result.what_if, result.run.run, result.comparison), report.format, options.output, "prediction")
+    keep(result.run.run, report)
+    if result.cause is not None:
+        raise way_out(result.cause)
+    if result.what_if is None:
+        raise typer.Exit(3)
 
 
 def measure(

@@ -72,6 +72,13 @@ def wholes(comparisons: Sequence[Comparison]) -> tuple[Whole, ...]:
     return tuple(whole for whole in result if whole is not None)
 
 
+def whole_of(comparisons: Sequence[Comparison]) -> Whole | None:
+    """Return what all calls amount to on one pair of sides, whatever their counts; None where no case has a ratio."""
+    for sides, places in _by_sides(comparisons).items():
+        return _whole(sides, comparisons, places)
+    return None
+
+
 def parts(comparisons: Sequence[Comparison]) -> dict[int, float]:
     """Return the part of the difference of each comparison that has a ratio, by its place; none but in a suite."""
     if not is_suite(comparisons):
