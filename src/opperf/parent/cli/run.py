@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from opperf.domain.errors import InputError, way_out
+from opperf.domain.errors import InputError, check_known, way_out
 from opperf.domain.plan import Settings
 from opperf.domain.units import plural
 from opperf.parent.cli import options
@@ -51,6 +51,10 @@ def run(
     ] = None,
     keeping: options.Keeping,
     report: options.Report,
+    by: Annotated[
+        str,
+        typer.Option(metavar="operator|group", help="Print a row for each case, or for each group of operators."),
+    ] = "operator",
     top: Annotated[
         Optional[int],
         typer.Option(metavar="N", min=1, help="Maximum number of rows to print. Suites list the most expensive first."),
@@ -70,7 +74,10 @@ def run(
     from opperf.parent.planning.request import Request, checking, selection, settings
     from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.run import document
+    from opperf.parent.reports.run_groups import GROUPINGS
+    from opperf.parent.reports.run_groups import document as grouped
 
+    check_known("grouping", by, GROUPINGS)
     options_of_run = run_options(keeping, report)
     check_format(report.format, checks=not keeping.dry_run)
     if not keeping.dry_run:
@@ -88,7 +95,13 @@ def run(
             tell(f"note: {note}")
 
     def report_on(run: Run) -> None:
-        publish(run, document(run, top), report, plural(len(run.records), "record"), options_of_run.output)
+        publish(
+            run,
+            grouped(run, top) if by == "group" else document(run, top),
+            report,
+            plural(len(run.records), "record"),
+            options_of_run.output,
+        )
 
     measure(choice, measuring, options_of_run, report_on, keeping, report, wishes(fleet))
 
