@@ -12,6 +12,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from tests.functional.conftest import invoke
 from uv import find_uv_bin
 
 from opperf.parent.workers.installer import find_links
@@ -34,14 +35,7 @@ FEW = ("--pairs", "3", "--tolerance", "50%")
 COMMITS, SLOWER, UNBUILDABLE, SAME = 24, 15, (7, 11, 19), range(1, 23, 3)
 
 
-#: How long a search with its builds may take, in seconds.
-DEADLINE = 550
-
-
-def opperf(*words: object) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end."""
-    command = [sys.executable, "-m", "opperf", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE)
+pytestmark = pytest.mark.usefixtures("forked_children", "few_rounds")
 
 
 def git(repository: Path, *words: str) -> str:
@@ -81,9 +75,9 @@ def test_the_commit_that_made_an_extension_slower_is_named(
     packages = "import sysconfig; print(sysconfig.get_paths()['purelib'])"
     build = f'gcc -O1 -shared -fPIC -I{include} turning.c -o "$(python -c "{packages}")/turning.so"'
     words = ["--framework", "numpy", "--input", "x=1", "--repo", repository, "--good", "v1", "--bad", "main"]
-    done = opperf("bisect", "my_ext.py:f", *words, "--build", build, *FEW, "--format", "json")
-    assert done.returncode == 0, done.stderr
-    document = json.loads(done.stdout)["bisection"]
+    done = invoke("bisect", "my_ext.py:f", *words, "--build", build, *FEW, "--format", "json")
+    assert done.code == 0, done.err
+    document = json.loads(done.out)["bisection"]
     (answer,) = document["answers"]
     (step,) = answer["steps"]
     subject = git(repository, "log", "-1", "--format=%s", step["after"])
@@ -95,9 +89,9 @@ def test_the_commit_that_made_an_extension_slower_is_named(
 
 def test_releases_of_numpy_without_a_change_name_nobody() -> None:
     words = ["--framework", "numpy", "--good", "2.2.5", "--bad", "2.2.6", "--direction", "forward", "--size", "small"]
-    done = opperf("bisect", "matmul", *words, "--format", "json", *FEW)
-    assert done.returncode in (0, 4), done.stderr
-    document = json.loads(done.stdout)["bisection"]
+    done = invoke("bisect", "matmul", *words, "--format", "json", *FEW)
+    assert done.code in (0, 4), done.err
+    document = json.loads(done.out)["bisection"]
     assert document["builds"] == ["2.2.5", "2.2.6"]
     (answer,) = document["answers"]
     assert answer["kind"] in ("same", "inconclusive")  # by how busy the machine is
@@ -105,9 +99,9 @@ def test_releases_of_numpy_without_a_change_name_nobody() -> None:
 
 
 def test_a_release_that_the_index_does_not_have_is_one_message() -> None:
-    done = opperf("bisect", "sum", "--framework", "numpy", "--good", "2.2.5", "--bad", "99.0")
-    assert done.returncode == 2
-    assert "the package index has no numpy 99.0" in done.stderr
+    done = invoke("bisect", "sum", "--framework", "numpy", "--good", "2.2.5", "--bad", "99.0")
+    assert done.code == 2
+    assert "the package index has no numpy 99.0" in done.err
 
 
 def wheel(folder: Path, name: str, version: str, text: str) -> None:
@@ -151,9 +145,9 @@ def test_the_package_beside_the_framework_is_named_and_then_its_release(environm
     ends = ["--good", f"python={before}", "--bad", f"python={after}", "--framework", "numpy"]
     words = ["bisect", "mine.py:f", *ends, "--input", "x=1", *FEW, "--format", "json"]
     for more, name in (([], "busy 1.0 -> busy 2.1"), (["--package", "busy"], "busy 2.0")):
-        done = opperf(*words, *more)
-        assert done.returncode == 0, done.stderr
-        (answer,) = json.loads(done.stdout)["bisection"]["answers"]
+        done = invoke(*words, *more)
+        assert done.code == 0, done.err
+        (answer,) = json.loads(done.out)["bisection"]["answers"]
         (step,) = answer["steps"]
         assert step["after"] == name
         assert step["ratio"] > 1.5
