@@ -37,16 +37,18 @@ FORKING = ("functional", "docs", "conformance", "backends")
 
 #: The files that take a minute or more, longest first: with one of them left at the end, the other cores would idle.
 LONGEST = (
-    "functional/test_judge.py",
-    "processes/test_bisect.py",
     "conformance/test_results.py",
-    "recipes/test_recipes.py",
+    "functional/test_judge.py",
     "frameworks/test_each_framework.py",
-    "conformance/test_keras.py",
     "backends/test_function_registries.py",
-    "processes/test_own_code.py",
+    "conformance/test_keras.py",
+    "processes/test_bisect.py",
     "processes/test_fleet.py",
+    "processes/test_autostart.py",
+    "recipes/test_recipes.py",
     "conformance/test_compiled.py",
+    "processes/test_examples.py",
+    "processes/test_profile.py",
     "processes/test_native_loop.py",
     "processes/test_capture_frameworks.py",
 )

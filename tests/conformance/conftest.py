@@ -161,8 +161,11 @@ class Bench:
 @pytest.fixture(scope="session")
 def benches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Bench]]:
     """Every backend by name."""
-    result = {name: Bench(name, tmp_path_factory.mktemp(name)) for name in (*REAL, *LIBRARIES, "onnxruntime", "null")}
-    result |= {name: Bench(name.split()[0], tmp_path_factory.mktemp(mode), mode=mode) for name, mode in MODES.items()}
+    names = (*REAL, *MODES, *LIBRARIES, "onnxruntime", "null")
+    result = {
+        name: Bench(name.split()[0], tmp_path_factory.mktemp("bench"), HASTY.get(name), mode=MODES.get(name))
+        for name in names
+    }
     result[ONE_FILE] = Bench(ONE_FILE, tmp_path_factory.mktemp(ONE_FILE), plugins=[ONE_FILE_PATH])
     result["reference"] = Bench("numpy", tmp_path_factory.mktemp("reference"), REFERENCE)
     yield result
@@ -192,24 +195,17 @@ def any_backend(request: pytest.FixtureRequest, benches: dict[str, Bench], one_f
 
 
 @pytest.fixture(scope="session")
-def computed(benches: dict[str, Bench], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def computed(benches: dict[str, Bench]) -> Any:
     """Return what a backend computes of an operator's small case, or the failure; each is computed once."""
-    hasty = {
-        name: Bench(name.split()[0], tmp_path_factory.mktemp("hasty"), settings, mode=MODES.get(name))
-        for name, settings in HASTY.items()
-    }
 
     @cache
     def compute(framework: str, name: str, direction: str) -> tuple[Tensor, ...] | OperatorFailure:
-        bench = hasty.get(framework) or benches[framework]
         try:
-            return tuple(bench.evaluate(catalog()[name].case("small"), direction))
+            return tuple(benches[framework].evaluate(catalog()[name].case("small"), direction))
         except OperatorFailure as failure:
             return failure
 
-    yield compute
-    for bench in hasty.values():
-        bench.close()
+    return compute
 
 
 def close(left: Sequence[float], right: Sequence[float], *, relative: float = 1e-3, absolute: float = 1e-4) -> bool:
