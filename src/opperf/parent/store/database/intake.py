@@ -88,12 +88,13 @@ class Intake:
         head: JsonDict = {"schema_version": SCHEMA_VERSION, "run": run.header()}
         rows.head({"kind": "imported", "content": build.digest, "document": pack(head)})
         environment = rows.environment({"framework": build.tool, "version": build.version})
+        machine = rows.machine(build.machine)
         for block in build.blocks:
             failures = block.times.count(None)
             rows.count(environment, "ok", len(block.times) - failures)
             rows.count(environment, "failed", failures)
             values += zip(
-                self._series_of(rows, build, block),
+                self._series_of(rows, build, block, machine),
                 *map(repeat, (rows.started, rows.id, environment)),
                 ["failed" if time is None else "ok" for time in block.times] if failures else repeat("ok"),
                 block.times,
@@ -104,9 +105,8 @@ class Intake:
         rows.tallies()
         return Addition(run.id, "replaced" if old else "added", build.rows)
 
-    def _series_of(self, rows: Rows, build: Build, block: Block) -> list[int]:
+    def _series_of(self, rows: Rows, build: Build, block: Block, machine: int) -> list[int]:
         """Return the series of each time of a block, as the builds before had them."""
-        machine = rows.machine(build.machine)
         key = machine, block.name, block.parameters, block.values
         every = self._series.get(key)
         if every is None:
