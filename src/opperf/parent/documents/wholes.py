@@ -65,7 +65,7 @@ def is_suite(comparisons: Sequence[Comparison]) -> bool:
 
 
 def wholes(comparisons: Sequence[Comparison]) -> tuple[Whole, ...]:
-    """Return what a suite's calls amount to, for each pair of sides; none where no case occurs more than once."""
+    """Return the sums over a suite's calls, for each pair of sides; none where no case occurs more than once."""
     if not is_suite(comparisons):
         return ()
     result = (_whole(sides, comparisons, places) for sides, places in _by_sides(comparisons).items())
@@ -73,7 +73,7 @@ def wholes(comparisons: Sequence[Comparison]) -> tuple[Whole, ...]:
 
 
 def whole_of(comparisons: Sequence[Comparison]) -> Whole | None:
-    """Return what all calls amount to on one pair of sides, whatever their counts; None where no case has a ratio."""
+    """Return the sum over all calls on one pair of sides, whatever their counts; None where no case has a ratio."""
     for sides, places in _by_sides(comparisons).items():
         return _whole(sides, comparisons, places)
     return None
@@ -92,7 +92,7 @@ def parts(comparisons: Sequence[Comparison]) -> dict[int, float]:
 
 
 def totals(comparison: Comparison) -> tuple[float, float] | None:
-    """Return what all calls of a case take on base and new, in seconds; None where it has no ratio.
+    """Return the time of all calls of a case on base and on new, in seconds; None where it has no ratio.
 
     The new side's time is that of the paired ratio, which is what the verdict is about.
     """

@@ -113,7 +113,7 @@ def table_of(run: ComparisonRun) -> Table:
     shares = parts(run.comparisons)
     of_place = {id(one): shares.get(place) for place, one in enumerate(run.comparisons)}
     comparisons = sorted(run.comparisons, key=lambda one: -abs(of_place[id(one)] or 0.0))
-    whole = _of_suite(of_place) if is_suite(run.comparisons) else ()
+    suite_columns = _of_suite(of_place) if is_suite(run.comparisons) else ()
     load = load_of(run.run.machine, own_load(run.run, _sides(run)))
     last: Column[Comparison] = Column("load", None, lambda _: load and load.average)
     every = dict.fromkeys(_sides(run))
@@ -121,7 +121,7 @@ def table_of(run: ComparisonRun) -> Table:
     def sides(comparison: Comparison) -> tuple[str, str]:
         return sides_of(comparison, *every)
 
-    every_column = (*columns(sides, whole, common_attributes(one.case for one in comparisons)), last)
+    every_column = (*columns(sides, suite_columns, common_attributes(one.case for one in comparisons)), last)
     return table(every_column, comparisons, lambda comparison: _LEVELS.get(comparison.status, ""))
 
 
@@ -207,13 +207,13 @@ ACROSS_MACHINES = (
 
 
 def machines(comparisons: Sequence[Comparison]) -> list[Section]:
-    """Return what several machines say together of each comparison; none where none was made on several."""
+    """Return the joint verdicts of several machines on each comparison; none where none was made on several."""
     mergers = across(comparisons)
     return [Section("across machines", [table(ACROSS, mergers), Note(ACROSS_MACHINES)])] if mergers else []
 
 
 def explanations(comparisons: Sequence[Comparison]) -> list[Section]:
-    """Return what ran on both sides of each comparison that was explained; none where none was."""
+    """Return the kernels and calls of both sides of each comparison that was explained; none where none was."""
     with_explanation = [one for one in comparisons if one.explanation]
     sections = [
         Section(f"what ran: {name(one)}, {one.verdict.verdict}", [*differences(one.explanation)])
@@ -223,7 +223,7 @@ def explanations(comparisons: Sequence[Comparison]) -> list[Section]:
 
 
 def name(comparison: Comparison) -> str:
-    """Return what was compared: operator, direction and inputs."""
+    """Return the name of a comparison: operator, direction and inputs."""
     words = (common_subject(comparison), comparison.direction, case_text(comparison.case))
     return " ".join(word for word in words if word)
 
@@ -244,7 +244,7 @@ def differences(explanation: Explanations) -> Iterator[Note]:
 
 
 def _check(comparison: Comparison) -> Check:
-    """Return what a CI system shows of a comparison, which informs and fails nothing: a gate does."""
+    """Return the check of a CI system for a comparison, which informs and fails nothing: a gate does."""
     verdict = comparison.verdict
     return check(
         comparison,

@@ -129,10 +129,10 @@ def ratio_text(ratio: float | None) -> str:
 
 def columns(
     sides: Callable[[Comparison], tuple[str, str]],
-    whole: Sequence[Column[Comparison]] = (),
+    suite_columns: Sequence[Column[Comparison]] = (),
     common: Sequence[tuple[str, str]] = (),
 ) -> tuple[Column[Comparison], ...]:
-    """Return the columns; `whole` are those that only a suite has, `common` the attributes that all rows have alike."""
+    """Return the columns; a suite has some of its own, and `common` are the attributes that all rows have alike."""
     return (
         Column("case_id", None, lambda one: one.case.id),
         Column("operator", "operator", common_subject, least=10, names=True),
@@ -173,6 +173,6 @@ def columns(
         Column(None, "verdict", verdict_text, place=-3),
         Column("reason", None, _of_verdict("reason")),
         *of_jobs(lambda one: one.facts),
-        *whole,
+        *suite_columns,
         Column(None, "why", lambda one: "; ".join(reasons(one)), least=30, below=True),
     )

@@ -110,7 +110,7 @@ def headline(judgement: Judgement) -> str:
 
 
 def _checks(judgement: Judgement) -> list[Check]:
-    """Return what a CI system shows of each finding; annotations come as a reader needs them, the largest first."""
+    """Return a check of a CI system for each finding; annotations come as a reader needs them, the largest first."""
     places = {id(finding): place for place, finding in enumerate(judgement.of_kind(*KINDS))}
     base = "expected" if judgement.against == "expected" else ""
     return [

@@ -69,7 +69,7 @@ def document(run: JudgedRun) -> Document:
 
 
 def _speed(part: str, of: str = "speed") -> Callable[[Judged], float | None]:
-    """Return what reads a part of the times that decided, or of those of a kind."""
+    """Return a reader of a part of the times that decided, or of those of a kind."""
 
     def read(judged: Judged) -> float | None:
         speed: Speed | None = getattr(judged, of)
@@ -172,7 +172,7 @@ def _events(ran: Explanation) -> Iterator[Note]:
 
 
 def reference_events(judgements: Sequence[Judged]) -> list[Section]:
-    """Return what ran of the reference of each case, once, and what such times are."""
+    """Return the calls of the reference of each case, once, and a sentence on such times."""
     every = {_case(one): one.reference_ran for one in judgements if one.reference_ran is not None}
     sections = [Section(f"what the reference ran: {case}", [*_events(ran)]) for case, ran in every.items()]
     return [*sections, *([Section("", [Note(RAN)])] if sections else [])]
@@ -210,7 +210,7 @@ def _evidence(judgements: Sequence[Judged]) -> list[Section]:
 
 
 def _check(judged: Judged, rank: int) -> Check:
-    """Return what a CI system shows of a judgement: one that is not right fails."""
+    """Return the check of a CI system for a judgement: one that is not right fails."""
     speed = judged.speed
     text = f"{judged.verdict}: {judged.reason}"
     if speed is not None:

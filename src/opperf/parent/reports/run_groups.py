@@ -48,11 +48,11 @@ COLUMNS: tuple[Column[GroupRow], ...] = (
 
 def document(run: Run, top: int | None = None) -> Document:
     """Return the report of a run with a row for each group in place of those for operators; the rest is the same."""
-    whole = by_operator(run, None)
+    report = by_operator(run, None)
     rows = group_rows(run.records)
     groups = table(COLUMNS, rows, top=top)
-    blocks = [groups if isinstance(block, Table) else block for block in whole.blocks]
-    return replace(whole, blocks=blocks, data=lambda: {**run.to_json(), "groups": [asdict(row) for row in rows]})
+    blocks = [groups if isinstance(block, Table) else block for block in report.blocks]
+    return replace(report, blocks=blocks, data=lambda: {**run.to_json(), "groups": [asdict(row) for row in rows]})
 
 
 def group_rows(records: Sequence[Record]) -> tuple[GroupRow, ...]:
@@ -72,7 +72,7 @@ def group_rows(records: Sequence[Record]) -> tuple[GroupRow, ...]:
 
 
 def _seconds(record: Record) -> float | None:
-    """Return what all calls of a case take, of one call where it is not of a suite; None where that is unknown."""
+    """Return the time of all calls of a case, of one call where it is not of a suite; None where that is unknown."""
     return record.total if record.total is not None else None if record.time is None else record.time.value
 
 

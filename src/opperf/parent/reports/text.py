@@ -135,7 +135,7 @@ def common_subject(comparison: Comparison) -> str:
 
 
 def own_function(side: Side) -> str | None:
-    """Return what the user's own function on a side is called, without the folder of its file; None for another."""
+    """Return the name of the user's own function on a side, without the folder of its file; None for another."""
     place, colon, function = (own_name(side.implementation) or "").rpartition(":")
     return f"{PurePath(place).name}{colon}{function}" if colon else None
 

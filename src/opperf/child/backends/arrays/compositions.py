@@ -84,7 +84,7 @@ def sequences(np: Any, place: str) -> dict[str, Binding]:
 
 
 def rotation(split: Any, concatenate: Any) -> Callable[[Any, Any, Any], Any]:
-    """Return what turns pairs of the last axis by angles; both functions take an axis last."""
+    """Return a function that turns halves of the last axis by angles; both of its parts take an axis last."""
 
     def rotate(data: Any, cosine: Any, sine: Any) -> Any:
         first, second = split(data, 2, -1)

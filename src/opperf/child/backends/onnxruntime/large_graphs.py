@@ -47,7 +47,7 @@ def enter(model: Any, counts: Mapping[str, int], value: Value) -> tuple[Any, dic
 
 
 def key(node: Any) -> str:
-    """Return what no other node of a model has: the name of the first result."""
+    """Return the name of the first result, which no other node of a model has."""
     return next(filter(None, node.output), "")
 
 
@@ -76,10 +76,10 @@ def _graph(node: Any, name: str) -> Any:
 
 def _branch(node: Any, value: Value) -> _Within | None:
     """Return the branch of a large choice that was taken."""
-    chosen = value(node.input[0]) if _is_large(node, "If") else None
-    if chosen is None:
+    condition = value(node.input[0]) if _is_large(node, "If") else None
+    if condition is None:
         return None
-    branch = _graph(node, BRANCHES[bool(chosen.item())])
+    branch = _graph(node, BRANCHES[bool(condition.item())])
     within = _Within(node, branch)
     within.pass_on(zip((one.name for one in branch.output), node.output))
     return within
@@ -128,14 +128,14 @@ class _Within:
 
     def begin(self, inputs: Sequence[str], constants: set[str]) -> None:
         """Give a loop's graph what its first iteration gets. A constant is none within: the next has another value."""
-        for place, one in enumerate(self._graph.input):
+        for place, value in enumerate(self._graph.input):
             name = inputs[place] if 0 < place < len(inputs) else ""
             if name and name not in constants:
-                self._names[one.name] = name
+                self._names[value.name] = name
                 continue
-            inside = self._names[one.name]
+            inside = self._names[value.name]
             if not name:  # the number of the iteration, and whether to go on
-                rank = len(one.type.tensor_type.shape.dim)
+                rank = len(value.type.tensor_type.shape.dim)
                 number, kind = (0, TensorProto.INT64) if place == 0 else (1, TensorProto.BOOL)
                 name = f"{inside}:first"
                 self._values.append(helper.make_tensor(name, kind, [1] * rank, [number]))
