@@ -95,16 +95,11 @@ MOST_LINES = 2
 #: It never rises, and no room joins.
 LONG_PRONOUNS = {
     "catalog/storage.py": 1,
-    "child/measure": 3,
-    "child/profiling": 2,
     "parent/documents": 1,
-    "parent/library": 3,
     "parent/measuring": 10,
-    "parent/pages": 7,
-    "parent/planning": 2,
+    "parent/pages": 1,
     "parent/reports": 5,
-    "parent/store": 13,
-    "parent/workers": 8,
+    "parent/workers": 1,
 }
 #: Docstrings that begin with "Return what", which is a noun not looked for, by room. The same holds for them.
 RETURN_WHAT = {

@@ -216,10 +216,10 @@ class Engine:
             pieces = [calls[first : first + KERNEL_CALLS] for first in range(0, len(calls), KERNEL_CALLS)]
             return Samples(tuple(kernels.block_sample(piece) for piece in pieces))
         with block.scope(), _no_garbage_collection():
-            several = [block.sample(block.calls or 1)]
-            if not is_first or several[0].wall_ns < LONG_NS:
-                several += [block.sample(block.calls or 1) for _ in range(samples - 1)]
-            return Samples(tuple(several), block.overhead_ns)
+            timed = [block.sample(block.calls or 1)]
+            if not is_first or timed[0].wall_ns < LONG_NS:
+                timed += [block.sample(block.calls or 1) for _ in range(samples - 1)]
+            return Samples(tuple(timed), block.overhead_ns)
 
     def _find_length(self, block: Block, output_bytes: int) -> bool:
         """Find the calls of a block, and warm up; return whether the probes took as long as a warm-up may."""
@@ -234,14 +234,14 @@ class Engine:
 
     def _cold(self) -> Callable[[], None]:
         """Return a function that empties the device's last-level cache; raises `Unsupported` where there is none."""
-        own = self._backend.cache_sweep()
-        if own is None and self._backend.side.device != "cpu":
+        sweep = self._backend.cache_sweep()
+        if sweep is None and self._backend.side.device != "cpu":
             raise Unsupported(
                 f"{self._backend.name} does not report the size of the device's cache, so it cannot be emptied",
                 slug="no_cold_cache",
                 hint="leave out `--cache cold`",
             )
-        return own or _sweep()
+        return sweep or _sweep()
 
     def _warm(
         self, block: Block, settings: Settings, output_bytes: int, took: Sequence[int], part: Part | None

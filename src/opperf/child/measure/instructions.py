@@ -166,11 +166,11 @@ def count(work: Work, backend: Backend, clock: InstructionClock) -> Instructions
 def _count(block: CountedBlock, clock: InstructionClock) -> Instructions:
     with block.scope():
         block.run(1)
-        one = max(1, block.run(2) - block.run(1))
-        calls = max(1, min(MOST_CALLS, BLOCK // one))
+        instructions = max(1, block.run(2) - block.run(1))
+        calls = max(1, min(MOST_CALLS, BLOCK // instructions))
         if calls > 1:
             block.run(calls)
-        rounds = ROUNDS if one < 10 * BLOCK else FEW_ROUNDS
+        rounds = ROUNDS if instructions < 10 * BLOCK else FEW_ROUNDS
         counts = [block.per_call(calls) for _ in range(rounds)]
     middle = median(counts)
     spread = (max(counts) - min(counts)) / middle if middle > 0 else 0.0

@@ -309,10 +309,10 @@ def own_watchers(plugins: Sequence[str]) -> dict[str, Callable[[Watching], Watch
     return result
 
 
-def _names(framework: str | None, own: Collection[str]) -> tuple[str, ...]:
+def _names(framework: str | None, watched: Collection[str]) -> tuple[str, ...]:
     if framework is None:
-        return (*WATCHED, *own)
-    return (framework,) if framework in own else loaded_frameworks(framework)
+        return (*WATCHED, *watched)
+    return (framework,) if framework in watched else loaded_frameworks(framework)
 
 
 def _try(action: Callable[[], object]) -> bool:

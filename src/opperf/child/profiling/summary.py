@@ -57,15 +57,15 @@ def summary(text: str, ledger: Ledger) -> str:
 
     Times keep the profiler's words and unit; an average is the total over the count.
     """
-    own = json.loads(text) if text else None
+    statistics = json.loads(text) if text else None
     memory = ledger.summary()
     result: dict[str, object] = {
-        "Time": None if own is None else {domain: _average(events) for domain, events in own["Time"].items()},
+        "Time": statistics and {domain: _average(events) for domain, events in statistics["Time"].items()},
         "Memory": memory,
-        "Unit": {"Time": "ms" if own is None else own["Unit"]["Time"], "Memory": "B"},
+        "Unit": {"Time": "ms" if statistics is None else statistics["Unit"]["Time"], "Memory": "B"},
     }
-    if own is None or memory is None:
-        result["Note"] = NO_TIMES if own is None else NO_FILE
+    if statistics is None or memory is None:
+        result["Note"] = NO_TIMES if statistics is None else NO_FILE
     return json.dumps(result, indent=2)
 
 

@@ -28,27 +28,27 @@ def with_options(*groups: Any) -> Callable[[F], F]:
     def show(function: F) -> F:
         own = [one for one in signature(function).parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
         more = [_parameter(one) for group in groups for one in declarations(group)]
-        whole = Signature([*own, *more], return_annotation=signature(function).return_annotation)
+        full_signature = Signature([*own, *more], return_annotation=signature(function).return_annotation)
 
         @wraps(function)
         def checked(*words: object, **keywords: object) -> object:
-            whole.bind(*words, **keywords)
+            full_signature.bind(*words, **keywords)
             try:
                 return function(*words, **keywords)
             except OpperfError as error:
-                raise in_python(error, whole.parameters) from error.__cause__
+                raise in_python(error, full_signature.parameters) from error.__cause__
 
-        vars(checked)["__signature__"], vars(checked)["groups"] = whole, groups
+        vars(checked)["__signature__"], vars(checked)["groups"] = full_signature, groups
         return cast("F", checked)
 
     return show
 
 
-def _parameter(one: Declaration) -> Parameter:
-    default = one.default.usual if isinstance(one.default, Tolerances) else one.default
+def _parameter(declaration: Declaration) -> Parameter:
+    default = declaration.default.usual if isinstance(declaration.default, Tolerances) else declaration.default
     return Parameter(
-        one.name,
+        declaration.name,
         Parameter.KEYWORD_ONLY,
-        default=Parameter.empty if one.is_required else default if default != () else None,
-        annotation=one.keyword,
+        default=Parameter.empty if declaration.is_required else default if default != () else None,
+        annotation=declaration.keyword,
     )

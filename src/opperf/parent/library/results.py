@@ -130,10 +130,10 @@ class Pictured:
         from opperf.parent.pages.charts import picture
         from opperf.parent.pages.figures import charts
 
-        several = charts(self._result)
-        if not several:
+        drawings = charts(self._result)
+        if not drawings:
             raise InputError("no measurement to draw", hint="the records say why", slug="input")
-        return picture(several)
+        return picture(drawings)
 
 
 class Measured(Pictured):

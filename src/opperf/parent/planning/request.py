@@ -81,7 +81,7 @@ def selection(
     """
     what, where = request.what, request.where
     plugins = plugin_files(what.plugin, where.framework, note=note)
-    own = workloads(plugins, installed=bool(request.config), note=note)
+    plugin_workloads = workloads(plugins, installed=bool(request.config), note=note)
     others = others or bool(what.category or what.all or what.suite or request.config)
     return Selection(
         operators=with_plugins([*map(read_operator, operators), *names], plugins, others=others, note=note),
@@ -89,8 +89,8 @@ def selection(
         every=what.all,
         skip=what.skip,
         suite=what.suite,
-        configs=_read_configs(request.config, own),
-        plugins=own.plugins,
+        configs=_read_configs(request.config, plugin_workloads),
+        plugins=plugin_workloads.plugins,
         declared=declared_code(plugins),
         frameworks=where.framework,
         environments=where.environment,
@@ -110,13 +110,13 @@ def selection(
     )
 
 
-def _read_configs(paths: Sequence[Path], own: Workloads) -> Sequence[ParamConfig]:
+def _read_configs(paths: Sequence[Path], known_workloads: Workloads) -> Sequence[ParamConfig]:
     """Read PARAM's configs; a request without one does not wait for their grammar."""
     if not paths:
         return ()
     from opperf.param.document import read_config
 
-    return [read_config(path, own) for path in paths]
+    return [read_config(path, known_workloads) for path in paths]
 
 
 def plugin_files(

@@ -81,10 +81,10 @@ def _lasting(name: str) -> Path:
     check_own(folder)
     os.utime(folder)
     limit = time.time() - KEEP_FOR
-    for one in home.iterdir():
+    for entry in home.iterdir():
         with suppress(FileNotFoundError):  # another process may be pruning as well
-            if one.stat().st_mtime < limit:
-                shutil.rmtree(one, ignore_errors=True)
+            if entry.stat().st_mtime < limit:
+                shutil.rmtree(entry, ignore_errors=True)
     return folder
 
 

@@ -93,11 +93,11 @@ def find_links() -> list[str]:
 
     uv reads UV_FIND_LINKS (separated by commas) and nothing of pip's; given as an option, ours would hide that.
     """
-    own = [place.strip() for place in os.environ.get("UV_FIND_LINKS", "").split(",") if place.strip()]
+    links = [place.strip() for place in os.environ.get("UV_FIND_LINKS", "").split(",") if place.strip()]
     pips = [os.path.expanduser(place) for place in os.environ.get("PIP_FIND_LINKS", "").split()]
     # pip passes over a folder that is not there, and uv stops.
     there = [place for place in pips if "://" in place or os.path.exists(place)]
-    return [option for place in dict.fromkeys([*own, *there]) for option in ("--find-links", place)]
+    return [option for place in dict.fromkeys([*links, *there]) for option in ("--find-links", place)]
 
 
 def listen(command: Sequence[str], limit: float) -> subprocess.CompletedProcess[str]:

@@ -47,8 +47,8 @@ SETS = {"avx512f": "avx512", "avx2": "avx2", "avx": "avx", "sse2": "sse2", "asim
 def check(sides: Iterable[Side]) -> None:
     """Raise `InputError` where instructions of these sides cannot be counted on this machine."""
     sides = [*sides]
-    several = [side for side in sides if side.framework != "null"]
-    device = next((side.device for side in several if side.device != "cpu"), None)
+    measured = [side for side in sides if side.framework != "null"]
+    device = next((side.device for side in measured if side.device != "cpu"), None)
     if device is not None:
         raise InputError(
             f"`--clock instructions` counts the instructions of a CPU, but a side is on `{device}`",
@@ -60,7 +60,7 @@ def check(sides: Iterable[Side]) -> None:
             "extra calls take time, and `--clock instructions` counts a single call",
             hint=f"leave out `{EXTRA_CALLS}` or `--clock instructions`",
         )
-    if several and shutil.which("valgrind") is None:
+    if measured and shutil.which("valgrind") is None:
         raise InputError(
             "`--clock instructions` needs Valgrind, and there is no `valgrind` here",
             hint="install it with its headers: `apt-get install valgrind`",

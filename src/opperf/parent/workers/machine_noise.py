@@ -62,7 +62,7 @@ class Signs:
         (2, 3.5, None)
         """
         load = facts.get("load")
-        own = {
+        readings = {
             **facts,
             "cores": facts.get("cores_logical"),
             "load": load[0] if isinstance(load, list) and load else load,
@@ -70,7 +70,7 @@ class Signs:
         signs: JsonDict = {}
         for name, hint in get_type_hints(cls).items():
             with suppress(InputError):
-                signs[name] = read_as(hint, own.get(name), name)
+                signs[name] = read_as(hint, readings.get(name), name)
         return cls(**{"cores": 1, **signs})
 
 

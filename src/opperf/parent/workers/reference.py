@@ -252,10 +252,10 @@ def _of_two(case: Case) -> Case:
     """Return the case of a layer for a batch of two at most: the first extent of each of its inputs."""
 
     def change(tensor: TensorSpec) -> TensorSpec:
-        whole = tensor.is_given or tensor.strides is not None
+        is_settled = tensor.is_given or tensor.strides is not None
         return (
             tensor
-            if whole
+            if is_settled
             else replace(tensor, shape=(*(min(2, extent) for extent in tensor.shape[:1]), *tensor.shape[1:]))
         )
 

@@ -181,14 +181,14 @@ def _value(rounds: Sequence[tuple[list[float], list[float]]], clock: str, least:
     return PairValue(ratio, base_values, new_values, len(minima), clock=clock)
 
 
-def _minima(one: Sequence[list[float]], minima: tuple[list[float], list[float]]) -> tuple[float, float] | None:
+def _minima(turns: Sequence[list[float]], minima: tuple[list[float], list[float]]) -> tuple[float, float] | None:
     """Return the logs of the minima of a round's turns, and keep the times that they are from."""
-    count = min(map(len, one))
-    if count == 0 or min(map(min, one)) <= 0:
+    count = min(map(len, turns))
+    if count == 0 or min(map(min, turns)) <= 0:
         return None
-    for side, times in zip(minima, one):
+    for side, times in zip(minima, turns):
         side.extend(times[:count])
-    return math.log(min(one[0][:count])), math.log(min(one[1][:count]))
+    return math.log(min(turns[0][:count])), math.log(min(turns[1][:count]))
 
 
 def _values(in_order: list[float]) -> dict[str, float]:

@@ -37,14 +37,14 @@ class Chart(Protocol):
 
 def figure(chart: Chart) -> str:
     """Return a chart as a piece of HTML, drawn twice: the page's style shows the one that fits."""
-    whole = Element("figure")
-    SubElement(whole, "h2").text = one_line(chart.title)
-    SubElement(whole, "figcaption").text = chart.caption
+    figure = Element("figure")
+    SubElement(figure, "h2").text = one_line(chart.title)
+    SubElement(figure, "figcaption").text = chart.caption
     for name, width in (("wide", WIDE), ("narrow", NARROW)):
         drawing = chart.draw(width).element
         drawing.set("class", f"chart {name}")
-        whole.append(drawing)
-    text: bytes = tostring(whole, encoding="us-ascii", method="html")
+        figure.append(drawing)
+    text: bytes = tostring(figure, encoding="us-ascii", method="html")
     return text.decode("ascii")
 
 
@@ -52,14 +52,14 @@ def picture(charts: Sequence[Chart]) -> str:
     """Return charts below each other as one file of SVG, which brings its own style along."""
     drawings = [chart.draw(WIDE) for chart in charts]
     height = sum(drawing.height + HEADING for drawing in drawings)
-    whole = Drawing(WIDE + 2 * MARGIN, height + MARGIN, " and ".join(chart.title for chart in charts))
-    SubElement(whole.element, "style").text = STYLE
-    whole.rect(0, 0, WIDE + 2 * MARGIN, height + MARGIN, "paper")
+    picture = Drawing(WIDE + 2 * MARGIN, height + MARGIN, " and ".join(chart.title for chart in charts))
+    SubElement(picture.element, "style").text = STYLE
+    picture.rect(0, 0, WIDE + 2 * MARGIN, height + MARGIN, "paper")
     top = 0.0
     for chart, drawing in zip(charts, drawings, strict=True):
-        whole.text(MARGIN, top + 22, chart.title, "heading")
+        picture.text(MARGIN, top + 22, chart.title, "heading")
         drawing.element.attrib |= {"x": str(MARGIN), "y": f"{top + HEADING:g}"}
-        whole.element.append(drawing.element)
+        picture.element.append(drawing.element)
         top += drawing.height + HEADING
-    text: bytes = tostring(whole.element, encoding="us-ascii")
+    text: bytes = tostring(picture.element, encoding="us-ascii")
     return f"<!-- made by opperf -->\n{text.decode('ascii')}\n"

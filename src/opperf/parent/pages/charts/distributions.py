@@ -55,22 +55,24 @@ class Distributions:
         axis.draw(drawing, 0, bottom)
         drawing.line(axis.at(1.0), 0, axis.at(1.0), bottom, "zero")
         top = 0.0
-        for one, height in zip(self.spreads, heights, strict=True):
-            drawing.text(0, top + 14, one.label, room=LABEL if roomy else width - FIGURES)
-            drawing.text(0, top + 28, one.detail, "faint", room=LABEL if roomy else width)
-            drawing.text(width, top + 14, format_seconds(one.median), "right")
-            for place, times in enumerate(one.processes):
-                _shape(drawing, times, one.median, axis, top + above + HEIGHT * (place + 0.5), place)
+        for spread, height in zip(self.spreads, heights, strict=True):
+            drawing.text(0, top + 14, spread.label, room=LABEL if roomy else width - FIGURES)
+            drawing.text(0, top + 28, spread.detail, "faint", room=LABEL if roomy else width)
+            drawing.text(width, top + 14, format_seconds(spread.median), "right")
+            for place, times in enumerate(spread.processes):
+                _shape(drawing, times, spread.median, axis, top + above + HEIGHT * (place + 0.5), place)
             top += height
         return drawing.close(bottom + AXIS)
 
 
-def _shape(drawing: Drawing, times: Sequence[float], whole: float, axis: Axis, middle: float, place: int) -> None:
+def _shape(
+    drawing: Drawing, times: Sequence[float], median_of_all: float, axis: Axis, middle: float, place: int
+) -> None:
     """Draw how many samples of a process lie where, mirrored, with a line at their median."""
     counts = [0] * BINS
     width = (axis.end - axis.begin) / BINS
     for time in times:
-        share = time / whole
+        share = time / median_of_all
         spot = int((axis.at(share if share > 0 else axis.low) - axis.begin) / width)
         counts[min(spot, BINS - 1)] += 1
     counts = [0, *counts, 0]
@@ -81,11 +83,11 @@ def _shape(drawing: Drawing, times: Sequence[float], whole: float, axis: Axis, m
     drawing.lines(
         [*((x, middle - y) for x, y in upper), *((x, middle + y) for x, y in reversed(upper))], "hull", area=True
     )
-    own = median(times)
-    x = axis.at(own / whole)
+    median_of_process = median(times)
+    x = axis.at(median_of_process / median_of_all)
     drawing.line(x, middle - HEIGHT / 2 + 1, x, middle + HEIGHT / 2 - 1, "width s0")
-    far = sum(not axis.low <= time / whole <= axis.high for time in times)
-    tip = f"process {place + 1}: median {format_seconds(own)} of {len(times)} samples"
+    far = sum(not axis.low <= time / median_of_all <= axis.high for time in times)
+    tip = f"process {place + 1}: median {format_seconds(median_of_process)} of {len(times)} samples"
     tip += f"\n{format_seconds(min(times))} to {format_seconds(max(times))}"
     tip += f"\n{far} beyond the axis" if far else ""
     drawing.rect(axis.begin, middle - HEIGHT / 2, axis.end - axis.begin, HEIGHT, "hit", tip)

@@ -106,11 +106,11 @@ class History:
 
 def _band(drawing: Drawing, line: Line, name: str, across: Callable[[float], float], upright: Axis) -> None:
     for has, some in groupby(line.moments, key=lambda moment: moment.interval is not None):
-        several = [(across(one.place), one.interval) for one in some if one.interval is not None]
-        if has and len(several) > 1:
-            upper = [(x, upright.at(interval[1])) for x, interval in several]
-            lower = [(x, upright.at(interval[0])) for x, interval in reversed(several)]
+        intervals = [(across(one.place), one.interval) for one in some if one.interval is not None]
+        if has and len(intervals) > 1:
+            upper = [(x, upright.at(interval[1])) for x, interval in intervals]
+            lower = [(x, upright.at(interval[0])) for x, interval in reversed(intervals)]
             drawing.lines([*upper, *lower], f"band {name}", area=True)
         elif has:
-            ((x, interval),) = several
+            ((x, interval),) = intervals
             drawing.line(x, upright.at(interval[0]), x, upright.at(interval[1]), f"width {name}")

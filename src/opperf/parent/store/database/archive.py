@@ -55,7 +55,7 @@ class Archive(AbstractContextManager["Archive"]):
         `imported` as the caller says.
         """
         run = document if isinstance(document, Run) else document.run
-        several = document.comparisons if isinstance(document, ComparisonRun) else ()
+        pairs = document.comparisons if isinstance(document, ComparisonRun) else ()
         floors = document.floors if isinstance(document, NoiseRun) else ()
         head: dict[str, object] = {"schema_version": SCHEMA_VERSION, "run": header(run)}
         if isinstance(document, NoiseRun):
@@ -65,7 +65,7 @@ class Archive(AbstractContextManager["Archive"]):
             head["judgements"] = [one.to_json() for one in judgements]
         samples = samples and any(record.samples for record in run.records)
         records = [record.to_json() for record in run.records]
-        comparisons, levels = ([one.to_json() for one in several] for several in (several, floors))
+        comparisons, levels = ([one.to_json() for one in documents] for documents in (pairs, floors))
         count = len(records) + len(comparisons) + len(levels) + len(judgements)
         bare = [{**one, "samples": None} for one in records]
         content = fingerprint(head, bare, comparisons, *([levels] if levels else []))
@@ -87,7 +87,7 @@ class Archive(AbstractContextManager["Archive"]):
                 }
             )
             rows.records(zip(run.records, records, strict=True), samples=samples)
-            rows.comparisons(zip(several, comparisons, strict=True))
+            rows.comparisons(zip(pairs, comparisons, strict=True))
             rows.floors(zip(floors, levels, strict=True))
             rows.judgements(judgements)
             rows.tallies()
@@ -100,10 +100,14 @@ class Archive(AbstractContextManager["Archive"]):
     def remove(self, keys: Sequence[str]) -> list[str]:
         """Remove runs with all that belongs to them; return the ids of those that were there."""
         with writing(self._writer, self.address) as connection:
-            own = schema.runs.c.key
-            there = [key for several in pieces(keys) for key in connection.scalars(select(own).where(own.in_(several)))]
+            run_key = schema.runs.c.key
+            there = [
+                key
+                for several in pieces(keys)
+                for key in connection.scalars(select(run_key).where(run_key.in_(several)))
+            ]
             for several in pieces(there):
-                connection.execute(delete(schema.runs).where(own.in_(several)))
+                connection.execute(delete(schema.runs).where(run_key.in_(several)))
         return there
 
     def shrink(self) -> None:

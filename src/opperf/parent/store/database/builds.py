@@ -66,7 +66,7 @@ class Pair:
 
 def read_builds(connection: Connection, framework: str | None) -> list[BuildRows]:
     """Return the builds, the latest first: a base counts, too. The framework with the build seen last comes first."""
-    table, tallies, own = schema.environments, schema.tallies, schema.runs
+    table, tallies, runs = schema.environments, schema.tallies, schema.runs
     rows_by_build: dict[tuple[str, str], BuildRows] = {}
     alone = tallies.c.base_environment_id.is_(None)
     parts: tuple[tuple[Part, ColumnElement[int], ColumnElement[bool]], ...] = (
@@ -78,10 +78,10 @@ def read_builds(connection: Connection, framework: str | None) -> list[BuildRows
         query = (
             select(
                 table.c.id, table.c.framework, table.c.version, func.sum(tallies.c.count).label("rows"),
-                func.min(own.c.started).label("first"), func.max(own.c.started).label("last"),
+                func.min(runs.c.started).label("first"), func.max(runs.c.started).label("last"),
             )
             .join(tallies, column == table.c.id)
-            .join(own, own.c.id == tallies.c.run_id)
+            .join(runs, runs.c.id == tallies.c.run_id)
             .where(condition)
             .group_by(table.c.id)
         )  # fmt: skip
@@ -97,11 +97,11 @@ def read_builds(connection: Connection, framework: str | None) -> list[BuildRows
                 ids, places = ids | rows_by_build[key].environments, places | rows_by_build[key].parts
             rows_by_build[key] = BuildRows(Build(*key, first, last, rows), ids, places)
 
-    def age(one: BuildRows) -> tuple[datetime, bool, datetime, str, str]:
+    def age(of_build: BuildRows) -> tuple[datetime, bool, datetime, str, str]:
         # A build that others were compared with was there before them. One run measures several frameworks; databases
         # answer in an order of their own.
-        build = one.build
-        return build.first, one.parts != {"base"}, build.last, build.framework, build.version
+        build = of_build.build
+        return build.first, of_build.parts != {"base"}, build.last, build.framework, build.version
 
     frameworks: dict[str, list[BuildRows]] = {}
     for one in sorted(rows_by_build.values(), key=age):

@@ -251,13 +251,13 @@ def _look(connection: Connection, versions: Sequence[str]) -> str | None:
     """
     from alembic.runtime.migration import MigrationContext
 
-    inspector, own = inspect(connection), schema.metadata.tables
+    inspector, declared = inspect(connection), schema.metadata.tables
     tables, views = set(inspector.get_table_names()), set(inspector.get_view_names())
-    fakes = min(views & {*own, VERSIONS}, default=None)
+    fakes = min(views & {*declared, VERSIONS}, default=None)
     if fakes is not None:  # which may take any time to read
         raise InputError(f"it is not opperf's: `{fakes}` is a view, expected a table", slug="database")
     revisions = MigrationContext.configure(connection).get_current_heads()
-    others = sorted(tables - {*own, VERSIONS}) or sorted(tables - {VERSIONS})
+    others = sorted(tables - {*declared, VERSIONS}) or sorted(tables - {VERSIONS})
     is_stranger = bool(others) if not revisions else revisions[0] not in versions and "runs" not in tables
     if is_stranger:
         name = f": it has a table `{others[0]}`" if others else ""
@@ -270,7 +270,7 @@ def _look(connection: Connection, versions: Sequence[str]) -> str | None:
         raise InputError("an opperf before version 0.2 wrote this database", hint=hint, slug="database")
     if revision is not None and revision not in versions:
         raise InputError("a newer version of opperf wrote this database", hint="update opperf", slug="database")
-    missing = min(set(own) - tables, default=None)
+    missing = min(set(declared) - tables, default=None)
     if revision == versions[0] and missing is not None:
         raise InputError(f"it has no table `{missing}`", hint="restore a copy of it", slug="database")
     return revision

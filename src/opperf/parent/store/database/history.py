@@ -253,8 +253,8 @@ def ratios(archive: Archive, filters: Filters = EVERYTHING) -> Iterator[Ratios]:
         versions = {row.id: row.version for row in connection.execute(select(environments.id, environments.version))}
         series = series_of(connection, Filters())
         rows = connection.execution_options(yield_per=10_000).execute(query)
-        for key, several in groupby(rows, key=attrgetter("new_series_id")):
-            own = series[key]
+        for key, group in groupby(rows, key=attrgetter("new_series_id")):
+            new_series = series[key]
             points = tuple(
                 Ratio(
                     shown_moment(row.started),
@@ -263,20 +263,21 @@ def ratios(archive: Archive, filters: Filters = EVERYTHING) -> Iterator[Ratios]:
                     row.verdict,
                     Estimate(math.log(row.ratio), row.error),
                 )
-                for row in several
+                for row in group
                 if None not in (row.base_environment_id, row.new_environment_id)
-                and series[row.base_series_id].framework == own.framework
+                and series[row.base_series_id].framework == new_series.framework
                 and versions[row.base_environment_id] != versions[row.new_environment_id]
             )
             if points:
-                case = Case.from_json(own.case, "case")
-                yield Ratios(case, own.direction, own.framework, own.machine_name, points, own.side, own.metric)
+                case = Case.from_json(new_series.case, "case")
+                place = new_series.direction, new_series.framework, new_series.machine_name
+                yield Ratios(case, *place, points, new_series.side, new_series.metric)
 
 
 def _histories(rows: Iterable[Row[Any]]) -> Iterator[History]:
     for _, several in groupby(rows, key=attrgetter("series_id")):
-        own = list(several)
-        first = own[0]
+        group = list(several)
+        first = group[0]
         yield History(
             case=Case.from_json(first.document, "case"),
             direction=first.direction,
@@ -294,6 +295,6 @@ def _histories(rows: Iterable[Row[Any]]) -> Iterator[History]:
                     interval=None if row.low is None else (row.low, row.high),
                     metrics=row.metrics,
                 )
-                for row in own
+                for row in group
             ),
         )

@@ -71,15 +71,15 @@ def runs(archive: Archive, *, since: datetime | None = None, most: int | None = 
 
 def machines(archive: Archive) -> list[Machine]:
     """Return the machines, the one used last first."""
-    table, own = schema.machines, schema.runs
+    table, runs = schema.machines, schema.runs
     query = (
         select(
-            table.c.id, table.c.name, table.c.facts, func.count(own.c.id).label("runs"),
-            func.min(own.c.started).label("first"), func.max(own.c.started).label("last"),
+            table.c.id, table.c.name, table.c.facts, func.count(runs.c.id).label("runs"),
+            func.min(runs.c.started).label("first"), func.max(runs.c.started).label("last"),
         )
-        .outerjoin(own, own.c.machine_id == table.c.id)
+        .outerjoin(runs, runs.c.machine_id == table.c.id)
         .group_by(table.c.id)
-        .order_by(func.max(own.c.started).desc())
+        .order_by(func.max(runs.c.started).desc())
     )  # fmt: skip
     with reading(archive.engine, archive.address) as connection:
         rows = connection.execute(query).all()
@@ -145,7 +145,7 @@ def search(archive: Archive, text: str, *, most: int = 50) -> list[Hit]:
     def has(column: ColumnElement[str]) -> ColumnElement[bool]:
         return func.lower(column).contains(word, autoescape=True)
 
-    cases, environments, own, labels = schema.cases.c, schema.environments.c, schema.runs.c, schema.labels
+    cases, environments, runs, labels = schema.cases.c, schema.environments.c, schema.runs.c, schema.labels
     names = select(cases.operator).where(has(cases.operator)).distinct().order_by(cases.operator)
     versions = (
         select(environments.framework, environments.version)
@@ -154,9 +154,9 @@ def search(archive: Archive, text: str, *, most: int = 50) -> list[Hit]:
     )
     with_label = select(labels.c.run_id).where(or_(has(labels.c.value), has(labels.c.name)))
     matching = (
-        select(own.key, own.kind, own.started)
-        .where(or_(has(own.key), own.id.in_(with_label)))
-        .order_by(own.started.desc())
+        select(runs.key, runs.kind, runs.started)
+        .where(or_(has(runs.key), runs.id.in_(with_label)))
+        .order_by(runs.started.desc())
     )
     with reading(archive.engine, archive.address) as connection:
         hits = [Hit("operator", name, name) for name in connection.scalars(names.limit(most))]

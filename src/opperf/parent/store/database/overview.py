@@ -159,17 +159,17 @@ def _latest_times(
     connection: Connection, build: BuildRows, filters: Filters, build_ids: set[int] | None = None
 ) -> dict[int, tuple[int, float]]:
     """Return the run and the time of each series in its latest run with this build, one run after the other."""
-    tallies, own, table = schema.tallies.c, schema.runs.c, schema.records.c
+    tallies, runs, table = schema.tallies.c, schema.runs.c, schema.records.c
     latest = (
-        select(own.id)
-        .join(schema.tallies, tallies.run_id == own.id)
+        select(runs.id)
+        .join(schema.tallies, tallies.run_id == runs.id)
         .where(tallies.environment_id.in_(build.environments), tallies.base_environment_id.is_(None))
-        .group_by(own.id)
-        .order_by(own.started.desc())
+        .group_by(runs.id)
+        .order_by(runs.started.desc())
         .limit(MOST_RUNS)
     )
     times: dict[int, tuple[int, float]] = {}
-    for run in connection.scalars(begin(latest, own.started, filters.since)).all():
+    for run in connection.scalars(begin(latest, runs.started, filters.since)).all():
         query = select(table.series_id, table.time).where(
             table.run_id == run, table.environment_id.in_(build.environments), table.time > 0
         )

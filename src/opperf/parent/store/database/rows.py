@@ -158,7 +158,7 @@ class Rows:
         metric: str = "time",
     ) -> Sequence[int]:
         """Return the series of each of some cases."""
-        machine, own = self._machine_of(node), series_side(side)
+        machine, series_of_side = self._machine_of(node), series_side(side)
         shared = {"machine_id": machine, "framework": side.framework, "direction": direction}
         case_ids = self._share_all(
             schema.cases, [([case["id"]], {"operator": case["operator"], "document": case}) for case in cases]
@@ -166,8 +166,11 @@ class Rows:
         return self._share_all(
             schema.series,
             [
-                ([one, own, direction, machine, metric], {"case_id": one, **shared, "side": own, "metric": metric})
-                for one in case_ids
+                (
+                    [case_id, series_of_side, direction, machine, metric],
+                    {"case_id": case_id, **shared, "side": series_of_side, "metric": metric},
+                )
+                for case_id in case_ids
             ],
         )
 
@@ -210,25 +213,26 @@ class Rows:
     def comparisons(self, comparisons: Iterable[tuple[Comparison, JsonDict]]) -> None:
         """Insert the comparisons of the run, each with its document."""
         rows = []
-        for one, document in comparisons:
+        for comparison, document in comparisons:
             case, direction = document.pop("case"), document.pop("direction")
             places: dict[str, int | None] = {}
-            for place, side, version in (("base", one.base, one.base_version), ("new", one.new, one.new_version)):
-                places[f"{place}_series_id"] = self.series(case, side, direction, one.node, one.metric)
+            sides = ("base", comparison.base, comparison.base_version), ("new", comparison.new, comparison.new_version)
+            for place, side, version in sides:
+                places[f"{place}_series_id"] = self.series(case, side, direction, comparison.node, comparison.metric)
                 facts = {"framework": side.framework, "version": version}
                 places[f"{place}_environment_id"] = None if version is None else self.environment(facts)
                 document[place] = {"environment": side.environment}
-            verdict = one.verdict.verdict
+            verdict = comparison.verdict.verdict
             self._tallies[places["new_environment_id"], places["base_environment_id"], verdict] += 1
             rows.append(
                 {
                     "started": self.started,
                     "verdict": verdict,
-                    "pairs": one.verdict.pairs,
-                    "base_time": one.base_time,
-                    "new_time": one.new_time,
+                    "pairs": comparison.verdict.pairs,
+                    "base_time": comparison.base_time,
+                    "new_time": comparison.new_time,
                     **places,
-                    **_estimate(one),
+                    **_estimate(comparison),
                     "document": pack(document),
                 }
             )

@@ -199,10 +199,10 @@ class _Entrance:
 
 def _tasks() -> int:
     """Return how many threads this user has: limits of processes count them all."""
-    number, own = 0, os.geteuid()
+    number, user = 0, os.geteuid()
     for name in filter(str.isdecimal, os.listdir("/proc")):
         with suppress(OSError):
-            number += len(os.listdir(f"/proc/{name}/task")) if os.stat(f"/proc/{name}").st_uid == own else 0
+            number += len(os.listdir(f"/proc/{name}/task")) if os.stat(f"/proc/{name}").st_uid == user else 0
     return number
 
 
