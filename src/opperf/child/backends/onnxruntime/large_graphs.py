@@ -128,14 +128,14 @@ class _Within:
 
     def begin(self, inputs: Sequence[str], constants: set[str]) -> None:
         """Give a loop's graph what its first iteration gets. A constant is none within: the next has another value."""
-        for place, value in enumerate(self._graph.input):
+        for place, formal in enumerate(self._graph.input):
             name = inputs[place] if 0 < place < len(inputs) else ""
             if name and name not in constants:
-                self._names[value.name] = name
+                self._names[formal.name] = name
                 continue
-            inside = self._names[value.name]
+            inside = self._names[formal.name]
             if not name:  # the number of the iteration, and whether to go on
-                rank = len(value.type.tensor_type.shape.dim)
+                rank = len(formal.type.tensor_type.shape.dim)
                 number, kind = (0, TensorProto.INT64) if place == 0 else (1, TensorProto.BOOL)
                 name = f"{inside}:first"
                 self._values.append(helper.make_tensor(name, kind, [1] * rank, [number]))

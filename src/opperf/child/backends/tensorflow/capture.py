@@ -61,7 +61,7 @@ def computes(operation: Any) -> bool:
 
 def capture_operation(operation: Any, frame: Frame) -> CapturedCall:
     """Return an operation as a call with its case, or with the reason why it has none."""
-    frames = [*_frames(frame)]
+    frames = [*_outer_frames(frame)]
     names = [*(one.call.name for one in frames if one.call.type not in CALLS), operation.name]
     words = (word for name in names for word in name.split("/")[:-1])
     scopes = [word for word in dict.fromkeys(words) if not word.startswith("gradient")]
@@ -75,10 +75,10 @@ def capture_operation(operation: Any, frame: Frame) -> CapturedCall:
     )
 
 
-def _frames(frame: Frame) -> Iterator[Frame]:
+def _outer_frames(frame: Frame) -> Iterator[Frame]:
     """Yield the frames that were entered, the outermost first."""
     if frame.outer is not None:
-        yield from _frames(frame.outer)
+        yield from _outer_frames(frame.outer)
         yield frame
 
 
