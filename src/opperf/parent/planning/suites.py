@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
+from opperf.catalog.valid_values import base_name
 from opperf.domain.code import Code
 from opperf.domain.errors import InputError, near
 from opperf.domain.plan import Trial
@@ -84,7 +85,9 @@ def _origins(trials: Sequence[Trial]) -> str:
 def not_in_suite(selection: Selection, name: str) -> InputError:
     """Say that a suite has no case of an operator that was named to choose from it."""
     operators = list(dict.fromkeys(entry.case.operator for entry in selection.suite_cases))
-    candidates = [other for other in operators if other.rpartition(".")[2].rpartition(":")[2] == name]
+    candidates = [
+        other for other in operators if name in (base_name(other), other.rpartition(".")[2].rpartition(":")[2])
+    ]
     likely = dict.fromkeys([*candidates, *near(name, operators), *operators])
     names = ", ".join(f"`{other}`" for other in list(likely)[:MOST_NAMED])
     more = f" and {len(operators) - MOST_NAMED} more" if len(operators) > MOST_NAMED else ""

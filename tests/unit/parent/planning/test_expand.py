@@ -670,3 +670,10 @@ def test_the_users_functions_give_the_words_of_the_operator_that_they_implement(
 
     selection = Selection(("add", Code("mine:f"), Code("mine:g")))
     assert _own_words(selection, operator("add"), NUMPY, Own()) == {"x": "lhs"}
+
+
+def test_a_name_that_spellings_of_an_operator_share_is_told_with_those_of_the_suite(tmp_path: Path) -> None:
+    path = suite(tmp_path, SuiteCase(EXP), SuiteCase(Case("torch:aten::add_.Tensor", {"0": TensorSpec((2,))})))
+    with pytest.raises(InputError, match="no case of `add`") as caught:
+        trials(Selection(suite=path, operators=("add",)))
+    assert caught.value.hint == "it has `torch:aten::add_.Tensor`, `exp`"

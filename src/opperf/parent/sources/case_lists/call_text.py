@@ -89,7 +89,13 @@ class CallText:
 
 
 def read_call(text: str) -> CallText:
-    """Return the arguments in a text; raises `InputError` with the column for what the grammar does not have."""
+    """Return the arguments in a text; raises `InputError` with the column for what the grammar does not have.
+
+    All of it may be in quotes.
+    """
+    bare = text.strip()
+    if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "'\"":
+        text = " " * (text.index(bare) + 1) + bare[1:-1]
     parser = Parser(tuple(_tokens(text)))
     parser.expect("(")
     places = parser.items("(", ")")
@@ -180,7 +186,8 @@ class Parser:
         self.place += 1
         if token.kind == "text":
             text = token.text[1:-1]
-            return Device("default") if _DEVICE.fullmatch(text) else text
+            # Some tools put a device or an element type in quotes.
+            return Device("default") if _DEVICE.fullmatch(text) else _dtype(text)
         if token.kind == "name":
             return self._name(token)
         raise self.refusal("an argument", token)
@@ -223,6 +230,8 @@ class Parser:
     def _name(self, token: Token) -> Argument:
         if token.text in ("T", "ST"):
             return self._tensor(token)
+        if token.text.startswith("th."):
+            token = token._replace(text=f"torch.{token.text[3:]}")
         if token.text == "torch.device":
             self.items("(", ")")
             return Device("default")
@@ -275,9 +284,11 @@ def _of_name(name: str, value: Argument) -> Argument:
     """Return the value of an argument that has a name: a device is the one that is measured on."""
     if name == "device" and isinstance(value, str):
         return Device("default")
-    if name == "dtype" and isinstance(value, str):
-        return CONSTANTS.get(value, value)
     return value
+
+
+def _dtype(text: str) -> Argument:
+    return DType(DTYPES[text]) if text in DTYPES else text
 
 
 def _sizes(value: Argument) -> tuple[int, ...] | None:

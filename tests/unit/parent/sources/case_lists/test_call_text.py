@@ -80,6 +80,8 @@ def test_any_text_is_read_or_refused_with_its_column(text: str) -> None:
         ("1e-12", 1e-12),
         ("8.0", 8.0),
         ("torch.bool", DType("bool")),
+        ("th.float16", DType("float16")),
+        ("'bf16'", DType("bfloat16")),
         ("torch.channels_last", 2),
         ("torch.device('cuda:0')", Device("default")),
         ("\"torch.device('cpu')\"", Device("default")),
@@ -91,6 +93,10 @@ def test_any_text_is_read_or_refused_with_its_column(text: str) -> None:
 )
 def test_a_value_is_read_as_it_is_meant(text: str, value: Argument) -> None:
     assert read_call(f"(({text},), {{}})").places == {"0": value}
+
+
+def test_a_call_may_stand_in_quotes() -> None:
+    assert read_call(" '((T([2, 3], f16),), {})'").places == {"0": HALF}
 
 
 def test_where_memory_is_got_is_not_part_of_a_case() -> None:
