@@ -68,7 +68,8 @@ if __name__ == "__main__":
     print(best[slow], best[fast])
 """
 MODELS = {
-    "pow": {
+    "power": {
+        "operator": "pow",
         "slow": "torch.pow(x, 4.0)",
         "fast": "quartic(x, 4.0)",
         "replacement": "def quartic(self, exponent):\n    square = self * self\n    return square * square\n",
@@ -78,6 +79,7 @@ MODELS = {
         "depth": 6,
     },
     "remainder": {
+        "operator": "remainder",
         "slow": "torch.remainder(x, 0.5)",
         "fast": "rest(x, 0.5)",
         "replacement": "def rest(self, other):\n    return self - torch.floor(self / other) * other\n",
@@ -86,14 +88,15 @@ MODELS = {
         "width": 128,
         "depth": 8,
     },
-    "cumsum": {
-        "slow": "torch.cumsum(x, 0) * 1e-3",
-        "fast": "sums(x, 0) * 1e-3",
-        "replacement": "def sums(self, dim):\n    return torch.ones(len(self), len(self)).tril_() @ self\n",
-        "function": "sums",
-        "rows": 128,
-        "width": 512,
-        "depth": 4,
+    "root": {
+        "operator": "pow",
+        "slow": "torch.pow(x, 1.5)",
+        "fast": "root(x, 1.5)",
+        "replacement": "def root(self, exponent):\n    return self * torch.sqrt(self)\n",
+        "function": "root",
+        "rows": 1024,
+        "width": 64,
+        "depth": 8,
     },
 }
 
@@ -130,7 +133,15 @@ def main() -> None:
             model, file, suite = MODELS[name], Path(folder) / f"{name}_model.py", Path(folder) / f"{name}.json"
             file.write_text(MODEL.format(**model), encoding="utf-8")
             run(opperf, "capture", f"{file}:step", "--environment", f"python={python}", "--output", suite)
-            words = ("run", "--suite", suite, "--replace", f"{name}={file}:{model['function']}", "--framework", "torch")
+            words = (
+                "run",
+                "--suite",
+                suite,
+                "--replace",
+                f"{model['operator']}={file}:{model['function']}",
+                "--framework",
+                "torch",
+            )
             answer = json.loads(run(opperf, *words, "--processes", options.processes, "--format", "json"))["what_if"]
             before, after = map(float, run(python, file, options.turns).split())
             saved = before - after

@@ -93,6 +93,32 @@ result["by module"] = {
     row.name: [row.level, row.forward + row.backward + row.recomputed + row.optimizer] for row in module_rows(profile)
 }
 
+# Compiled graphs: of a backend that compiles nothing, so that only Dynamo's part takes time ---------------------------
+
+
+class Doubled(torch.nn.Module):
+    """A layer, and a line that Dynamo cannot follow."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = torch.nn.ModuleList(torch.nn.Linear(4, 4) for _ in range(2))
+
+    def forward(self, data: torch.Tensor) -> torch.Tensor:
+        for layer in self.layers:
+            data = layer(data).relu()
+        torch._dynamo.graph_break()
+        return data.sin()
+
+
+before = torch.compile
+with profiler.profile() as p:
+    compiled = torch.compile(Doubled(), backend="eager")
+    for rows_of_data in (3, 5):
+        compiled(torch.ones(rows_of_data, 4))
+(facts,) = p.profile.processes.values()
+result["compiled"] = facts["compiled"]
+result["compile is put back"] = torch.compile is before
+
 # When, and in which thread ------------------------------------------------------------------------------------------
 before = time.time_ns()
 events = seen(model.training_step)

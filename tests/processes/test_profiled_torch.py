@@ -55,6 +55,19 @@ def test_modules_and_what_is_of_none_add_up_to_pytorchs_own_sum(result: dict[str
     assert sum(within.values()) <= outermost["LeNet"] * 1.0001
 
 
+def test_compiled_graphs_are_known_by_their_operators_and_modules(result: dict[str, Any]) -> None:
+    compiled = result["compiled"]
+    first, second, *again = compiled["graphs"]
+    assert first["operators"] == {"linear": 2, "relu": 2}
+    assert first["modules"] == {"Doubled": 2, "Doubled.layers.0": 1, "Doubled.layers.1": 1}
+    assert second["operators"] == {"sin": 1}
+    assert [graph["operators"] for graph in again] == [first["operators"], second["operators"]]
+    assert sum(compiled["breaks"].values()) == 2
+    assert len(compiled["recompilations"]) == 2
+    assert all("size mismatch" in line for line in compiled["recompilations"])
+    assert result["compile is put back"]
+
+
 def test_what_is_left_out_of_the_operators_is_the_engines_and_the_optimizers_own(result: dict[str, Any]) -> None:
     assert set(result["theirs"]) - set(result["ours"]) == set(result["tasks"])
     assert all(name.startswith(("autograd::engine::", "Optimizer.")) for name in result["tasks"])

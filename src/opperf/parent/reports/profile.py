@@ -16,6 +16,7 @@ from opperf.domain.profile.pace import paces
 from opperf.domain.profile.repetition import courses
 from opperf.domain.profile.rows import Row, rows
 from opperf.domain.units import format_count, format_flop_rate, format_percent, format_seconds
+from opperf.parent.reports.compiled_graphs import compiled_section
 from opperf.parent.reports.document import Block, Column, Document, Legend, Note, table
 from opperf.parent.reports.peak_memory import peak_json, peak_section
 
@@ -70,7 +71,7 @@ def document(
         for note in (*_long_calls(profile, ordered_rows[:top]), *_waits(ordered_rows[:top]), *profile.notes)
     ]
     blocks: list[Block] = [table(choices, ordered_rows, top=top), *map(Note, words), Legend(LEGEND)]
-    blocks += peak_section(profile, top)
+    blocks += [*peak_section(profile, top), *compiled_section(profile)]
     return Document("opperf profile", blocks, partial(_document, profile, by, ordered_rows, tokens))
 
 

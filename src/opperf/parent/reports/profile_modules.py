@@ -11,6 +11,7 @@ from opperf.domain.profile.event import Profile
 from opperf.domain.profile.module_tree import ModuleRow, has_modules, module_rows
 from opperf.domain.profile.repetition import courses
 from opperf.domain.units import format_bytes, format_count, format_percent, format_seconds
+from opperf.parent.reports.compiled_graphs import compiled_section
 from opperf.parent.reports.document import Block, Column, Document, Legend, Note, table
 from opperf.parent.reports.peak_memory import peak_json, peak_section
 from opperf.parent.reports.profile import SCHEMA_VERSION, pace_lines, paces_json, processes_lines
@@ -64,7 +65,7 @@ def document(profile: Profile, depth: int, top: int | None = None, tokens: int |
     tree = module_rows(profile, depth)
     blocks: list[Block] = [table(COLUMNS, tree, top=top)]
     blocks += [Note(line) for line in (*processes_lines(profile), *step_lines(profile), *pace_lines(profile, tokens))]
-    blocks += [Legend(LEGEND), *peak_section(profile, top)]
+    blocks += [Legend(LEGEND), *peak_section(profile, top), *compiled_section(profile)]
     blocks += [Note(f"note: {note}") for note in profile.notes]
     return Document("opperf profile", blocks, partial(_json, profile, depth, tree, tokens))
 

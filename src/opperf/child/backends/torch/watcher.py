@@ -22,11 +22,13 @@ from torch.profiler import ExecutionTraceObserver
 
 from opperf.child.backends.common.python_stacks import PROFILE_FUNCTION_SET, PythonCalls, Stacks
 from opperf.child.backends.common.watching import WindowWatcher
+from opperf.child.backends.torch.compiled_graphs import CompiledGraphs
 from opperf.child.backends.torch.memory_guard import MemoryGuard
 from opperf.child.backends.torch.modules import Ranges
 from opperf.child.backends.torch.spans import profile_of
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import ProfilerError
+from opperf.domain.profile.compilation import COMPILED
 from opperf.domain.profile.event import Profile
 from opperf.domain.profile.module_tree import PARAMETERS
 from opperf.domain.profile.watching import Watching
@@ -72,6 +74,7 @@ class Watcher(WindowWatcher[Window]):
         self._gap: float | None = None  # the last seconds between two times that were watched
         self._rests = False
         self._parameters: dict[str, int] = {}  # how many each module has for itself
+        self._graphs = CompiledGraphs()
         self._observer = _observer(watching.record)
         self.allows_copies = False
 
@@ -107,6 +110,7 @@ class Watcher(WindowWatcher[Window]):
         self._enter()
 
     def _enter(self) -> None:
+        self._graphs.start()
         self._since = time.perf_counter()
         self._steps.begin()
         if self._observer is not None:
@@ -115,6 +119,7 @@ class Watcher(WindowWatcher[Window]):
             self._calls.start()
 
     def _leave(self) -> None:
+        self._graphs.stop()
         if self._calls is not None:
             self._calls.stop()
         self._passed += time.perf_counter() - self._since
@@ -185,6 +190,7 @@ class Watcher(WindowWatcher[Window]):
         return {
             "threads": torch.get_num_threads(),
             **({PARAMETERS: dict(self._parameters)} if self._parameters else {}),
+            **({COMPILED: graphs} if (graphs := self._graphs.facts()) else {}),
         }
 
     def _thread(self) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from jinja2 import Environment, StrictUndefined
 
+from opperf.domain.profile.compilation import COMPILED
 from opperf.domain.profile.event import Profile
 from opperf.domain.profile.module_tree import PARAMETERS
 from opperf.domain.profile.rows import PEAK
@@ -69,7 +70,7 @@ def _facts(number: int, facts: Mapping[str, object], begin: int | None) -> dict[
     texts = {
         name: _text(value)
         for name, value in facts.items()
-        if value not in (None, "") and name not in (PEAK, PARAMETERS)
+        if value not in (None, "") and name not in (PEAK, PARAMETERS, COMPILED)
     }
     peak = facts.get(PEAK)
     texts |= {"peak": format_flop_rate(peak)} if isinstance(peak, (int, float)) else {}
