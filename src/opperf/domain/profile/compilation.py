@@ -38,7 +38,7 @@ class Compilation(Fields):
 
 
 def compilations(profile: Profile) -> dict[int, Compilation]:
-    """Return the compilation of each process that had one, by its number; raises `InputError` for facts of another form."""
+    """Return the compilation of each process that had one, by number; raises `InputError` for facts of another form."""
     return {
         number: decode(Compilation, facts[COMPILED], f"process {number}: {COMPILED}")
         for number, facts in sorted(profile.processes.items())

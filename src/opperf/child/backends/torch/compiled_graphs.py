@@ -56,7 +56,7 @@ class CompiledGraphs:
             self._restore.pop()()
 
     def facts(self) -> Mapping[str, object]:
-        """Return the graphs, breaks and recompilations since the beginning, as JSON has them; empty if there are none."""
+        """Return graphs, breaks and recompilations since the beginning, as JSON has them; empty without any."""
         utils = sys.modules.get("torch._dynamo.utils")
         counters = getattr(utils, "counters", {}).get("graph_break", {})
         breaks = {_first_line(reason): count for reason, count in (Counter(counters) - self._breaks).items()}
