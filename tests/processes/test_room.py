@@ -26,8 +26,10 @@ import pytest
 from opperf.domain.errors import InputError
 from opperf.domain.message.requests import Describe
 from opperf.domain.plan import Side
+from opperf.parent.documents.environment import CURRENT
 from opperf.parent.workers import room as rooms
 from opperf.parent.workers.confinement.groups import PREFIX, folders, label
+from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.process import Worker
 from opperf.parent.workers.room import MECHANISMS, Room, belongings, probe, room_of, under
 from opperf.parent.workers.supervision import carry_out
@@ -82,6 +84,14 @@ def _living(mark: str) -> list[psutil.Process]:
 
 def test_a_room_names_the_mechanisms_that_a_process_in_it_has_met(room: Room) -> None:
     assert set(probe(room)) == set(room.mechanisms)
+
+
+def test_a_room_is_tried_out_by_a_python_whose_path_goes_through_a_folder_outside(
+    room: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", f"{tmp_path}/{os.path.relpath(sys.executable, tmp_path)}")
+    assert set(rooms._probe.__wrapped__(room.mechanisms)) == set(room.mechanisms)
+    assert interpreter(CURRENT, framework="null") == Path(os.path.abspath(sys.executable))
 
 
 def test_what_holds_too_little_is_refused_with_what_a_candidate_could_do(cache: Path) -> None:

@@ -93,7 +93,7 @@ def interpreter(spec: EnvironmentSpec, *, framework: str, progress: Progress = q
     """
     spec = choose_environment(spec, framework)
     if spec == CURRENT:
-        return Path(sys.executable)
+        return Path(os.path.abspath(sys.executable))
     if spec.path is not None:
         return _own_python(spec.path, framework)
     environment = create(spec, progress=progress)

@@ -195,9 +195,10 @@ def _try(mechanisms: tuple[str, ...]) -> tuple[list[str], list[str], str, str]:
             "port": port.getsockname()[1],
             "decoy": DECOY if "namespaces" in mechanisms else paths["secret"],
         }
-        own = (*python_paths(Path(sys.executable)), str(TRESPASS), paths["readable"])
+        python = os.path.abspath(sys.executable)  # what it may go through on the way is in no room
+        own = (*python_paths(Path(python)), str(TRESPASS), paths["readable"])
         trial = Room((*SYSTEM, *own), hidden=(paths["hidden"],), mechanisms=mechanisms)
-        return _answer([*_command(trial), sys.executable, "-I", "-S", str(TRESPASS), json.dumps(targets)])
+        return _answer([*_command(trial), python, "-I", "-S", str(TRESPASS), json.dumps(targets)])
 
 
 def _answer(words: Sequence[str]) -> tuple[list[str], list[str], str, str]:
