@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 from zlib import crc32
 
-from opperf.domain.call import Bound, CapturedCall, FirstCall, Layer, Work
+from opperf.domain.call import AbstractCapture, Bound, CapturedCall, FirstCall, Layer, Work
 from opperf.domain.case import Case
 from opperf.domain.clock import Clock, DeviceTimer, EnergyMeter, InstructionClock
 from opperf.domain.explanation import Explanation
@@ -291,6 +291,14 @@ class Backend(ABC):
     def capture(self, function: Callable[[], Any]) -> list[CapturedCall] | None:
         """Call a function, and return every operator that it calls, in order; None where none can be seen yet."""
         return None
+
+    def capture_abstract(self, load: Callable[[], Callable[[], Any]]) -> AbstractCapture:
+        """Load a function and call it by shapes alone: nothing is allocated or computed, not even by what is loaded.
+
+        Raises `Unsupported` where that is not possible.
+        """
+        message = f"opperf cannot capture {self.name} by shapes alone"
+        raise Unsupported(message, slug="no_abstract_capture", hint="leave out `--abstract`")
 
     # Calls without Python's interpreter, as a program in C or C++ makes them.
 

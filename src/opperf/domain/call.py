@@ -5,7 +5,7 @@ Values of the framework (tensors, functions) are opaque to everything but their 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import field
 from typing import Any
@@ -112,3 +112,11 @@ class CapturedCall:
     direction: str = "forward"
     count: int = 1
     recomputed: bool = False
+
+
+@dataclass(frozen=True)
+class AbstractCapture:
+    """What a program calls that runs by shapes alone, and what had to be `assumed` of values, a line each."""
+
+    calls: Sequence[CapturedCall]
+    assumed: tuple[str, ...] = ()

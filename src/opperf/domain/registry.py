@@ -89,7 +89,11 @@ LAYER_LIBRARIES = {
 }
 #: Libraries of modules that programs import beside a framework, and what opperf installs where they are missing. Their
 #: operators are the framework's own.
-MODULE_LIBRARIES = {"flax": ("jax", "flax==0.12.8")}
+MODULE_LIBRARIES = {
+    "flax": ("jax", "flax==0.12.8"),
+    "transformers": ("torch", "transformers==5.24.0"),
+    "diffusers": ("torch", "diffusers==0.42.1"),
+}
 FRAMEWORKS = {
     framework.name: framework
     for framework in (

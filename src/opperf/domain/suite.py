@@ -121,6 +121,8 @@ class Suite(Fields):
 
 #: How the source of a suite ends whose cases are those of compiled programs, as they were before they were fused.
 UNFUSED = ", unfused"
+#: What the source says where nothing ran, and shapes alone were followed.
+ABSTRACT = ", by shapes alone"
 
 
 def join(suites: Sequence[Suite]) -> Suite:

@@ -42,6 +42,7 @@ from opperf.domain.message.requests import (
     VERBS,
     BuildLoops,
     Capture,
+    CaptureConfiguration,
     CaptureModel,
     Compare,
     CountInstructions,
@@ -67,6 +68,7 @@ from opperf.domain.message.requests import (
     Stand,
     TryDummies,
     Turn,
+    Usage,
     reply_type,
     verb,
 )
@@ -103,6 +105,7 @@ REQUESTS: tuple[Request[Any], ...] = (
     Compare(TRIAL, 0, (OUTPUT,), (OUTPUT,), "NumPy"),
     Capture(Code("mine:step")),
     CaptureModel("net.onnx", {"a": {"shape": [2]}}),
+    CaptureConfiguration("net", {"hidden_size": 64}, Usage("decode", 8, 4096, "bfloat16", 2, "one")),
     Iterate("Mine", {"input": [{"anything": 1}]}, "input"),
     Generate("Data", ({"rows": 1},)),
     Stand(OWN, GEOMETRY, 5, 6, writable=True),

@@ -28,6 +28,7 @@ OLDEST = {"jax": (0, 4, 30)}
 __all__ = [
     "OLDEST",
     "check_age",
+    "configurations",
     "load_plugin",
     "load_runtime",
     "model_file",
@@ -123,6 +124,12 @@ def ranges(framework: str) -> Any:
 def model_file(framework: str) -> Any:
     """Return the module that reads a framework's models from files; raises `Unsupported` where there is none."""
     return _part(framework, "model_file", Unsupported(f"opperf cannot read models of {framework}", slug="no_capture"))
+
+
+def configurations(framework: str) -> Any:
+    """Return the module that builds models by their configurations; raises `Unsupported` where there is none."""
+    message = f"models are built by their configurations in torch, not in {framework}"
+    return _part(framework, "configurations", Unsupported(message, slug="no_capture", hint="`--framework torch`"))
 
 
 def problem_tools(framework: str) -> Any:

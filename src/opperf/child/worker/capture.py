@@ -17,10 +17,11 @@ from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.errors import InputError
 from opperf.domain.measurement import CountedTimes, Sample, Samples
+from opperf.domain.message import requests
 from opperf.domain.message.replies import Recording
 from opperf.domain.registry import FRAMEWORKS
 from opperf.domain.stats.order import median
-from opperf.domain.suite import UNFUSED, LeftOut, Program, Suite, SuiteCase
+from opperf.domain.suite import ABSTRACT, UNFUSED, LeftOut, Program, Suite, SuiteCase
 from opperf.domain.tensor import TensorSpec
 
 #: The fewest and the most calls of the whole to time, and the nanoseconds after which the fewest will do.
@@ -44,9 +45,36 @@ def capture(backend: Backend, function_code: Code, folder: Path, counters: Count
     if calls is None:
         message = f"the operators of {backend.name} cannot be captured yet"
         raise Unsupported(message, slug="no_capture", hint="known: torch, mxnet, jax, tensorflow")
-    # What is compiled whole stands in a suite as it was before the compiler made fewer operators of it.
-    source = function_code.name + (UNFUSED if FRAMEWORKS[backend.name].mode == "compiled" else "")
-    return Recording(_suite(function_code.name, source, calls, program))
+    return Recording(_suite(function_code.name, function_code.name + _unfused(backend), calls, program))
+
+
+def _unfused(backend: Backend) -> str:
+    """Return how a source ends: what is compiled whole stands in a suite as it was before that made it fewer."""
+    return UNFUSED if FRAMEWORKS[backend.name].mode == "compiled" else ""
+
+
+def capture_abstract(backend: Backend, function_code: Code, folder: Path) -> Recording:
+    """Call the user's function by shapes alone, twice as ever, and return a suite of its last call.
+
+    Nothing runs, so nothing is timed; what was assumed of values is among the notes.
+    """
+    try:
+        captured = backend.capture_abstract(lambda: code.load(function_code, folder))
+    except code.CodeError as error:
+        return Recording(wrong=error.message, hint=error.hint)
+    source = function_code.name + ABSTRACT + _unfused(backend)
+    return Recording(_suite(function_code.name, source, captured.calls, None), captured.assumed)
+
+
+def capture_configuration(backend: Backend, request: requests.CaptureConfiguration) -> Recording:
+    """Build a model by its configuration, and return a suite of one call of its phase, by shapes alone."""
+    builder = backends.configurations(backend.name)
+    try:
+        captured = backend.capture_abstract(lambda: builder.load(request.configuration, request.usage))
+    except InputError as error:
+        return Recording(wrong=error.message, hint=error.hint)
+    name = f"{request.name}:{request.usage.phase}"
+    return Recording(_suite(name, name + ABSTRACT, captured.calls, None), captured.assumed)
 
 
 def capture_model(backend: Backend, path: str, descriptions: Mapping[str, object], counters: Counters) -> Recording:
@@ -90,7 +118,7 @@ def _time(backend: Backend, function: Callable[[], object], counters: Counters) 
     )
 
 
-def _suite(path: str, source: str, calls: Iterable[CapturedCall], program: Program) -> Suite:
+def _suite(path: str, source: str, calls: Iterable[CapturedCall], program: Program | None) -> Suite:
     """Return the cases in the order of their first calls, separately for each direction.
 
     Calls that no case can hold are left out, and listed in the suite with a reason.

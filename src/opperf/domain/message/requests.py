@@ -180,9 +180,10 @@ class Compare(Request[replies.Agreement]):
 
 @dataclass(frozen=True)
 class Capture(Request[replies.Recording]):
-    """Call the user's function, and say which operators it runs."""
+    """Call the user's function, and say which operators it runs; `abstract` is by shapes alone."""
 
     code: OwnCode
+    abstract: bool = False
 
 
 @dataclass(frozen=True)
@@ -191,6 +192,31 @@ class CaptureModel(Request[replies.Recording]):
 
     model: str
     inputs: Mapping[str, object]
+
+
+#: What a model by its configuration does: reads all words, writes one behind them, or learns from them.
+PHASES = ("prefill", "decode", "train")
+
+
+@dataclass(frozen=True)
+class Usage(Fields):
+    """How a model by its configuration is called: the phase, sequences and words of each, and what one device has."""
+
+    phase: str = "prefill"
+    batch: int = 1
+    context: int = 2048
+    dtype: Optional[str] = None
+    split: int = 1
+    layers: str = "all"
+
+
+@dataclass(frozen=True)
+class CaptureConfiguration(Request[replies.Recording]):
+    """Build the model of a configuration by shapes alone, and say which operators its phase runs."""
+
+    name: str
+    configuration: Mapping[str, object]
+    usage: Usage
 
 
 @dataclass(frozen=True)
@@ -330,6 +356,7 @@ VERBS: Mapping[str, type[Request[Fields]]] = {
     "compare": Compare,
     "capture": Capture,
     "capture_model": CaptureModel,
+    "capture_configuration": CaptureConfiguration,
     "iterate": Iterate,
     "generate": Generate,
     "stand": Stand,

@@ -16,8 +16,8 @@ def capture(
     code: Annotated[
         list[str],
         typer.Argument(
-            metavar="MODULE:FUNCTION...|FILE.onnx",
-            help="Functions without arguments, or a model file. opperf runs them.",
+            metavar="MODULE:FUNCTION...|FILE.onnx|config:FILE.json",
+            help="Functions without arguments, or a model file. opperf runs them. Or a model's configuration.",
         ),
     ],
     *,
@@ -38,6 +38,20 @@ def capture(
         ),
     ] = None,
     plugin: Plugin = (),
+    abstract: Annotated[
+        bool,
+        Option("", "Follow shapes alone: nothing is allocated, computed or timed, so that any model fits."),
+    ] = False,
+    phase: Annotated[
+        str, Option("PHASE", "What a model by its configuration does: prefill, decode or train.")
+    ] = "prefill",
+    batch: Annotated[int, Option("N", "Sequences or images of a call of such a model.")] = 1,
+    context: Annotated[int, Option("N", "Words of each sequence; for decode, those before the next word.")] = 2048,
+    dtype: Annotated[
+        Optional[str], Option("DTYPE", "Element type of such a model. Default: the configuration's, or float32.")
+    ] = None,
+    split: Annotated[int, Option("N", "Devices among which such a model is divided; the suite is of one.")] = 1,
+    layers: Annotated[str, Option("all|one", "All layers of such a model, or the first of each stack.")] = "all",
     timeout: Annotated[float, Option("SECONDS", "Time limit for all calls of a function together.", SECONDS)] = 300.0,
     output: Annotated[Optional[Path], Option("FILE", "Write the suite to this file instead of stdout.")] = None,
     force: options.Force = False,
@@ -46,12 +60,14 @@ def capture(
 
     The suite has their real shapes, strides, arguments and counts. opperf calls a function several times to time it,
     and captures the last call. Several functions, such as prefill and decode, are parts of one suite. For a model file,
-    it writes the nodes; use `--input` for inputs whose shapes are open.
+    it writes the nodes; use `--input` for inputs whose shapes are open. A model's configuration, in the format of the
+    Hugging Face hub, is built and called by shapes alone.
     """
     from opperf.parent.cli.output import suite_text, tell_left_out, write_suite
     from opperf.parent.cli.places import emit, take_output
     from opperf.parent.cli.progress import Bar
     from opperf.parent.commands.capture import capture as captured
+    from opperf.parent.sources.model_configuration import usage_of
     from opperf.parent.sources.user_inputs import pairs
 
     files = [Path(place) for one in code for place in (one, one.rpartition(":")[0])]
@@ -64,6 +80,8 @@ def capture(
         environment=environment,
         timeout=timeout,
         plugin=plugin,
+        abstract=abstract,
+        usage=usage_of(phase, batch, context, dtype, split, layers),
     )
     if output is None:
         emit(suite_text(result.suite))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
@@ -30,6 +31,10 @@ def run(
     *,
     what: What,
     config: Config = (),
+    workload: Annotated[
+        Optional[str],
+        Option("NAME", "Measure the operators of a model that comes with opperf, such as `grouped_query_8b:decode`."),
+    ] = None,
     where: Where,
     sampling: Sampling,
     how: How,
@@ -70,7 +75,8 @@ def run(
     """
     from opperf.parent.cli.keeping import lock_outputs, publish
     from opperf.parent.cli.options import inputs, run_options, wishes
-    from opperf.parent.cli.output import tell
+    from opperf.parent.cli.output import tell, tell_left_out
+    from opperf.parent.commands.capture import capture_workload
     from opperf.parent.planning.request import Request, checking, selection, settings
     from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.run import document
@@ -82,6 +88,10 @@ def run(
     check_format(report.format, checks=not keeping.dry_run)
     if not keeping.dry_run:
         lock_outputs(report, inputs(operators, what, config), keeping)
+    if workload is not None:
+        captured = capture_workload(workload, what.suite, tell)
+        what = replace(what, suite=captured.suite)
+        tell_left_out(captured.left_out)
     which = checking(check, no_check=no_check)
     request = Request(what, where, sampling, how, config, jobs, metric, clock, loop, which)
     if replace is not None:

@@ -14,9 +14,11 @@ from opperf.domain.errors import InputError, OperatorFailure
 from opperf.domain.files.json_text import JsonObject
 from opperf.domain.message import requests
 from opperf.domain.message.replies import Recording
+from opperf.domain.message.requests import Usage
 from opperf.domain.plan import PROGRAM, Settings, Side
 from opperf.domain.suite import LeftOut, Suite, join
 from opperf.parent.planning.request import plugin_files
+from opperf.parent.sources import model_configuration
 from opperf.parent.sources.script_text import frameworks_of, libraries_of
 from opperf.parent.sources.user_inputs import foreign_case
 from opperf.parent.workers.interpreters import program_environment, settled_side
@@ -50,17 +52,33 @@ def capture(
     environment: str | None = None,
     timeout: float = TIMEOUT,
     plugin: Sequence[Path] = (),
+    abstract: bool = False,
+    usage: Usage | None = None,
 ) -> Capture:
     """Return the operators of functions `module:name`, or of a model in a file, as a user names them.
 
     `inputs` are those of a model whose shapes are open; each `plugin` may bring a framework of the user's
-    own. Raises what `capture_functions` and `capture_model` raise.
+    own. An `abstract` capture follows shapes alone, and runs nothing. Raises what `capture_functions` and
+    `capture_model` raise.
     """
     codes = [codes] if isinstance(codes, str) else list(codes)
     plugins = plugin_files(plugin, [] if framework is None else [framework], note=note)
     model = next((code for code in codes if code.endswith(MODEL)), None)
     if model is not None and len(codes) > 1:
         raise InputError(f"`{model}` is captured by itself", hint="only functions share a suite")
+    if model is not None and abstract:
+        raise InputError(f"`{model}` is captured as it runs", hint="`--abstract` is for functions")
+    configuration = next((code for code in codes if code.startswith(model_configuration.PREFIX)), None)
+    if configuration is not None:
+        if len(codes) > 1 or inputs or framework not in (None, "torch"):
+            raise InputError(f"`{configuration}` is captured by itself, in PyTorch, without `--input`")
+        path = Path(configuration.removeprefix(model_configuration.PREFIX))
+        return capture_configuration(path, usage or Usage(), note, environment=environment, timeout=timeout)
+    if usage is not None and usage != Usage():
+        raise InputError(
+            "`--phase`, `--batch`, `--context`, `--dtype`, `--split` and `--layers` apply to configurations only",
+            hint="write `config:PATH/config.json`",
+        )
     name = framework or ("onnxruntime" if model is not None else _imported_by(codes)) or "torch"
     owner = registry.framework(name).name
     place = environment or ("current" if model is not None else _environment(codes, owner))
@@ -72,7 +90,7 @@ def capture(
     if inputs:
         raise InputError("`--input` applies to model files only", hint="a function takes no arguments")
     functions = list(map(_function, codes))
-    return capture_functions(functions, side, timeout, note, explicit=explicit, plugins=plugins)
+    return capture_functions(functions, side, timeout, note, explicit=explicit, plugins=plugins, abstract=abstract)
 
 
 def _function(code: str) -> Code:
@@ -110,6 +128,7 @@ def capture_functions(
     *,
     explicit: bool = False,
     plugins: Sequence[Path] = (),
+    abstract: bool = False,
 ) -> Capture:
     """Return the operators of functions `module:name`, called in one process; all calls of each end within `timeout`.
 
@@ -119,14 +138,15 @@ def capture_functions(
     """
     side = replace(settled_side(side, explicit=explicit), settings=PROGRAM)
     with Pool(Settings(timeout=timeout), note, plugins) as pool:
-        captures = [_capture_in(pool, side, code) for code in functions]
+        captures = [_capture_in(pool, side, requests.Capture(code, abstract)) for code in functions]
     return Capture(join([one.suite for one in captures]), tuple(text for one in captures for text in one.notes))
 
 
-def _capture_in(pool: Pool, side: Side, code: Code) -> Capture:
+def _capture_in(pool: Pool, side: Side, request: requests.Capture) -> Capture:
     """Return the operators of one function."""
+    code = request.code
     try:
-        recording = pool.capture(side, requests.Capture(code))
+        recording = pool.capture(side, request)
     except OperatorFailure as failure:
         raise _refuse(code.name, failure) from failure
     result = _take(recording, code.name, "user_code")
@@ -137,6 +157,45 @@ def _capture_in(pool: Pool, side: Side, code: Code) -> Capture:
             slug="empty_capture",
         )
     return result
+
+
+def capture_configuration(
+    path: Path,
+    usage: Usage,
+    note: Callable[[str], None],
+    *,
+    environment: str | None = None,
+    timeout: float = TIMEOUT,
+) -> Capture:
+    """Return the operators of a phase of the model that a file describes, which is built and called by shapes alone.
+
+    Raises `InputError` for a configuration that opperf or the package does not know, `HarnessError` for a child that
+    does not start or dies.
+    """
+    model = model_configuration.read(path, usage)
+    side = Side("torch", environment=environment or program_environment("torch", [model.library]).text)
+    side = replace(settled_side(side, explicit=environment is not None), settings=PROGRAM)
+    with Pool(Settings(timeout=timeout), note) as pool:
+        try:
+            recording = pool.capture(side, requests.CaptureConfiguration(model.name, model.configuration, usage))
+        except OperatorFailure as failure:
+            message = failure.message if failure.skipped else f"{failure.reason.exception}: {failure.message}"
+            raise InputError(f"`{path}`: {message}", hint=failure.reason.hint, slug="bad_model") from failure
+    result = _take(recording, str(path), "bad_model")
+    return Capture(result.suite, (*(f"assumed: {text}" for text in model.assumed), *result.notes))
+
+
+def capture_workload(name: str, suite: object, note: Callable[[str], None]) -> Capture:
+    """Return the operators of a workload that comes with opperf, for a run that names no other `suite`.
+
+    Raises what `capture_configuration` raises.
+    """
+    if suite is not None:
+        raise InputError("`--workload` cannot be combined with `--suite`", hint="leave one of them out")
+    captured = capture_configuration(*model_configuration.workload(name), note)
+    for text in captured.notes:
+        note(text)
+    return captured
 
 
 def capture_model(

@@ -14,9 +14,10 @@ from opperf.parent.commands import compare as comparing
 from opperf.parent.commands import gate as gating
 from opperf.parent.commands import noise as studying
 from opperf.parent.commands import run as running
+from opperf.parent.commands.capture import capture_workload
 from opperf.parent.library.arguments import as_list, hold, keep, names_of, progress_of, request_of, side_text, write
 from opperf.parent.library.options import Operator, with_options
-from opperf.parent.library.results import Comparisons, Gate, Noise, Results
+from opperf.parent.library.results import Comparisons, Gate, Noise, Results, Suite
 from opperf.parent.measuring.fleet.dispatch import wishes
 from opperf.parent.planning import request as requests
 from opperf.parent.planning.request import Request
@@ -51,6 +52,7 @@ def run(
     *,
     memory: bool = True,
     latency: bool = True,
+    workload: str | None = None,
     labels: Mapping[str, str] | None = None,
     keep_samples: bool = True,
     output: str | Path | None = None,
@@ -63,7 +65,8 @@ def run(
 
     `operators` are neutral names (`add`), a framework's own (`mxnet:nd.broadcast_mod`) or functions. Each entry of
     `inputs` makes one case: tensor arguments by shape, attributes by value. Results keep their order and number: what
-    is equal is measured once, and its record stands at each place. With `output` each finished trial is kept in a
+    is equal is measured once, and its record stands at each place. A `workload` is a model that comes with opperf, such
+    as `grouped_query_8b:decode`, whose operators are measured. With `output` each finished trial is kept in a
     journal, from which `resume` goes on. Raises `InputError` for bad input; an operator that fails is a
     record.
 
@@ -74,6 +77,9 @@ def run(
     >>> results
     <opperf.Results: 1 record: 1 ok>
     """
+    if workload is not None:
+        captured = capture_workload(workload, options.get("suite"), progress_of(progress).note)
+        options["suite"] = Suite(captured.suite, captured.notes)
     request = replace(request_of(options), memory=memory, latency=latency)
     selection, settings = requests.selection(names_of(operators), request), requests.settings(request)
     keeping = keep(output, resume, labels, keep_samples=keep_samples)

@@ -21,6 +21,7 @@ from opperf.parent.measuring.fleet.dispatch import wishes
 from opperf.parent.measuring.progress import Silent
 from opperf.parent.planning.request import Request, plugin_files
 from opperf.parent.sources.live_function import write_source
+from opperf.parent.sources.model_configuration import usage_of
 from opperf.parent.sources.option import BYTES, SECONDS, Only, group_of
 from opperf.parent.sources.options import How, OnFleet, Sampling, What, Where
 from opperf.parent.sources.plugin_file import framework_of
@@ -155,11 +156,20 @@ def capture(
     environment: str | None = None,
     timeout: float | str = capturing.TIMEOUT,
     plugin: Paths = None,
+    abstract: bool = False,
+    phase: str = "prefill",
+    batch: int = 1,
+    context: int = 2048,
+    dtype: str | None = None,
+    split: int = 1,
+    layers: str = "all",
     progress: bool = False,
 ) -> Suite:
     """Return the operators of one call of a function without arguments, or of a model in a file, as a suite.
 
-    Several functions are parts of one suite.
+    Several functions are parts of one suite. An `abstract` capture follows shapes alone: nothing is allocated or timed.
+    So does that of a model's configuration, `config:FILE.json`: `phase`, `batch`, `context` and `dtype` say how it is
+    called, `split` among how many devices it is divided, and `layers` whether it has `all` of its layers or `one`.
     """
     result = capturing.capture(
         [text_of(one) for one in as_list(code) or [code]],
@@ -169,6 +179,8 @@ def capture(
         environment=environment,
         timeout=SECONDS.read(timeout, "`--timeout`"),
         plugin=[*map(Path, as_list(plugin))],
+        abstract=abstract,
+        usage=usage_of(phase, batch, context, dtype, split, layers),
     )
     return Suite(result.suite, result.notes)
 

@@ -222,7 +222,9 @@ class Pool:
                 slug="import_failed",
             ) from failed
 
-    def capture(self, side: Side, what: requests.Capture | requests.CaptureModel) -> Recording:
+    def capture(
+        self, side: Side, what: requests.Capture | requests.CaptureModel | requests.CaptureConfiguration
+    ) -> Recording:
         """Ask which operators the user's code runs, or a model; raises `OperatorFailure` with what was raised."""
         return self._timed_ask(self._usable(side))(what)
 

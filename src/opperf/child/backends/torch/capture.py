@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
@@ -31,13 +31,18 @@ LABELS = "profiler::"
 #: PyTorch's numbers of memory formats (c10/core/MemoryFormat.h), which its operators take as well.
 FORMATS = {torch.contiguous_format: 0, torch.channels_last: 2, torch.channels_last_3d: 3}
 
+#: Describes a tensor; raises `NoDescription`.
+Shape: TypeAlias = Callable[[torch.Tensor], TensorSpec]
 #: How often whole numbers are drawn to see whether an operator takes them: few of them may fit by chance.
 DRAWS = 3
 
 
-def of_call(function: Callable[[], Any]) -> list[CapturedCall]:
-    """Call a function and return every operator that it runs, in forward and backward, in order."""
-    recorder = Recorder()
+def of_call(function: Callable[[], Any], shape: Shape | None = None) -> list[CapturedCall]:
+    """Call a function and return every operator that it runs, in forward and backward, in order.
+
+    `shape` describes tensors that have no values to look at.
+    """
+    recorder = Recorder(shape)
     with ExitStack() as stack:
         for handle in (
             register_module_forward_pre_hook(recorder.modules.enter),
@@ -52,7 +57,8 @@ def of_call(function: Callable[[], Any]) -> list[CapturedCall]:
 class Recorder:
     """Takes operators as they are called."""
 
-    def __init__(self) -> None:
+    def __init__(self, shape: Shape | None = None) -> None:
+        self._shape = shape
         self.calls: list[CapturedCall] = []
         self.modules = Modules()
         self._made_in: dict[int, str] = {}
@@ -62,7 +68,7 @@ class Recorder:
         """Take one call, before it runs: it may change its inputs."""
         if path.startswith(LABELS) or _only_watched(path):
             return
-        case, why = _case(path, func, args, kwargs)
+        case, why = _case(path, func, args, kwargs, self._shape)
         node, module = backward_node(), self.modules.here
         again = node is not None and (bool(module) or _recomputes())
         if node is not None and not again:
@@ -96,12 +102,14 @@ def _only_watched(path: str) -> bool:
     return path == "aten::detach.default" and not behind
 
 
-def _case(path: str, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Case | None, str]:
+def _case(
+    path: str, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], shape: Shape | None
+) -> tuple[Case | None, str]:
     """Return the case of a call, or the reason why there is none."""
     formats = {name: FORMATS.get(value, value) for name, value in kwargs.items() if name == "memory_format"}
     try:
-        case = case_of(f"torch:{path}", parameters(func), args, {**kwargs, **formats}, exact)
-        if not _same_by_bounds(case, func):
+        case = case_of(f"torch:{path}", parameters(func), args, {**kwargs, **formats}, shape or exact)
+        if shape is None and not _same_by_bounds(case, func):
             case = case_of(f"torch:{path}", parameters(func), args, {**kwargs, **formats}, spec_with_values)
     except NoDescription as error:
         return None, str(error)

@@ -33,7 +33,7 @@ from opperf.child.backends.torch import (
 from opperf.child.backends.torch.specs import DTYPES, NAMES, tensors, to_compute_type
 from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import Backend, HostValue, KernelWatch, NativeLoop, Unsupported
-from opperf.domain.call import Bound, CapturedCall, FirstCall, Layer, Work
+from opperf.domain.call import AbstractCapture, Bound, CapturedCall, FirstCall, Layer, Work
 from opperf.domain.case import Case
 from opperf.domain.clock import DeviceTimer
 from opperf.domain.explanation import Explanation
@@ -331,6 +331,12 @@ class TorchBackend(Backend):
     def capture(self, function: Callable[[], Any]) -> list[CapturedCall] | None:
         """Return every operator that reaches PyTorch's dispatcher."""
         return capture.of_call(function)
+
+    def capture_abstract(self, load: Callable[[], Callable[[], Any]]) -> AbstractCapture:
+        """Return every operator that reaches the dispatcher with tensors that have no elements."""
+        from opperf.child.backends.torch import abstract  # 0.1 s that nobody else waits for
+
+        return abstract.of_call(load)
 
 
 def _forward(bound: Bound) -> Work:

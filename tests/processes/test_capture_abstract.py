@@ -1,0 +1,69 @@
+"""Models of PyTorch captured by shapes alone: the same calls as when they run, and no memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opperf.parent.documents.environment import EnvironmentSpec
+from opperf.parent.workers.interpreters import choose_environment, interpreter
+from opperf.parent.workers.package import package_folder
+
+SCRIPT = Path(__file__).with_name("abstract_torch.py")
+
+
+@pytest.fixture(scope="module")
+def told(one_cache: Path) -> dict[str, Any]:
+    """What a Python that has PyTorch says of both ways to capture."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPPERF_CACHE_DIR", str(one_cache))
+        python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
+        environment = {**os.environ, "PYTHONPATH": str(package_folder())}
+    done = subprocess.run(
+        [str(python), str(SCRIPT)], env=environment, capture_output=True, text=True, timeout=300, check=True
+    )
+    return json.loads(done.stdout)  # type: ignore[no-any-return]
+
+
+def test_the_same_operators_are_captured_by_shapes_alone_as_in_a_run(told: dict[str, Any]) -> None:
+    counts = told["differences"]
+    assert len(counts) == 9
+    assert {model: unlike for model, unlike in counts.items() if not isinstance(unlike, int)} == {}
+    assert counts["lenet_torch:training_step"] == 57
+
+
+def test_a_model_that_no_address_space_holds_is_captured(told: dict[str, Any]) -> None:
+    calls, *assumed = told["huge"]
+    assert calls > 10
+    (number,) = assumed
+    assert number.startswith("assumed: a number that the program reads is 1.0 (abstract_torch.py:")
+
+
+def test_what_is_assumed_of_values_is_said_with_the_lines_that_ask(told: dict[str, Any]) -> None:
+    truth, most = told["reading"]
+    assert truth.startswith("assumed: a truth that the program reads is False (abstract_torch.py:")
+    assert most.startswith("assumed: all elements of a mask are true, and no value is zero or occurs twice (abstract_")
+
+
+def test_what_decides_a_shape_is_not_assumed(told: dict[str, Any]) -> None:
+    number, counts = told["length"]
+    assert number.startswith("it reads a whole number from a tensor at abstract_torch.py:")
+    assert counts.startswith("the result of `bincount` at abstract_torch.py:")
+
+
+@pytest.mark.usefixtures("forked_children")
+def test_a_framework_without_shapes_refuses(
+    command: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    (tmp_path / "mine.py").write_text("def step():\n    return []\n")
+    done = command("capture", f"{tmp_path}/mine.py:step", "--framework", "numpy", "--abstract")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "opperf cannot capture numpy by shapes alone\n\nhint: leave out `--abstract`\n" in done.stderr
+    done = command("capture", "model.onnx", "--abstract")
+    assert (done.returncode, "`model.onnx` is captured as it runs" in done.stderr) == (2, True)
