@@ -25,7 +25,7 @@ Opperf: TypeAlias = Callable[..., Any]
         (("none.py",), "no script `none.py`", "write `-m` before a module's name"),
         (("--html", "none.py"), "no script `none.py`", "write `-m` before a module's name"),
         (("--html", "page.html", "none.py"), "no script `none.py`", "write `-m` before a module's name"),
-        (("--by", "line", "train.py"), "no grouping `line`", "known: name, shape, module, stack, kernel"),
+        (("--by", "line", "train.py"), "no grouping `line`", "known: name, group, shape, module, stack, kernel"),
         (("--sort", "max", "train.py"), "no order `max`", "known: self, total, calls, mean"),
         (("--format", "xml", "train.py"), "no format `xml`", "known: console, json, csv, md"),
         (("--framework", "numpy", "train.py"), "the operators of numpy cannot be profiled", "known: torch, mxnet, jax"),

@@ -96,7 +96,7 @@ result["by module"] = {
 # Compiled graphs: of a backend that compiles nothing, so that only Dynamo's part takes time ---------------------------
 
 
-class Doubled(torch.nn.Module):
+class Doubled(torch.nn.Module):  # type: ignore[misc]
     """A layer, and a line that Dynamo cannot follow."""
 
     def __init__(self) -> None:
