@@ -57,6 +57,21 @@ def test_what_decides_a_shape_is_not_assumed(told: dict[str, Any]) -> None:
     assert counts.startswith("the result of `bincount` at abstract_torch.py:")
 
 
+def test_jax_traces_what_it_would_run_and_allocates_nothing() -> None:
+    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "jax"), framework="jax")
+    done = subprocess.run(
+        [str(python), str(SCRIPT.with_name("abstract_jax.py"))],
+        env={**os.environ, "PYTHONPATH": str(package_folder())},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    said = json.loads(done.stdout)
+    assert (said["unlike"], said["calls"], said["huge"]) == ([], 109, ["dot_general", "tanh"])
+    assert said["refusal"].startswith("it reads an array or waits for one, which tracing does not allow")
+
+
 @pytest.mark.usefixtures("forked_children")
 def test_a_framework_without_shapes_refuses(
     command: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path

@@ -28,12 +28,21 @@ from opperf.domain.tensor import TensorSpec
 LEAST_CALLS, MOST_CALLS, ENOUGH_NS = 3, 30, 1_000_000_000
 
 
+def capture_code(backend: Backend, request: requests.Capture, folder: Path, counters: Counters) -> Recording:
+    """Return a suite of one call of the user's function, with the operators that no case can hold.
+
+    Raises `Unsupported` for operators that cannot be seen, and what the function raises.
+    """
+    if request.abstract:
+        return _capture_abstract(backend, request.code, folder)
+    return capture(backend, request.code, folder, counters)
+
+
 def capture(backend: Backend, function_code: Code, folder: Path, counters: Counters) -> Recording:
-    """Call the user's function, and return a suite of its last call, with the operators that no case can hold.
+    """Call the user's function, and return a suite of its last call.
 
     The first call makes what is made once: optimizer states, lazy layers. Some are timed, and the last is watched.
-    Code that cannot be loaded is `wrong`. Raises `Unsupported` for operators that cannot be seen, and what the function
-    raises.
+    Code that cannot be loaded is `wrong`.
     """
     try:
         function = code.load(function_code, folder)
@@ -53,7 +62,7 @@ def _unfused(backend: Backend) -> str:
     return UNFUSED if FRAMEWORKS[backend.name].mode == "compiled" else ""
 
 
-def capture_abstract(backend: Backend, function_code: Code, folder: Path) -> Recording:
+def _capture_abstract(backend: Backend, function_code: Code, folder: Path) -> Recording:
     """Call the user's function by shapes alone, twice as ever, and return a suite of its last call.
 
     Nothing runs, so nothing is timed; what was assumed of values is among the notes.

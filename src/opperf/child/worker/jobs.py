@@ -21,7 +21,7 @@ from opperf.child.measure.engine import Engine
 from opperf.child.measure.host import private_bytes
 from opperf.child.measure.placement import place
 from opperf.child.worker import arguments, promises
-from opperf.child.worker.capture import capture, capture_abstract, capture_configuration, capture_model
+from opperf.child.worker.capture import capture_code, capture_configuration, capture_model
 from opperf.child.worker.code import Plugins
 from opperf.child.worker.correctness import check, compare, leeway
 from opperf.child.worker.counting import Counter
@@ -114,7 +114,7 @@ class Jobs:
             requests.Explain: self._explain,
             requests.Evaluate: self._evaluate,
             requests.Compare: compare,
-            requests.Capture: lambda request: self._capture(request, folder),
+            requests.Capture: lambda request: capture_code(backend, request, folder, counters),
             requests.CaptureModel: lambda request: capture_model(backend, request.model, request.inputs, counters),
             requests.CaptureConfiguration: lambda request: capture_configuration(backend, request),
             requests.Iterate: self._workload.entries,
@@ -129,11 +129,6 @@ class Jobs:
     def answer(self, request: Request[R]) -> R:
         """Return the reply to a request; raises what the framework raises."""
         return self._answers[type(request)](request)  # type: ignore[no-any-return]  # of the request's own type
-
-    def _capture(self, request: requests.Capture, folder: Path) -> replies.Recording:
-        if request.abstract:
-            return capture_abstract(self.backend, request.code, folder)
-        return capture(self.backend, request.code, folder, self._counters)
 
     def _prepare(self, request: requests.Prepare) -> replies.Preparation:
         trial, seed = request.trial, request.seed

@@ -22,7 +22,7 @@ from opperf.child.backends.jax.equations import Equation, equations, equations_o
 from opperf.child.backends.jax.functions import KEYS, PREFIX, encode_parameter
 from opperf.child.backends.jax.places import limits
 from opperf.domain.backend import Unsupported
-from opperf.domain.call import CapturedCall
+from opperf.domain.call import AbstractCapture, CapturedCall
 from opperf.domain.case import Argument, Case
 from opperf.domain.tensor import ITEM_SIZES, TensorSpec
 
@@ -62,6 +62,24 @@ def trace(function: Callable[[], Any]) -> Any:
         ) from error
 
 
+def of_shapes(load: Callable[[], Callable[[], Any]]) -> AbstractCapture:
+    """Load a function and return every primitive of its second call, by shapes alone.
+
+    The user's code is loaded and called while JAX traces, which computes nothing: its arrays are those of a program
+    that is never run. Raises `Unsupported` for code that asks for values.
+    """
+    captured: list[CapturedCall] = []
+
+    def whole() -> list[Any]:
+        function = load()
+        function()
+        captured.extend(map(capture_equation, equations(trace(function))))
+        return []
+
+    trace(whole)
+    return AbstractCapture(captured)
+
+
 def capture_equation(equation: Equation) -> CapturedCall:
     """Return an equation as a case of its primitive, or why there is none."""
     name, place = str(equation.own.primitive.name), equation.place
@@ -79,7 +97,8 @@ def _case(name: str, equation: Equation) -> Case:
     kinds = [_aval(operand) for operand in equation.own.invars]
     bounds = limits(name, [kind.shape for kind in kinds], equation.own.params)
     inputs: dict[str, Argument] = {
-        f"operand{i}": _spec(kind, value, bounds.get(i)) for i, (kind, value) in enumerate(zip(kinds, equation.values))
+        f"operand{i}": _spec(kind, None if isinstance(value, jax.core.Tracer) else value, bounds.get(i))
+        for i, (kind, value) in enumerate(zip(kinds, equation.values))
     }
     attributes = {own: encode_parameter(value) for own, value in equation.own.params.items()}
     if any(map(_is_key, kinds)):

@@ -31,7 +31,7 @@ from opperf.child.backends.common.values import ATOL, RTOL, agree, as_complex, r
 from opperf.child.backends.jax import capture, functions, gradients, kernels, outstanding, programs
 from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import Backend, HostValue, KernelWatch, Unsupported
-from opperf.domain.call import Bound, CapturedCall, FirstCall, Layer, Work
+from opperf.domain.call import AbstractCapture, Bound, CapturedCall, FirstCall, Layer, Work
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Counts, Memory
@@ -228,6 +228,10 @@ class JaxBackend(Backend):
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return the instructions of the compiled program."""
         return [programs.explanation(work)]
+
+    def capture_abstract(self, load: Callable[[], Callable[[], Any]]) -> AbstractCapture:
+        """Return the primitives of a program that is traced with everything it loads, and never run."""
+        return capture.of_shapes(load)
 
     def capture(self, function: Callable[[], Any]) -> list[CapturedCall] | None:
         """Return the primitives of the program that JAX traces of a function."""
