@@ -60,6 +60,9 @@ HARDER = ("magnitudes", "spike", "mixed", "positive", "vary")
 MOST_CPUS = 1.25
 #: How long a turn may be awake after its word, in times what is usual, for its CPU time to be that of its calls.
 MOST_REST = 2.0
+#: The share of a turn's CPU time that may come after its word, beyond the reference's; and what freezing may cost, in
+#: nanoseconds. Threads of a pool wait actively for more work, so that this is asked of a side with one thread.
+MOST_LATE, FREEZING = 0.05, 50_000
 
 
 @dataclass(frozen=True)
@@ -287,6 +290,10 @@ class Match(Pair):
         return base, new
 
     def _check_usage(self, turns: Sequence[tuple[Turned, Turned]], threads: int) -> None:
+        if threads == 1 and (share := late_share(turns)) > MOST_LATE:
+            self.turn = 1
+            text = f"{100 * share:.0f} % of the CPU time of its calls came after they had returned"
+            raise Failing(Evidence("works_after_return", text, "timed", self._bench.case, {"late": share}))
         base, new = (cpus(one) for one in zip(*turns))
         if new > threads * MOST_CPUS and new > base * MOST_CPUS:
             self.turn = 1
@@ -322,6 +329,16 @@ def cpus(turns: Sequence[Turned]) -> float:
     rests = [turned.awake_ns - turned.sample.wall_ns for turned in turns]
     usual = [turned.sample for turned, rest in zip(turns, rests) if rest <= MOST_REST * median(rests)]
     return sum(sample.cpu_ns for sample in usual) / max(1, sum(sample.wall_ns for sample in usual))
+
+
+def late_share(turns: Sequence[tuple[Turned, Turned]]) -> float:
+    """Return the share of its CPU time that a candidate takes after its word, beyond what the reference does.
+
+    The result of such work may be right by the time the process is frozen, above all where the judge wakes up late.
+    """
+    base, new = (median(turned.late_ns for turned in several) for several in zip(*turns))
+    late = new - base - FREEZING
+    return max(0.0, late / max(1.0, median(turned.sample.cpu_ns for _, turned in turns)))
 
 
 def hopeless(rounds: Sequence[Round]) -> Speed | None:

@@ -34,7 +34,8 @@ MOST_WAITING = 0.03
 class Turned:
     """What a turn took by the judge's clock and the kernel's, and where its results lie.
 
-    The process was awake for `awake_ns`, from its thaw until it was frozen again.
+    The process was awake for `awake_ns`, from its thaw until it was frozen again, and `late_ns` of its CPU time came
+    after its word: nothing should be left to do then.
     """
 
     sample: Sample
@@ -42,6 +43,7 @@ class Turned:
     awake_ns: int
     threads: int
     processes: int
+    late_ns: int = 0
 
 
 class Seat:
@@ -139,6 +141,7 @@ class Seat:
 
         try:
             self.worker.ask(Go(), self._timeout, let_go)
+            by_word = freezer.cpu_ns()
         finally:
             if self.worker.alive:
                 freezer.freeze()
@@ -146,15 +149,17 @@ class Seat:
         wall = self.worker.answered_ns - began
         waited = freezer.waiting_ns() - waiting
         clean = max(waited, _own_waiting() - own_waiting) <= MOST_WAITING * wall
+        at_end = freezer.cpu_ns()
         sample = Sample(
             max(1, self._lined),
             wall,
-            freezer.cpu_ns() - cpu,
+            at_end - cpu,
             faults=_faults(self.worker.pid) - faults,
             waiting_ns=min(waited, wall),
             clean=clean,
         )
-        return Turned(sample, self._read_addresses(), awake, len(freezer.threads()), len(freezer.processes()))
+        threads, processes = len(freezer.threads()), len(freezer.processes())
+        return Turned(sample, self._read_addresses(), awake, threads, processes, at_end - by_word)
 
     def _read_addresses(self) -> tuple[int, ...]:
         (count,) = struct.unpack_from("<Q", self._addresses)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from opperf.domain.measurement import Sample, Samples
 from opperf.parent.measuring.judge.match import (
     LEAST_ROUNDS,
     MOST_CPUS,
+    MOST_LATE,
     MOST_ROUNDS,
     PAIR_SECONDS,
     cpus,
     goes_on,
     hopeless,
+    late_share,
 )
 from opperf.parent.measuring.judge.seat import Turned
 from opperf.parent.workers.rounds import Patience, Round
@@ -68,3 +72,13 @@ def test_a_pair_ends_as_soon_as_its_ratio_is_known_whichever_side_is_slower() ->
         assert goes_on(doubtful[:LEAST_ROUNDS], 0.0, patience)
         assert not goes_on(doubtful[:LEAST_ROUNDS], PAIR_SECONDS, patience)
         assert not goes_on(doubtful[:MOST_ROUNDS], 0.0, patience)
+
+
+def test_work_that_comes_after_the_word_is_seen_though_its_result_is_right() -> None:
+    def late(seconds: float) -> Turned:
+        return replace(turned(0.002, 0.002, 0.0025), late_ns=int(seconds * 1e9))
+
+    assert late_share([(late(0.0), late(0.00005))] * 3) == 0.0  # what freezing takes
+    assert late_share([(late(0.0005), late(0.0005))] * 3) == 0.0  # the reference does so too
+    assert round(late_share([(late(0.0), late(0.00105))] * 3), 3) == 0.5 > MOST_LATE
+    assert late_share([(late(0.0), late(0.0))] * 3 + [(late(0.0), late(0.0011))] * 2) == 0.0  # not as a rule
