@@ -1,6 +1,6 @@
 """Which group an operator belongs to, by its name alone: products, convolutions, views, copies and so on.
 
-Profiles name operators as their framework does (`aten::addmm`, `AddmmBackward0`, `FullyConnected`), suites as the
+Profiles name operators as their framework does (`aten::addmm`, AddmmBackward0, FullyConnected), suites as the
 catalog or a dispatcher does (`linear`, `torch:aten::addmm`). One function takes all of these, so that rows of a
 profile, of a suite and of a comparison can be put beside each other. A gradient belongs to the group of its operator.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
@@ -46,9 +47,10 @@ def run(
     check: Check = None,
     no_check: NoCheck = False,
     fleet: OnFleet,
-    replace: Annotated[
+    replacement: Annotated[
         Optional[str],
         typer.Option(
+            "--replace",
             metavar="NAME=FILE:FUNC",
             help="Measure your own function in place of an operator of the suite, and predict the time of the whole.",
         ),
@@ -93,8 +95,8 @@ def run(
         tell_left_out(captured.left_out)
     which = checking(check, no_check=no_check)
     request = Request(what, where, sampling, how, config, jobs, metric, clock, loop, which)
-    if replace is not None:
-        what_if(request, replace, options_of_run, keeping, report)
+    if replacement is not None:
+        what_if(request, replacement, options_of_run, keeping, report)
         return
     choice, measuring = selection(operators or (), request, note=tell), settings(request)
     if choice.configs:

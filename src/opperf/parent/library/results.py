@@ -13,6 +13,8 @@ from opperf.domain.files.destination import write_text
 from opperf.domain.files.json_text import JsonDict
 from opperf.domain.profile import event
 from opperf.domain.profile.chrome import save
+from opperf.domain.profile.module_tree import ModuleRow, module_rows
+from opperf.domain.profile.pace import Pace, paces
 from opperf.domain.profile.rows import Change, Row, changes, rows
 from opperf.domain.record import Record, Run
 from opperf.domain.suite import LeftOut, SuiteCase
@@ -32,6 +34,7 @@ from opperf.parent.reports import gate as gates
 from opperf.parent.reports import profile_change, render, report_of
 from opperf.parent.reports import suite as suites
 from opperf.parent.reports.document import Document
+from opperf.parent.reports.run_groups import GroupRow, group_rows
 
 if TYPE_CHECKING:
     import pandas
@@ -160,6 +163,10 @@ class Results(Measured, Report[Record]):
         super().__init__(run.records, report_of(run))
         self.run = self._result = run
 
+    def groups(self) -> Sequence[GroupRow]:
+        """Return a row for each group of operators, all calls of a suite counted, the largest first."""
+        return group_rows(self)
+
     def _summary(self) -> str:
         words = ("ok", "failed", "skipped")
         counts = {word: sum(record.status == word for record in self) for word in words}
@@ -285,7 +292,7 @@ class Profile(Report[Row]):
         self.files, self.notes = tuple(files), tuple(notes)
 
     def grouped(self, by: str = "name", sort: str = "self") -> Profile:
-        """Return the same profile with other rows: by name, shape, module, stack or kernel."""
+        """Return the same profile with other rows: by name, group, shape, module, stack or kernel."""
         again = {"exit_code": self.exit_code, "files": self.files, "notes": self.notes}
         return Profile(self.profile, by=by, sort=sort, **again)  # type: ignore[arg-type]
 
@@ -295,6 +302,14 @@ class Profile(Report[Row]):
         Rows are sorted by the change of the typical call, or by that of `self`, `total`, `calls` or `mean`.
         """
         return ProfileDiff(self.profile, after.profile, by, sort)
+
+    def modules(self, depth: int | None = None) -> Sequence[ModuleRow]:
+        """Return the modules as a tree of so many levels, or of all, with equal layers summed up."""
+        return module_rows(self.profile, depth)
+
+    def paces(self, tokens: int) -> Sequence[Pace]:
+        """Return the pace of each process in tokens or samples a second, where a step has `tokens` of them."""
+        return paces(self.profile, tokens)
 
     def save(self, path: str | Path) -> None:
         """Write the events to a file, which `opperf.load` and Perfetto read."""

@@ -338,7 +338,7 @@ def late_share(turns: Sequence[tuple[Turned, Turned]]) -> float:
     """
     base, new = (median(turned.late_ns for turned in several) for several in zip(*turns))
     late = new - base - FREEZING
-    return max(0.0, late / max(1.0, median(turned.sample.cpu_ns for _, turned in turns)))
+    return float(max(0.0, late / max(1.0, median(turned.sample.cpu_ns for _, turned in turns))))
 
 
 def hopeless(rounds: Sequence[Round]) -> Speed | None:
