@@ -60,8 +60,8 @@ HARDER = ("magnitudes", "spike", "mixed", "positive", "vary")
 MOST_CPUS = 1.25
 #: How long a turn may be awake after its word, in times what is usual, for its CPU time to be that of its calls.
 MOST_REST = 2.0
-#: The share of a turn's CPU time that may come after its word, beyond the reference's; and what freezing may cost, in
-#: nanoseconds. Threads of a pool wait actively for more work, so that this is asked of a side with one thread.
+#: The share of a turn's CPU time that may come after its word, beyond the reference's and what freezing costs, in ns.
+#: Threads of a pool wait actively for more work, so that this is asked of a side with one thread.
 MOST_LATE, FREEZING = 0.05, 50_000
 
 
@@ -332,10 +332,7 @@ def cpus(turns: Sequence[Turned]) -> float:
 
 
 def late_share(turns: Sequence[tuple[Turned, Turned]]) -> float:
-    """Return the share of its CPU time that a candidate takes after its word, beyond what the reference does.
-
-    The result of such work may be right by the time the process is frozen, above all where the judge wakes up late.
-    """
+    """Return a candidate's share of CPU time after its word: by the time it is frozen, such results may be right."""
     base, new = (median(turned.late_ns for turned in several) for several in zip(*turns))
     late = new - base - FREEZING
     return float(max(0.0, late / max(1.0, median(turned.sample.cpu_ns for _, turned in turns))))
