@@ -315,7 +315,7 @@ def test_the_table_is_searched_as_one_types(opened: Opened) -> None:
 
 def test_rows_stand_for_what_is_chosen(opened: Opened) -> None:
     by = opened.page.get_by_label("Group by")
-    assert by.locator("option").all_inner_texts() == ["name", "shape", "module", "stack", "kernel"]
+    assert by.locator("option").all_inner_texts() == ["name", "group", "shape", "module", "stack", "kernel"]
     assert opened.page.locator("svg.wide:visible .bar").count() == 4
     by.select_option("kernel")
     assert opened.cells(0) == ["gemm_kernel"]

@@ -74,7 +74,7 @@ def test_no_row_is_lost_or_overwritten_and_the_records_stand_beside_them(inputs:
     assert told["run"]["settings"]["runs"] == 3
     indices = [one["case"]["inputs"]["indices"] for one in told["records"] if "indices" in one["case"]["inputs"]]
     assert {tuple(array["range"]) for array in indices} == {(0.0, 8.0)}
-    assert {record["metrics"]["time"]["clock"] for record in told["records"] if record["metrics"]} == {"native"}
+    assert {record["metrics"]["time"]["clock"] for record in told["records"] if record["metrics"]} == {"profiler"}
     assert sorted(file.name for file in tmp_path.iterdir()) == ["out.json", "records.json", "rows.json"]
 
 

@@ -32,14 +32,14 @@ def test_a_program_of_tensorflow_folds_nothing_away(mode: str, benches: dict[str
     # With operands that the program saw as constants, both sizes would take as long.
     side, times = replace(benches["tensorflow"].side(), mode=mode), []
     with Pool(QUICK, lambda _: None) as pool:
-        for size in (256, 512):
+        for size in (128, 512):
             square = TensorSpec((size, size))
             case = Case("matmul", {"lhs": square, "rhs": square})
             outcome = pool.measure(Trial(case, side, "forward"), 0)
             assert outcome.measurement is not None, outcome.reason
             assert outcome.measurement.quantity("compile_time") is not None
             times.append(min(outcome.measurement.time.seconds(clean_only=False)))
-    assert times[1] > 2.5 * times[0]
+    assert times[1] > 2.5 * times[0]  # 64 times the work
 
 
 @pytest.mark.parametrize(

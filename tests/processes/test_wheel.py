@@ -78,7 +78,10 @@ def test_the_wheel_holds_the_whole_package_and_nothing_else(wheel: Path) -> None
         held = {name for name in archive.namelist() if ".dist-info/" not in name}
     source = ROOT / "src"
     files = (path for path in (source / "opperf").rglob("*") if path.is_file() and "__pycache__" not in path.parts)
-    assert held == {path.relative_to(source).as_posix() for path in files}
+    workloads = {
+        f"opperf/parent/sources/workloads/{path.name}" for path in (ROOT / "examples" / "workloads").glob("*.json")
+    }
+    assert held == {path.relative_to(source).as_posix() for path in files} | workloads
 
 
 def test_the_wheel_brings_its_license_its_types_and_its_version(wheel: Path) -> None:
@@ -93,7 +96,7 @@ def test_the_wheel_brings_its_license_its_types_and_its_version(wheel: Path) -> 
 def test_the_source_distribution_holds_the_package_and_no_tests(sdist: Path) -> None:
     with tarfile.open(sdist) as archive:
         held = {name.partition("/")[2] for name in archive.getnames()}
-    beside = {name for name in held if not name.startswith("src/opperf/")}
+    beside = {name for name in held if not name.startswith(("src/opperf/", "examples/workloads/"))}
     assert beside == {
         ".gitignore",
         "CHANGELOG.md",

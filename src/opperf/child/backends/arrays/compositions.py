@@ -104,9 +104,9 @@ def slice_rows(data: Any, begin: Any, end: Any, step: Any) -> Any:
     return data[slices(begin, end, step)]
 
 
-def slices(*bounds: tuple[Any, ...]) -> tuple[slice, ...]:
+def slices(*bounds: tuple[Any, ...] | None) -> tuple[slice, ...]:
     """Return the slices of `data[begin:end:step, ...]`."""
-    return tuple(starmap(slice, zip_longest(*bounds)))
+    return tuple(starmap(slice, zip_longest(*(bound or () for bound in bounds))))
 
 
 def each_dimension(bounds: Any) -> tuple[Any, ...]:
