@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 from tests.browser.conftest import new_page
 
 from opperf.domain.profile.chrome import from_trace
-from opperf.domain.profile.event import Event, Profile, Reading, in_time
+from opperf.domain.profile.event import Block, Event, Profile, Reading, in_time
 from opperf.parent.pages.profile_page import render, timeline
 
 #: Nanoseconds since 1970 when the profile of these tests begins.
@@ -206,6 +206,17 @@ def test_memory_over_time_has_the_axis_of_the_spans(opened: Opened) -> None:
     held = opened.page.evaluate(f"[...{ground}.data].join()")
     opened.page.get_by_role("button", name="cpu/0 held").click()
     opened.page.wait_for_function("before => (" + f"[...{ground}.data].join()" + ") !== before", arg=held)
+
+
+def test_what_was_alive_at_the_peak_stays_whatever_rows_are_shown(opened: Opened, tmp_path: Path) -> None:
+    block = Block(7, "cpu/0", EPOCH + 200 * US, 16384, EPOCH, "conv2d", "Net.conv", "", (64, 64), "float32")
+    path = tmp_path / "peak.html"
+    path.write_text(render(replace(profile(), blocks=(block,))), encoding="utf-8")
+    opened.page.goto(path.as_uri())
+    table = opened.page.get_by_role("region", name="What was alive at the peak of memory")
+    for by in ("name", "module"):
+        opened.page.get_by_label("Group by").select_option(by)
+        expect(table.get_by_role("cell", name="64x64:float32")).to_be_visible()
 
 
 def test_a_kind_is_hidden_when_its_colour_is_pressed(opened: Opened) -> None:

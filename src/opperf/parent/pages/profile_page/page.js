@@ -21,7 +21,7 @@ function sort(table, place) {
 
 function show() {
   const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-  for (const place of document.querySelectorAll(".scroll")) place.hidden = place.id !== `by-${by.value}`;
+  for (const place of document.querySelectorAll(".scroll[id]")) place.hidden = place.id !== `by-${by.value}`;
   for (const said of document.querySelectorAll("[data-of]")) said.hidden = said.dataset.of !== by.value;
   const rows = [...document.querySelectorAll(`#by-${by.value} tbody tr`)];
   for (const row of rows) {
