@@ -29,6 +29,8 @@ def test_the_library_refuses_what_is_no_candidate() -> None:
         opperf.judge([], against="softmax", framework="numpy")
     with pytest.raises(opperf.InputError, match="is no candidate"):
         opperf.judge("softmax", against="softmax", framework="numpy")
+    with pytest.raises(opperf.InputError, match=r"no file `nowhere\.py`"):
+        opperf.judge("nowhere.py:f", against="softmax", framework="numpy")
 
 
 def test_the_score_is_the_lower_end_of_the_interval_of_one_that_is_right() -> None:

@@ -81,6 +81,9 @@ def submission_of(text: str, against: str) -> Submission:
     'my_kernels:fast'
     """
     code = read_candidate(text, against)
+    place = code.name.rpartition(":")[0]
+    if place.endswith(".py") and not Path(place).is_file():
+        raise InputError(f"no file `{place}`", hint="a candidate is named by its file and function: `my_kernel.py:f`")
     return Submission(code.name, code, digest_of(code))
 
 
