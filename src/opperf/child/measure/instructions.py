@@ -5,8 +5,8 @@ it is from a time. Every thread's instructions count, since some frameworks work
 on while blocks run, and off otherwise, so that imports are not slowed down more than they must be.
 
 How long glibc looks for free memory depends on all that the process has freed before: it moved the counts of small
-operators by 1-2 %, and without it processes of one layout count the same. So each call of the allocator counts as a
-fixed number of instructions.
+operators by 1-2 %. Whether CPython's pools are full at the moment does so too, by 0.2 %. Without both, processes of one
+layout count the same. So each call of an allocator counts as a fixed number of instructions.
 """
 
 from __future__ import annotations
@@ -39,6 +39,15 @@ ALLOCATOR = ("malloc", "calloc", "realloc", "free", "memalign", "posix_memalign"
 #: How the allocator's own functions begin, and what others call of it: how often, and what that executed.
 _WITHIN = tuple(f"{name}\n" for name in ALLOCATOR)
 _ALLOCATION = re.compile(rf"\ncfn=(?:{'|'.join(ALLOCATOR)})\ncalls=(\d+) .*\n\S+ (\d+)")
+
+#: What CPython's own allocator executes in a call, without glibc's where it asks that, and in a pool with room.
+POOL_CALL = 30
+POOLS = ("_PyObject_Malloc", "_PyObject_Calloc", "_PyObject_Realloc", "_PyObject_Free")
+_OF_POOLS = tuple(f"{name}\n" for name in POOLS)
+_POOL_CALLS = re.compile(rf"\ncfn=(?:{'|'.join(POOLS)})\ncalls=(\d+) ")
+#: What a function executes itself: a line's number and instructions, unless the line tells of what it called.
+_CALLED = re.compile(r"\ncalls=.*\n.*")
+_ITSELF = re.compile(r"^\d+ (\d+)$", re.MULTILINE)
 
 
 class Callgrind:
@@ -98,12 +107,19 @@ def total(text: str) -> int | None:
     summary = re.search(r"^summary: (\d+)", text, re.MULTILINE)
     if summary is None:
         return None
-    return int(summary[1]) + sum(
-        ALLOCATOR_CALL * int(calls) - int(executed)
-        for function in text.split("\nfn=")
-        if not function.startswith(_WITHIN)
-        for calls, executed in _ALLOCATION.findall(function)
+    functions = text.split("\nfn=")
+    allocations = (
+        found for function in functions if not function.startswith(_WITHIN) for found in _ALLOCATION.findall(function)
     )
+    searched = sum(int(executed) - ALLOCATOR_CALL * int(calls) for calls, executed in allocations)
+    pooled = sum(_itself(function) for function in functions if function.startswith(_OF_POOLS))
+    pooled -= POOL_CALL * sum(int(calls) for calls in _POOL_CALLS.findall(text))
+    return int(summary[1]) - searched - pooled
+
+
+def _itself(function: str) -> int:
+    """Return what a function executes without what it calls."""
+    return sum(int(executed) for executed in _ITSELF.findall(_CALLED.sub("", function)))
 
 
 def _total(file: Path) -> int:

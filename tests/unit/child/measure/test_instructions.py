@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from opperf.child.measure.instructions import ALLOCATOR, ALLOCATOR_CALL, total
+from opperf.child.measure.instructions import ALLOCATOR, ALLOCATOR_CALL, POOL_CALL, POOLS, total
 
 HEAD = "version: 1\npositions: line\nevents: Ir\nsummary: {}\n\n\n"
 CALL = "cob=/lib/libc.so.6\ncfi=???\ncfn={}\ncalls={} 1368 \n0 {}\n"
@@ -36,6 +36,20 @@ def test_what_the_allocator_calls_of_itself_counts_once() -> None:
         + CALL.format("malloc", 1, 300)
     )
     assert total(text) == 100 + ALLOCATOR_CALL
+
+
+@pytest.mark.parametrize("executed", [21, 300])
+@pytest.mark.parametrize("name", POOLS)
+def test_a_call_of_cpythons_allocator_counts_the_same_whether_or_not_its_pool_is_full(name: str, executed: int) -> None:
+    within = f"\nfn={name}\n700 {executed}\n731 0\n"
+    text = HEAD.format(1000 + executed) + "fn=add\n0 1000\n" + CALL.format(name, 1, executed) + within
+    assert total(text) == 1000 + POOL_CALL
+
+
+def test_what_cpythons_allocator_asks_of_glibc_counts_as_a_call_of_each() -> None:
+    within = "\nfn=_PyObject_Malloc\n700 40\n" + CALL.format("malloc", 1, 800)
+    text = HEAD.format(1840) + "fn=add\n0 1000\n" + CALL.format("_PyObject_Malloc", 1, 840) + within
+    assert total(text) == 1000 + POOL_CALL + ALLOCATOR_CALL
 
 
 def test_a_function_that_is_only_named_like_the_allocator_counts_as_it_is() -> None:
