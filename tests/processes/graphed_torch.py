@@ -14,7 +14,9 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from opperf.child.backends.binding import Call
 from opperf.child.backends.torch import compilation
+from opperf.child.backends.torch.operators.recurrent import BINDINGS
 from opperf.child.backends.torch.runtime import TorchBackend
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Bound
@@ -79,4 +81,10 @@ try:
 except Unsupported as error:
     seen["reads a value"] = str(error)
 seen["calls"] = compilation.CALLS
+lstm = BINDINGS["lstm"]
+assert isinstance(lstm, Call)
+trains = lstm.derive["training"]  # cuDNN refuses the gradients of a layer that does not
+seen["a layer trains where gradients are wanted"] = [
+    trains({"data": torch.ones(1, requires_grad=wanted)}) for wanted in (False, True)
+]
 print(json.dumps(seen))

@@ -23,12 +23,21 @@ def _states(arguments: Mapping[str, Any]) -> tuple[Any, ...]:
     return arguments["hidden"], arguments["cell"]
 
 
+def _training(arguments: Mapping[str, Any]) -> Any:
+    """Whether gradients are wanted: cuDNN keeps what they need in training only."""
+    return arguments["data"].requires_grad
+
+
 def _layer(path: str, state: str, *, both_ways: bool = False) -> Call:
-    """Write down a layer: with biases, one deep, no dropout, not training, time first."""
-    derive: dict[str, Callable[[Mapping[str, Any]], Any]] = {"weights": _weights, "states": _states}
+    """Write down a layer: with biases, one deep, no dropout, time first."""
+    derive: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+        "weights": _weights,
+        "states": _states,
+        "training": _training,
+    }
     if state == "hidden":
         del derive["states"]
-    settings = f"True, 1, 0.0, False, {both_ways}, False"
+    settings = f"True, 1, 0.0, training, {both_ways}, False"
     return call(path, f"data, {state}, weights, {settings}", derive=derive)
 
 
