@@ -18,6 +18,7 @@ from torch._C._profiler import _RecordFunctionFast
 from torch.utils.checkpoint import checkpoint
 
 from opperf import profiler
+from opperf.child.backends.torch.spans import is_of_python
 from opperf.child.backends.torch.watcher import Watcher
 from opperf.domain.errors import ProfilerError
 from opperf.domain.profile.event import Event
@@ -300,5 +301,12 @@ left.cos()
 profiler.set_state("stop")
 result["stopped"] = refused(lambda: profiler.set_state("stop"))
 result["counts"] = {name: one["Count"] for name, one in json.loads(profiler.get_summary())["Time"]["operator"].items()}
+
+# What older versions of PyTorch show by their names only, and this one says.
+with torch.profiler.profile(with_stack=True) as theirs, torch.profiler.record_function("loss(1): of mine"):
+    torch.nn.Linear(2, 2)(torch.rand(2, 2)).sum().backward()
+spans = [span for span in theirs.profiler.kineto_results.events() if hasattr(span, "is_python_function")]
+said, by_name = ([is_of_python(span, by_name=named) for span in spans] for named in (False, True))
+result["calls of Python"] = {"said": sum(said), "told apart alike": said == by_name, "others": said.count(False)}
 
 print(json.dumps(result))

@@ -36,5 +36,5 @@ def test_a_replay_computes_on_what_its_inputs_are_now_and_what_cannot_be_capture
         "a fresh forward": "no_graph",
         "reads a value": "CUDA cannot capture it: CUDA error: operation not permitted when stream is capturing",
         "calls": 3,
-        "a layer trains where gradients are wanted": [False, True],
+        "a recurrent layer": [True, 1, 0.0, True, False, False],
     }

@@ -46,6 +46,13 @@ def test_every_operator_has_the_calls_and_times_of_pytorchs_own_table(result: di
     assert sum(row[2] for row in ours.values()) == pytest.approx(sum(theirs[name][2] for name in ours), rel=0.01)
 
 
+def test_calls_of_python_are_known_by_their_names_where_pytorch_does_not_say(result: dict[str, Any]) -> None:
+    seen = result["calls of Python"]
+    assert seen["said"] > 20
+    assert seen["others"] > 5
+    assert seen["told apart alike"]
+
+
 def test_modules_and_what_is_of_none_add_up_to_pytorchs_own_sum(result: dict[str, Any]) -> None:
     by_module = result["by module"]
     outermost = {name: time for name, (level, time) in by_module.items() if level == 1}

@@ -43,6 +43,8 @@ ENGINE = "autograd::engine::evaluate_function: "
 COMPILED = re.compile(r"^## Call CompiledFxGraph \w+ ##$")
 #: Several operators in one: a compiled graph on a CPU, which does not tell its loops apart, or one compiled kernel.
 FUSED = re.compile(r"^CompiledFxGraph$|^triton_|cpp_fused_")
+#: What the profiler calls frames of Python, functions in C, and modules.
+PYTHON_CALL = re.compile(r"^(.*\(\d+\): |<(built-in |method|slot |class ).*>$|nn\.Module: )")
 #: Of what kind a span is to PyTorch (ATen/record_function.h): a node of a backward, a range that somebody named.
 BACKWARD, USER = 1, 7
 
@@ -110,7 +112,7 @@ def _sort(raw_spans: Iterable[Any]) -> tuple[list[Any], list[Any], list[Any]]:
     """Return the spans on the CPU, those around others first; what ran on devices; and changes of memory."""
     spans, kernels, changes = [], [], []
     for span in raw_spans:
-        if span.is_python_function():  # PyTorch's copy of its name may be no text any more
+        if is_of_python(span, by_name=not hasattr(span, "is_python_function")):
             continue
         name = span.name()
         if name == MEMORY:
@@ -129,6 +131,16 @@ def _sort(raw_spans: Iterable[Any]) -> tuple[list[Any], list[Any], list[Any]]:
 def _is_within(time: int, gaps: Sequence[tuple[int, int]]) -> bool:
     place = bisect_right(gaps, time, key=itemgetter(0)) - 1
     return place >= 0 and time < gaps[place][1]
+
+
+def is_of_python(span: Any, *, by_name: bool) -> bool:
+    """Whether a span is a call of Python; PyTorch up to 2.11 shows that only `by_name`."""
+    if not by_name:
+        return bool(span.is_python_function())
+    try:
+        return not span.is_user_annotation() and PYTHON_CALL.match(span.name()) is not None
+    except UnicodeDecodeError:  # PyTorch's copy of a Python name may be no text any more
+        return True
 
 
 def _hidden(one: Any) -> bool:

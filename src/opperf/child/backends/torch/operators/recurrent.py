@@ -23,21 +23,15 @@ def _states(arguments: Mapping[str, Any]) -> tuple[Any, ...]:
     return arguments["hidden"], arguments["cell"]
 
 
-def _training(arguments: Mapping[str, Any]) -> Any:
-    """Whether gradients are wanted: cuDNN keeps what they need in training only."""
-    return arguments["data"].requires_grad
-
-
 def _layer(path: str, state: str, *, both_ways: bool = False) -> Call:
-    """Write down a layer: with biases, one deep, no dropout, time first."""
-    derive: dict[str, Callable[[Mapping[str, Any]], Any]] = {
-        "weights": _weights,
-        "states": _states,
-        "training": _training,
-    }
+    """Write down a layer: with biases, one deep, no dropout, time first.
+
+    It trains, as PyTorch's modules do unless they are told otherwise: cuDNN computes gradients of such a call only.
+    """
+    derive: dict[str, Callable[[Mapping[str, Any]], Any]] = {"weights": _weights, "states": _states}
     if state == "hidden":
         del derive["states"]
-    settings = f"True, 1, 0.0, training, {both_ways}, False"
+    settings = f"True, 1, 0.0, True, {both_ways}, False"
     return call(path, f"data, {state}, weights, {settings}", derive=derive)
 
 
