@@ -109,7 +109,7 @@ def total(text: str) -> int | None:
         return None
     functions = text.split("\nfn=")
     allocations = (
-        found for function in functions if not function.startswith(_WITHIN) for found in _ALLOCATION.findall(function)
+        calls for function in functions if not function.startswith(_WITHIN) for calls in _ALLOCATION.findall(function)
     )
     searched = sum(int(executed) - ALLOCATOR_CALL * int(calls) for calls, executed in allocations)
     pooled = sum(_itself(function) for function in functions if function.startswith(_OF_POOLS))
@@ -118,7 +118,7 @@ def total(text: str) -> int | None:
 
 
 def _itself(function: str) -> int:
-    """Return what a function executes without what it calls."""
+    """Return the instructions of a function without those of what it calls."""
     return sum(int(executed) for executed in _ITSELF.findall(_CALLED.sub("", function)))
 
 
