@@ -143,12 +143,12 @@ def _places(stored_rows: int, count: int, first: int = 0) -> TensorSpec:
     return TensorSpec((stored_rows,), "int64", values="sorted", range=(first, count))
 
 
-def _rows(*, other: bool = False, indices: bool = False) -> dict[str, Arguments]:
-    """Return row-sparse matrices; `other` rows, or those to be `kept`, lie in the lower half."""
+def _rows(*, second: bool = False, indices: bool = False) -> dict[str, Arguments]:
+    """Return row-sparse matrices; the rows of a `second` one, or those to be `kept`, lie in the lower half."""
 
     def arguments(rows: int, width: int, count: int) -> Arguments:
         arguments: dict[str, Argument] = {"values": TensorSpec((rows, width)), "rows": _places(rows, count)}
-        if other:
+        if second:
             arguments["other_values"] = TensorSpec((rows, width))
             arguments["other_rows"] = _places(rows, count, count // 2)
         if indices:
@@ -230,7 +230,7 @@ _SPARSE = (
     _sparse(
         "row_sparse_add",
         "the sum of two row-sparse matrices",
-        _rows(other=True),
+        _rows(second=True),
         _full,
         moves=_moves_rows,
         flops=lambda case: case.tensor("values").elements,

@@ -186,13 +186,13 @@ def _speedups(judged_run: JudgedRun) -> Iterator[Chart]:
         "Speedups",
         "Right of 1 is faster than the reference. A dot is the speedup, the line its interval; a candidate that is "
         "not right has none." + limit_note(len(judgements), MOST_ROWS, "judgements"),
-        [_speedup(one, several=len({one.case for one in judgements}) > 1) for one in judgements[:MOST_ROWS]],
+        [_speedup(one, with_case=len({one.case for one in judgements}) > 1) for one in judgements[:MOST_ROWS]],
         lambda ratio: f"{ratio:g}",
         mark=1.0,
     )
 
 
-def _speedup(judged: Judged, *, several: bool) -> Row:
+def _speedup(judged: Judged, *, with_case: bool) -> Row:
     speed, figures, tip = judged.speed, judged.verdict, [judged.reason]
     if speed is not None:
         figures = f"{format_factor(speed.speedup)} {judged.verdict}"
@@ -203,7 +203,7 @@ def _speedup(judged: Judged, *, several: bool) -> Row:
         ]
     return Row(
         label=judged.candidate,
-        detail=" ".join(filter(None, (judged.cause, case_text(judged.case) if several else ""))),
+        detail=" ".join(filter(None, (judged.cause, case_text(judged.case) if with_case else ""))),
         value=None if speed is None else speed.speedup,
         interval=None if speed is None else speed.interval,
         figures=figures,

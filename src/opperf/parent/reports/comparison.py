@@ -155,15 +155,15 @@ def suites(comparisons: Sequence[Comparison]) -> list[str]:
     """Say what all calls of a suite take on both sides, one line for each pair of sides."""
     lines, wholes_of_sides = [], wholes(comparisons)
     every = [side for whole in wholes_of_sides for side in (whole.base, whole.new)]
-    for whole in wholes_of_sides:
-        times = f"{format_seconds(whole.base_time)} on {side_text(whole.base, *every)}"
-        times += f", {format_seconds(whole.new_time)} on {side_text(whole.new, *every)}"
-        ratio = f"{whole.ratio:.3f} {format_ratios(whole.interval)}".rstrip()
-        decisive = ", ".join(_decisive(comparisons, one) for one in whole.decisive)
-        low, high = whole.interval or (0.0, math.inf)
+    for suite in wholes_of_sides:
+        times = f"{format_seconds(suite.base_time)} on {side_text(suite.base, *every)}"
+        times += f", {format_seconds(suite.new_time)} on {side_text(suite.new, *every)}"
+        ratio = f"{suite.ratio:.3f} {format_ratios(suite.interval)}".rstrip()
+        decisive = ", ".join(_decisive(comparisons, one) for one in suite.decisive)
+        low, high = suite.interval or (0.0, math.inf)
         is_open = low <= 1 <= high
         by = "" if is_open else f", {'slower' if low > 1 else 'faster'}: decided by {decisive}"
-        lines.append(f"{whole.calls} of {whole.of} calls: {times}, ratio {ratio}{by}")
+        lines.append(f"{suite.calls} of {suite.of} calls: {times}, ratio {ratio}{by}")
     return lines
 
 

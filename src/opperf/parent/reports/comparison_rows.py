@@ -29,11 +29,11 @@ def side_text(side: Side, *others: Side, dtype: str | None = None, subject: str 
     A function that is on all sides is the `subject` of the comparison, and named there.
     """
     words = [side.framework if side.environment in ("current", side.framework) else side.environment]
-    own = own_function(side)
-    if own is not None and any(own != own_function(other) for other in others):
+    function = own_function(side)
+    if function is not None and any(function != own_function(other) for other in others):
         is_needed = words != [side.framework] or any(side.framework != other.framework for other in others)
-        words = [own, *(words if is_needed else ())]
-    elif own is None and side.implementation is not None:
+        words = [function, *(words if is_needed else ())]
+    elif function is None and side.implementation is not None:
         spelling = f"{side.framework}:{side.implementation}"
         is_elsewhere = any(side.environment != other.environment for other in others)
         words = words if spelling == subject else [spelling, *(words if is_elsewhere else ())]

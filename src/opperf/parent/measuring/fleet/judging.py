@@ -57,17 +57,17 @@ def judge(order: Order, judging: Judging, note: Callable[[str], None]) -> Answer
     verdicts: dict[int, Verdict] = {}
     with closing(ScratchFolder("candidates")) as scratch:
         folder = scratch.path / "many"
-        several = [_submission(one, folder / f"{number}") for number, one in enumerate(judging.candidates)]
+        submissions = [_submission(one, folder / f"{number}") for number, one in enumerate(judging.candidates)]
         trial = _trial(judging, scratch.path / "reference")
         try:
-            with closing(judge_batch(judging.against, trial, several, terms, note, jobs=judging.jobs)) as batch:
+            with closing(judge_batch(judging.against, trial, submissions, terms, note, jobs=judging.jobs)) as batch:
                 for submission, verdict in batch:
                     verdicts[id(submission)] = verdict
         except InputError as error:
             if error.slug == "no_room":  # another machine may have one; that there is none is no way out over a fleet
                 raise HarnessError(error.message, slug=error.slug) from error
             return Answer(fault=Reason(error.slug, error.message, error.hint))
-    return Answer(judgements=tuple(verdicts[id(one)] for one in several), frameworks=(facts,))
+    return Answer(judgements=tuple(verdicts[id(one)] for one in submissions), frameworks=(facts,))
 
 
 def _submission(one: JudgedSource, folder: Path) -> Submission:

@@ -50,11 +50,11 @@ class Queue:
     def take(self, job: object) -> Submission:
         """Return the candidate that a job judges now, with its file there."""
         with self._lock:
-            one = self._next.pop(job, None)
-            if one is None:
-                one = self._left.popleft() if self._left else self._next.pop(next(iter(self._next)))
-            one.write()
-            return one
+            submission = self._next.pop(job, None)
+            if submission is None:
+                submission = self._left.popleft() if self._left else self._next.pop(next(iter(self._next)))
+            submission.write()
+            return submission
 
     def upcoming(self, job: object) -> Submission | None:
         """Return the candidate that a job is to judge next, with its file there; None where there is no other."""
@@ -136,23 +136,23 @@ class _Job:
 
     def measure(self, work: Turn) -> tuple[Submission, Judged]:
         """Return a candidate and its verdict; where the judge itself fails there is none, and the reason says so."""
-        one = self._queue.take(self)
+        submission = self._queue.take(self)
         try:
-            return one, one.spelled(self._verdict(one))
+            return submission, submission.spelled(self._verdict(submission))
         except InputError:
             raise
         except (OpperfError, OSError) as error:
             self.close()
             reason = f"the judge itself failed: {error}".partition("\n")[0]
-            return one, Judged(one.name, self._against, work.trial.case, "inconclusive", reason)
+            return submission, Judged(submission.name, self._against, work.trial.case, "inconclusive", reason)
         finally:
-            one.remove()
+            submission.remove()
 
-    def _verdict(self, one: Submission) -> Judged:
-        if one.code is None:
+    def _verdict(self, submission: Submission) -> Judged:
+        if submission.code is None:
             raise ValueError("there is nothing to judge")
         judge, upcoming = self._present(), self._queue.upcoming(self)
-        judged = judge.judge(one.code, one.name, upcoming=None if upcoming is None else upcoming.code)
+        judged = judge.judge(submission.code, submission.name, upcoming=None if upcoming is None else upcoming.code)
         if not judge.alive:
             self.close()
         return judged

@@ -130,11 +130,11 @@ class Bench:
 
     def _room(self, side: Side) -> Room:
         """Return what a stand may read: its own code, and of a candidate's not the reference's."""
-        own, reference = _files(side), self.trial.side
+        files, reference = _files(side), self.trial.side
         problem = reference.implementation
         others = hidden_files(problem) if isinstance(problem, ProblemCode) else _files(reference)
-        hidden = [] if side == reference else [file for file in others if file not in own]
-        return room_of(self._python, [*map(belongings, own), *self._plugins], hidden, cpus=self._cpus)
+        hidden = [] if side == reference else [file for file in others if file not in files]
+        return room_of(self._python, [*map(belongings, files), *self._plugins], hidden, cpus=self._cpus)
 
     def draw(self, slots: Sequence[int], kinds: Sequence[str]) -> None:
         """Write values that nobody has seen into slots, while every stand is asleep."""

@@ -100,14 +100,14 @@ class Checks:
         return [[stage] for stage in self.stages] if self._bench.constant else [self.stages]
 
     def check(
-        self, seat: Seat, trial: Trial, several: Sequence[Stage], reach: Callable[[str], object]
+        self, seat: Seat, trial: Trial, stages: Sequence[Stage], reach: Callable[[str], object]
     ) -> list[Evidence]:
         """Check a candidate at some stages, and return what is worth telling of one that is right; raises `Failing`.
 
         `reach` is called with `load`, `tiny` and `size` when that is over.
         """
         remarks: list[Evidence] = []
-        for stage in several:
+        for stage in stages:
             try:
                 self._check(seat, trial, stage, reach)
                 if stage.name != "other":

@@ -80,15 +80,17 @@ def check_outlines(bench: Bench, seat: Seat, stage: str) -> None:
     mine, others = seat.outlines, bench.outlines
     if len(mine) != len(others):
         raise failing("other_shape", f"it returns {plural(len(mine), 'tensor')}, and the reference {len(others)}")
-    for place, (own, other) in enumerate(zip(mine, others)):
-        if own.shape != other.shape:
-            shapes = f"{list(own.shape)}, and {list(other.shape)} in the reference"
+    for place, (outline, expected) in enumerate(zip(mine, others)):
+        if outline.shape != expected.shape:
+            shapes = f"{list(outline.shape)}, and {list(expected.shape)} in the reference"
             raise failing("other_shape", f"tensor {place} has the shape {shapes}")
-        if own.dtype != other.dtype:
-            raise failing("other_type", f"tensor {place} is of {own.dtype}, and of {other.dtype} in the reference")
-        _, size = extent(own.shape, own.strides, ITEM_SIZES[own.dtype])
-        if len(own.strides) != len(own.shape) or size > MOST_SPREAD * (PAGE + bytes_of(other)):
-            raise failing("forged_messages", f"tensor {place} lies with strides of {list(own.strides)} bytes")
+        if outline.dtype != expected.dtype:
+            raise failing(
+                "other_type", f"tensor {place} is of {outline.dtype}, and of {expected.dtype} in the reference"
+            )
+        _, size = extent(outline.shape, outline.strides, ITEM_SIZES[outline.dtype])
+        if len(outline.strides) != len(outline.shape) or size > MOST_SPREAD * (PAGE + bytes_of(expected)):
+            raise failing("forged_messages", f"tensor {place} lies with strides of {list(outline.strides)} bytes")
 
 
 def inspect(bench: Bench, seat: Seat, turned: Turned, place: int, slot: int, stage: str, call: int) -> None:

@@ -201,11 +201,11 @@ class Judge:
 
     def _check_in(self, trial: Trial, reach: Callable[[str], object], *, writable: bool = False) -> list[Evidence]:
         remarks: list[Evidence] = []
-        for several in self._checks.sittings:
+        for stages in self._checks.sittings:
             seat = self._bench.stands.take(trial.side)
             seat.writable = writable
             try:
-                remarks += self._checks.check(seat, trial, several, reach)
+                remarks += self._checks.check(seat, trial, stages, reach)
             except OpperfError as error:
                 raise failure_of(error, "load", None) from error
             finally:

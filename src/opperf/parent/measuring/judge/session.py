@@ -98,11 +98,11 @@ def judge_all(
         batches: list[tuple[Trial, Sequence[Submission]]] = []
         for trial in trials:
             left = []
-            for number, one in enumerate(every):
-                if lines is not None and lines.has(one.name, one.digest, trial.case.id):
-                    yield number, lines.earlier[one.name, trial.case.id]
+            for number, submission in enumerate(every):
+                if lines is not None and lines.has(submission.name, submission.digest, trial.case.id):
+                    yield number, lines.earlier[submission.name, trial.case.id]
                 else:
-                    left.append(one)
+                    left.append(submission)
             batches.append((trial, left))
         total = sum(len(left) for _, left in batches)
         # Of one candidate the pairs are shown, of several how many are over.
