@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -32,7 +33,7 @@ PyMODINIT_FUNC PyInit_turning(void) {{ return PyModule_Create(&module); }}
 """
 #: Changes by three times need few pairs, however busy the machine is.
 FEW = ("--pairs", "3", "--tolerance", "50%")
-COMMITS, SLOWER, UNBUILDABLE, SAME = 24, 15, (7, 11, 19), range(1, 23, 3)
+COMMITS, SLOWER, UNBUILDABLE, SAME = 12, 8, (3, 5, 10), range(1, 11, 3)
 
 
 pytestmark = pytest.mark.usefixtures("forked_children", "few_rounds")
@@ -45,11 +46,10 @@ def git(repository: Path, *words: str) -> str:
     return done.stdout.strip()
 
 
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def commits(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make a repository whose extension is three times slower from one commit on; some change a comment alone."""
-    folder = tmp_path / "ext"
-    folder.mkdir()
+    folder = tmp_path_factory.mktemp("commits")
     git(folder, "init", "--quiet", "--initial-branch=main")
     for commit in range(COMMITS):
         turns = 30_000 if commit >= SLOWER else 10_000
@@ -63,6 +63,12 @@ def repository(tmp_path: Path) -> Path:
         git(folder, "commit", "--quiet", "--message", f"commit {commit}")
     git(folder, "tag", "v1", f"HEAD~{COMMITS - 1}")
     return folder
+
+
+@pytest.fixture
+def repository(commits: Path, tmp_path: Path) -> Path:
+    """A copy of the repository, of which a search that is stopped may leave a worktree."""
+    return shutil.copytree(commits, tmp_path / "ext")
 
 
 def test_the_commit_that_made_an_extension_slower_is_named(
@@ -83,7 +89,7 @@ def test_the_commit_that_made_an_extension_slower_is_named(
     subject = git(repository, "log", "-1", "--format=%s", step["after"])
     assert subject == f"commit {SLOWER}", answer["reason"]
     assert step["ratio"] == pytest.approx(3, rel=0.3)
-    assert len(document["built"]) < 16
+    assert len(document["built"]) < COMMITS - 2
     assert git(repository, "worktree", "list").count("\n") == 0  # none is left
 
 
@@ -161,7 +167,8 @@ def test_a_signal_leaves_the_most_likely_story_so_far(
     monkeypatch.chdir(tmp_path)
     # A build is a line in a file: one is three times slower, and the search is stopped when it begins another build.
     (tmp_path / "mine.py").write_text("import turns\n\ndef f(x):\n    turns.work()\n    return x\n")
-    module = "import re; n = int(open('README').read().split()[1]); print(f'def work(n={3000 if n > 14 else 1000}):')"
+    turns = f"3000 if n >= {SLOWER} else 1000"
+    module = f"n = int(open('README').read().split()[1]); print(f'def work(n={{{turns}}}):')"
     packages = "import sysconfig; print(sysconfig.get_paths()['purelib'])"
     build = f'target="$(python -c "{packages}")/turns.py"; python -c "{module}" > "$target"; '
     build += "echo '    for _ in range(n): pass' >> \"$target\"; cat turning.c | sed 's/^/# /' >> \"$target\""
