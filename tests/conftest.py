@@ -93,11 +93,13 @@ def idle() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def one_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache for the whole session, which shares the user's environments: each takes long to build."""
-    own, environments = tmp_path_factory.mktemp("cache"), cache_folder() / "environments"
-    environments.mkdir(parents=True, exist_ok=True)
-    (own / "environments").symlink_to(environments)
-    return own
+    """A cache for the whole session, which shares the user's environments and loops: each takes long to build."""
+    cache = tmp_path_factory.mktemp("cache")
+    for name in ("environments", "loops"):
+        folder = cache_folder() / name
+        folder.mkdir(parents=True, exist_ok=True)
+        (cache / name).symlink_to(folder)
+    return cache
 
 
 @pytest.fixture(scope="session")
