@@ -8,6 +8,7 @@ import json
 import os
 import pty
 import re
+import shutil
 import struct
 import sys
 import termios
@@ -154,24 +155,37 @@ def recorded(seconds: float = 1e-3, *, suite: bool = False) -> Run:
     return Run("r1", "2026-11-21T08:00:00+00:00", ("run",), Settings(), {}, {}, tuple(records))
 
 
-@pytest.fixture
-def files(here: Path) -> dict[str, Path]:
-    """Files of results, a profile and a config."""
-    made = {name: here / f"{name}.json" for name in ("old", "new", "suite", "profile", "config", "many", "usual")}
-    made["old"].write_text(render(recorded(), "json"))
-    made["new"].write_text(render(recorded(1.1e-3), "json"))
-    made["suite"].write_text(render(recorded(suite=True), "json"))
+FILES = ("old", "new", "suite", "profile", "config", "many", "usual")
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with files of results, a profile and a config."""
+    folder = tmp_path_factory.mktemp("written")
     many = recorded()
     crowd = [
         replace(record, trial=replace(record.trial, case=Case(f"softmax_{i}")))
         for i in range(30)
         for record in many.records
     ]
-    made["many"].write_text(render(replace(many, records=tuple(crowd)), "json"))
-    made["usual"].write_text(render(replace(many, records=tuple(usual())), "json"))
-    made["profile"].write_text(json.dumps(to_trace(Profile(tuple(map(span, range(12))), (), {7: {}}, ()))))
-    made["config"].write_text(json.dumps({"torch.add": {"config": [{"input": [{"args": [64], "kwargs": {}}]}]}}))
-    return made
+    texts = {
+        "old": render(many, "json"),
+        "new": render(recorded(1.1e-3), "json"),
+        "suite": render(recorded(suite=True), "json"),
+        "many": render(replace(many, records=tuple(crowd)), "json"),
+        "usual": render(replace(many, records=tuple(usual())), "json"),
+        "profile": json.dumps(to_trace(Profile(tuple(map(span, range(12))), (), {7: {}}, ()))),
+        "config": json.dumps({"torch.add": {"config": [{"input": [{"args": [64], "kwargs": {}}]}]}}),
+    }
+    for name in FILES:
+        (folder / f"{name}.json").write_text(texts[name])
+    return folder
+
+
+@pytest.fixture
+def files(written: Path, here: Path) -> dict[str, Path]:
+    """Those files in the current folder."""
+    return {name: Path(shutil.copy(written / f"{name}.json", here)) for name in FILES}
 
 
 def usual() -> Iterator[Record]:
