@@ -25,7 +25,7 @@ from opperf.domain.extension import build
 
 def library(folder: Path) -> ctypes.PyDLL:
     """Return the compiled loops, for this version of PyTorch and of Python."""
-    home = Path(torch.__file__).parent / "include"
+    home = Path(torch.__file__).parent.resolve() / "include"  # a library is compiled anew for another name of it
     headers = [str(home), str(home / "torch" / "csrc" / "api" / "include"), sysconfig.get_paths()["include"]]
     if not Path(headers[-1], "Python.h").is_file():
         raise Unsupported(
