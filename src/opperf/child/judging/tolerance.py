@@ -275,7 +275,7 @@ def _drift(terms: float) -> float:
 
 
 def _settle(truth: Array, result: Array, move: Array, dtype: str, terms: float) -> tuple[Array, Array]:
-    """Return what the elements of a tensor should be, and how far each may be off."""
+    """Return the expected elements of a tensor, and how far each may be off."""
     error, unit = _distance(result, truth), roundoff(dtype)
     # In float64 the reference is the truth, and that says nothing.
     is_exact = unit != roundoff("float64") and bool((result == truth).all())

@@ -111,13 +111,13 @@ class Functions(Protocol):
         """See again."""
 
     def dumps(self, reset: bool, format: str, *more: object, **options: object) -> str:
-        """Return what was seen as text."""
+        """Return the recording as text."""
 
     def dump(self, *more: object, **options: object) -> None:
         """Write what was seen."""
 
     def get_summary(self, reset: bool) -> str:
-        """Return what was seen as JSON text."""
+        """Return the recording as JSON text."""
 
     def reset(self) -> None:
         """Forget what was seen."""
@@ -198,7 +198,7 @@ def resume(*more: object, **options: object) -> None:
 
 
 def dumps(reset: bool = False, format: str = "table", *more: object, **options: object) -> str:
-    """Return what was seen since the last reset as a `table` or as `json`."""
+    """Return the recording since the last reset as a `table` or as `json`."""
     return _choose().dumps(reset, format, *more, **options)
 
 

@@ -276,7 +276,7 @@ Owner = TypeVar("Owner")
 
 
 def name() -> str:
-    """Return what this process is called: by multiprocessing, where that started it, else by its program."""
+    """Return the name of this process: by multiprocessing, where that started it, else by its program."""
     module = sys.modules.get("multiprocessing.process")
     if module is not None and module.parent_process() is not None:
         return str(module.current_process().name)

@@ -12,7 +12,7 @@ from types import ModuleType
 
 
 def _names(module: str, names: Callable[[ModuleType], Iterable[str]]) -> Callable[[str], list[str]]:
-    """Return what completes a word by names in a module, which is imported on the first completion."""
+    """Return the function that completes a word by names in a module, which is imported on the first completion."""
 
     def complete(incomplete: str) -> list[str]:
         return [name for name in names(import_module(f"opperf.{module}")) if name.startswith(incomplete)]

@@ -166,7 +166,7 @@ def deliver(run: ComparisonRun, document: Document, judgement: Judgement, places
 
 
 def _trouble(write: Callable[[], None]) -> OpperfError | None:
-    """Return what keeps something from being written."""
+    """Return the reason why something cannot be written."""
     try:
         write()
     except OpperfError as error:

@@ -74,7 +74,7 @@ def _fold(text: str, width: int | None, indent: int = 0) -> list[str]:
 
 
 def suite_text(suite: Suite) -> str:
-    """Return what a suite file holds."""
+    """Read a suite file."""
     return json.dumps(suite.to_json(), indent=1) + "\n"
 
 

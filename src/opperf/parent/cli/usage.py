@@ -47,7 +47,7 @@ def describe(error: UsageError) -> str:
 
 
 def _name(error: exceptions.MissingParameter) -> str:
-    """Return what a parameter is called on a command line: `--against`, or FILE."""
+    """Return the name of a parameter on a command line: `--against`, or FILE."""
     if error.param is None:
         return ""
     first = error.param.opts[0]

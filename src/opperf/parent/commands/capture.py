@@ -115,7 +115,7 @@ def _environment(codes: Sequence[str], framework: str) -> str:
 
 
 def _words(code: str) -> list[str]:
-    """Return what Python would be given to run the file or module of a function."""
+    """Return the arguments with which Python would run the file or module of a function."""
     place = code.removeprefix(MARK).rpartition(":")[0]
     return [place] if place.endswith(".py") else ["-m", place]
 

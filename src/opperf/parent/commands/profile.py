@@ -157,7 +157,7 @@ class ProfileResult:
 
 
 def command(words: Sequence[str], *, module: bool) -> tuple[str, ...]:
-    """Return what Python is given; raises `InputError` without a script."""
+    """Return the arguments of Python; raises `InputError` without a script."""
     if not words:
         raise InputError("no script given", hint="write `opperf profile SCRIPT.py` or `-m MODULE`", slug="no_script")
     if not module and not Path(words[0]).exists():
@@ -278,7 +278,7 @@ def with_peaks(profile: Profile) -> Profile:
 
 
 def _on_this_machine(process: Mapping[str, object]) -> dict[str, object]:
-    """Return what is known of a process, with the machine that it ran on."""
+    """Return the facts of a process, with the machine that it ran on."""
     facts = machine.facts()
     return {**process, "machine": f"{facts.get('cpu')}, {facts.get('cores_usable')} cores"}
 

@@ -43,7 +43,7 @@ def read_trace(
 
 
 def schemas_of(request: Request, settings: Settings, progress: Progress) -> Schemas:
-    """Return what asks the PyTorch that a request is for for the schemas of its operators."""
+    """Return the function that asks the PyTorch of a request for the schemas of its operators."""
 
     def ask(names: Collection[str]) -> Mapping[str, Sequence[str] | str]:
         with Session(workload(None, request), settings, progress) as session:

@@ -96,14 +96,14 @@ class Floor(Fields):
 
 
 def floor_key(trial: Trial) -> tuple[object, ...]:
-    """Return what trials share that have one floor: not the version, so that a new one can be judged by it."""
+    """Return the key of trials that have one floor: not the version, so that a new one can be judged by it."""
     side = trial.side
     where = (side.framework, side.spelling, side.device, side.mode, side.threads)
     return (trial.case.id, trial.direction, *where)
 
 
 def series_side(side: Side) -> JsonObject:
-    """Return what the builds of one series share of a side: all but the environment."""
+    """Return the part of a side that the builds of one series share: all but the environment."""
     return {name: value for name, value in side.to_json().items() if name != "environment"}
 
 

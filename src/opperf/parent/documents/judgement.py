@@ -57,7 +57,7 @@ class Expectation(Fields):
 
 
 def document(expectations: Iterable[Expectation]) -> dict[str, object]:
-    """Return what a file of expectations holds."""
+    """Read a file of expectations."""
     return {"schema_version": SCHEMA_VERSION, "expectations": encode(tuple(expectations))}
 
 

@@ -75,7 +75,7 @@ def cases(inputs: object) -> list[Mapping[str, object]]:
 
 
 def progress_of(talk: bool) -> Progress:
-    """Return what tells of progress: on stderr where it is asked for, or nowhere."""
+    """Return the display of progress: on stderr where it is asked for, or nowhere."""
     return Stderr() if talk else Silent()
 
 

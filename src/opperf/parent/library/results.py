@@ -297,7 +297,7 @@ class Profile(Report[Row]):
         return Profile(self.profile, by=by, sort=sort, **again)  # type: ignore[arg-type]
 
     def diff(self, after: Profile, by: str = "name", sort: str | None = None) -> ProfileDiff:
-        """Return what differs between this profile and a later one, by name, shape, module, stack or kernel.
+        """Return the differences between this profile and a later one, by name, shape, module, stack or kernel.
 
         Rows are sorted by the change of the typical call, or by that of `self`, `total`, `calls` or `mean`.
         """

@@ -144,7 +144,7 @@ def _example(choice: OperatorChoice) -> str:
 
 
 def _split(values: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
-    """Return what is an input and what is an attribute among values of Python: no number is the shape of a tensor."""
+    """Part values of Python into inputs and attributes: no number is the shape of a tensor."""
     plain: dict[str, object] = {}
     inputs: dict[str, object] = {}
     for name, value in values.items():

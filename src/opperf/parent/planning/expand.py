@@ -160,7 +160,7 @@ def _choices(selection: Selection, side: Side, answers: ChildAnswers) -> Iterato
 
 
 def _choice(name: str | Code, selection: Selection, side: Side, answers: ChildAnswers) -> OperatorChoice | None:
-    """Return what a name means on a side; None for an operator of another framework's own."""
+    """Look a name up on a side; None for an operator of another framework's own."""
     if isinstance(name, Code):
         return _code(name, side, answers) if name.framework in (None, side.framework) else None
     prefix, rest = split_implementation(name)
@@ -210,7 +210,7 @@ def _registered(selection: Selection, side: Side, answers: ChildAnswers) -> Iter
 
 
 def _choice_by_name(path: str, selection: Selection, side: Side, answers: ChildAnswers) -> OperatorChoice:
-    """Return what a framework's own name means to it."""
+    """Look a framework's own name up."""
     name = full_name(side.framework, path)
     meaning = answers.describe(side, path)
     if meaning.path is None and meaning.operator is None:
@@ -228,7 +228,7 @@ def _choice_by_name(path: str, selection: Selection, side: Side, answers: ChildA
 
 
 def _code(code: Code, side: Side, answers: ChildAnswers) -> OperatorChoice:
-    """Return what the user's own code is; raises `InputError` for code that cannot be loaded."""
+    """Describe the user's own code; raises `InputError` for code that cannot be loaded."""
     meaning = own_meaning(code, side, answers.describe)
     if meaning.operator is None:
         return OperatorChoice(code.name, None, side.framework, code, meaning.takes, by_default=meaning.by_default)

@@ -24,7 +24,7 @@ Describe: TypeAlias = Callable[[Side, "str | Code"], Meaning]
 
 
 def own_meaning(code: Code, side: Side, describe: Describe) -> Meaning:
-    """Return what the user's own code is.
+    """Describe the user's own code.
 
     Raises `InputError` for code that cannot be loaded.
     """

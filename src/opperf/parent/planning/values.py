@@ -14,7 +14,7 @@ MOST_NAMED = 3
 
 
 def choices(words: Iterable[str]) -> tuple[ValueChoice, ...]:
-    """Return what the words of `--values` choose, each once; raises `InputError`."""
+    """Return the choices of the words of `--values`, each once; raises `InputError`."""
     return tuple(ValueChoice.parse(word) for word in dict.fromkeys(words)) or (ValueChoice(),)
 
 

@@ -180,7 +180,7 @@ def of_run(name: str, part: str, *, rank: int | None = None) -> Column:
 
 
 def of_suite(part: str) -> Callable[[Record], float | None]:
-    """Return what reads a number that a record has as a part of a suite."""
+    """Return the reader of a number that a record has as a part of a suite."""
     return lambda record: getattr(record.details.suite, part, None)
 
 

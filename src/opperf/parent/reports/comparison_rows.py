@@ -118,7 +118,7 @@ def _of_verdict(part: str) -> Callable[[Comparison], object]:
 
 
 def end_of(place: int) -> Callable[[Comparison], float | None]:
-    """Return what reads an end of the interval of the ratio."""
+    """Return the reader of an end of the interval of the ratio."""
     return lambda comparison: None if comparison.verdict.interval is None else comparison.verdict.interval[place]
 
 

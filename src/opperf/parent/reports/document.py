@@ -165,7 +165,7 @@ def table_rows(table: Table) -> list[dict[str, object]]:
 
 
 def pick(name: str) -> Callable[[Mapping[str, object]], object]:
-    """Return what reads a value of a row that is a mapping."""
+    """Return the reader of a value of a row that is a mapping."""
     return lambda row: row.get(name)
 
 

@@ -66,7 +66,7 @@ class Grid:
 
 
 def grid(table: Table) -> Grid:
-    """Return what people are shown of a table, fit for a terminal."""
+    """Return the part of a table that people are shown, fit for a terminal."""
     places = table.places()
     columns = [replace(table.columns[i], title=one_line(table.columns[i].title or "")) for i in places]
     rows = [[one_line(row.cells[i].text) for i in places] for row in table.visible]

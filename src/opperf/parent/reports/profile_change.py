@@ -110,7 +110,7 @@ def _of_side(name: str, side: Callable[[Change], Row | None]) -> list[Column[Cha
 
 
 def _arrow(field: str, show: Callable[[float | None], str]) -> Callable[[Change], str]:
-    """Return what writes a value before and after, once where it is the same."""
+    """Return the function that writes a value before and after, once where it is the same."""
 
     def both(change: Change) -> str:
         texts = [show(getattr(row, field)) if row else "none" for row in (change.before, change.after)]

@@ -69,12 +69,12 @@ def _blocks(run: Run, top: int | None) -> Iterator[Block]:
 
 
 def checks(run: Run) -> list[Check]:
-    """Return what a CI system shows of the trials of a run."""
+    """Annotate the trials of a run for a CI system."""
     return [_check(record) for record in run.records]
 
 
 def _check(record: Record) -> Check:
-    """Return what a CI system shows of a trial: one that failed could not be measured, which is no regression."""
+    """Annotate a trial for a CI system: one that failed could not be measured, which is no regression."""
     reason = "" if record.reason is None else f"{record.reason.slug}: {record.reason.message}"
     time = record.time
     return Check(
@@ -115,7 +115,7 @@ def in_order(records: Iterable[Record]) -> list[Record]:
 
 
 def _costs(records: Iterable[Record]) -> dict[str, float]:
-    """Return what all calls of a suite's case take, on the side where they take longest."""
+    """Return the time of all calls of a suite's case, on the side where they take longest."""
     costs: dict[str, float] = {}
     for record in records:
         if record.details.suite is not None:

@@ -30,7 +30,7 @@ from opperf.parent.store.journal import read_journal
 
 
 def read_results(path: Path) -> Run:
-    """Return what a result file holds, or what the journal of a run that ended early amounts to."""
+    """Read a result file, or the journal of a run that ended early."""
     if path.suffix != ".journal":
         return read_run(path)
     run = read_journal(path)

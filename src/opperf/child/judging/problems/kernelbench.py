@@ -261,7 +261,7 @@ class KernelBench:
         return weight if self._trust_shapes or weight.build == self._build else None
 
     def _weight(self, sizes: scale.Sizes) -> scale.Weight:
-        """Return what the problem costs as it is written; raises `InputError` where it has not the parts of one."""
+        """Return the cost of the problem as it is written; raises `InputError` where it has not the parts of one."""
         try:
             with self._tools.limited(PATIENCE):
                 return self._shapes_alone(sizes)

@@ -170,7 +170,7 @@ class Judge:
         return EXACT_ERROR if self._exact else subject.spread[0] / math.sqrt(pairs)
 
     def least(self, subject: Subject) -> float:
-        """Return what a step must be beyond: more than the tolerance where good and bad do not differ."""
+        """Return the bound that a step must be beyond: more than the tolerance where good and bad do not differ."""
         return self.band if self.differs(subject) else UNLIKE * self.band
 
     def posterior(self, subject: Subject, more: Probe | None = None) -> Posterior:

@@ -132,7 +132,7 @@ class Bench:
         self._note(f"left out {name}: {reason}")
 
     def seconds(self, build: str, pairs: int) -> float:
-        """Return what pairs of a build with another are likely to cost, with the build where it is not there yet."""
+        """Return the likely cost of pairs of a build with another, with the build where it is not there yet."""
         whole = math.fsum(seconds for seconds, _ in self._measuring)
         each = whole / sum(pairs for _, pairs in self._measuring) if self._measuring else SECONDS
         makes = build not in self.sides and self._building

@@ -50,7 +50,7 @@ class Order:
 def bisect(
     operators: Sequence[str], request: Request, order: Order, progress: Progress
 ) -> tuple[Bisection, BaseException | None]:
-    """Return what is said of each operator, and what stopped the search, None when nothing did.
+    """Return the answer for each operator, and what stopped the search, None when nothing did.
 
     Raises `InputError` for what cannot be understood.
     """
@@ -234,7 +234,7 @@ class Search:
         return self._settings.budget is not None and self._elapsed() > self._settings.budget
 
     def document(self) -> Bisection:
-        """Return what is said of all subjects."""
+        """Return the answers for all subjects."""
         order = self._order
         answers = [self._explain(one, self._last_answer(one)) for one in self._subjects]
         run = header(self._settings, self._start, self._bench.facts, labels=order.labels, command=order.command)

@@ -27,7 +27,7 @@ class Meter(Protocol):
     """What answers the search."""
 
     def cost(self, point: Point) -> float | None:
-        """Return what a point costs, in any unit; None where it cannot be measured."""
+        """Return the cost of a point, in any unit; None where it cannot be measured."""
 
     def excess(self, point: Point, other: Point) -> tuple[float, float] | None:
         """Return the interval of the log-ratio of two points' costs, measured by turns; None without an answer."""
@@ -61,7 +61,7 @@ class Looks:
         return late
 
     def cost(self, point: Point) -> float | None:
-        """Return what a point costs, measured once."""
+        """Return the cost of a point, measured once."""
         if point not in self.costs:
             impossible = self.work(point) is None or self.spent()
             if impossible:

@@ -156,7 +156,7 @@ class Bench:
         return self._ask("cost", case, lambda: self._cost(case)) is not None
 
     def cost(self, point: Point) -> float | None:
-        """Return what a point costs in one look; None where it cannot be measured."""
+        """Return the cost of a point in one look; None where it cannot be measured."""
         case = self._space.case(point)
         answer = None if case is None else self._ask("cost", case, lambda: self._cost(case))
         return None if answer is None else answer[0]
@@ -218,7 +218,7 @@ class Bench:
         return None if limit is None else limit.seconds
 
     def fresh(self, case: Case, processes: int) -> list[float]:
-        """Return what a case costs in each of some fresh processes; fewer where one cannot say."""
+        """Return the cost of a case in each of some fresh processes; fewer where one cannot say."""
         costs = []
         for _ in range(processes):
             for pool in self._pools.values():

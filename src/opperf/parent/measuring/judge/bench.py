@@ -125,11 +125,11 @@ class Bench:
         return self.standing
 
     def _key(self, side: Side) -> tuple[Path, ...]:
-        """Return what tells the stand of a side from others: what it may read."""
+        """Return the key of the stand of a side: the files that it may read."""
         return tuple(_files(side)) if self.room else ()
 
     def _room(self, side: Side) -> Room:
-        """Return what a stand may read: its own code, and of a candidate's not the reference's."""
+        """Return the room of a stand: it has its own code, and a candidate's has none of the reference's."""
         files, reference = _files(side), self.trial.side
         problem = reference.implementation
         others = hidden_files(problem) if isinstance(problem, ProblemCode) else _files(reference)

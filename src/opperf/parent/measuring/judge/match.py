@@ -238,7 +238,7 @@ class Match(Pair):
             return self._on(place).go()
 
     def _seconds_of_a_call(self, place: int) -> float:
-        """Return what a call takes, in seconds."""
+        """Return the time of a call, in seconds."""
         seat, calls = self._on(place), 1
         while True:
             seat.line_up((1,), calls)
@@ -250,7 +250,7 @@ class Match(Pair):
             calls *= 4
 
     def _empty(self, slots: Sequence[int]) -> Empty:
-        """Return what a turn of the reference takes whose calls do nothing."""
+        """Return the time of a turn of the reference whose calls do nothing."""
         samples = []
         seat = self._on(0)
         for _ in range(EMPTY_TURNS):
@@ -277,7 +277,7 @@ class Match(Pair):
         return turns[0], turns[1]
 
     def _hot(self, slot: int, calls: int) -> Round:
-        """Return what so many calls take of either, by what a long turn takes beyond a short one."""
+        """Return the time of so many calls of either: that of a long turn beyond a short one."""
         lead = max(LEAST_LEAD, math.ceil(LEAD_SHARE * calls))
         samples: dict[tuple[int, int], Sample] = {}
         for count in self._random.sample((lead, lead + calls), 2):
@@ -391,7 +391,7 @@ def _less(sample: Sample, empty: Empty) -> Sample:
 
 
 def starter(bench: Bench, log: Log) -> Callable[..., Match]:
-    """Return what starts the pairs of one candidate, as `Comparing` asks for it."""
+    """Return the function that starts the pairs of one candidate, as `Comparing` asks for it."""
 
     def begin(base: Side, new: Side, settings: Settings, note: object, generator: random.Random) -> Match:
         return Match(bench, log, base, new, generator)

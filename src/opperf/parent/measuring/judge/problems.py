@@ -86,7 +86,7 @@ def readable_files(problem: ProblemCode) -> list[Path]:
 
 
 def hidden_files(problem: ProblemCode) -> list[Path]:
-    """Return what no candidate may read; its own file may lie beside it."""
+    """Return the files that no candidate may read; its own may lie beside them."""
     path = Path(problem.path)
     if not path.is_dir():
         return [path]

@@ -58,7 +58,7 @@ def check_format(name: str | None, *, checks: bool = False) -> None:
 
 
 def renderer(name: str) -> Renderer:
-    """Return what renders a format; raises `InputError` for one that is not known."""
+    """Return the renderer of a format; raises `InputError` for one that is not known."""
     check_format(name, checks=True)
     render: Renderer = import_module(FORMATS[name].module).render
     return render

@@ -94,7 +94,7 @@ class Archive(AbstractContextManager["Archive"]):
         return Addition(run.id, "added" if old is None else "replaced", count)
 
     def intake(self) -> Intake:
-        """Return what adds builds that another tool measured, many at a time."""
+        """Return the writer of builds that another tool measured, many at a time."""
         return Intake(self._writer, self.address)
 
     def remove(self, keys: Sequence[str]) -> list[str]:

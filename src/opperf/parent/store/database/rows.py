@@ -46,7 +46,7 @@ def memory_step(size: float) -> int:
 
 
 def machine_name(facts: JsonObject) -> str:
-    """Return what people call a machine by: its processor, cores and GPUs."""
+    """Return the name of a machine for people: its processor, cores and GPUs."""
     gpus = [gpu.get("name") if isinstance(gpu, Mapping) else gpu for gpu in facts.get("gpus") or ()]
     cores = facts.get("cores_logical")
     parts = [facts.get("cpu") or facts.get("architecture") or "unknown", cores and f"{cores} cores", *gpus]

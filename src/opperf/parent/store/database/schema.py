@@ -49,7 +49,7 @@ class Figures(TypeDecorator[Mapping[str, float]]):
 
 
 def _means(text: str) -> dict[str, str]:
-    """Return what the documentation says of a column or a table."""
+    """Return the documentation of a column or a table."""
     return {"meaning": text}
 
 

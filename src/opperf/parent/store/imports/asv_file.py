@@ -69,7 +69,7 @@ _Count = Optional[Annotated[int, AtLeast(1)]]
 def read_build(
     value: object, path: Path, *, digest: str, machine: JsonObject, benchmarks: Mapping[str, Benchmark]
 ) -> Build:
-    """Return what a file holds; raises `InputError` that names the place."""
+    """Read a file; raises `InputError` that names the place."""
     file, where = read_as(_File, value, str(path)), str(path)
     started = moment_of(file.date / 1000)
     if started is None:
