@@ -52,7 +52,7 @@ def _opperf(folder: Path, *words: str) -> Any:
 
 def test_sides_of_one_code_that_differ_in_page_faults_get_no_certain_verdict(tmp_path: Path) -> None:
     (tmp_path / "modes.py").write_text(TWO_MODES)
-    words = ("compare", "modes.py:add_one", "--input", "values=65536", "--base", "numpy;env.SLOW=1")
+    words = ("compare", "modes.py:add_one", "--input", "values=65536", "--pairs", "3", "--base", "numpy;env.SLOW=1")
     (said,) = _opperf(tmp_path, *words, "--new", "numpy;env.SLOW=0")["comparisons"]
     assert said["verdict"] == "inconclusive"
     assert said["interval"] is None
