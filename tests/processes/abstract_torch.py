@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -22,6 +23,8 @@ from opperf.domain.tensor import TensorSpec, row_major
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples"
 sys.path[:0] = [str(HERE), str(EXAMPLES / "models"), str(EXAMPLES / "workloads")]
+#: A fraction among the arguments of an operator.
+NUMBER = re.compile(r"\d+\.\d+(e[+-]?\d+)?|\d+e-\d+")
 MODELS = (
     "captured_models:transformer",
     "captured_models:residual_network",
@@ -69,11 +72,15 @@ def differing(model: str) -> object:
     return unlike or real.total()
 
 
-def counted(calls: Iterable[CapturedCall]) -> Counter[object]:
+def counted(calls: Iterable[CapturedCall]) -> Counter[tuple[str, str, str, str, str | None]]:
     """Return how often there is a call of each kind, by what can be known of it without values."""
-    return Counter(
-        (one.name, one.why, one.module, one.backward, one.recomputed, one.case and described(one.case)) for one in calls
-    )
+    counts: Counter[tuple[str, str, str, str, str | None]] = Counter()
+    for call in calls:
+        case = None if call.case is None else described(call.case)
+        if call.optimizer and case:
+            case = NUMBER.sub("a number", case)  # of how many steps there were before
+        counts[call.name, call.why, call.module, call.phase, case] += call.count
+    return counts
 
 
 def described(case: Case) -> str:

@@ -101,7 +101,8 @@ class CapturedCall:
 
     `module` is empty for a call outside of every module. `backward` says that a gradient was computed; by an operator
     of its own, or else in the `direction` "backward" of the one whose gradient it is. `recomputed` says that a backward
-    ran a forward again. `count` is how often it is called in this place: as often as the loop around it turns.
+    ran a forward again, `optimizer` that a step of an optimizer called it. `count` is how often it is called in this
+    place: as often as the loop around it turns.
     """
 
     name: str
@@ -112,6 +113,13 @@ class CapturedCall:
     direction: str = "forward"
     count: int = 1
     recomputed: bool = False
+    optimizer: bool = False
+
+    @property
+    def phase(self) -> str:
+        """What it is part of: empty for a forward."""
+        phases = {"backward": self.backward, "recomputed": self.recomputed, "optimizer": self.optimizer}
+        return next((phase for phase, is_part in phases.items() if is_part), "")
 
 
 @dataclass(frozen=True)

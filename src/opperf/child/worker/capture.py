@@ -77,13 +77,16 @@ def _capture_abstract(backend: Backend, function_code: Code, folder: Path) -> Re
 
 def capture_configuration(backend: Backend, request: requests.CaptureConfiguration) -> Recording:
     """Build a model by its configuration, and return a suite of one call of its phase, by shapes alone."""
-    builder = backends.configurations(backend.name)
+    builder, notes = backends.configurations(backend.name), dict[str, None]()
     try:
-        captured = backend.capture_abstract(lambda: builder.load(request.configuration, request.usage))
+        captured = backend.capture_abstract(
+            lambda: builder.load(request.configuration, request.usage, lambda text: notes.setdefault(text, None))
+        )
     except InputError as error:
         return Recording(wrong=error.message, hint=error.hint)
     name = f"{request.name}:{request.usage.phase}"
-    return Recording(_suite(name, name + ABSTRACT, captured.calls, None), captured.assumed)
+    assumed = (*(f"assumed: {text}" for text in notes), *captured.assumed)
+    return Recording(_suite(name, name + ABSTRACT, captured.calls, None), assumed)
 
 
 def capture_model(backend: Backend, path: str, descriptions: Mapping[str, object], counters: Counters) -> Recording:
@@ -142,8 +145,7 @@ def _suite(path: str, source: str, calls: Iterable[CapturedCall], program: Progr
         if call.case is not None:
             key = restrict(call.case), call.direction
             counts[key] += call.count
-            phase = " backward" if call.backward else " recomputed" if call.recomputed else ""
-            place = f"{call.module or function}{phase}"
+            place = f"{call.module or function} {call.phase}".rstrip()
             origins.setdefault(key, {})[place] = None
         else:
             left_out[call.name, call.why] += call.count

@@ -15,6 +15,7 @@ from opperf.domain.errors import InputError, unknown
 from opperf.domain.files.json_text import JsonDict, JsonObject, NotJSON, show, value_of
 from opperf.domain.message.requests import PHASES, Usage
 from opperf.domain.tensor import parse_dtype
+from opperf.domain.tensor_parallel import DIVISIONS
 
 #: How a name on the command line says that it is one.
 PREFIX = "config:"
@@ -26,12 +27,17 @@ LONGEST = 1 << 20
 LARGEST, MOST_LAYERS = 1 << 31, 1000
 #: Keys that mean the same in different models: what must be there, and what is divided.
 WIDTH = ("hidden_size", "d_model", "n_embd", "dim")
-DEPTH = ("num_hidden_layers", "n_layer", "num_layers", "encoder_layers", "decoder_layers", "n_layers")
-HEADS = ("num_attention_heads", "n_head", "num_heads", "n_heads")
+DEPTH = (
+    "num_hidden_layers", "n_layer", "num_layers", "encoder_layers", "decoder_layers", "n_layers", "num_single_layers",
+)  # fmt: skip
+HEADS = (
+    "num_attention_heads", "n_head", "num_heads", "n_heads", "encoder_attention_heads", "decoder_attention_heads",
+)  # fmt: skip
+HEAD_SIZES = ("head_dim", "d_kv")
 GROUPS = ("num_key_value_heads",)
 INNER = (
     "intermediate_size", "moe_intermediate_size", "shared_expert_intermediate_size", "ffn_dim", "n_inner", "d_ff",
-    "hidden_dim",
+    "hidden_dim", "encoder_ffn_dim", "decoder_ffn_dim",
 )  # fmt: skip
 VOCABULARY = ("vocab_size",)
 #: Numbers of words that mean something; one device need not have them.
@@ -152,21 +158,26 @@ def _check_sizes(path: Path, place: str, configuration: object) -> None:
 def divide(configuration: JsonObject, split: int, where: str) -> tuple[JsonDict, list[str]]:
     """Return the configuration of one of `split` devices, and what was assumed; raises `InputError`.
 
+    What modules are made of stays where they are divided once they are built.
+
     >>> divide({"hidden_size": 64, "num_attention_heads": 8, "num_key_value_heads": 2, "vocab_size": 100}, 4, "c")[0]
-    {'hidden_size': 64, 'num_attention_heads': 2, 'num_key_value_heads': 1, 'vocab_size': 25, 'head_dim': 8}
+    {'hidden_size': 64, 'num_attention_heads': 2, 'num_key_value_heads': 1, 'vocab_size': 25, 'head_dim': 16}
     """
     result: JsonDict = dict(configuration)
-    heads = next((key for key in HEADS if key in result), None)
+    modules = DIVISIONS.get(str(result.get("model_type")))
+    heads = [key for key in HEADS if key in result]
     width = next((result[key] for key in WIDTH if key in result), None)
-    if heads is None or width is None:
-        raise InputError(
-            f"{where}: `--split` needs heads to divide, and there is no `{HEADS[0]}`",
-            hint="leave out `--split`: only models of heads are divided",
-        )
-    if result.get("head_dim") is None:
-        result["head_dim"] = width // result[heads]
+    if modules is None:
+        if not heads or width is None:
+            raise InputError(
+                f"{where}: `--split` needs heads to divide, and there is no `{HEADS[0]}`",
+                hint=f"leave out `--split`: divided are models of heads, and {', '.join(DIVISIONS)}",
+            )
+        if all(result.get(key) is None for key in HEAD_SIZES):
+            result["head_dim"] = width // result[heads[0]]
+    later = {*heads, *(number for one in modules.values() for number in one.numbers)} if modules else ()
     notes, divided = [], []
-    for key in (heads, *GROUPS, *INNER, *VOCABULARY):
+    for key in (*heads, *GROUPS, *INNER, *VOCABULARY):
         size = result.get(key)
         if not isinstance(size, int):
             continue
@@ -175,16 +186,23 @@ def divide(configuration: JsonObject, split: int, where: str) -> tuple[JsonDict,
             notes.append(f"`{key}` is {size}, so {split // size} devices hold a copy of each")
             continue
         if size % split:
-            raise InputError(
-                f"{where}: `{key}` is {size}, which {split} devices cannot share", hint="`--split` a divisor of it"
-            )
-        result[key] = size // split
+            raise _refuse_share(where, key, size, split)
+        if key not in later:
+            result[key] = size // split
         divided.append(f"{key} {size} to {size // split}")
     result.update({key: None for key in WORDS if key in result})
     notes.insert(0, f"one of {split} devices: {', '.join(divided)}; what devices exchange is not in the suite")
     if any(key in result for key in ("num_local_experts", "num_experts", "n_routed_experts")):
         notes.append("each device holds a part of every expert")
+    notes += [f"each device has of {name}: {division.text}" for name, division in (modules or {}).items()]
     return result, notes
+
+
+def _refuse_share(where: str, key: str, size: int, split: int) -> InputError:
+    hint = "`--split` a divisor of it"
+    if key in VOCABULARY:
+        hint += f', or pad it, as servers do: write `"{key}": {size + -size % split}`'
+    return InputError(f"{where}: `{key}` is {size}, which {split} devices cannot share", hint=hint)
 
 
 def _one_layer(configuration: JsonObject) -> JsonDict:

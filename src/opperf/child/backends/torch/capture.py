@@ -10,13 +10,15 @@ which is the same in forward and backward.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 import torch
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from opperf.child.backends.torch.functions import Watch, parameters
 from opperf.child.backends.torch.modules import Modules, backward_node
@@ -33,6 +35,8 @@ FORMATS = {torch.contiguous_format: 0, torch.channels_last: 2, torch.channels_la
 
 #: Describes a tensor; raises `NoDescription`.
 Shape: TypeAlias = Callable[[torch.Tensor], TensorSpec]
+#: How many calls each is that is seen: more than one in a loop of which one turn stands for several.
+_times: ContextVar[int] = ContextVar("times", default=1)
 #: How often whole numbers are drawn to see whether an operator takes them: few of them may fit by chance.
 DRAWS = 3
 
@@ -47,11 +51,23 @@ def of_call(function: Callable[[], Any], shape: Shape | None = None) -> list[Cap
         for handle in (
             register_module_forward_pre_hook(recorder.modules.enter),
             register_module_forward_hook(recorder.modules.leave, always_call=True),
+            register_optimizer_step_pre_hook(recorder.enter_optimizer),
+            register_optimizer_step_post_hook(recorder.leave_optimizer),
         ):
             stack.callback(handle.remove)
         with Watch(recorder):
             function()
     return recorder.calls
+
+
+@contextmanager
+def repeated(times: int) -> Iterator[None]:
+    """Count each operator within as so many calls, and what computes its gradient too; none is seen of zero times."""
+    before = _times.set(times)
+    try:
+        yield
+    finally:
+        _times.reset(before)
 
 
 class Recorder:
@@ -61,27 +77,45 @@ class Recorder:
         self._shape = shape
         self.calls: list[CapturedCall] = []
         self.modules = Modules()
-        self._made_in: dict[int, str] = {}
+        self._in_optimizer = False
+        self._made_in: dict[int, tuple[str, int]] = {}
         self._nodes = {threading.get_ident(): torch.autograd._get_sequence_nr()}
 
     def __call__(self, path: str, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """Take one call, before it runs: it may change its inputs."""
-        if path.startswith(LABELS) or _only_watched(path):
+        if path.startswith(LABELS) or _only_watched(path) or not _times.get():
             return
         case, why = _case(path, func, args, kwargs, self._shape)
-        node, module = backward_node(), self.modules.here
+        node, module, times = backward_node(), self.modules.here, _times.get()
         again = node is not None and (bool(module) or _recomputes())
         if node is not None and not again:
-            module = self._made_in.get(node._sequence_nr(), "")
-        self._note_nodes(module)
+            module, times = self._made_in.get(node._sequence_nr(), ("", 1))
+        self._note_nodes(module, times)
         self.calls.append(
-            CapturedCall(path, case, why, module, backward=node is not None and not again, recomputed=again)
+            CapturedCall(
+                path,
+                case,
+                why,
+                module,
+                backward=node is not None and not again,
+                count=times,
+                recomputed=again,
+                optimizer=self._in_optimizer,
+            )
         )
 
-    def _note_nodes(self, module: str) -> None:
+    def enter_optimizer(self, *_: object) -> None:
+        """Note that an optimizer begins to update parameters."""
+        self._in_optimizer = True
+
+    def leave_optimizer(self, *_: object) -> None:
+        """Note that an optimizer has updated them."""
+        self._in_optimizer = False
+
+    def _note_nodes(self, module: str, times: int) -> None:
         """Note where nodes of the graph are made: right before their operator is called, several by one in place."""
         thread, nodes = threading.get_ident(), torch.autograd._get_sequence_nr()
-        self._made_in.update(dict.fromkeys(range(self._nodes.get(thread, nodes), nodes), module))
+        self._made_in.update(dict.fromkeys(range(self._nodes.get(thread, nodes), nodes), (module, times)))
         self._nodes[thread] = nodes
 
 

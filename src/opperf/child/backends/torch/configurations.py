@@ -7,39 +7,85 @@ nothing is downloaded.
 from __future__ import annotations
 
 import inspect
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 import torch
 
+from opperf.child.backends.torch import denoising, selective_scan, tensor_parallel
 from opperf.child.backends.torch.specs import DTYPES
 from opperf.domain.errors import InputError, unknown
 from opperf.domain.message.requests import Usage
+from opperf.domain.tensor_parallel import DIVISIONS
 
 Configuration: TypeAlias = Mapping[str, Any]
 #: Samples of sound in a second, for models that hear them.
 SAMPLES = 16_000
+#: What packages raise for sizes that do not fit together.
+WRONG_SIZES = (ValueError, TypeError, AttributeError, KeyError, ZeroDivisionError, AssertionError, RuntimeError)
 
 
-def load(configuration: Configuration, usage: Usage) -> Callable[[], Any]:
-    """Return a phase of a model as a function; raises `InputError` for one that there is not."""
+def load(configuration: Configuration, usage: Usage, note: Callable[[str], None]) -> Callable[[], Any]:
+    """Return a phase of a model as a function, to be followed by shapes alone; `note` takes what is assumed.
+
+    Raises `InputError` for a model or phase that there is not.
+    """
     os.environ["HF_HUB_OFFLINE"] = "1"
-    if "_class_name" in configuration:
-        return _denoising(configuration, usage)
-    model = _build(configuration, usage)
+    model = build(configuration, usage)
+    with selective_scan.shortened(model, lambda text: None):  # words before the one to decode
+        call = phase(model, usage, note)
+
+    def step() -> None:
+        with selective_scan.shortened(model, note):
+            call()
+
+    return step
+
+
+def build(configuration: Configuration, usage: Usage) -> Any:
+    """Return the model of a configuration, as one device has it; raises `InputError`."""
+    name = configuration["_class_name" if "_class_name" in configuration else "architectures"]
+    name = name[0] if isinstance(name, list) else name
+    make = _of_diffusers if "_class_name" in configuration else _of_transformers
+    dtype = usage.dtype or configuration.get("dtype") or configuration.get("torch_dtype") or "float32"
+    if dtype not in DTYPES:
+        raise InputError(f"no element type `{dtype}`", hint=f"known: {', '.join(DTYPES)}")
+    try:
+        with _default_dtype(DTYPES[dtype]):
+            return make(configuration, usage)
+    except InputError:
+        raise
+    except Exception as error:
+        # `Strict...` is of a package that checks types, and is not imported here.
+        if isinstance(error, WRONG_SIZES) or type(error).__name__.startswith("Strict"):
+            raise InputError(f"`{name}` cannot be built: {_headline(error)}", hint="look at the sizes") from error
+        raise
+
+
+def phase(model: Any, usage: Usage, note: Callable[[str], None]) -> Callable[[], Any]:
+    """Return a phase of a model as a function; raises `InputError` for one that it has not."""
     training = usage.phase == "train"
     model.train(training)
-    inputs = _inputs(model, usage)
+    inputs = _inputs(model, usage, note)
     if training:
-        return _training(model, inputs)
+        return _training(model, inputs, note)
     if usage.phase == "decode":
         return _decoding(model, inputs, usage)
-    return lambda: _without_graph(model, use_cache=_generates(model), **inputs)
+    cache = {"use_cache": True} if _generates(model) else {}
+    return lambda: _without_graph(model, **cache, **inputs)
 
 
-def _build(configuration: Configuration, usage: Usage) -> Any:
+def _of_diffusers(configuration: Configuration, usage: Usage) -> Any:
+    name = configuration["_class_name"]
+    if usage.phase == "decode" or usage.split > 1:
+        raise InputError(f"`{name}` is neither divided nor decoded", hint="`--phase prefill` is one step of denoising")
+    return denoising.build(configuration)
+
+
+def _of_transformers(configuration: Configuration, usage: Usage) -> Any:
     import transformers
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
@@ -48,28 +94,22 @@ def _build(configuration: Configuration, usage: Usage) -> Any:
     kind, name = values.pop("model_type"), configuration["architectures"][0]
     if kind not in CONFIG_MAPPING:
         raise unknown("model_type", kind, list(CONFIG_MAPPING.keys()), hint=_newer("transformers", transformers))
-    if usage.split > 1 and not hasattr(CONFIG_MAPPING[kind](), "head_dim"):
+    if usage.split > 1 and kind not in DIVISIONS and not hasattr(CONFIG_MAPPING[kind](), "head_dim"):
         raise InputError(
             f"`--split`: models of type `{kind}` derive the size of a head from the number of heads",
-            hint="only models whose configuration has `head_dim` are divided",
+            hint=f"divided are models whose configuration has `head_dim`, and {', '.join(DIVISIONS)}",
         )
     cls: Any = getattr(transformers, name, None)
     if not _is_model(cls, transformers.PreTrainedModel):
         names = [own for own in dir(transformers) if own.startswith(name[:4])]
         raise unknown("architecture", name, names, hint=_newer("transformers", transformers))
-    dtype = usage.dtype or values.get("dtype") or values.get("torch_dtype") or "float32"
-    if dtype not in DTYPES:
-        raise InputError(f"no element type `{dtype}`", hint=f"known: {', '.join(DTYPES)}")
-    try:
-        settings = CONFIG_MAPPING[kind](**values)
-        with _default_dtype(DTYPES[dtype]):
-            return cls._from_config(settings)
-    except (ValueError, TypeError, AttributeError, KeyError, ZeroDivisionError, AssertionError) as error:
-        raise InputError(f"`{name}` cannot be built: {_headline(error)}", hint="look at the sizes") from error
-    except Exception as error:
-        if type(error).__name__.startswith("Strict"):  # of a package that checks types, and is not imported here
-            raise InputError(f"`{name}` cannot be built: {_headline(error)}", hint="look at the sizes") from error
-        raise
+    settings = CONFIG_MAPPING[kind](**values)
+    if usage.split > 1 and (getattr(settings, "pad_token_id", None) or 0) >= getattr(settings, "vocab_size", math.inf):
+        settings.pad_token_id = None  # a word that another device has
+    model = cls._from_config(settings)
+    if usage.split > 1:
+        tensor_parallel.divide(model, DIVISIONS.get(kind, {}), usage.split)
+    return model
 
 
 def _is_model(value: Any, base: type) -> bool:
@@ -98,11 +138,15 @@ def _default_dtype(dtype: torch.dtype) -> Iterator[None]:
 def _generates(model: Any) -> bool:
     """Whether a model writes word by word, so that it has a cache to go on from."""
     name = type(model).__name__
+    if name in denoising.INPUTS:
+        return False
     return name.endswith(("ForCausalLM", "LMHeadModel")) or model.config.is_encoder_decoder
 
 
-def _inputs(model: Any, usage: Usage) -> dict[str, Any]:
+def _inputs(model: Any, usage: Usage, note: Callable[[str], None]) -> Mapping[str, Any]:
     """Return the inputs of a model: words, pictures or sound, and what it has written so far."""
+    if type(model).__name__ in denoising.INPUTS:
+        return denoising.inputs(model, usage.batch, next(model.parameters()).dtype, note)
     config, batch = model.config, usage.batch
     text = config.get_text_config() if hasattr(config, "get_text_config") else config
     words = getattr(text, "vocab_size", 1)
@@ -141,18 +185,28 @@ def _without_graph(model: Any, **inputs: Any) -> Any:
         return model(**inputs)
 
 
-def _training(model: Any, inputs: Mapping[str, Any]) -> Callable[[], Any]:
-    """Return a forward and its backward: of the model's own loss where it has one of words, else of a sum."""
+def _training(model: Any, inputs: Mapping[str, Any], note: Callable[[str], None]) -> Callable[[], Any]:
+    """Return a forward, its backward, and a step of AdamW with PyTorch's defaults.
+
+    The loss is the model's own where it has one of words, else a mean of squares.
+    """
     words = inputs.get("decoder_input_ids", inputs.get("input_ids"))
     has_loss = words is not None and type(model).__name__.endswith(
         ("ForCausalLM", "LMHeadModel", "ForMaskedLM", "ForConditionalGeneration")
     )
     labels = {"labels": words} if has_loss else {}
+    optimizer = torch.optim.AdamW(model.parameters())
+    kind = next(model.parameters()).dtype
+    note(
+        f"AdamW as PyTorch has it by default: one parameter after the other on a CPU (`foreach` and `fused` are off), "
+        f"with states of the parameters' {str(kind).removeprefix('torch.')}"
+    )
 
     def step() -> None:
-        model.zero_grad()
+        optimizer.zero_grad()
         out = model(**inputs, **labels)
-        (out["loss"] if labels else out[0].float().sum()).backward()
+        (out["loss"] if labels else out[0].float().square().mean()).backward()
+        optimizer.step()
 
     return step
 
@@ -173,31 +227,3 @@ def _decoding(model: Any, inputs: Mapping[str, Any], usage: Usage) -> Callable[[
     if "encoder_last_hidden_state" in start:
         step["encoder_outputs"] = (start["encoder_last_hidden_state"],)
     return lambda: _without_graph(model, use_cache=True, **step)
-
-
-def _denoising(configuration: Configuration, usage: Usage) -> Callable[[], Any]:
-    """Return one step of a diffusion model, which makes a noisy image less so."""
-    import diffusers
-
-    name = configuration["_class_name"]
-    if name != "UNet2DConditionModel":
-        raise InputError(f"no diffusion model `{name}`", hint="known: UNet2DConditionModel")
-    if usage.phase == "decode" or usage.split > 1:
-        raise InputError(f"`{name}` is neither divided nor decoded", hint="`--phase prefill` is one step of denoising")
-    dtype = DTYPES[usage.dtype or "float32"]
-    with _default_dtype(dtype):
-        model = diffusers.UNet2DConditionModel.from_config(dict(configuration))
-    model.train(usage.phase == "train")
-    size = model.config.sample_size
-    images = torch.rand(usage.batch, model.config.in_channels, size, size, dtype=dtype)
-    text = torch.rand(usage.batch, 77, model.config.cross_attention_dim, dtype=dtype)
-    scope: Callable[[], AbstractContextManager[object]] = nullcontext if usage.phase == "train" else torch.no_grad
-
-    def step() -> None:
-        with scope():
-            out = model(images, 10, encoder_hidden_states=text)[0]
-        if usage.phase == "train":
-            model.zero_grad()
-            out.float().square().mean().backward()
-
-    return step
