@@ -22,6 +22,7 @@ from opperf.domain.files.json_text import JsonObject, NotJSON, show, value_of
 from opperf.domain.files.text_file import distinct, read_json
 from opperf.domain.suite import LeftOut, Suite, SuiteCase
 from opperf.domain.tensor import ITEM_SIZES, TensorSpec
+from opperf.parent.sources.case_lists import serving_workloads
 
 LINE_HINT = 'write {"definition": "gemm_n4096_k4096", "workload": {"axes": {"M": 256}, "inputs": {}}} in each line'
 #: How many folders above the workloads may have a folder of definitions.
@@ -69,10 +70,10 @@ def read_workloads(path: Path, text: str) -> Suite:
             if name not in definitions:
                 definitions[name] = _definition(path, name)
             case = _case(definitions[name], workload)
-        if isinstance(case, Case):
-            cases[case, name] += 1
-        else:
+        if isinstance(case, str):
             left_out[name, case] += 1
+        else:
+            cases[case[0], ", ".join(filter(None, (name, case[1])))] += 1
     return Suite(
         path.stem,
         str(path),
@@ -106,27 +107,31 @@ def _definition(workloads: Path, name: str) -> JsonObject:
     )
 
 
-def _case(definition: JsonObject, workload: JsonObject) -> Case | str:
-    """Return the case of a workload, or the reason why there is none; raises `InputError` for axes without a number."""
+def _case(definition: JsonObject, workload: JsonObject) -> tuple[Case, str] | str:
+    """Return the case of a workload and what was assumed of it, or the reason why there is none.
+
+    Raises `InputError` for axes without a number.
+    """
     kind, inputs = definition.get("op_type"), definition["inputs"]
     meaning = next((one for one in MEANINGS if one.kind == kind and set(one.roles) == set(inputs)), None)
-    if meaning is None:
-        return f"no operator of opperf is known to be `{kind}` of {', '.join(inputs)}"
     axes = _axes(definition["axes"], workload.get("axes"))
-    arguments: dict[str, Argument] = {}
-    for name, role in meaning.roles.items():
-        place = inputs[name]
+    tensors: dict[str, TensorSpec] = {}
+    for name, place in inputs.items():
         if not isinstance(place, dict):
             raise InputError(f"the input `{name}` is {show(place)}, expected its `shape` and `dtype`")
-        if place.get("shape") is None:
-            arguments[role] = _scalar(name, workload.get("inputs"))
-            continue
-        if place.get("dtype") not in ITEM_SIZES:
-            return f"tensors of `{place.get('dtype')}`"
-        arguments[role] = TensorSpec(tuple(_size(axis, axes) for axis in place["shape"]), str(place["dtype"]))
-    tensors = {name: value for name, value in arguments.items() if isinstance(value, TensorSpec)}
-    attributes = {name: value for name, value in arguments.items() if name not in tensors}
-    return restrict(Case(meaning.operator, tensors, attributes))
+        if place.get("shape") is not None:
+            if place.get("dtype") not in ITEM_SIZES:
+                return f"tensors of `{place.get('dtype')}`"
+            tensors[name] = TensorSpec(tuple(_size(axis, axes) for axis in place["shape"]), str(place["dtype"]))
+    if meaning is None:
+        unknown = f"no operator of opperf is known to be `{kind}` of {', '.join(inputs)}"
+        return serving_workloads.case_of(kind, frozenset(inputs), tensors) or unknown
+    roles = meaning.roles
+    attributes: dict[str, Argument] = {
+        role: _scalar(name, workload.get("inputs")) for name, role in roles.items() if name not in tensors
+    }
+    operands = {roles[name]: tensor for name, tensor in tensors.items()}
+    return restrict(Case(meaning.operator, operands, attributes)), ""
 
 
 def _axes(axes: Mapping[str, Any], values: object) -> dict[str, object]:

@@ -25,8 +25,10 @@ def paged_attention(query: Any, key_cache: Any, value_cache: Any, page_table: An
 
 
 def variable_length_attention(query: Any, key: Any, value: Any, lengths: tuple[int, ...]) -> Any:
-    """Return the attention of one sequence after the other."""
+    """Return the attention of one sequence after the other; heads that share a key stand together."""
     results, start = [], 0
+    if key.shape[1] != query.shape[1]:
+        key, value = (np.repeat(tensor, query.shape[1] // tensor.shape[1], axis=1) for tensor in (key, value))
     for length in lengths:
         rows, keys, values = (tensor[start : start + length].swapaxes(0, 1) for tensor in (query, key, value))
         results.append(scaled_dot_product_attention(rows, keys, values, True).swapaxes(0, 1))

@@ -33,7 +33,9 @@ def paged_attention(query: Any, key_cache: Any, value_cache: Any, page_table: An
 
 
 def variable_length_attention(query: Any, key: Any, value: Any, mask: Any) -> Any:
-    """Return the attention of tokens to earlier ones of their own sequence."""
+    """Return the attention of tokens to earlier ones of their own sequence; heads that share a key stand together."""
+    if key.shape[1] != query.shape[1]:
+        key, value = (tf.repeat(tensor, query.shape[1] // tensor.shape[1], axis=1) for tensor in (key, value))
     query, key, value = (tf.transpose(tensor, (1, 0, 2)) for tensor in (query, key, value))
     return tf.transpose(attend(query, key, value, mask), (1, 0, 2))
 

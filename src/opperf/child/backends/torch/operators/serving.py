@@ -28,7 +28,10 @@ def paged_attention(query: Any, key_cache: Any, value_cache: Any, page_table: An
 def variable_length_attention(query: Any, key: Any, value: Any, lengths: tuple[int, ...]) -> Any:
     """Return the attention of one sequence after the other: nested tensors have no causal attention on a CPU."""
     parts = zip(*(tensor.transpose(0, 1).split(lengths, 1) for tensor in (query, key, value)))
-    results = [F.scaled_dot_product_attention(*(part[None] for part in each), is_causal=True)[0] for each in parts]
+    shares = {"enable_gqa": True} if query.shape[1] != key.shape[1] else {}
+    results = [
+        F.scaled_dot_product_attention(*(part[None] for part in each), is_causal=True, **shares)[0] for each in parts
+    ]
     return torch.cat(results, 1).transpose(0, 1)
 
 
