@@ -29,7 +29,7 @@ DENSE: dict[str, Any] = {
 }  # fmt: skip
 STATE_SPACE: dict[str, Any] = {
     "model_type": "mamba", "architectures": ["MambaForCausalLM"], "hidden_size": 8, "num_hidden_layers": 2,
-    "state_size": 4, "vocab_size": 32,
+    "intermediate_size": 16, "state_size": 4, "vocab_size": 32,
 }  # fmt: skip
 TRANSFORMER: dict[str, Any] = {
     "num_layers": 2, "num_attention_heads": 2, "attention_head_dim": 8, "sample_size": 8, "in_channels": 4,
@@ -78,7 +78,7 @@ def differing(configuration: dict[str, Any], usage: Usage) -> object:
     """Return what only one of both captures has, or how many calls there are in each phase, and what was said."""
     torch.manual_seed(0)
     notes: dict[str, None] = {}
-    run = configurations.phase(configurations.build(configuration, usage), usage, notes.setdefault)
+    run = configurations.phase(configurations.build(configuration, usage, notes.setdefault), usage, notes.setdefault)
     run()
     real = of_any_step(capture.of_call(run))
     shapes = of_any_step(abstract.of_call(lambda: configurations.load(configuration, usage, notes.setdefault)).calls)
@@ -92,7 +92,8 @@ def of_any_step(calls: Iterable[CapturedCall]) -> Counter[Any]:
     """Return how often there is a call of each kind, whatever step of a scan it is of."""
     counts: Counter[Any] = Counter()
     for (*call, case), count in counted(calls).items():
-        counts[(*call, INDEX.sub("'index': any", str(case)))] += count
+        kind = (*call, INDEX.sub("'index': any", str(case)))
+        counts[kind] += count
     return counts
 
 

@@ -221,5 +221,5 @@ def usage_of(phase: str, batch: int, context: int, dtype: str | None, split: int
             raise InputError(f"`{option} {value}`: expected {' or '.join(choices)}")
     for option, number in (("--batch", batch), ("--context", context), ("--split", split)):
         if not 1 <= number <= LARGEST:
-            raise InputError(f"`{option} {number}`: expected a whole number of 1 or more")
+            raise InputError(f"`{option} {number}`: expected a whole number from 1 to {LARGEST:,}")
     return Usage(phase, batch, context, None if dtype is None else parse_dtype(dtype), split, layers)

@@ -24,6 +24,10 @@ from opperf.domain.tensor_parallel import DIVISIONS
 Configuration: TypeAlias = Mapping[str, Any]
 #: Samples of sound in a second, for models that hear them.
 SAMPLES = 16_000
+#: Sizes that matter, by the names that most configurations have; packages fill in what a file leaves out.
+SIZES = ("vocab_size", "intermediate_size", "num_attention_heads", "num_key_value_heads")
+#: What weights may be that every operator takes.
+FLOATS = [name for name, dtype in DTYPES.items() if dtype.is_floating_point and dtype.itemsize > 1]
 #: What packages raise for sizes that do not fit together.
 WRONG_SIZES = (ValueError, TypeError, AttributeError, KeyError, ZeroDivisionError, AssertionError, RuntimeError)
 
@@ -34,7 +38,7 @@ def load(configuration: Configuration, usage: Usage, note: Callable[[str], None]
     Raises `InputError` for a model or phase that there is not.
     """
     os.environ["HF_HUB_OFFLINE"] = "1"
-    model = build(configuration, usage)
+    model = build(configuration, usage, note)
     with selective_scan.shortened(model, lambda text: None):  # words before the one to decode
         call = phase(model, usage, note)
 
@@ -45,23 +49,29 @@ def load(configuration: Configuration, usage: Usage, note: Callable[[str], None]
     return step
 
 
-def build(configuration: Configuration, usage: Usage) -> Any:
+def build(configuration: Configuration, usage: Usage, note: Callable[[str], None]) -> Any:
     """Return the model of a configuration, as one device has it; raises `InputError`."""
-    name = configuration["_class_name" if "_class_name" in configuration else "architectures"]
-    name = name[0] if isinstance(name, list) else name
-    make = _of_diffusers if "_class_name" in configuration else _of_transformers
-    dtype = usage.dtype or configuration.get("dtype") or configuration.get("torch_dtype") or "float32"
-    if dtype not in DTYPES:
-        raise InputError(f"no element type `{dtype}`", hint=f"known: {', '.join(DTYPES)}")
+    is_denoising = "_class_name" in configuration
+    name = configuration["_class_name"] if is_denoising else configuration["architectures"][0]
+    make = _of_diffusers if is_denoising else _of_transformers
+    dtype = str(usage.dtype or configuration.get("dtype") or configuration.get("torch_dtype") or "float32")
+    if dtype not in FLOATS:
+        raise InputError(f"no weights of `{dtype}`", hint=f"known: {', '.join(FLOATS)}; `--dtype bfloat16`")
+    with _blamed_on_sizes(f"`{name}` cannot be built"), _default_dtype(DTYPES[dtype]):
+        return make(configuration, usage, note)
+
+
+@contextmanager
+def _blamed_on_sizes(what: str) -> Iterator[None]:
+    """Raise `InputError` for what packages raise of sizes that do not fit together."""
     try:
-        with _default_dtype(DTYPES[dtype]):
-            return make(configuration, usage)
+        yield
     except InputError:
         raise
     except Exception as error:
         # `Strict...` is of a package that checks types, and is not imported here.
         if isinstance(error, WRONG_SIZES) or type(error).__name__.startswith("Strict"):
-            raise InputError(f"`{name}` cannot be built: {_headline(error)}", hint="look at the sizes") from error
+            raise InputError(f"{what}: {_headline(error)}", hint="look at the values in the file") from error
         raise
 
 
@@ -69,7 +79,8 @@ def phase(model: Any, usage: Usage, note: Callable[[str], None]) -> Callable[[],
     """Return a phase of a model as a function; raises `InputError` for one that it has not."""
     training = usage.phase == "train"
     model.train(training)
-    inputs = _inputs(model, usage, note)
+    with _blamed_on_sizes(f"`{type(model).__name__}` cannot be called"):
+        inputs = _inputs(model, usage, note)
     if training:
         return _training(model, inputs, note)
     if usage.phase == "decode":
@@ -78,14 +89,14 @@ def phase(model: Any, usage: Usage, note: Callable[[str], None]) -> Callable[[],
     return lambda: _without_graph(model, **cache, **inputs)
 
 
-def _of_diffusers(configuration: Configuration, usage: Usage) -> Any:
+def _of_diffusers(configuration: Configuration, usage: Usage, note: Callable[[str], None]) -> Any:
     name = configuration["_class_name"]
     if usage.phase == "decode" or usage.split > 1:
         raise InputError(f"`{name}` is neither divided nor decoded", hint="`--phase prefill` is one step of denoising")
     return denoising.build(configuration)
 
 
-def _of_transformers(configuration: Configuration, usage: Usage) -> Any:
+def _of_transformers(configuration: Configuration, usage: Usage, note: Callable[[str], None]) -> Any:
     import transformers
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
@@ -104,6 +115,10 @@ def _of_transformers(configuration: Configuration, usage: Usage) -> Any:
         names = [own for own in dir(transformers) if own.startswith(name[:4])]
         raise unknown("architecture", name, names, hint=_newer("transformers", transformers))
     settings = CONFIG_MAPPING[kind](**values)
+    sizes = {key: getattr(settings, key, None) for key in SIZES if settings.attribute_map.get(key, key) not in values}
+    absent = [f"{key} {size}" for key, size in sizes.items() if isinstance(size, int)]
+    if absent:
+        note(f"not in the file, so as {transformers.__name__} has it: {', '.join(absent)}")
     if usage.split > 1 and (getattr(settings, "pad_token_id", None) or 0) >= getattr(settings, "vocab_size", math.inf):
         settings.pad_token_id = None  # a word that another device has
     model = cls._from_config(settings)
@@ -121,8 +136,8 @@ def _newer(package: str, module: Any) -> str:
 
 
 def _headline(error: Exception) -> str:
-    text = str(error).strip()
-    return (text.splitlines()[0] if text else type(error).__name__)[:200]
+    text = " ".join(str(error).split())
+    return (f"no {text}" if isinstance(error, KeyError) else text or type(error).__name__)[:200]
 
 
 @contextmanager

@@ -31,7 +31,7 @@ def build(configuration: Mapping[str, Any]) -> Any:
 
 
 def inputs(model: Any, batch: int, dtype: torch.dtype, note: Callable[[str], None]) -> Inputs:
-    """Return what a step takes, and note which image and prompt that is."""
+    """Return the arguments of a step, and note which image and prompt that is."""
     values, text = INPUTS[type(model).__name__](model.config, batch, dtype)
     note(text)
     return {"return_dict": False, **values}
@@ -98,7 +98,7 @@ def _joint(sizes: Sizes, batch: int, dtype: torch.dtype) -> tuple[Inputs, str]:
     return {"hidden_states": image, **_prompt(sizes, batch, words, dtype)}, f"{text}, and a prompt of {words} words"
 
 
-def _packed(sizes: Sizes, batch: int, dtype: torch.dtype) -> tuple[Inputs, str]:
+def _patches(sizes: Sizes, batch: int, dtype: torch.dtype) -> tuple[Inputs, str]:
     places = (LATENT_EDGE // PACKED_EDGE) ** 2
     guidance = {"guidance": torch.rand(batch, dtype=dtype)} if sizes.guidance_embeds else {}
     values = {
@@ -126,5 +126,5 @@ INPUTS: Mapping[str, Callable[[Sizes, int, torch.dtype], tuple[Inputs, str]]] = 
     "DiTTransformer2DModel": _classified,
     "PixArtTransformer2DModel": _pixart,
     "SD3Transformer2DModel": _joint,
-    "FluxTransformer2DModel": _packed,
+    "FluxTransformer2DModel": _patches,
 }
