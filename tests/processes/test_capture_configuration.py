@@ -43,6 +43,7 @@ def test_what_the_package_does_not_know_is_one_message(command: Command, tmp_pat
     for changes, message in (
         ({"model_type": "berd"}, "no model_type `berd`\n\nhint: did you mean `bert`"),
         ({"architectures": ["os"]}, "no architecture `os`"),
+        ({"layer_norm_eps": "__import__('os')"}, "`BertForMaskedLM` cannot be built: Validation error for field"),
         ({"hidden_size": 767}, "`BertForMaskedLM` cannot be built: The hidden size (767) is not a multiple"),
     ):
         (tmp_path / "config.json").write_text(json.dumps({**known, **changes}))
@@ -116,9 +117,25 @@ def test_models_without_a_size_of_a_head_are_divided_in_their_modules(command: C
         done = command("capture", f"config:{WORKLOADS}/{workload}.json", *usage)
         assert done.returncode == 0, done.stderr
         assert "assumed: each device has of " in done.stderr
+        assert "not in the file" not in done.stderr
         found: dict[tuple[int, ...], int] = {}
         for entry in json.loads((tmp_path / f"{workload}.json").read_text())["cases"]:
             if entry["case"]["operator"] in ("torch:aten::mm.default", "torch:aten::addmm.default"):
                 shape = tuple(entry["case"]["inputs"]["mat2"]["shape"])
                 found[shape] = found.get(shape, 0) + entry["count"]
         assert found == products
+
+
+@pytest.mark.slow
+def test_a_diffusion_model_that_is_none_is_one_message(command: Command, tmp_path: Path) -> None:
+    known = json.loads((WORKLOADS / "diffusion.json").read_text())
+    for changes, message in (
+        ({"_class_name": "StableDiffusionPipeline"}, "known: UNet2DModel, UNet2DConditionModel, DiTTransformer2DModel"),
+        ({"sample_size": None}, "`UNet2DConditionModel` cannot be called: "),
+        ({"block_out_channels": [320, 641, 1280, 1280]}, "`UNet2DConditionModel` cannot be built: num_channels (641)"),
+    ):
+        (tmp_path / "config.json").write_text(json.dumps({**known, **changes}))
+        done = command("capture", f"config:{tmp_path}/config.json")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert message in done.stderr
+        assert "Traceback" not in done.stderr

@@ -30,7 +30,16 @@ class Division:
         'a part of the outputs of up, the inputs of down'
         """
         parts = {"outputs": self.columns, "inputs": self.rows, "elements": self.parameters}
-        return "a part of " + ", ".join(f"the {what} of {' and '.join(n)}" for what, n in parts.items() if n)
+        return "a part of " + ", ".join(f"the {what} of {_joined(names)}" for what, names in parts.items() if names)
+
+
+def _joined(names: tuple[str, ...]) -> str:
+    """Return names as a sentence has them.
+
+    >>> _joined(("query", "key", "value"))
+    'query, key and value'
+    """
+    return " and ".join((*[", ".join(names[:-1])] * (len(names) > 1), names[-1]))
 
 
 #: Attention of BERT and what came of it; its last layer is in another module.

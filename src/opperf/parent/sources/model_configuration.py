@@ -161,7 +161,7 @@ def divide(configuration: JsonObject, split: int, where: str) -> tuple[JsonDict,
     What modules are made of stays where they are divided once they are built.
 
     >>> divide({"hidden_size": 64, "num_attention_heads": 8, "num_key_value_heads": 2, "vocab_size": 100}, 4, "c")[0]
-    {'hidden_size': 64, 'num_attention_heads': 2, 'num_key_value_heads': 1, 'vocab_size': 25, 'head_dim': 16}
+    {'hidden_size': 64, 'num_attention_heads': 2, 'num_key_value_heads': 1, 'vocab_size': 25, 'head_dim': 8}
     """
     result: JsonDict = dict(configuration)
     modules = DIVISIONS.get(str(result.get("model_type")))

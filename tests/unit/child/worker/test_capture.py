@@ -59,12 +59,13 @@ def test_a_case_of_several_modules_names_each_once(code: Code, tmp_path: Path, m
         CapturedCall("add", add, module="Net.a"),
         CapturedCall("add", add),
         CapturedCall("add", add, module="Net.a"),
+        CapturedCall("add", add, optimizer=True),
     ]
     monkeypatch.setattr(NullBackend, "capture", lambda self, function: calls)
     suite = capture(NullBackend(Side("null")), code, tmp_path, NoCounters()).suite
     assert suite is not None
     (entry,) = suite.cases
-    assert (entry.count, entry.origin) == (3, "Net.a, step")
+    assert (entry.count, entry.origin) == (4, "Net.a, step, step optimizer")
 
 
 def test_a_gradient_without_an_operator_of_its_own_is_a_case_in_the_backward_direction(

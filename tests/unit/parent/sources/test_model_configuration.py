@@ -109,6 +109,32 @@ def test_a_file_that_is_too_long_is_not_read(tmp_path: Path) -> None:
         read(tmp_path / "missing.json", Usage())
 
 
+def test_modules_that_are_divided_once_they_are_built_keep_their_heads() -> None:
+    encoder = {"model_type": "bert", "hidden_size": 64, "num_attention_heads": 8, "intermediate_size": 96}
+    divided, notes = divide(encoder, 4, "c")
+    assert divided == {**encoder, "intermediate_size": 24}
+    sizes = "num_attention_heads 8 to 2, intermediate_size 96 to 24"
+    assert notes == [
+        f"one of 4 devices: {sizes}; what devices exchange is not in the suite",
+        "each device has of BertSelfAttention: a part of the outputs of query, key and value",
+        "each device has of BertSelfOutput: a part of the inputs of dense",
+    ]
+    speech = {"model_type": "whisper", "d_model": 64, "encoder_attention_heads": 8, "decoder_ffn_dim": 96}
+    assert divide(speech, 2, "c")[0] == {**speech, "decoder_ffn_dim": 48}
+    channels = {"model_type": "mamba", "hidden_size": 64, "intermediate_size": 128, "vocab_size": 100}
+    assert divide(channels, 2, "c")[0] == {**channels, "vocab_size": 50}
+    with pytest.raises(InputError, match="`encoder_attention_heads` is 8, which 3 devices cannot share"):
+        divide(speech, 3, "c")
+    with pytest.raises(InputError, match="`vocab_size` is 100, which 8 devices cannot share") as refusal:
+        divide(channels, 8, "c")
+    assert refusal.value.hint == '`--split` a divisor of it, or pad it, as servers do: write `"vocab_size": 104`'
+
+
+def test_a_size_of_a_head_in_the_file_stays() -> None:
+    configuration = {"model_type": "t5", "d_model": 64, "num_heads": 8, "d_kv": 16, "d_ff": 96}
+    assert divide(configuration, 2, "c")[0] == {**configuration, "num_heads": 4, "d_ff": 48}
+
+
 @pytest.mark.parametrize(
     ("split", "changes", "message"),
     [

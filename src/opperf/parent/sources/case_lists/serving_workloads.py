@@ -22,6 +22,8 @@ EQUAL = "sequences of equal length"
 TOP_P = 0.9
 SEVERAL = "several queries for each sequence to pages of a cache: no operator of opperf is that"
 
+TOO_MANY = f"over {MOST_LITERAL:,} sequences, of which no case holds the lengths"
+
 
 def case_of(kind: object, names: frozenset[str], tensors: Tensors) -> Answer | None:
     """Return the case of a workload of this type with these inputs; None for one that is not known here."""
@@ -52,7 +54,7 @@ def _paged(tensors: Tensors, query: TensorSpec, keys: TensorSpec, values: Tensor
     if query.shape[0] != sequences:
         return SEVERAL
     if sequences > MOST_LITERAL:
-        return f"{sequences:,} sequences, of which no case holds the lengths"
+        return TOO_MANY
     pages = max(1, -(-tensors["kv_indices"].shape[0] // max(1, sequences)))
     length = pages * keys.shape[1]
     return Case(
@@ -74,6 +76,8 @@ def _ragged(tensors: Tensors) -> Answer:
         return "more keys than queries of a sequence: no operator of opperf is that"
     if not 1 <= sequences <= tokens:
         return f"{sequences} sequences of {tokens} tokens together"
+    if sequences > MOST_LITERAL:
+        return TOO_MANY
     lengths = tuple(tokens // sequences + (place < tokens % sequences) for place in range(sequences))
     inputs = {"query": query, "key": key, "value": tensors["v"]}
     return Case("variable_length_attention", inputs, {"lengths": lengths}), EQUAL

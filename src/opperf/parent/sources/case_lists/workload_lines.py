@@ -23,6 +23,7 @@ from opperf.domain.files.text_file import distinct, read_json
 from opperf.domain.suite import LeftOut, Suite, SuiteCase
 from opperf.domain.tensor import ITEM_SIZES, TensorSpec
 from opperf.parent.sources.case_lists import serving_workloads
+from opperf.parent.sources.case_lists.call_text import MOST_ELEMENTS
 
 LINE_HINT = 'write {"definition": "gemm_n4096_k4096", "workload": {"axes": {"M": 256}, "inputs": {}}} in each line'
 #: How many folders above the workloads may have a folder of definitions.
@@ -123,6 +124,10 @@ def _case(definition: JsonObject, workload: JsonObject) -> tuple[Case, str] | st
             if place.get("dtype") not in ITEM_SIZES:
                 return f"tensors of `{place.get('dtype')}`"
             tensors[name] = TensorSpec(tuple(_size(axis, axes) for axis in place["shape"]), str(place["dtype"]))
+            if tensors[name].elements >= MOST_ELEMENTS:
+                raise InputError(
+                    f"the input `{name}` has {tensors[name].elements:,} elements, expected fewer than {MOST_ELEMENTS:,}"
+                )
     if meaning is None:
         unknown = f"no operator of opperf is known to be `{kind}` of {', '.join(inputs)}"
         return serving_workloads.case_of(kind, frozenset(inputs), tensors) or unknown

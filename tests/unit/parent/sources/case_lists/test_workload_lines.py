@@ -141,6 +141,7 @@ def test_workloads_that_no_case_holds_are_counted(change: dict[str, Any], reason
         (line(name="other"), r"gemm\.jsonl:1: no definition `other`"),
         (line("3"), r"gemm\.jsonl:1: the axis \"M\" is \"3\", expected a whole number"),
         (line(-3), r"gemm\.jsonl:1: shape \[-3, 8\]"),
+        (line(10**12), r"gemm\.jsonl:1: the input `A` has 8,000,000,000,000 elements, expected fewer than"),
     ],
 )
 def test_a_mistake_in_a_workload_is_told_with_its_line(text: str, message: str, folder: Path) -> None:
@@ -187,6 +188,8 @@ def test_sequences_one_after_the_other_share_their_tokens_equally(folder: Path) 
         (7, 4, 8), (7, 2, 8), (7, 2, 8),
     ]  # fmt: skip
     assert [one.reason[:36] for one in suite.left_out] == ["more keys than queries of a sequence"]
+    suite = read(serving_line(tokens=10**9, keys=10**9, edges=10**8), definition, folder)
+    assert [one.reason[:22] for one in suite.left_out] == ["over 65,536 sequences,"]
 
 
 def test_several_queries_for_each_sequence_are_left_out_and_one_for_each_is_not(folder: Path) -> None:
