@@ -15,6 +15,7 @@ __all__ = [
     "Bisection",
     "Case",
     "Comparisons",
+    "Contrast",
     "EnvironmentFailure",
     "Exploration",
     "Gate",
@@ -39,6 +40,7 @@ __all__ = [
     "bisect",
     "capture",
     "compare",
+    "contrast",
     "explore",
     "gate",
     "judge",
@@ -78,6 +80,7 @@ if TYPE_CHECKING:
     from opperf.parent.library.results import (
         Bisection,
         Comparisons,
+        Contrast,
         Exploration,
         Gate,
         Judgements,
@@ -90,7 +93,7 @@ if TYPE_CHECKING:
         Results,
         Suite,
     )
-    from opperf.parent.library.searches import bisect, explore
+    from opperf.parent.library.searches import bisect, contrast, explore
 
 #: The public names, by the module that they live in.
 _NAMES = {
@@ -112,10 +115,11 @@ _NAMES = {
     "parent.library.lookup": ("load", "operators"),
     "parent.library.measurements": ("compare", "gate", "noise", "run"),
     "parent.library.programs": ("capture", "profile", "replay"),
-    "parent.library.searches": ("bisect", "explore"),
+    "parent.library.searches": ("bisect", "contrast", "explore"),
     "parent.library.results": (
         "Bisection",
         "Comparisons",
+        "Contrast",
         "Exploration",
         "Gate",
         "Judgements",

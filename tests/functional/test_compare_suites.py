@@ -48,6 +48,19 @@ def test_modules_are_matched_by_place_and_what_one_suite_has_stands_alone(suites
     assert "all calls: " in done.out
 
 
+def test_by_group_a_row_has_the_calls_of_all_modules(suites: tuple[Path, Path]) -> None:
+    done = compare(suites, "--base", "null", "--processes", "1", "--by", "group", "--format", "csv")
+    assert done.code == 0, done.err
+    rows = [row.split(",") for row in done.out.splitlines()]
+    assert rows[0][:2] == ["module", "group"]
+    calls = {row[1]: dict(zip(rows[0], row, strict=True)) for row in rows[1:]}
+    assert {group: (row["before_calls"], row["after_calls"]) for group, row in calls.items()} == {
+        "elementwise": ("6", "5"),
+        "views": ("0", "1"),
+    }
+    assert calls["elementwise"]["module"] == ""
+
+
 def test_a_suite_beside_itself_is_the_same_exactly(suites: tuple[Path, Path]) -> None:
     output = suites[0].with_name("change.json")
     done = invoke("compare", "--suite", suites[0], "--with", suites[0], "--base", "null", "--output", output)

@@ -67,6 +67,34 @@ def test_the_page_says_what_made_it(whole: tuple[Done, Path]) -> None:
     assert "**by category**" in page
 
 
+def test_a_page_with_marks_keeps_what_stands_around_them(whole: tuple[Done, Path], here: Path) -> None:
+    (here / "seen.md").write_text(
+        "# What opperf saw\n\n<!-- opperf contrast -->\nold\n<!-- end of opperf contrast -->\n\nBelow.\n"
+    )
+    resume = ("--resume", whole[1] / "gaps.json", "--new", "null;slowdown=1.2", "--confirm", "1")
+    for _ in range(2):
+        done = invoke(*CONTRAST, *resume, "--markdown", "seen.md", "--output", "again.json", "--force")
+        assert done.code == 0, done.err
+    page = (here / "seen.md").read_text()
+    assert page.startswith("# What opperf saw\n\n<!-- opperf contrast -->\n### opperf contrast: null;slowdown=3")
+    assert page.endswith("\n<!-- end of opperf contrast -->\n\nBelow.\n")
+    assert page.count("### opperf contrast") == 1
+    assert "old" not in page
+
+
+def test_groups_sum_up_looks_and_confirmed_gaps(whole: tuple[Done, Path], here: Path) -> None:
+    resume = ("--resume", whole[1] / "gaps.json", "--new", "null;slowdown=1.2", "--confirm", "1", "--by", "group")
+    done = invoke(*CONTRAST, *resume, "--output", "groups.json")
+    assert done.code == 0, done.err
+    assert "by category" not in done.out
+    rows = {row["new"]: row for row in json.loads((here / "groups.json").read_text())["groups"]}
+    assert {new: (row["group"], row["cases"], row["slower"]) for new, row in rows.items()} == {
+        "null;slowdown=3": ("elementwise", 2, 1),
+        "null;slowdown=1.2": ("elementwise", 2, 0),
+    }
+    assert [rows[f"null;slowdown={factor}"]["ratio"] for factor in ("3", "1.2")] == pytest.approx([3, 1.2])
+
+
 def test_saved_gaps_are_results_of_a_comparison(whole: tuple[Done, Path]) -> None:
     done = invoke("show", whole[1] / "gaps.json", "--format", "csv")
     assert [row["verdict"] for row in csv.DictReader(io.StringIO(done.out))].count("slower") == 1
@@ -97,6 +125,15 @@ def test_an_operator_that_crashes_is_counted_and_the_others_are_compared() -> No
     assert "1 failed" in done.out
     assert "null:crash on null;slowdown=3: not measured: " in done.out
     assert "1 confirmed as slower" in done.out
+
+
+def test_what_only_one_side_has_is_skipped_on_whichever_side_it_lacks() -> None:
+    for sides in (("--base", "numpy", "--new", "null"), ("--base", "null", "--new", "numpy")):
+        done = invoke("contrast", "conv2d", *sides, "--size", "small", "--confirm", "0", "--format", "json")
+        assert done.code == 0, done.err
+        (lacking,) = json.loads(done.out)["comparisons"]
+        assert (lacking["status"], lacking["verdict"]) == ("skipped", "skipped")
+        assert "numpy has no `conv2d`" in lacking["reason"]
 
 
 def test_a_contrast_that_was_stopped_goes_on_from_its_results(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

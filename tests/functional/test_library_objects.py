@@ -36,7 +36,7 @@ ELSEWHERE = {
     "top": "an object is sliced",
     "strict": "the records say what failed",
     "dry_run": "nothing is asked before a call that Python can stop",
-    "markdown": "`Gate.to_markdown`",
+    "markdown": "`Gate.to_markdown`, `Contrast.to_markdown`",
     "junit": "the command writes it for a CI system",
     "github": "the command writes it for a CI system",
     "save_suite": "`Replay.suite`",
@@ -44,7 +44,7 @@ ELSEWHERE = {
     "plot": "`to_svg`",
     "database": "`add_to`",
     "read": "`opperf.load`",
-    "by": "`Results.groups`; an argument of `profile`",
+    "by": "`Results.groups`, `Comparisons.groups`; an argument of `profile`",
     "depth": "`Profile.modules`",
     "tokens": "`Profile.paces`",
     "replacement": "`compare` with the function measures it; the sum is the command's",
@@ -81,6 +81,7 @@ def suite() -> opperf.Suite:
 
 REPORTS: dict[str, Callable[[], Any]] = {
     "compare": lambda: opperf.compare("null:steady", base="null", new=["null", SLOWER]),
+    "contrast": lambda: opperf.contrast("exp", base="null", new=["null", "null;slowdown=3"], pairs=3),
     "gate": lambda: opperf.gate("null:steady", base="null", new=SLOWER),
     "noise": lambda: opperf.noise("null:steady", repeats=1, pairs=3),
     "operators": lambda: opperf.operators(category="softmax"),
@@ -95,7 +96,7 @@ def measured(kind: str) -> Any:
     return REPORTS[kind]()
 
 
-@pytest.mark.parametrize("kind", [*DOCUMENTS, "operators"])
+@pytest.mark.parametrize("kind", [*DOCUMENTS, "contrast", "operators"])
 def test_an_object_has_every_form(kind: str) -> None:
     report = measured(kind)
     assert repr(report).startswith(f"<opperf.{type(report).__name__}: ")
@@ -218,6 +219,28 @@ def test_a_comparison_says_which_side_is_slower() -> None:
     same, slower = measured("compare")
     assert [same.verdict.verdict, slower.verdict.verdict] == ["same", "slower"]
     assert slower.verdict.ratio == pytest.approx(1.5)
+
+
+def test_a_contrast_is_its_gaps_and_has_all_comparisons(here: Path) -> None:
+    contrast = measured("contrast")
+    assert [(gap.rank, gap.operator, round(gap.ratio, 2)) for gap in contrast] == [(1, "exp", 3.0)]
+    assert contrast[0].command.startswith("opperf compare exp --base null --new 'null;slowdown=3'")
+    assert [one.verdict.verdict for one in contrast.comparisons] == ["inconclusive", "slower"]
+    assert [(row.group, round(row.ratio, 2)) for row in contrast.groups()] == [("elementwise", 1), ("elementwise", 3)]
+    assert [(one.side, one.beyond) for one in contrast.categories()] == [("null;slowdown=3", 1), ("null", 0)]
+    contrast.save("saved.json")
+    assert [*opperf.load("saved.json")] == [*contrast.comparisons]
+
+
+def test_a_contrast_goes_on_from_what_it_kept(here: Path) -> None:
+    words: Any = {"base": "null", "new": "null;slowdown=3", "pairs": 3}
+    assert not [*opperf.contrast("exp", **words, confirm=0, output="k.json")]
+    with pytest.raises(opperf.InputError, match="already exists"):
+        opperf.contrast("exp", **words, output="k.json")
+    assert len(opperf.contrast("exp", **words, resume="k.json")) == 1
+    assert [one.name for one in here.iterdir() if "journal" in one.name] == []
+    with pytest.raises(opperf.InputError, match="`base` and `new`"):
+        opperf.contrast("exp", base="null", new=[])
 
 
 def test_results_are_compared_as_they_were_recorded(here: Path) -> None:

@@ -55,6 +55,7 @@ def compare(
     no_samples: Annotated[
         bool, typer.Option("--no-samples", help="Keep only verdicts, ratios and times, not what each pair said.")
     ] = False,
+    by: options.By = "operator",
     report: options.Report,
 ) -> None:
     """Compare two sides: slower, faster, the same or inconclusive.
@@ -64,7 +65,7 @@ def compare(
 
     Exit codes: 0 something was compared, 2 bad input, 3 something failed and nothing was compared.
     """
-    from opperf.domain.errors import way_out
+    from opperf.domain.errors import check_known, way_out
     from opperf.domain.units import plural
     from opperf.parent.cli.keeping import keep, lock_outputs, publish
     from opperf.parent.cli.options import command, inputs, wishes
@@ -75,10 +76,13 @@ def compare(
     from opperf.parent.measuring.session import Options
     from opperf.parent.planning.request import Request, checking, decisive
     from opperf.parent.reports.comparison import document
+    from opperf.parent.reports.comparison_groups import document as grouped
     from opperf.parent.reports.formats import check_format
+    from opperf.parent.reports.run_groups import GROUPINGS
     from opperf.parent.reports.suite_change import document as change_document
 
     check_format(report.format, checks=True)
+    check_known("grouping", by, GROUPINGS)
     read = [*inputs(operators, what), *(map(Path, operators or ()) if base is None and not new else ())]
     lock_outputs(report, [*read, second])
     which = checking(check, no_check=no_check)
@@ -100,7 +104,7 @@ def compare(
         result = suites.compare_suites(
             request, second, options_of_run, Bar(), base=base, new=new[0] if new else None, processes=processes
         )
-        deliver(change_document(result.change), report.format, report.output, "two suites")
+        deliver(change_document(result.change, by), report.format, report.output, "two suites")
         if result.cause is not None:
             raise way_out(result.cause)
         return
@@ -113,7 +117,8 @@ def compare(
         base=base,
         new=new or (),
     )
-    publish(comparison_run, document(comparison_run), report, plural(len(comparison_run.comparisons), "comparison"))
+    result_report = grouped(comparison_run) if by == "group" else document(comparison_run)
+    publish(comparison_run, result_report, report, plural(len(comparison_run.comparisons), "comparison"))
     keep(comparison_run, report)
     if cause is not None:
         raise way_out(cause)

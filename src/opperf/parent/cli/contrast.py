@@ -33,6 +33,7 @@ def contrast(
         Optional[Path], Option("FILE", "Continue an interrupted contrast from its file or journal.")
     ] = None,
     markdown: Annotated[Optional[Path], Option("FILE", "Write a Markdown report.")] = None,
+    by: options.By = "operator",
     top: options.Top = None,
     report: options.Report,
 ) -> None:
@@ -43,42 +44,40 @@ def contrast(
 
     Exit codes: 0 something was compared, 2 bad input, 3 something failed and nothing was compared.
     """
-    from opperf.domain.errors import way_out
-    from opperf.domain.files.destination import write_text
+    from opperf.domain.errors import check_known, way_out
     from opperf.domain.units import plural
     from opperf.parent.cli.keeping import keep, lock_outputs, publish
     from opperf.parent.cli.options import Keeping, command, inputs
     from opperf.parent.cli.output import FILE
-    from opperf.parent.cli.places import check_report
+    from opperf.parent.cli.places import check_report, write_in_page
     from opperf.parent.cli.progress import Bar
     from opperf.parent.commands import contrast as contrasts
     from opperf.parent.planning.request import Request, checking
     from opperf.parent.reports import render
     from opperf.parent.reports.contrast import document
     from opperf.parent.reports.formats import check_format
-    from opperf.parent.store.journal import journal_of
+    from opperf.parent.reports.run_groups import GROUPINGS
 
     check_format(report.format)
+    check_known("grouping", by, GROUPINGS)
     read = inputs(operators, what)
     lock_outputs(report, read, Keeping(resume=resume))
     check_report(markdown, "opperf", force=report.force, inputs=read)
     output = report.output or resume
-    journal = None if output is None else output if output.suffix == ".journal" else journal_of(output)
-    order = contrasts.Order(contrasting, journal, resume, report.labels, command())
+    order = contrasts.Order(contrasting, output, resume, report.labels, command())
     request = Request(what, how=how, jobs=jobs, check=checking(check, no_check=no_check))
     bar = Bar()
     run, cause = contrasts.contrast(operators or (), request, order, bar, base=base, new=new or ())
-    result = document(run, contrasting.factor, top)
+    result = document(run, contrasting.factor, top, by)
     publish(run, result, report, plural(len(run.comparisons), "comparison"), output)
     if markdown is not None:
-        write_text(markdown, render(result, "md", width=FILE.width, color=FILE.color))
+        write_in_page(markdown, render(result, "md", width=FILE.width, color=FILE.color))
     keep(run, report)
     if cause is not None:
         if output is not None:
             bar.note(f"stopped; continue with `--resume {output}`")
         raise way_out(cause)
-    if journal is not None:
-        journal.unlink(missing_ok=True)
+    order.drop_journal()
     kinds = {one.verdict.verdict for one in run.comparisons}
     if "failed" in kinds and kinds <= {"failed", "skipped"}:
         raise typer.Exit(3)

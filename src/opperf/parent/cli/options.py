@@ -45,6 +45,9 @@ Html = Annotated[Optional[Path], Option("FILE", "Write a page with charts and ta
 Plot = Annotated[Optional[Path], Option("FILE", "Write the charts to this file, as SVG.")]
 Force = Annotated[bool, Option("", "Overwrite existing files.")]
 Top = Annotated[Optional[int], typer.Option(metavar="N", min=1, help="Maximum number of rows to print.")]
+By = Annotated[
+    str, typer.Option(metavar="operator|group", help="Print a row for each case, or for each group of operators.")
+]
 SaveSuite = Annotated[
     Optional[Path], Option("FILE", "Write the cases to a suite file, for `run`, `compare` and `gate`.")
 ]

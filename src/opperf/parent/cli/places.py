@@ -10,11 +10,14 @@ from pathlib import Path
 import typer
 
 from opperf.domain.errors import HarnessError, InputError
-from opperf.domain.files.destination import explain_errors, is_regular
+from opperf.domain.files.destination import explain_errors, is_regular, write_text
+from opperf.domain.files.text_file import read_text
 from opperf.parent.workers.passwords import own_command
 
 #: The mark of a report stands within this many bytes from the start.
 MARK_WITHIN = 100
+#: A page keeps what stands around these lines, and gets the report between them.
+PAGE_MARKS = ("<!-- opperf contrast -->\n", "<!-- end of opperf contrast -->\n")
 #: What the running command holds.
 _locks = ExitStack()
 
@@ -40,6 +43,15 @@ def check_report(place: Path | None, mark: str, *, force: bool, inputs: Iterable
             hint="overwrite it with `--force`, or name another file",
             slug="output_exists",
         )
+
+
+def write_in_page(place: Path, report: str) -> None:
+    """Write a report between the marks of a page that has them, else in place of the whole file."""
+    begin, end = PAGE_MARKS
+    page = read_text(place) if place.exists() and is_regular(place) else ""
+    before, first_mark, rest = page.partition(begin)
+    _, last_mark, after = rest.partition(end)
+    write_text(place, f"{before}{begin}{report}{end}{after}" if first_mark and last_mark else report)
 
 
 def take_output(

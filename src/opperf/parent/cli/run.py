@@ -57,10 +57,7 @@ def run(
     ] = None,
     keeping: options.Keeping,
     report: options.Report,
-    by: Annotated[
-        str,
-        typer.Option(metavar="operator|group", help="Print a row for each case, or for each group of operators."),
-    ] = "operator",
+    by: options.By = "operator",
     top: Annotated[
         Optional[int],
         typer.Option(metavar="N", min=1, help="Maximum number of rows to print. Suites list the most expensive first."),

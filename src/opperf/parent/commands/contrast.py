@@ -48,13 +48,23 @@ Key: TypeAlias = tuple[object, ...]
 
 @dataclass(frozen=True)
 class Order:
-    """What stands out, and what else to do."""
+    """What stands out, where results go, and those of an interrupted contrast to go on from."""
 
     search: Contrasting = field(default_factory=Contrasting)
-    journal: Path | None = None
+    output: Path | None = None
     resume: Path | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     command: Sequence[str] = ()
+
+    @property
+    def journal(self) -> Path | None:
+        """The journal beside the results."""
+        return None if self.output is None else _journal_of(self.output)
+
+    def drop_journal(self) -> None:
+        """Remove the journal of a contrast that is finished and kept."""
+        if self.journal is not None:
+            self.journal.unlink(missing_ok=True)
 
     def rule(self) -> Rule:
         """Return the rule that confirms; raises `InputError` for options that mean nothing."""
@@ -216,12 +226,15 @@ def _is_sure(contest: Contest) -> bool:
 def _look(contest: Contest) -> Comparison:
     """Return the comparison of a case that was looked at."""
     comparison = outcome(contest)
+    if contest.absent:  # on whichever side: a contrast is of what both have
+        return replace(comparison, status="skipped", verdict=replace(comparison.verdict, verdict="skipped"))
     if comparison.status != "ok":
         return comparison
     if look_ratio(comparison) is None:
         return replace(comparison, verdict=replace(comparison.verdict, settle="look again on a quieter machine"))
     verdict = Verdict("inconclusive", None, None, "one brief look", LOOKS, "confirm it with `opperf compare`")
-    return replace(comparison, verdict=verdict)
+    base, new = contest.stage1[-1].levels or (None, None)
+    return replace(comparison, verdict=verdict, base_time=base, new_time=new)
 
 
 def _key(contest: Contest) -> Key:
@@ -230,6 +243,10 @@ def _key(contest: Contest) -> Key:
 
 def _key_of(comparison: Comparison) -> Key:
     return comparison.case.id, comparison.direction, comparison.base.key, comparison.new.key
+
+
+def _journal_of(path: Path) -> Path:
+    return path if path.suffix == ".journal" else journal_of(path)
 
 
 def _parts(contests: Sequence[Contest], size: int) -> Iterator[Sequence[Contest]]:
@@ -245,7 +262,7 @@ def read_earlier(path: Path) -> dict[Key, Comparison]:
 
     Raises `InputError` for a file that is neither.
     """
-    journal = path if path.suffix == ".journal" else journal_of(path)
+    journal = _journal_of(path)
     comparisons: dict[Key, Comparison] = {}
     if path != journal and (path.exists() or not journal.exists()):
         document = read_document(path)

@@ -77,7 +77,7 @@ class SuiteChange:
     @property
     def whole(self) -> Row:
         """All calls of both suites."""
-        return Row("", "", _sum(row.before for row in self.rows), _sum(row.after for row in self.rows))
+        return Row("", "", *_sums(self.rows))
 
     def to_json(self) -> dict[str, object]:
         """Return the document: the run, and what its records amount to."""
@@ -89,6 +89,19 @@ class SuiteChange:
             "rows": [row.to_json() for row in self.rows],
         }
         return {**self.run.to_json(), "suite_change": change}
+
+
+def by_group(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """Return the sums of all modules, by group, the largest differences first."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row.group, []).append(row)
+    sums = (Row("", name, *_sums(several)) for name, several in groups.items())
+    return tuple(sorted(sums, key=lambda row: -abs(row.difference)))
+
+
+def _sums(rows: Sequence[Row]) -> tuple[Part, Part]:
+    return _sum(row.before for row in rows), _sum(row.after for row in rows)
 
 
 def _sum(parts: Iterable[Part]) -> Part:

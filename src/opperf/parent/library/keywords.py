@@ -24,6 +24,15 @@ class Bisecting(TypedDict, total=False):
     metric: str
 
 
+class Contrasting(TypedDict, total=False):
+    """How far sides must be apart at a brief look to be measured again, and how many of those are."""
+
+    pairs: int
+    tolerance: float | str
+    factor: float
+    confirm: int
+
+
 class Deciding(TypedDict, total=False):
     """When a comparison is decided, whether to add pairs until it is, and how long each takes samples."""
 
@@ -153,6 +162,13 @@ class CompareOptions(What, Deciding, How, OnFleet, total=False):
 
     jobs: int | str
     metric: str
+    check: bool | str | None
+
+
+class ContrastOptions(What, Contrasting, How, total=False):
+    """The options of `contrast`."""
+
+    jobs: int | str
     check: bool | str | None
 
 

@@ -30,9 +30,12 @@ from opperf.parent.documents.floor import Floor, NoiseRun
 from opperf.parent.documents.judgement import Finding, Judgement
 from opperf.parent.documents.trace import Replay as ReplayDocument
 from opperf.parent.documents.trace import ReplayedCase
+from opperf.parent.reports import contrast as contrasts
 from opperf.parent.reports import gate as gates
 from opperf.parent.reports import profile_change, render, report_of
 from opperf.parent.reports import suite as suites
+from opperf.parent.reports.comparison_groups import ComparedGroup, compared_groups
+from opperf.parent.reports.contrast import Gap, Share
 from opperf.parent.reports.document import Document
 from opperf.parent.reports.run_groups import GroupRow, group_rows
 
@@ -181,10 +184,41 @@ class Comparisons(Measured, Report[Comparison]):
         super().__init__(document.comparisons, report_of(document))
         self.run, self._result = document.run, document
 
+    def groups(self) -> Sequence[ComparedGroup]:
+        """Return a row for each group of operators, all calls of a suite counted, the largest ratio first."""
+        return compared_groups(self)
+
     def _summary(self) -> str:
         from opperf.parent.reports.comparison import tally
 
         return tally(self)
+
+
+class Contrast(Measured, Report[Gap]):
+    """The gaps that were confirmed, the largest first; `comparisons` are of all cases, most of them one brief look.
+
+    A file of it is loaded as `Comparisons`.
+    """
+
+    def __init__(self, document: ComparisonRun, factor: float) -> None:
+        super().__init__(contrasts.gaps(document), contrasts.document(document, factor))
+        self.run, self.comparisons, self._result = document.run, document.comparisons, document
+        self._categories, self._gaps = contrasts.categories(document, factor), contrasts.gaps_document(document)
+
+    def to_csv(self) -> str:
+        """Return one row for each gap, in full precision."""
+        return render(self._gaps, "csv")
+
+    def categories(self) -> Sequence[Share]:
+        """Return the ratios of each category of the catalog, the largest median first."""
+        return self._categories
+
+    def groups(self) -> Sequence[ComparedGroup]:
+        """Return a row for each group of operators, the largest ratio first."""
+        return compared_groups(self.comparisons)
+
+    def _summary(self) -> str:
+        return f"{_count(len(self), 'gap')} in {_count(len(self.comparisons), 'comparison')}"
 
 
 class Gate(Measured, Report[Finding]):

@@ -1,26 +1,28 @@
-"""Look for what is slow: shapes with cliffs, and builds that made an operator slower."""
+"""Look for what is slow: shapes with cliffs, frameworks that are behind, and builds that made an operator slower."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from opperf.parent.commands import contrast as contrasting
 from opperf.parent.commands.bisect import bisect as bisecting
 from opperf.parent.commands.explore import explore as exploring
-from opperf.parent.library.arguments import names_of, progress_of, request_of
+from opperf.parent.library.arguments import as_list, hold, keep, names_of, progress_of, request_of, side_text
 from opperf.parent.library.options import Operator, with_options
-from opperf.parent.library.results import Bisection, Exploration
+from opperf.parent.library.results import Bisection, Contrast, Exploration
 from opperf.parent.planning import request as requests
 from opperf.parent.planning.request import Request
 from opperf.parent.sources.option import Only, group_of
-from opperf.parent.sources.options import Bisecting, Exploring, How, Judging, What, Where
+from opperf.parent.sources.options import Bisecting, Contrasting, Exploring, How, Judging, What, Where
 from opperf.parent.workers.passwords import own_command
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from opperf.parent.library.keywords import BisectOptions, ExploreOptions
+    from opperf.parent.library.keywords import BisectOptions, ContrastOptions, ExploreOptions
 
 
 @with_options(
@@ -68,3 +70,48 @@ def bisect(
     if cause is not None:
         raise cause
     return Bisection(result)
+
+
+@with_options(What, Contrasting, How, Annotated[Request, Only("jobs", "check")])
+def contrast(
+    operators: Operator | Sequence[Operator] | None = None,
+    *,
+    base: Operator,
+    new: Operator | Sequence[Operator],
+    framework: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    output: str | Path | None = None,
+    resume: str | Path | None = None,
+    force: bool = False,
+    progress: bool = False,
+    **options: Unpack[ContrastOptions],
+) -> Contrast:
+    """Find the operators in which `new` is far behind `base`: of all that both have, unless some are named.
+
+    Sides are those of `compare`. With `output` each look and each confirmed gap is kept in a journal, from which
+    `resume` goes on. Raises `InputError` for bad input.
+
+    >>> import opperf
+    >>> gaps = opperf.contrast("exp", base="null", new="null;slowdown=3")
+    >>> [(gap.rank, gap.operator, round(gap.ratio, 1)) for gap in gaps]
+    [(1, 'exp', 3.0)]
+    """
+    search, keeping = group_of(Contrasting, options), keep(output, resume, labels, keep_samples=True)
+    order = contrasting.Order(search, keeping.output, keeping.resume, keeping.labels, own_command())
+    sides = [side_text(side, framework) for side in as_list(new)]
+    with hold(keeping, force=force):
+        document, cause = contrasting.contrast(
+            names_of(operators),
+            request_of(options),
+            order,
+            progress_of(progress),
+            base=side_text(base, framework),
+            new=sides,
+        )
+        if cause is not None:
+            raise cause
+        result = Contrast(document, search.factor)
+        if keeping.output is not None:
+            result.save(keeping.output)
+            order.drop_journal()
+    return result

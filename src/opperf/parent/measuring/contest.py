@@ -33,7 +33,8 @@ from opperf.parent.workers.rounds import LONG_TURN
 class Contest:
     """One case in a direction on two sides, and its pairs so far.
 
-    `seconds` is what they took, with their share of starting the children; `planned` is how many there are at most.
+    `absent`: a side has no such operator. `seconds` is what they took, with their share of starting the children;
+    `planned` is how many there are at most.
     `first_only`: the verdict comes from the first stage although a second was started. Where the `metric` is exact,
     `counts` decide, and of instructions `time` is the verdict on the first stage.
     """
@@ -51,6 +52,7 @@ class Contest:
     floor: Floor | None = None
     failure: str | None = None
     skipped: bool = False
+    absent: bool = False
     verdict: Verdict | None = None
     first_only: bool = False
     metric: str = "time"
@@ -102,7 +104,8 @@ class Contest:
         """Keep why it cannot be measured; `turn` is the side that said so."""
         self.failure = str(error).partition("\n")[0]
         # What the base cannot do has nothing to be compared with; what only the new side cannot do has failed.
-        self.skipped = isinstance(error, OperatorFailure) and error.skipped and turn == 0
+        self.absent = isinstance(error, OperatorFailure) and error.skipped
+        self.skipped = self.absent and turn == 0
 
     @property
     def count_ratios(self) -> list[float]:

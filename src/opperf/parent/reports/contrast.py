@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from opperf import __version__
 from opperf.catalog import catalog
@@ -13,6 +14,7 @@ from opperf.domain.stats.order import median
 from opperf.domain.units import format_ratios, format_seconds, plural
 from opperf.parent.documents.comparison import Comparison, ComparisonRun
 from opperf.parent.documents.tolerances import TOLERANCE
+from opperf.parent.reports.comparison_groups import LEGEND, groups_json, groups_table
 from opperf.parent.reports.comparison_rows import sides_of
 from opperf.parent.reports.document import Block, Code, Column, Document, Note, Section, table
 from opperf.parent.reports.machine import crowds, machine_lines
@@ -32,6 +34,26 @@ class Gap:
     rank: int
     comparison: Comparison
 
+    @property
+    def operator(self) -> str:
+        """The name of the operator."""
+        return common_subject(self.comparison)
+
+    @property
+    def category(self) -> str:
+        """The category that the catalog has it in."""
+        return category(self.comparison)
+
+    @property
+    def ratio(self) -> float | None:
+        """New over base, of the pairs that confirmed it."""
+        return self.comparison.ratio
+
+    @property
+    def command(self) -> str | None:
+        """The command that measures it alone, None where a command line cannot write it."""
+        return compare_command(self.comparison, TOLERANCE)
+
 
 @dataclass(frozen=True)
 class Share:
@@ -43,25 +65,36 @@ class Share:
     beyond: int
 
 
-def document(run: ComparisonRun, factor: float, top: int | None = None) -> Document:
-    """Return the report: gaps, categories by a `factor`, and the command of each gap."""
-    gaps = ranked(run)
-    rows = [Gap(rank, one) for rank, one in enumerate(gaps, 1)]
-    blocks: list[Block] = [table(_columns(), rows, top=top)] if rows else []
-    shares = categories(run, factor)
-    blocks += [Section("by category", [table(_CATEGORIES, shares)])] if shares else []
-    commands = [line for one in gaps[:top] if (line := _command(one)) is not None]
-    blocks += [Section("commands", [Code(commands)])] if commands else []
+def document(run: ComparisonRun, factor: float, top: int | None = None, by: str = "operator") -> Document:
+    """Return the report: gaps, categories by a `factor`, and the command of each gap; or a row for each group."""
+    blocks: list[Block] = [groups_table(run, top), LEGEND] if by == "group" else [*_gap_blocks(run, factor, top)]
     failures = [*_failures(run)]
     blocks += [Section("failed", failures)] if failures else []
     summary = [*_summary(run, factor)]
     blocks += [Note(line) for line in (*summary, *crowds(run.run))]
     return Document(
-        *("opperf contrast", blocks, run.to_json),
+        *("opperf contrast", blocks, partial(groups_json, run) if by == "group" else run.to_json),
         summary=" ".join(summary),
         started=run.run.started,
         page=lambda: Document("", [*_made_by(run), *blocks], heading=f"opperf contrast: {_sides(run)}"),
     )
+
+
+def _gap_blocks(run: ComparisonRun, factor: float, top: int | None) -> Iterator[Block]:
+    confirmed = gaps(run)
+    if confirmed:
+        yield table(_columns(), confirmed, top=top)
+    shares = categories(run, factor)
+    if shares:
+        yield Section("by category", [table(_CATEGORIES, shares)])
+    commands = [gap.command for gap in confirmed[:top] if gap.command is not None]
+    if commands:
+        yield Section("commands", [Code(commands)])
+
+
+def gaps_document(run: ComparisonRun) -> Document:
+    """Return the report of the gaps alone."""
+    return Document("opperf contrast", [table(_columns(), gaps(run))], run.to_json)
 
 
 def look_ratio(comparison: Comparison) -> float | None:
@@ -90,10 +123,11 @@ def _made_by(run: ComparisonRun) -> Iterator[Block]:
     yield from map(Note, machine_lines(run.run.machine))
 
 
-def ranked(run: ComparisonRun) -> list[Comparison]:
+def gaps(run: ComparisonRun) -> list[Gap]:
     """Return the confirmed gaps, the largest first."""
     slower = [one for one in run.comparisons if one.verdict.verdict == "slower" and one.ratio is not None]
-    return sorted(slower, key=lambda one: -(one.ratio or 0.0))
+    ranked = sorted(slower, key=lambda one: -(one.ratio or 0.0))
+    return [Gap(rank, one) for rank, one in enumerate(ranked, 1)]
 
 
 def categories(run: ComparisonRun, factor: float) -> list[Share]:
@@ -123,10 +157,6 @@ def _failures(run: ComparisonRun) -> Iterator[Note]:
         yield Note(f"{len(failed) - MOST_FAILURES} more (`--format json` has all)")
 
 
-def _command(comparison: Comparison) -> str | None:
-    return compare_command(comparison, TOLERANCE)
-
-
 def _ratio(ratio: float | None) -> str:
     return "" if ratio is None else f"{ratio:.3g}"
 
@@ -139,8 +169,8 @@ def _columns() -> tuple[Column[Gap], ...]:
     return (
         Column("rank", "#", lambda gap: gap.rank, align="right"),
         Column("case_id", None, _read(lambda one: one.case.id)),
-        Column("operator", "operator", _read(common_subject), least=10, names=True),
-        Column("category", "category", _read(category), rank=3),
+        Column("operator", "operator", lambda gap: gap.operator, least=10, names=True),
+        Column("category", "category", lambda gap: gap.category, rank=3),
         Column("direction", "direction", _read(lambda one: one.direction), least=8, presence="varied", names=True),
         Column("inputs", None, _read(lambda one: case_text(one.case))),
         Column(None, "inputs", _read(lambda one: short_text(one.case)), least=14, lines=6),
@@ -150,12 +180,12 @@ def _columns() -> tuple[Column[Gap], ...]:
         Column("new_version", "new version", _read(lambda one: one.new_version), presence="varied", rank=0),
         Column("base_time_s", "base time", _read(lambda one: one.base_time), format_seconds, align="right"),
         Column("new_time_s", "new time", _read(lambda one: one.new_time), format_seconds, align="right"),
-        Column("ratio", "ratio", _read(lambda one: one.ratio), _ratio, align="right"),
+        Column("ratio", "ratio", lambda gap: gap.ratio, _ratio, align="right"),
         Column("ratio_low", None, _read(lambda one: one.interval and one.interval[0])),
         Column("ratio_high", None, _read(lambda one: one.interval and one.interval[1])),
         Column(None, "interval", _read(lambda one: one.interval), format_ratios, rank=2),
         Column("pairs", "pairs", _read(lambda one: one.verdict.pairs), rank=1),
-        Column("command", None, _read(_command)),
+        Column("command", None, lambda gap: gap.command),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from opperf.domain.units import format_ratios, format_seconds, plural
-from opperf.parent.documents.suite_change import Part, Row, SuiteChange
+from opperf.parent.documents.suite_change import Part, Row, SuiteChange, by_group
 from opperf.parent.reports.document import Block, Column, Document, Legend, Note, table
 
 LEGEND = Legend(
@@ -44,10 +44,11 @@ def _signed(seconds: float) -> str:
     return f"{'-' if seconds < 0 else '+'}{format_seconds(abs(seconds))}" if seconds else "0 s"
 
 
-def document(change: SuiteChange) -> Document:
-    """Return the report."""
+def document(change: SuiteChange, by: str = "operator") -> Document:
+    """Return the report; with `group` a row has all modules."""
     text = summary(change)
-    blocks: list[Block] = [table(COLUMNS, change.rows), Note(text), LEGEND, *map(Note, unmeasured(change))]
+    rows = by_group(change.rows) if by == "group" else change.rows
+    blocks: list[Block] = [table(COLUMNS, rows), Note(text), LEGEND, *map(Note, unmeasured(change))]
     if change.interval is None:
         blocks.append(Note("no interval: it needs three processes that measured every case (`--processes 3`)"))
     return Document("opperf compare", blocks, change.to_json, summary=text, started=change.run.started)
