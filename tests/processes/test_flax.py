@@ -9,6 +9,8 @@ import pytest
 from tests.conformance.conftest import XLA_FLAGS
 from tests.functional.conftest import invoke
 
+import opperf
+
 SCRIPT = Path(__file__).with_name("flax_models.py")
 #: Trains a model of nnx, whose state is outside of the step.
 STEP = """
@@ -64,6 +66,13 @@ def test_operators_of_compiled_flax_programs_are_told_by_their_modules() -> None
     # XLA joins what is small: a gradient may be part of its neighbour's instruction, and is that module's then.
     assert told >= {(module, False) for module in modules}
     assert {module.partition(".")[0] for module, backward in told if backward} >= {"Linen", "Nnx"}
+
+    (file,) = Path("out").glob("*.json")
+    profile = opperf.load(file)
+    assert isinstance(profile, opperf.Profile)
+    tree = {row.name: row for row in profile.modules(3)}
+    assert (tree["Nnx.blocks.*"].modules, tree["Nnx.blocks.*.dense"].level) == (2, 3)
+    assert tree["Nnx"].forward >= tree["Nnx.blocks.*"].forward + tree["Nnx.head"].forward > 0
 
 
 def test_a_step_of_nnx_with_its_state_outside_is_captured_and_profiled_by_its_modules() -> None:

@@ -59,7 +59,8 @@ def document(profile: Profile, depth: int, top: int | None = None, tokens: int |
         raise InputError(
             f"the profile{' of ' + ', '.join(sorted(frameworks)) if frameworks else ''} names no modules, so that "
             "`--depth` has nothing to sum up",
-            hint="PyTorch names modules, and JAX scopes, unless `--no-modules` is given; `--by group` needs none",
+            hint="PyTorch names modules, JAX and TensorFlow scopes, MXNet its blocks under the naive engine, unless "
+            "`--no-modules` is given; `--by group` needs none",
             slug="no_modules",
         )
     tree = module_rows(profile, depth)

@@ -29,6 +29,13 @@ def test_what_a_node_runs_before_its_last_module_ends_runs_again() -> None:
     assert again(*NODE, nodes=("MmBackward0",)) == dict.fromkeys(names, "Net")
 
 
+def test_a_list_of_modules_calls_none_of_them() -> None:
+    layer = Event("Net.layers.1", "module", 100, 100, 1, "main")
+    events = (Event("MmBackward0", "operator", 0, 1000, 1, "main"), layer, Event("Net", "module", 2000, 9, 1, "main"))
+    assert again(*events, nodes=("MmBackward0",)) == {"Net.layers.1": "Net"}
+    assert again(*events[:2], nodes=("MmBackward0",)) == {"Net.layers.1": "Net.layers"}
+
+
 def test_a_node_that_calls_no_module_and_a_forward_run_nothing_again() -> None:
     assert again(*(event for event in NODE if event.kind != "module"), nodes=("MmBackward0",)) == {}
     assert again(*NODE, nodes=()) == {}

@@ -6,7 +6,7 @@ the node ran before its last module ended: the node needs the results before it 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.profile.event import RECOMPUTATION, Event
@@ -29,17 +29,26 @@ def recomputations(
     """
     nodes: list[int | None] = []
     by_node: dict[int, Again] = {}
+    called = {event.name for event in events if event.kind == "module"}
     for place, (event, outer) in enumerate(zip(events, above)):
         node = place if is_node[place] else None if outer is None else nodes[outer]
         nodes.append(node)
         if node is not None and event.kind == "module":
-            again = by_node.setdefault(node, Again(0, event.name.rpartition(".")[0]))
+            again = by_node.setdefault(node, Again(0, _around(event.name, called)))
             again.until = max(again.until, event.end)
     result: list[Again | None] = []
     for place, (event, node) in enumerate(zip(events, nodes)):
         again_of_node = None if node is None or node == place else by_node.get(node)
         result.append(again_of_node if again_of_node is not None and event.begin < again_of_node.until else None)
     return result, [_span(events[node], again) for node, again in by_node.items()]
+
+
+def _around(module: str, called: Set[str]) -> str:
+    """Return the module that calls a module: a list between them is never called, and is none."""
+    parent = outer = module.rpartition(".")[0]
+    while outer and outer not in called:
+        outer = outer.rpartition(".")[0]
+    return outer or parent
 
 
 def _span(node: Event, again: Again) -> Event:
