@@ -30,7 +30,7 @@ from opperf.parent.measuring.progress import Progress, planning
 from opperf.parent.planning import request as requests
 from opperf.parent.planning.request import Request
 from opperf.parent.planning.selection import Selection
-from opperf.parent.reports.contrast import look_ratio
+from opperf.parent.reports.contrast import is_view, look_ratio
 from opperf.parent.sources.options import Contrasting
 from opperf.parent.sources.plugin_file import named_side
 from opperf.parent.store.journal import journal_of
@@ -160,11 +160,11 @@ class Search:
         return comparison is None or (comparison.status == "ok" and look_ratio(comparison) is None)
 
     def gaps(self, contests: Sequence[Contest]) -> list[Contest]:
-        """Return those whose new side takes longer by the factor at a look, the largest first."""
+        """Return those whose new side takes longer by the factor at a look for the same work, the largest first."""
         ratios = {}
         for contest in contests:
             comparison = self._comparisons.get(_key(contest))
-            ratio = None if comparison is None else look_ratio(comparison)
+            ratio = None if comparison is None or is_view(comparison) else look_ratio(comparison)
             if ratio is not None and ratio >= self._order.search.factor:
                 ratios[_key(contest)] = ratio
         beyond = [contest for contest in contests if _key(contest) in ratios]

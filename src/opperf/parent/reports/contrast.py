@@ -25,6 +25,8 @@ from opperf.parent.reports.text import case_text, common_subject, short_text
 OTHER = "other"
 #: Maximum number of operators that failed to name.
 MOST_FAILURES = 10
+#: No core stores as many bytes in a second: 64 in a cycle at 5 GHz are 320 GB. What is there sooner was not written.
+MOST_STORED = 400e9
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,8 @@ class Share:
 def document(run: ComparisonRun, factor: float, top: int | None = None, by: str = "operator") -> Document:
     """Return the report: gaps, categories by a `factor`, and the command of each gap; or a row for each group."""
     blocks: list[Block] = [groups_table(run, top), LEGEND] if by == "group" else [*_gap_blocks(run, factor, top)]
+    views = [*_views(run, factor)]
+    blocks += [Section("views", views)] if views else []
     failures = [*_failures(run)]
     blocks += [Section("failed", failures)] if failures else []
     summary = [*_summary(run, factor)]
@@ -103,6 +107,33 @@ def look_ratio(comparison: Comparison) -> float | None:
     return math.exp(median(looks)) if looks else None
 
 
+def is_view(comparison: Comparison) -> bool:
+    """Whether the base returns a view of its input, and the new side took long enough to write a result: other work.
+
+    A result is a view where it would have been written faster than any core can.
+    """
+    definition, times = catalog().get(comparison.case.operator), (comparison.base_time, comparison.new_time)
+    if definition is None or comparison.direction != "forward" or None in times:
+        return False
+    size = sum(tensor.nbytes for tensor in definition.outputs(comparison.case))
+    sides = (comparison.base, comparison.new)
+    views = [
+        side.device == "cpu" and size > MOST_STORED * max(1, side.threads) * (time or 0.0)
+        for side, time in zip(sides, times)
+    ]
+    return views == [True, False]
+
+
+def _views(run: ComparisonRun, factor: float) -> Iterator[Note]:
+    """Yield which operators are a view on the base alone, for each pair of sides."""
+    names: dict[tuple[str, str], list[str]] = {}
+    for one in run.comparisons:
+        if is_view(one) and (look_ratio(one) or 0.0) >= factor:
+            names.setdefault(sides_of(one), []).append(common_subject(one))
+    for (base, new), operators in names.items():
+        yield Note(f"{base} returns a view, which {new} may not: {', '.join(dict.fromkeys(operators))}")
+
+
 def _sides(run: ComparisonRun) -> str:
     """Name the base and the new sides."""
     pairs = [sides_of(one) for one in run.comparisons]
@@ -125,7 +156,8 @@ def _made_by(run: ComparisonRun) -> Iterator[Block]:
 
 def gaps(run: ComparisonRun) -> list[Gap]:
     """Return the confirmed gaps, the largest first."""
-    slower = [one for one in run.comparisons if one.verdict.verdict == "slower" and one.ratio is not None]
+    measured = (one for one in run.comparisons if one.verdict.verdict == "slower" and one.ratio is not None)
+    slower = [one for one in measured if not is_view(one)]
     ranked = sorted(slower, key=lambda one: -(one.ratio or 0.0))
     return [Gap(rank, one) for rank, one in enumerate(ranked, 1)]
 
@@ -135,7 +167,7 @@ def categories(run: ComparisonRun, factor: float) -> list[Share]:
     groups: dict[tuple[str, str], list[float]] = {}
     for comparison in run.comparisons:
         ratio = look_ratio(comparison)
-        if ratio is not None:
+        if ratio is not None and not is_view(comparison):
             groups.setdefault((category(comparison), sides_of(comparison)[1]), []).append(ratio)
     shares = [
         Share(name, side, ratios, sum(ratio >= factor for ratio in ratios)) for (name, side), ratios in groups.items()
@@ -210,8 +242,9 @@ def _summary(run: ComparisonRun, factor: float) -> Iterator[str]:
 
 def _sentence(new: str, base: str, comparisons: Sequence[Comparison], factor: float) -> str:
     ratios: Mapping[int, float] = {i: ratio for i, one in enumerate(comparisons) if (ratio := look_ratio(one))}
-    beyond = [i for i, ratio in ratios.items() if ratio >= factor]
-    confirmed = sum(one.verdict.verdict == "slower" for one in comparisons)
+    views = {i for i, ratio in ratios.items() if ratio >= factor and is_view(comparisons[i])}
+    beyond = [i for i, ratio in ratios.items() if ratio >= factor and i not in views]
+    confirmed = sum(one.verdict.verdict == "slower" and not is_view(one) for one in comparisons)
     open_looks = sum(comparisons[i].status == "ok" and comparisons[i].verdict.pairs <= 1 for i in beyond)
     statuses = {word: sum(one.status == word for one in comparisons) for word in ("failed", "skipped")}
     statuses["without an undisturbed look"] = len(comparisons) - len(ratios) - sum(statuses.values())
@@ -220,6 +253,7 @@ def _sentence(new: str, base: str, comparisons: Sequence[Comparison], factor: fl
         f"{new} against {base}: {plural(len(ratios), 'case')} compared",
         f"{len(beyond)} beyond a factor of {factor:g}",
         f"{confirmed} confirmed as slower",
+        *([f"{len(views)} left out where only {base} returns a view"] if views else []),
         *([f"{open_looks} open: raise `--confirm` or `--budget`"] if open_looks else []),
         *rest,
     ]
