@@ -34,7 +34,7 @@ def recomputations(
         node = place if is_node[place] else None if outer is None else nodes[outer]
         nodes.append(node)
         if node is not None and event.kind == "module":
-            again = by_node.setdefault(node, Again(0, _around(event.name, called)))
+            again = by_node.setdefault(node, Again(0, _caller(event.name, called)))
             again.until = max(again.until, event.end)
     result: list[Again | None] = []
     for place, (event, node) in enumerate(zip(events, nodes)):
@@ -43,7 +43,7 @@ def recomputations(
     return result, [_span(events[node], again) for node, again in by_node.items()]
 
 
-def _around(module: str, called: Set[str]) -> str:
+def _caller(module: str, called: Set[str]) -> str:
     """Return the module that calls a module: a list between them is never called, and is none."""
     parent = outer = module.rpartition(".")[0]
     while outer and outer not in called:
