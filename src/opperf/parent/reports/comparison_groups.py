@@ -16,7 +16,7 @@ from opperf.domain.stats.order import median
 from opperf.domain.units import format_seconds
 from opperf.parent.documents.comparison import Comparison, ComparisonRun
 from opperf.parent.reports.comparison import document as by_operator
-from opperf.parent.reports.comparison_rows import ratio_text, sides_of
+from opperf.parent.reports.comparison_rows import named_sides, ratio_text
 from opperf.parent.reports.document import Column, Document, Legend, Table, table
 from opperf.parent.reports.text import common_subject
 
@@ -99,7 +99,7 @@ def compared_groups(comparisons: Sequence[Comparison]) -> tuple[ComparedGroup, .
     groups: dict[tuple[str, str, str], dict[str, list[Comparison]]] = defaultdict(lambda: defaultdict(list))
     for comparison in comparisons:
         if comparison.base_time and comparison.new_time:
-            place = (*sides_of(comparison), comparison.direction)
+            place = (*named_sides(comparison), comparison.direction)
             groups[place][group_of(comparison.case.operator)].append(comparison)
     result: list[ComparedGroup] = []
     for place, members in groups.items():

@@ -15,6 +15,7 @@ from opperf.domain.units import SECOND, format_bound, format_bytes, format_ratio
 from opperf.parent.documents.comparison import Comparison, moved
 from opperf.parent.reports.columns import of_jobs
 from opperf.parent.reports.document import Column, plain
+from opperf.parent.reports.rerun import side_word
 from opperf.parent.reports.text import attributes_text, case_text, common_subject, own_function, short_text
 
 #: A median or a 90th percentile has moved when it did by this much more than the minimum.
@@ -53,6 +54,16 @@ def sides_of(comparison: Comparison, *others: Side) -> tuple[str, str]:
         side_text(base, new, *others, dtype=plain(types.get("base")), subject=comparison.case.operator),
         side_text(new, base, *others, dtype=plain(types.get("new")), subject=comparison.case.operator),
     )
+
+
+def named_sides(comparison: Comparison) -> tuple[str, str]:
+    """Write both sides as `--base` and `--new` read them; where they cannot, or are alike then, as `sides_of` does."""
+    sides = comparison.base, comparison.new
+    base, new = map(side_word, sides)
+    is_own = any(side.implementation is not None for side in sides)  # of which the operator tells, or a file
+    if base is None or new is None or base == new or is_own or "dtypes" in comparison.facts:
+        return sides_of(comparison)
+    return base, new
 
 
 def reasons(comparison: Comparison) -> list[str]:

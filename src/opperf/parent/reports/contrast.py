@@ -15,7 +15,7 @@ from opperf.domain.units import format_ratios, format_seconds, plural
 from opperf.parent.documents.comparison import Comparison, ComparisonRun
 from opperf.parent.documents.tolerances import TOLERANCE
 from opperf.parent.reports.comparison_groups import LEGEND, groups_json, groups_table
-from opperf.parent.reports.comparison_rows import sides_of
+from opperf.parent.reports.comparison_rows import named_sides
 from opperf.parent.reports.document import Block, Code, Column, Document, Note, Section, table
 from opperf.parent.reports.machine import crowds, machine_lines
 from opperf.parent.reports.rerun import compare_command
@@ -75,12 +75,13 @@ def document(run: ComparisonRun, factor: float, top: int | None = None, by: str 
     failures = [*_failures(run)]
     blocks += [Section("failed", failures)] if failures else []
     summary = [*_summary(run, factor)]
-    blocks += [Note(line) for line in (*summary, *crowds(run.run))]
+    blocks += map(Note, summary)
+    crowd = [*map(Note, crowds(run.run))]
     return Document(
-        *("opperf contrast", blocks, partial(groups_json, run) if by == "group" else run.to_json),
+        *("opperf contrast", [*blocks, *crowd], partial(groups_json, run) if by == "group" else run.to_json),
         summary=" ".join(summary),
         started=run.run.started,
-        page=lambda: Document("", [*_made_by(run), *blocks], heading=f"opperf contrast: {_sides(run)}"),
+        page=lambda: Document("", [*_made_by(run), *crowd, *blocks], heading=f"opperf contrast: {_sides(run)}"),
     )
 
 
@@ -129,14 +130,14 @@ def _views(run: ComparisonRun, factor: float) -> Iterator[Note]:
     names: dict[tuple[str, str], list[str]] = {}
     for one in run.comparisons:
         if is_view(one) and (look_ratio(one) or 0.0) >= factor:
-            names.setdefault(sides_of(one), []).append(common_subject(one))
+            names.setdefault(named_sides(one), []).append(common_subject(one))
     for (base, new), operators in names.items():
         yield Note(f"{base} returns a view, which {new} may not: {', '.join(dict.fromkeys(operators))}")
 
 
 def _sides(run: ComparisonRun) -> str:
     """Name the base and the new sides."""
-    pairs = [sides_of(one) for one in run.comparisons]
+    pairs = [named_sides(one) for one in run.comparisons]
     new = ", ".join(dict.fromkeys(pair[1] for pair in pairs))
     return f"{new} against {', '.join(dict.fromkeys(pair[0] for pair in pairs))}" if pairs else "nothing was compared"
 
@@ -168,7 +169,7 @@ def categories(run: ComparisonRun, factor: float) -> list[Share]:
     for comparison in run.comparisons:
         ratio = look_ratio(comparison)
         if ratio is not None and not is_view(comparison):
-            groups.setdefault((category(comparison), sides_of(comparison)[1]), []).append(ratio)
+            groups.setdefault((category(comparison), named_sides(comparison)[1]), []).append(ratio)
     shares = [
         Share(name, side, ratios, sum(ratio >= factor for ratio in ratios)) for (name, side), ratios in groups.items()
     ]
@@ -184,7 +185,7 @@ def category(comparison: Comparison) -> str:
 def _failures(run: ComparisonRun) -> Iterator[Note]:
     """Yield why operators were not compared, those that only the base lacks left out."""
     failed = [one for one in run.comparisons if one.status == "failed"]
-    yield from (Note(f"{one.case.operator} on {sides_of(one)[1]}: {one.reason}") for one in failed[:MOST_FAILURES])
+    yield from (Note(f"{one.case.operator} on {named_sides(one)[1]}: {one.reason}") for one in failed[:MOST_FAILURES])
     if len(failed) > MOST_FAILURES:
         yield Note(f"{len(failed) - MOST_FAILURES} more (`--format json` has all)")
 
@@ -206,8 +207,8 @@ def _columns() -> tuple[Column[Gap], ...]:
         Column("direction", "direction", _read(lambda one: one.direction), least=8, presence="varied", names=True),
         Column("inputs", None, _read(lambda one: case_text(one.case))),
         Column(None, "inputs", _read(lambda one: short_text(one.case)), least=14, lines=6),
-        Column("base", "base", _read(lambda one: sides_of(one)[0]), presence="varied"),
-        Column("new", "new", _read(lambda one: sides_of(one)[1]), presence="varied", names=True),
+        Column("base", "base", _read(lambda one: named_sides(one)[0]), presence="varied"),
+        Column("new", "new", _read(lambda one: named_sides(one)[1]), presence="varied", names=True),
         Column("base_version", "base version", _read(lambda one: one.base_version), presence="varied", rank=0),
         Column("new_version", "new version", _read(lambda one: one.new_version), presence="varied", rank=0),
         Column("base_time_s", "base time", _read(lambda one: one.base_time), format_seconds, align="right"),
@@ -235,7 +236,7 @@ def _summary(run: ComparisonRun, factor: float) -> Iterator[str]:
     """Say of each new side how many cases there were, and what came of them."""
     groups: dict[tuple[str, str], list[Comparison]] = {}
     for one in run.comparisons:
-        groups.setdefault(sides_of(one), []).append(one)
+        groups.setdefault(named_sides(one), []).append(one)
     for (base, new), several in groups.items():
         yield _sentence(new, base, several, factor)
 
