@@ -66,26 +66,74 @@ def test_a_suite_beside_itself_is_the_same_exactly(suites: tuple[Path, Path]) ->
     done = invoke("compare", "--suite", suites[0], "--with", suites[0], "--base", "null", "--output", output)
     assert done.code == 0, done.err
     change = json.loads(output.read_text())["suite_change"]
-    assert change["ratio"] == 1.0
+    assert (change["verdict"], change["ratio"]) == ("same", 1.0)
     assert change["interval"] == [pytest.approx(1.0, abs=1e-4), pytest.approx(1.0, abs=1e-4)]
     assert {row["before"]["time"] - row["after"]["time"] for row in change["rows"]} == {0.0}
 
 
-def test_fewer_processes_give_no_interval_and_say_so(suites: tuple[Path, Path]) -> None:
-    done = compare(suites, "--base", "null", "--processes", "1")
+def test_each_suite_is_measured_on_its_own_side_and_the_whole_has_a_verdict(suites: tuple[Path, Path]) -> None:
+    words = ("--base", "null;speed=a", "--new", "null;speed=b;slowdown=1.5", "--format", "json")
+    done = invoke("compare", "--suite", suites[0], "--with", suites[0], *words)
     assert done.code == 0, done.err
-    assert "no interval: it needs three processes" in done.out
+    result = json.loads(done.out)
+    change = result["suite_change"]
+    assert change["verdict"] == "slower"
+    assert change["ratio"] == pytest.approx(1.5, rel=1e-3)
+    assert {round(row["ratio"], 2) for row in change["rows"]} == {1.5}
+    assert all(row["interval"][0] <= row["ratio"] <= row["interval"][1] for row in change["rows"])
+    assert {record["side"]["settings"]["speed"] for record in result["records"]} == {"a", "b"}
+    assert {len(ratios) for ratios in change["log_ratios"]} >= {change["pairs"]}
+
+
+def test_what_one_side_cannot_run_is_said_and_its_neighbours_are_measured_all_the_same(
+    suites: tuple[Path, Path],
+) -> None:
+    cases = [*AFTER, case("null:raise", 4, 7, "Net.d")]
+    suites[1].write_text(json.dumps({"schema_version": 1, "name": "after", "source": "", "cases": cases}))
+    done = compare(suites, "--base", "null", "--format", "json")
+    assert done.code == 0, done.err
+    change = json.loads(done.out)["suite_change"]
+    assert [(gap["suite"], gap["operator"], gap["calls"]) for gap in change["unmeasured"]] == [
+        ("after", "null:raise", 7)
+    ]
+    measured = {row["module"]: (row["before"]["measured"], row["after"]["measured"]) for row in change["rows"]}
+    assert measured == {"Net.a": (3, 5), "Net.b": (3, 0), "Net.c": (0, 1), "Net.d": (0, 0)}
+
+
+def test_nothing_measured_on_a_side_is_failed(suites: tuple[Path, Path]) -> None:
+    cases = [case("null:raise", 4, 7, "Net.d")]
+    suites[1].write_text(json.dumps({"schema_version": 1, "name": "after", "source": "", "cases": cases}))
+    done = compare(suites, "--base", "null")
+    assert done.code == 3, done.out
+    assert ": failed" in done.out
+
+
+def test_a_budget_that_ends_early_leaves_no_verdict(suites: tuple[Path, Path]) -> None:
+    done = compare(suites, "--base", "null", "--budget", "1ms")
+    assert done.code == 0, done.err
+    assert "inconclusive: the budget ran out" in done.out
+
+
+def test_a_result_is_shown_again_drawn_and_kept(suites: tuple[Path, Path]) -> None:
+    file, page, database = (suites[0].with_name(name) for name in ("change.json", "page.html", "runs.db"))
+    done = compare(suites, "--base", "null", "--output", file, "--html", page, "--database", database)
+    assert done.code == 0, done.err
+    assert invoke("show", file).out == done.out
+    assert "Ratios of time: after against before" in page.read_text()
+    assert "relu" in invoke("history", "operators", "--database", database).out
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         ((), "any framework may have `add`"),
-        (("--base", "nulll"), "`--base nulll`: with `--with` a side is the name of a framework"),
+        (("--base", "nulll"), "nulll"),
+        (("--base", "mine.py:f;framework=null"), "one function cannot run a suite"),
+        (("--base", "null", "--clock", "instructions"), "`--clock` cannot be used with `--with`"),
         (("--base", "null", "--dtype", "float16"), "`--dtype` cannot be used with `--with`"),
         (("--base", "null", "--explain"), "`--explain` cannot be used with `--with`"),
         (("add", "--base", "null"), "operators cannot be named with `--with`"),
-        (("--base", "null", "--processes", "0"), "`--processes` is 0, expected a whole number >= 1"),
+        (("--base", "null", "--processes", "0"), "`--processes` is 0, expected a whole number >= 3"),
     ],
 )
 def test_what_two_suites_cannot_have_is_refused(

@@ -69,11 +69,9 @@ def compare(
     from opperf.domain.units import plural
     from opperf.parent.cli.keeping import keep, lock_outputs, publish
     from opperf.parent.cli.options import command, inputs, wishes
-    from opperf.parent.cli.output import deliver
     from opperf.parent.cli.progress import Bar
     from opperf.parent.commands import compare as comparing
     from opperf.parent.commands import compare_suites as suites
-    from opperf.parent.measuring.session import Options
     from opperf.parent.planning.request import Request, checking, decisive
     from opperf.parent.reports.comparison import document
     from opperf.parent.reports.comparison_groups import document as grouped
@@ -86,6 +84,8 @@ def compare(
     read = [*inputs(operators, what), *(map(Path, operators or ()) if base is None and not new else ())]
     lock_outputs(report, [*read, second])
     which = checking(check, no_check=no_check)
+    nodes, keeps = wishes(fleet), not no_samples
+    order = comparing.Order(deciding, explain, report.labels, command(), nodes, processes, keep_samples=keeps)
     if second is not None:
         idle = {
             "operators": operators,
@@ -93,26 +93,22 @@ def compare(
             "--explain": explain,
             "--fleet": fleet.fleet,
             "--metric": metric != Settings.metric,
-            "--settle": deciding.settle,
-            "--database": report.database,
-            "--html": report.html,
-            "--plot": report.plot,
+            "--clock": clock != Settings.clock,
         }
         suites.refuse(name for name, value in idle.items() if value)
         request = Request(what, how=how, jobs=jobs, check=which)
-        options_of_run = Options(labels=report.labels, keep_samples=not no_samples, command=command())
-        result = suites.compare_suites(
-            request, second, options_of_run, Bar(), base=base, new=new[0] if new else None, processes=processes
-        )
-        deliver(change_document(result.change, by), report.format, report.output, "two suites")
+        result = suites.compare_suites(request, second, order, Bar(), base=base, new=new[0] if new else None)
+        publish(result.change, change_document(result.change, by), report, "two suites")
+        keep(result.change.run, report)
         if result.cause is not None:
             raise way_out(result.cause)
+        if result.change.verdict.verdict == "failed":
+            raise typer.Exit(3)
         return
-    nodes, keeps = wishes(fleet), not no_samples
     comparison_run, cause = comparing.compare(
         operators or (),
         Request(what, how=how, jobs=jobs, check=which, **decisive(clock, metric)),
-        comparing.Order(deciding, explain, report.labels, command(), nodes, processes, keep_samples=keeps),
+        order,
         Bar(),
         base=base,
         new=new or (),

@@ -54,6 +54,7 @@ def _read(files: Sequence[Path], top: int | None) -> tuple[Result, Document]:
     from opperf.parent.documents.exploration import Exploration
     from opperf.parent.documents.floor import NoiseRun
     from opperf.parent.documents.judgement import GateDocument
+    from opperf.parent.documents.suite_change import SuiteChange
     from opperf.parent.documents.trace import Replay
     from opperf.parent.reports import gate, report_of
     from opperf.parent.reports.run import merge
@@ -63,7 +64,7 @@ def _read(files: Sequence[Path], top: int | None) -> tuple[Result, Document]:
         loaded = read_document(files[0])
         if isinstance(loaded, GateDocument):
             return loaded.run, gate.document(loaded.run, loaded.judgement)
-        if isinstance(loaded, (ComparisonRun, NoiseRun, JudgedRun, Exploration, Bisection)):
+        if isinstance(loaded, (ComparisonRun, SuiteChange, NoiseRun, JudgedRun, Exploration, Bisection)):
             return loaded, report_of(loaded)
         if isinstance(loaded, Replay):
             return loaded, report_of(loaded, top=top)

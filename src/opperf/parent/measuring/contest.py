@@ -34,7 +34,7 @@ class Contest:
     """One case in a direction on two sides, and its pairs so far.
 
     `absent`: a side has no such operator. `seconds` is what they took, with their share of starting the children;
-    `planned` is how many there are at most.
+    `planned` is how many there are at most. `at_fault` is the place of the side that failed, where one did.
     `first_only`: the verdict comes from the first stage although a second was started. Where the `metric` is exact,
     `counts` decide, and of instructions `time` is the verdict on the first stage.
     """
@@ -53,6 +53,7 @@ class Contest:
     failure: str | None = None
     skipped: bool = False
     absent: bool = False
+    at_fault: int | None = None
     verdict: Verdict | None = None
     first_only: bool = False
     metric: str = "time"
@@ -102,7 +103,7 @@ class Contest:
 
     def fail(self, error: OpperfError, turn: int) -> None:
         """Keep why it cannot be measured; `turn` is the side that said so."""
-        self.failure = str(error).partition("\n")[0]
+        self.failure, self.at_fault = str(error).partition("\n")[0], turn
         # What the base cannot do has nothing to be compared with; what only the new side cannot do has failed.
         self.absent = isinstance(error, OperatorFailure) and error.skipped
         self.skipped = self.absent and turn == 0

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from opperf.domain.plan import Side
+from opperf.domain.plan import Side, Trial
 from opperf.domain.stats.order import median
 from opperf.domain.stats.significance import PairedTest
 from opperf.domain.units import format_ratios
@@ -41,8 +41,13 @@ def total(contest: Contest) -> float:
     times = [pair.base["turn"] for pair in (*contest.stage1, *contest.stage2) if pair.base is not None]
     if times:
         return contest.key.count * median(times)
-    nbytes, flops = amounts_of(contest.base.case, contest.base.direction) or (contest.base.case.input_bytes, 0)
-    return contest.key.count * max(DISPATCH, nbytes / BYTE_RATE, flops / FLOP_RATE)
+    return contest.key.count * guess(contest.base)
+
+
+def guess(trial: Trial) -> float:
+    """Guess the seconds of a call by its formulas."""
+    nbytes, flops = amounts_of(trial.case, trial.direction) or (trial.case.input_bytes, 0)
+    return max(DISPATCH, nbytes / BYTE_RATE, flops / FLOP_RATE)
 
 
 def by_share(contests: Sequence[Contest]) -> list[Contest]:

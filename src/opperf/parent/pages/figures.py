@@ -22,6 +22,7 @@ from opperf.parent.documents.candidates import Judged, JudgedRun, in_order
 from opperf.parent.documents.comparison import Comparison, ComparisonRun
 from opperf.parent.documents.exploration import Exploration
 from opperf.parent.documents.floor import NoiseRun
+from opperf.parent.documents.suite_change import SuiteChange
 from opperf.parent.documents.trace import Replay
 from opperf.parent.pages.charts import Chart
 from opperf.parent.pages.charts.intervals import Intervals, Row
@@ -35,13 +36,15 @@ from opperf.parent.reports.text import case_text, common_subject, place, short_t
 #: How verdicts look that no comparison has.
 LEVELS = dict.fromkeys(("wrong", "cheats", "impossible", "void"), "slower")
 
-Result: TypeAlias = Run | ComparisonRun | NoiseRun | JudgedRun | Replay | Exploration | Bisection
+Result: TypeAlias = Run | ComparisonRun | SuiteChange | NoiseRun | JudgedRun | Replay | Exploration | Bisection
 
 
 def charts(result: Result) -> list[Chart]:
     """Return the charts of a result; none where nothing in it can be drawn."""
     if isinstance(result, ComparisonRun):
         return [*_ratios(result.comparisons)]
+    if isinstance(result, SuiteChange):
+        return [*_modules(result)]
     if isinstance(result, NoiseRun):
         return [*_floors(result)]
     if isinstance(result, JudgedRun):
@@ -67,6 +70,44 @@ def _ratios(comparisons: Sequence[Comparison]) -> Iterator[Chart]:
         "Right of 1 is slower. A dot is a pair of processes, the line the interval of their ratio."
         + limit_note(len(ratios), MOST_ROWS, "comparisons"),
         [_ratio(one, every if len(sides) > 1 else ()) for one in ratios[:MOST_ROWS]],
+        lambda ratio: f"{ratio:g}",
+        mark=1.0,
+    )
+
+
+def _modules(change: SuiteChange) -> Iterator[Chart]:
+    """Draw the ratio of each row that both suites have, below that of the whole."""
+    rows = [row for row in change.rows if row.ratio is not None]
+    if not rows:
+        return
+    verdict, total = change.verdict, change.whole
+    yield Intervals(
+        f"Ratios of time: {change.after} against {change.before}",
+        "Right of 1 is slower. The line is the interval over pairs of processes; dots are the pairs of the whole."
+        + limit_note(len(rows), MOST_ROWS, "rows"),
+        [
+            Row(
+                "all calls",
+                verdict.verdict,
+                verdict.ratio,
+                verdict.interval,
+                "" if verdict.ratio is None else f"{verdict.ratio:.3f} {verdict.verdict}",
+                level=verdict.verdict,
+                dots=[math.exp(value) for value in next(filter(None, reversed(change.log_ratios)), ())],
+                tip=f"{format_seconds(total.before.time)} before, {format_seconds(total.after.time)} after",
+            ),
+            *(
+                Row(
+                    row.module,
+                    row.group,
+                    row.ratio,
+                    row.interval,
+                    f"{row.ratio:.3f}",
+                    tip=f"{format_seconds(row.before.time)} before, {format_seconds(row.after.time)} after",
+                )
+                for row in rows[:MOST_ROWS]
+            ),
+        ],
         lambda ratio: f"{ratio:g}",
         mark=1.0,
     )

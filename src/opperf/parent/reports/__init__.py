@@ -20,16 +20,28 @@ if TYPE_CHECKING:
     from opperf.parent.documents.comparison import ComparisonRun
     from opperf.parent.documents.exploration import Exploration
     from opperf.parent.documents.floor import NoiseRun
+    from opperf.parent.documents.suite_change import SuiteChange
     from opperf.parent.documents.trace import Replay
 
     Reported = (
-        Document | Run | ComparisonRun | NoiseRun | JudgedRun | Replay | Profile | Suite | Exploration | Bisection
+        Document
+        | Run
+        | ComparisonRun
+        | SuiteChange
+        | NoiseRun
+        | JudgedRun
+        | Replay
+        | Profile
+        | Suite
+        | Exploration
+        | Bisection
     )
 
 #: The report of each kind of result.
 REPORTS = {
     "Run": "run",
     "ComparisonRun": "comparison",
+    "SuiteChange": "suite_change",
     "NoiseRun": "noise",
     "Replay": "replay",
     "Profile": "profile",

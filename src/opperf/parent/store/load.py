@@ -21,6 +21,7 @@ from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.documents.exploration import Exploration
 from opperf.parent.documents.floor import NoiseRun
 from opperf.parent.documents.judgement import GateDocument
+from opperf.parent.documents.suite_change import SuiteChange
 from opperf.parent.documents.trace import Replay
 from opperf.parent.sources.chrome_trace import profile_of
 from opperf.parent.sources.execution_trace.reading import read_traces
@@ -42,7 +43,17 @@ def read_results(path: Path) -> Run:
 
 
 Document: TypeAlias = (
-    Run | ComparisonRun | GateDocument | NoiseRun | JudgedRun | Replay | Suite | Profile | Exploration | Bisection
+    Run
+    | ComparisonRun
+    | SuiteChange
+    | GateDocument
+    | NoiseRun
+    | JudgedRun
+    | Replay
+    | Suite
+    | Profile
+    | Exploration
+    | Bisection
 )
 
 
@@ -79,6 +90,7 @@ READERS: Mapping[str, Callable[[JsonObject, str], Document]] = {
     "traceEvents": profile_of,
     "gate": GateDocument.from_json,
     "comparisons": ComparisonRun.from_json,
+    "suite_change": SuiteChange.from_json,
     "floors": NoiseRun.from_json,
     "judgements": JudgedRun.from_json,
     "coverage": Replay.from_json,
