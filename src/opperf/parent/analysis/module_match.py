@@ -52,7 +52,7 @@ def _operators(suite: Suite) -> dict[str, set[str]]:
     """Return the operators that run at each place."""
     operators: dict[str, set[str]] = {}
     for entry in suite.cases:
-        for place, _ in shares(entry.origin, entry.count):
+        for place in entry.origin.split(", "):
             operators.setdefault(place, set()).add(entry.case.operator)
     return operators
 

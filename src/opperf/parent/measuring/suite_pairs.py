@@ -73,8 +73,8 @@ class SuitePairs(Comparing):
         self._parts: list[Contest] = []
         for pair in partners(first, second):
             self._add(*pair)
-        whole = self._parts[0]
-        self._whole = Contest(whole.base, whole.new, whole.key)
+        largest = self._parts[0]
+        self._whole = Contest(largest.base, largest.new, largest.key)
 
     def _add(self, base: Trial, new: Trial) -> None:
         """Let two trials take turns; one that is measured elsewhere already keeps the other company."""
@@ -121,18 +121,18 @@ class SuitePairs(Comparing):
 
     def _pairs(self, looks: Sequence[tuple[Contest, int]], stage: Stage, *, counted: bool = False) -> None:
         """Measure all cases of both suites in as many pairs of processes as the whole is to have."""
-        for whole, pairs in looks:
-            is_complete = False
-            while not is_complete and not self.spent():
-                live = [part for part in self._parts if part.failure is None]
-                for part in live:
-                    part.planned = whole.planned
-                super()._pairs([(part, pairs) for part in live], stage, counted=counted)
-                is_complete = not self._find_partners()
-            whole.seconds = math.fsum(part.seconds for part in self._parts)
-            stage(whole)[:] = self._sums(stage)
-            if not self.spent() and not stage(whole):
-                whole.failure = next(iter(self._failures.values()), TOO_FEW)
+        ((suites, pairs),) = looks
+        is_complete = False
+        while not is_complete and not self.spent():
+            live = [part for part in self._parts if part.failure is None]
+            for part in live:
+                part.planned = suites.planned
+            super()._pairs([(part, pairs) for part in live], stage, counted=counted)
+            is_complete = not self._find_partners()
+        suites.seconds = math.fsum(part.seconds for part in self._parts)
+        stage(suites)[:] = self._sums(stage)
+        if not self.spent() and not stage(suites):
+            suites.failure = next(iter(self._failures.values()), TOO_FEW)
 
     def _find_partners(self) -> bool:
         """Give trials another contest whose partner failed; return whether there are any."""
@@ -170,7 +170,7 @@ class SuitePairs(Comparing):
         return times
 
     def _sums(self, stage: Stage) -> list[PairValue]:
-        """Return what each pair says of the whole; nothing where one of the suites has no time."""
+        """Return the values of the whole by each pair; none where one of the suites has no time."""
         times = self._times(stage)
         before, after = (total(suite, times) for suite in self._suites)
         return [
@@ -228,7 +228,7 @@ class SuitePairs(Comparing):
 
 
 def _statistics(values: Sequence[Mapping[str, float]], cache: str, clock: str) -> Statistics:
-    """Return what the processes of a case say: of each its median, of all the smallest."""
+    """Summarise the processes of a case: each is its median, and the smallest is that of all."""
     medians = [value["median"] for value in values]
     interval = log_interval(medians)
     return Statistics(
@@ -265,7 +265,7 @@ def partners(first: Sequence[Trial], second: Sequence[Trial]) -> Iterator[tuple[
 
 
 def nearest(trial: Trial, others: Iterable[Trial]) -> Trial:
-    """Return what is most like a trial: itself, else of the same group and size."""
+    """Return the trial that is most like another: itself, else of the same group and size."""
     group, size = group_of(trial.case.operator), math.log(guess(trial))
 
     def apart(other: Trial) -> tuple[bool, bool, float]:
