@@ -7,65 +7,19 @@ them beside each other, or fused: then they save no more than their share of it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from opperf.domain.codec import Fields
-from opperf.domain.dataclass import dataclass
-from opperf.domain.suite import Suite
+from opperf.domain.suite import Suite, SuiteCase
+from opperf.domain.tensor import TensorSpec
 from opperf.parent.documents.comparison import Comparison
-from opperf.parent.documents.wholes import whole_of
+from opperf.parent.documents.what_if import WhatIf
+from opperf.parent.documents.wholes import totals, whole_of
 
 #: What of a name says how an operator is made, not what it computes.
 _PREFIXES = ("native_", "fused_")
-
-
-@dataclass(frozen=True)
-class WhatIf(Fields):
-    """A step with one operator replaced; times are seconds.
-
-    `step` is what it takes: as it was `captured`, or if nobody timed it the `sum` of its operators, `operators`.
-    `before` and `after` are all calls of the operator and of its replacement. `predicted` is the step with the
-    replacement, and `interval` where that lies if the error of `ratio` is all; `bound` is the step if the operator took
-    no time, by Amdahl's law. `gradients` are operators of its backward, which stay as they are.
-    """
-
-    operator: str
-    replacement: str
-    calls: int
-    of: int
-    step: float
-    source: Literal["captured", "sum"]
-    operators: float
-    before: float
-    after: float
-    share: float
-    predicted: float
-    interval: tuple[float, float] | None
-    bound: float
-    gradients: tuple[str, ...] = ()
-
-    beside = ("ratio", "saved", "speedup", "outside")
-
-    @property
-    def ratio(self) -> float:
-        """The replacement's time over the operator's."""
-        return self.after / self.before
-
-    @property
-    def saved(self) -> float:
-        """How much shorter the step would be."""
-        return self.step - self.predicted
-
-    @property
-    def speedup(self) -> float:
-        """How many times as fast the step would be."""
-        return self.step / self.predicted
-
-    @property
-    def outside(self) -> float:
-        """What of the step no operator of the suite explains; below zero where operators overlap."""
-        return self.step - self.operators
 
 
 def core(name: str) -> str:
@@ -88,18 +42,53 @@ def select(suite: Suite, name: str) -> Suite:
     return Suite(suite.name, suite.source, tuple(entries))
 
 
-def gradients(suite: Suite, name: str) -> tuple[str, ...]:
-    """Return the operators of a suite that compute gradients of the one that is named."""
-    names = dict.fromkeys(entry.case.operator for entry in suite.cases)
-    return tuple(one for one in names if core(one).startswith(f"{core(name)}_backward"))
+def gradients(suite: Suite, name: str) -> tuple[SuiteCase, ...]:
+    """Return the cases of a suite that compute gradients of the operator that is named."""
+    return tuple(entry for entry in suite.cases if core(entry.case.operator).startswith(f"{core(name)}_backward"))
+
+
+def with_backward(part: Suite, backward: Sequence[SuiteCase]) -> tuple[Suite, tuple[SuiteCase, ...]]:
+    """Add the backward of an operator's cases, as often as a suite has their gradients; return those gradients, too.
+
+    A gradient belongs to the case whose tensors it takes, the first of them in any event.
+    """
+    counts = [0] * len(part.cases)
+    matched = []
+    for gradient in backward:
+        extents = Counter(map(_extent, gradient.case.tensors()))
+        likeness = [_likeness(entry, extents) for entry in part.cases]
+        if most := max(likeness, default=0):
+            counts[likeness.index(most)] += gradient.count
+            matched.append(gradient)
+    cases = []
+    for entry, count in zip(part.cases, counts):
+        cases += [entry, *([replace(entry, directions=("backward",), count=count)] if count else [])]
+    return replace(part, cases=tuple(cases)), tuple(matched)
+
+
+def _likeness(entry: SuiteCase, extents: Counter[tuple[object, ...]]) -> int:
+    """Count the tensors of a case that a gradient takes, too; none where it lacks the first."""
+    own = [_extent(tensor) for tensor in entry.case.tensors() if tensor.is_float]
+    return (Counter(own) & extents).total() if own and own[0] in extents else 0
+
+
+def _extent(tensor: TensorSpec) -> tuple[object, ...]:
+    return tensor.shape, tensor.dtype
 
 
 def predict(
-    suite: Suite, name: str, replacement: str, operators: float, comparisons: Sequence[Comparison]
+    suite: Suite,
+    name: str,
+    replacement: str,
+    operators: float,
+    comparisons: Sequence[Comparison],
+    replaced: Mapping[str, float] | None = None,
 ) -> WhatIf | None:
     """Return the prediction for the step; None where no case of the operator has a ratio.
 
-    `operators` is the sum of all calls of the suite, in seconds, as they were measured.
+    `operators` is the sum of all calls of the suite, in seconds, as they were measured, and `replaced` that of each
+    operator of its gradient which the comparisons measure through autograd. What autograd takes for itself in every
+    call is on both sides of those, so that it is no part of what is saved, and none of what the step's operators take.
     """
     sums = whole_of(comparisons)
     if sums is None:
@@ -108,8 +97,11 @@ def predict(
     step = captured or operators
     # The part of an operator's time by itself that is on the way of the step.
     weight = min(1.0, step / operators) if operators else 1.0
-    before = sums.base_time * weight
-    low, high = sums.interval or (sums.ratio, sums.ratio)
+    backward = replaced or {}
+    through_autograd = (totals(one) for one in comparisons if one.direction == "backward")
+    alone = math.fsum(both[0] for both in through_autograd if both is not None)
+    before = sums.base_time - (alone - math.fsum(backward.values()) if backward else 0.0)
+    saved, (low, high) = sums.base_time * weight, sums.interval or (sums.ratio, sums.ratio)
     return WhatIf(
         operator=name,
         replacement=replacement,
@@ -118,11 +110,14 @@ def predict(
         step=step,
         source="captured" if captured else "sum",
         operators=operators,
-        before=sums.base_time,
-        after=sums.new_time,
-        share=before / step,
-        predicted=step - before * (1 - sums.ratio),
-        interval=None if sums.interval is None else (step - before * (1 - low), step - before * (1 - high)),
-        bound=max(0.0, step - before),
-        gradients=gradients(suite, name),
+        before=before,
+        after=before - sums.base_time * (1 - sums.ratio),
+        share=before * weight / step,
+        predicted=step - saved * (1 - sums.ratio),
+        interval=None if sums.interval is None else (step - saved * (1 - low), step - saved * (1 - high)),
+        bound=max(0.0, step - before * weight),
+        gradients=tuple(
+            dict.fromkeys(one.case.operator for one in gradients(suite, name) if one.case.operator not in backward)
+        ),
+        backward=tuple(backward),
     )

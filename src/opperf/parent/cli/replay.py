@@ -100,4 +100,6 @@ def replay(
             drop_journal(options_of_run)
         place = "the lines above say" if keeping.dry_run else "the report says"
         raise InputError("no operator of the trace can be replayed", hint=f"{place} why")
-    measure(replaying.workload(trace, request), measuring, options_of_run, report_on, keeping, report, wishes(fleet))
+    measure(
+        replaying.workload(trace, request), measuring, options_of_run, report_on, keeping, report, wishes(fleet), top
+    )

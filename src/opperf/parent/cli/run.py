@@ -93,6 +93,9 @@ def run(
     which = checking(check, no_check=no_check)
     request = Request(what, where, sampling, how, config, jobs, metric, clock, loop, which)
     if replacement is not None:
+        idle = {"--fleet": fleet.fleet, "--by": by != "operator", "--top": top, "--config": config}
+        for name in (name for name, value in idle.items() if value):
+            raise InputError(f"`{name}` cannot be used with `--replace`", hint="leave one of them out")
         what_if(request, replacement, options_of_run, keeping, report)
         return
     choice, measuring = selection(operators or (), request, note=tell), settings(request)
@@ -111,7 +114,7 @@ def run(
             options_of_run.output,
         )
 
-    measure(choice, measuring, options_of_run, report_on, keeping, report, wishes(fleet))
+    measure(choice, measuring, options_of_run, report_on, keeping, report, wishes(fleet), top)
 
 
 def what_if(request: Request, text: str, options: Options, keeping: options.Keeping, report: options.Report) -> None:
@@ -119,24 +122,27 @@ def what_if(request: Request, text: str, options: Options, keeping: options.Keep
 
     Exits with 3 where there is no prediction.
     """
-    from opperf.parent.cli.keeping import keep
-    from opperf.parent.cli.output import deliver
+    from opperf.parent.cli.keeping import keep, publish
     from opperf.parent.cli.progress import Bar
     from opperf.parent.commands import run as running
-    from opperf.parent.commands import what_if as answering
+    from opperf.parent.commands.what_if import Question, read_replacement
     from opperf.parent.reports.what_if import document
 
-    replacement = answering.read_replacement(text)
-    if keeping.dry_run or keeping.resume is not None:
-        raise InputError("`--replace` goes neither with `--dry-run` nor with `--resume`", hint="leave one of them out")
-    result = answering.answer(request, replacement, options, Bar())
+    question, bar = Question(request, read_replacement(text)), Bar()
+    if keeping.dry_run:
+        _print_plan(question.plan(bar), report.format)
+        return
+    answer = question.answer(options, bar)
+    publish(answer.result, document(answer.result), report, "prediction", options.output)
+    keep(answer.result.run, report)
+    if answer.cause is not None:
+        if options.output is not None:
+            bar.note(f"stopped; continue with `--resume {options.output}`: the suite's cases are kept")
+        raise way_out(answer.cause)
     running.drop_journal(options)
-    deliver(document(result.what_if, result.run.run, result.comparison), report.format, options.output, "prediction")
-    keep(result.run.run, report)
-    if result.cause is not None:
-        raise way_out(result.cause)
-    if result.what_if is None:
+    if answer.result.what_if is None:
         raise typer.Exit(3)
+    leave(answer.result.run, strict=keeping.strict)
 
 
 def measure(
@@ -147,6 +153,7 @@ def measure(
     keeping: options.Keeping,
     output: options.Report,
     fleet: Wishes | None = None,
+    top: int | None = None,
 ) -> None:
     """Measure a selection, report and keep what was measured, also when it was stopped; then leave, as `leave` says.
 
@@ -158,7 +165,7 @@ def measure(
 
     bar = Bar()
     if keeping.dry_run:
-        _print_plan(running.plan_of(selection, settings, bar), output.format)
+        _print_plan(running.plan_of(selection, settings, bar), output.format, top)
         return
     result = running.measure(selection, settings, options, bar, fleet)
     report(result.run)
@@ -173,12 +180,12 @@ def measure(
     leave(result.run, strict=keeping.strict)
 
 
-def _print_plan(plan: Plan, format: str | None) -> None:
+def _print_plan(plan: Plan, format: str | None, top: int | None = None) -> None:
     from opperf.parent.cli.output import deliver
-    from opperf.parent.commands.run import seconds
+    from opperf.parent.commands.run import by_cost, seconds
     from opperf.parent.reports.run import plan_document
 
-    deliver(plan_document(plan), format)
+    deliver(plan_document(plan if top is None else by_cost(plan), top), format)
     about = f"about {seconds(plan):.0f} s"
     typer.echo(f"trials: {len(plan.trials)}, processes: {plan.settings.processes}, {about}", err=True)
 

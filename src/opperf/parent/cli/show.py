@@ -56,6 +56,7 @@ def _read(files: Sequence[Path], top: int | None) -> tuple[Result, Document]:
     from opperf.parent.documents.judgement import GateDocument
     from opperf.parent.documents.suite_change import SuiteChange
     from opperf.parent.documents.trace import Replay
+    from opperf.parent.documents.what_if import WhatIfRun
     from opperf.parent.reports import gate, report_of
     from opperf.parent.reports.run import merge
     from opperf.parent.store.load import read_document, read_results
@@ -64,7 +65,7 @@ def _read(files: Sequence[Path], top: int | None) -> tuple[Result, Document]:
         loaded = read_document(files[0])
         if isinstance(loaded, GateDocument):
             return loaded.run, gate.document(loaded.run, loaded.judgement)
-        if isinstance(loaded, (ComparisonRun, SuiteChange, NoiseRun, JudgedRun, Exploration, Bisection)):
+        if isinstance(loaded, (ComparisonRun, SuiteChange, WhatIfRun, NoiseRun, JudgedRun, Exploration, Bisection)):
             return loaded, report_of(loaded)
         if isinstance(loaded, Replay):
             return loaded, report_of(loaded, top=top)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from opperf.domain.dataclass import dataclass
@@ -15,6 +16,7 @@ from opperf.parent.measuring import processes
 from opperf.parent.measuring.calibration import stored_rates
 from opperf.parent.measuring.progress import Progress, planning
 from opperf.parent.measuring.session import Interrupted, Options, Session
+from opperf.parent.measuring.shares import guess
 from opperf.parent.planning.selection import Selection
 from opperf.parent.store.journal import journal_of
 from opperf.parent.workers import machine
@@ -82,6 +84,11 @@ def seconds(plan: Plan) -> float:
     """Return about how long a plan takes."""
     starts = len({trial.side.process for trial in plan.trials}) * plan.settings.processes
     return len(plan.trials) * processes.seconds(plan.settings) + starts * CHILD_START
+
+
+def by_cost(plan: Plan) -> Plan:
+    """Return a plan with what takes most in all first, as its formulas let guess."""
+    return replace(plan, trials=tuple(sorted(plan.trials, key=lambda trial: -trial.count * guess(trial))))
 
 
 def drop_journal(options: Options) -> None:

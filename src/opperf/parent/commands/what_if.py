@@ -1,26 +1,35 @@
-"""Measure a suite, and one of its operators beside what could replace it, to predict what the step would take."""
+"""Measure a suite, and one of its operators beside what could replace it, to predict what the step would take.
+
+Where the suite has the operator's gradients as cases of their own, as PyTorch's dispatcher does, the replacement's
+backward goes through autograd; so does the operator's own, beside it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from opperf.domain.code import is_code
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, unknown
+from opperf.domain.plan import Plan, Trial
+from opperf.domain.record import Run
 from opperf.domain.registry import FRAMEWORKS, framework, split_implementation
-from opperf.domain.suite import Suite
-from opperf.parent.analysis.what_if import WhatIf, core, predict, select
+from opperf.domain.suite import Suite, SuiteCase
+from opperf.parent.analysis.what_if import core, gradients, predict, select, with_backward
 from opperf.parent.commands import compare as comparing
 from opperf.parent.commands import run as running
-from opperf.parent.documents.comparison import ComparisonRun
+from opperf.parent.documents.comparison import Comparison, ComparisonRun
+from opperf.parent.documents.what_if import WhatIfRun
 from opperf.parent.measuring.progress import Progress
 from opperf.parent.measuring.session import Options
-from opperf.parent.planning.request import Request, selection, settings
+from opperf.parent.planning import request as requests
+from opperf.parent.planning.request import Request
+from opperf.parent.planning.side_text import SideText
 from opperf.parent.sources.options import Deciding
 from opperf.parent.sources.suite_file import read_suite
 
 HINT = "write `--replace OPERATOR=FILE.py:FUNCTION`, such as `--replace rms_norm=mine.py:fast_norm`"
-
 #: Processes of a run that are as many pairs of a comparison: fewer have no interval.
 FEWEST_PAIRS = 3
 
@@ -35,11 +44,9 @@ class Replacement:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the step would take, None where the operator or its replacement could not be measured, and by what."""
+    """The prediction and what it is from, and the exception that ended the measurement or None."""
 
-    what_if: WhatIf | None
-    run: running.RunResult
-    comparison: ComparisonRun
+    result: WhatIfRun
     cause: BaseException | None = None
 
 
@@ -51,15 +58,112 @@ def read_replacement(text: str) -> Replacement:
     return Replacement(name, code)
 
 
-def part_of(request: Request, replacement: Replacement) -> tuple[Suite, Suite]:
-    """Return the suite of a request, and the part of it that is replaced; raises `InputError`."""
+class Question:
+    """What a step would take with a replacement: what is measured for it, and the answer. Raises `InputError`."""
+
+    def __init__(self, request: Request, replacement: Replacement) -> None:
+        """Read the suite, and find the operator in it."""
+        self._replacement = replacement
+        self._suite = _suite_of(request)
+        self._part = _part_of(self._suite, replacement)
+        self._base, self._new = _sides(request, self._part, replacement)
+        self._request = replace(request, what=replace(request.what, suite=self._suite))
+
+    def plan(self, progress: Progress) -> Plan:
+        """Return the trials of the suite, and then those of the replacement."""
+        selection = requests.selection((), self._request, note=progress.note)
+        plan = running.plan_of(selection, requests.settings(self._request), progress)
+        directions: dict[str, tuple[str, ...]] = {}
+        for trial in plan.trials:
+            directions[trial.case.id] = (*directions.get(trial.case.id, ()), trial.direction)
+        part, _ = self._compared(directions)
+        side = replace(plan.trials[0].side, implementation=self._new.side.implementation)
+        added = (
+            Trial(entry.case, side, direction, entry.origin, entry.count)
+            for entry in part.cases
+            for direction in entry.directions
+        )
+        return replace(plan, trials=(*plan.trials, *added))
+
+    def _compared(self, directions: Mapping[str, Sequence[str]]) -> tuple[Suite, tuple[SuiteCase, ...]]:
+        """Return the cases that are compared, each in the directions that were measured, and the gradients in them."""
+        entries = [
+            replace(entry, directions=tuple(directions.get(entry.case.id, entry.directions)) or ("forward",))
+            for entry in self._part.cases
+        ]
+        part = replace(self._part, cases=tuple(entries))
+        is_measured = any("backward" in entry.directions for entry in entries)
+        backward = () if is_measured else gradients(self._suite, self._replacement.operator)
+        return with_backward(part, backward)
+
+    def answer(self, options: Options, progress: Progress) -> Answer:
+        """Measure the suite, and the operator beside its replacement."""
+        request, settings = self._request, requests.settings(self._request)
+        selection = requests.selection((), request, note=progress.note)
+        result = running.measure(selection, settings, options, progress)
+        directions: dict[str, tuple[str, ...]] = {}
+        for record in result.run.records:
+            if record.time is not None:
+                case = record.trial.case.id
+                directions[case] = (*directions.get(case, ()), record.trial.direction)
+        part, backward = self._compared(directions)
+        if result.cause is not None:
+            nothing = ComparisonRun(replace(result.run, records=()), ())
+            return Answer(WhatIfRun(result.run, nothing, None), result.cause)
+        only = replace(request, what=replace(request.what, suite=part, direction=()))
+        order = comparing.Order(_deciding(request), labels=options.labels, command=options.command, thrifty=True)
+        comparison, cause = comparing.live(
+            requests.selection((), only, others=True, note=progress.note),
+            self._base,
+            [self._new],
+            settings,
+            order,
+            order.rule(),
+            progress,
+        )
+        comparisons, replaced = _replaced(comparison.comparisons, backward, result.run)
+        operators = sum(record.total or 0.0 for record in result.run.records)
+        names = self._replacement.operator, self._replacement.code
+        what_if = None if cause else predict(self._suite, *names, operators, comparisons, replaced)
+        return Answer(WhatIfRun(result.run, comparison, what_if), cause)
+
+
+def _replaced(
+    comparisons: Sequence[Comparison], backward: Sequence[SuiteCase], run: Run
+) -> tuple[Sequence[Comparison], dict[str, float]]:
+    """Return what a prediction is from: comparisons, and the seconds of all gradients that are replaced, by name.
+
+    Where the replacement has no gradient, or a wrong one, all of them stay as they are.
+    """
+    if not backward:
+        return comparisons, {}
+    if any(one.ratio is None for one in comparisons if one.direction == "backward"):
+        return [one for one in comparisons if one.direction != "backward"], {}
+    totals = {record.trial.case.id: record.total or 0.0 for record in run.records}
+    seconds: dict[str, float] = {}
+    for gradient in backward:
+        name = gradient.case.operator
+        seconds[name] = seconds.get(name, 0.0) + totals.get(gradient.case.id, 0.0)
+    return comparisons, seconds
+
+
+def _deciding(request: Request) -> Deciding:
+    processes = request.sampling.processes
+    return Deciding(pairs=processes) if processes >= FEWEST_PAIRS else Deciding()
+
+
+def _suite_of(request: Request) -> Suite:
     suite = request.what.suite
     if suite is None:
         raise InputError(
             "`--replace` needs the suite of a step: `--suite FILE`",
             hint="`opperf capture model.py:step --output step.json` writes one",
         )
-    suite = suite if isinstance(suite, Suite) else read_suite(suite)
+    return suite if isinstance(suite, Suite) else read_suite(suite)
+
+
+def _part_of(suite: Suite, replacement: Replacement) -> Suite:
+    """Return the part of a suite that is replaced."""
     part = select(suite, replacement.operator)
     if not part.cases:
         names = [*dict.fromkeys(entry.case.operator for entry in suite.cases)]
@@ -69,35 +173,33 @@ def part_of(request: Request, replacement: Replacement) -> tuple[Suite, Suite]:
             [*names, *map(core, names)],
             hint=f"in it: {', '.join(names[:12])}",
         )
-    return suite, part
+    return part
 
 
-def answer(request: Request, replacement: Replacement, options: Options, progress: Progress) -> Answer:
-    """Measure the suite, and the operator beside its replacement; raises `InputError`."""
-    suite, part = part_of(request, replacement)
-    base, new = _sides(request, part, replacement)
-    result = running.measure(selection((), request, note=progress.note), settings(request), options, progress)
-    processes = request.sampling.processes
-    deciding = Deciding(pairs=processes) if processes >= FEWEST_PAIRS else Deciding()
-    only = replace(request, what=replace(request.what, suite=part))
-    comparison, cause = comparing.compare((), only, comparing.Order(deciding), progress, base=base, new=[new])
-    operators = sum(record.total or 0.0 for record in result.run.records)
-    what_if = predict(suite, replacement.operator, replacement.code, operators, comparison.comparisons)
-    return Answer(what_if, result, comparison, result.cause or cause)
-
-
-def _sides(request: Request, part: Suite, replacement: Replacement) -> tuple[str, str]:
-    """Return both sides as texts, which differ in what runs alone."""
+def _sides(request: Request, part: Suite, replacement: Replacement) -> tuple[SideText, SideText]:
+    """Return both sides, which differ in what runs alone."""
     where = request.where
-    if where.environment or len(where.framework) > 1 or len(where.device) > 1 or len(where.mode) > 1:
-        raise InputError(
-            "`--replace` measures on one side: one `--framework`, and no `--environment`",
-            hint="`opperf compare --suite STEP.json --base SIDE --new FILE.py:FUNCTION` takes any two sides",
-        )
+    for option, values in (
+        ("--framework", where.framework),
+        ("--environment", where.environment),
+        ("--device", where.device),
+        ("--mode", where.mode),
+    ):
+        if len(values) > 1:
+            raise InputError(
+                f"`--replace` measures on one side: `{option}` was given {len(values)} times",
+                hint="`opperf compare --suite STEP.json --base SIDE --new FILE.py:FUNCTION` takes any two sides",
+            )
     prefix = split_implementation(part.cases[0].case.operator)[0]
     name = framework(where.framework[0]).name if where.framework else prefix if prefix in FRAMEWORKS else None
-    if name is None:
+    if name is None and not where.environment:
         raise InputError("`--replace` needs to know where the step runs", hint="name it: `--framework torch`")
     how = [f"threads={where.threads}"] if where.threads != 1 else []
     how += [f"device={device}" for device in where.device] + [f"mode={mode}" for mode in where.mode]
-    return ";".join([name, *how]), ";".join([replacement.code, f"framework={name}", *how])
+    how += [f"engine={where.engine}", f"allocator={where.allocator}"]
+    own = [] if name is None else [f"framework={name}"]
+    place = where.environment[0] if where.environment else str(name)
+    (base,) = comparing.parse_sides([";".join([place, *own, *how])])
+    code = [replacement.code, f"framework={base.side.framework}", *how]
+    (new,) = comparing.parse_sides([";".join(code)])
+    return base, replace(new, side=replace(new.side, environment=base.side.environment))

@@ -35,7 +35,7 @@ from opperf.parent.planning.expand import expand
 from opperf.parent.planning.implementations import comparison_selection, trial_on
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import SideText
-from opperf.parent.planning.suites import unmeasured
+from opperf.parent.planning.suites import forward_unless_said, unmeasured
 from opperf.parent.planning.values import notes
 from opperf.parent.workers.duel import Duel
 from opperf.parent.workers.instructions import check
@@ -79,8 +79,7 @@ class Comparing(Pairs):
                 check(text.side for text in sides)
             selection = comparison_selection(selection, sides, pool.describe)
             plain = replace(sides[0].side, implementation=None)
-            if not selection.directions:
-                selection = replace(selection, directions=("forward",))
+            selection = forward_unless_said(selection)
             plan = expand(selection, self.settings, [plain], pool, registered=False)
         unmeasured_notes = unmeasured(selection, {plain.framework})
         idle = [

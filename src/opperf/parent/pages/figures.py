@@ -24,6 +24,7 @@ from opperf.parent.documents.exploration import Exploration
 from opperf.parent.documents.floor import NoiseRun
 from opperf.parent.documents.suite_change import SuiteChange
 from opperf.parent.documents.trace import Replay
+from opperf.parent.documents.what_if import WhatIfRun
 from opperf.parent.pages.charts import Chart
 from opperf.parent.pages.charts.intervals import Intervals, Row
 from opperf.parent.pages.record_figures import MOST_ROWS, details, limit_note, record_charts
@@ -36,13 +37,17 @@ from opperf.parent.reports.text import case_text, common_subject, place, short_t
 #: How verdicts look that no comparison has.
 LEVELS = dict.fromkeys(("wrong", "cheats", "impossible", "void"), "slower")
 
-Result: TypeAlias = Run | ComparisonRun | SuiteChange | NoiseRun | JudgedRun | Replay | Exploration | Bisection
+Result: TypeAlias = (
+    Run | ComparisonRun | SuiteChange | WhatIfRun | NoiseRun | JudgedRun | Replay | Exploration | Bisection
+)
 
 
 def charts(result: Result) -> list[Chart]:
     """Return the charts of a result; none where nothing in it can be drawn."""
     if isinstance(result, ComparisonRun):
         return [*_ratios(result.comparisons)]
+    if isinstance(result, WhatIfRun):
+        return [*_ratios(result.comparison.comparisons)]
     if isinstance(result, SuiteChange):
         return [*_modules(result)]
     if isinstance(result, NoiseRun):

@@ -46,6 +46,16 @@ def check_suite(selection: Selection) -> None:
         )
 
 
+def forward_unless_said(selection: Selection) -> Selection:
+    """Return the selection with the direction of comparisons: forward, where neither it nor a suite's case says any."""
+    if selection.directions:
+        return selection
+    if selection.whole_suite is None:
+        return replace(selection, directions=("forward",))
+    cases = (replace(entry, directions=entry.directions or ("forward",)) for entry in selection.suite_cases)
+    return replace(selection, suite=replace(selection.whole_suite, name=suite_name(selection), cases=tuple(cases)))
+
+
 def entries(
     selection: Selection, framework: str, names: Mapping[str, Sequence[str | Code | None]] | None
 ) -> Iterator[tuple[int, SuiteCase, str | Code | None]]:

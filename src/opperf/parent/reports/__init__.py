@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from opperf.parent.documents.floor import NoiseRun
     from opperf.parent.documents.suite_change import SuiteChange
     from opperf.parent.documents.trace import Replay
+    from opperf.parent.documents.what_if import WhatIfRun
 
     Reported = (
         Document
         | Run
         | ComparisonRun
         | SuiteChange
+        | WhatIfRun
         | NoiseRun
         | JudgedRun
         | Replay
@@ -42,6 +44,7 @@ REPORTS = {
     "Run": "run",
     "ComparisonRun": "comparison",
     "SuiteChange": "suite_change",
+    "WhatIfRun": "what_if",
     "NoiseRun": "noise",
     "Replay": "replay",
     "Profile": "profile",

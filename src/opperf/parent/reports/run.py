@@ -41,9 +41,9 @@ def document(run: Run, top: int | None = None) -> Document:
     )
 
 
-def plan_document(plan: Plan) -> Document:
-    """Return the report of a plan."""
-    return Document("opperf run --dry-run", [table(PLAN, plan.trials)])
+def plan_document(plan: Plan, top: int | None = None) -> Document:
+    """Return the report of a plan; `top` bounds the rows that people are shown."""
+    return Document("opperf run --dry-run", [table(PLAN, plan.trials, top=top)])
 
 
 PLAN: tuple[Column[Trial], ...] = (

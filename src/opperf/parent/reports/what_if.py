@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from opperf.domain.record import Run
 from opperf.domain.units import format_percent, format_seconds, plural
-from opperf.parent.analysis.what_if import WhatIf
-from opperf.parent.documents.comparison import ComparisonRun
+from opperf.parent.documents.what_if import WhatIf, WhatIfRun
 from opperf.parent.reports.comparison import blocks
 from opperf.parent.reports.document import Document, Note, Section
 
@@ -15,8 +13,9 @@ from opperf.parent.reports.document import Document, Note, Section
 NOTHING = "no prediction: the operator or its replacement could not be measured, or their results differ"
 
 
-def document(what_if: WhatIf | None, run: Run, comparison: ComparisonRun) -> Document:
+def document(result: WhatIfRun) -> Document:
     """Return the report: the comparison of both, and what follows from it for the step."""
+    what_if = result.what_if
     lines = [NOTHING] if what_if is None else [*prediction(what_if)]
     unseen = (
         []
@@ -25,16 +24,11 @@ def document(what_if: WhatIf | None, run: Run, comparison: ComparisonRun) -> Doc
     )
     return Document(
         "opperf run --replace",
-        [*blocks(comparison), Section("What the step would take", [Note(line) for line in lines]), *unseen],
-        lambda: {
-            "schema_version": 1,
-            "what_if": None if what_if is None else what_if.to_json(),
-            "run": run.to_json(),
-            "comparison": comparison.to_json(),
-        },
+        [*blocks(result.comparison), Section("What the step would take", [Note(line) for line in lines]), *unseen],
+        result.to_json,
         summary=lines[0],
         failed=what_if is None,
-        started=run.started,
+        started=result.run.started,
     )
 
 
@@ -50,6 +44,12 @@ def prediction(it: WhatIf) -> Iterator[str]:
         f"`{it.operator}`: {it.calls} of {plural(it.of, 'call')}, {format_percent(it.share)} of the step; "
         f"{format_seconds(it.before)} by itself, {format_seconds(it.after)} replaced"
     )
+    if it.backward:
+        verb = "are" if len(it.backward) > 1 else "is"
+        yield (
+            f"backward: {_names(it.backward)} of the suite {verb} replaced, too; both sides went through autograd, and "
+            "what that takes by itself is in neither sum"
+        )
     if it.bound > 0:
         most = f"{it.step / it.bound:.2f} times as fast"
         yield f"bound (Amdahl): {format_seconds(it.bound)} if it took no time, {most}"
@@ -78,4 +78,8 @@ def blind_spots(it: WhatIf) -> Iterator[str]:
     yield "caches: cases run with warm caches, which others fill in the step (`--cache cold` is the other extreme)"
     yield "values: cases have random values; where the step's are denormal numbers or decide what runs, times differ"
     if it.gradients:
-        yield f"backward: {', '.join(f'`{name}`' for name in it.gradients)} of the suite stay as they are"
+        yield f"backward: {_names(it.gradients)} of the suite stay as they are"
+
+
+def _names(operators: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in operators)

@@ -23,6 +23,7 @@ from opperf.parent.documents.floor import NoiseRun
 from opperf.parent.documents.judgement import GateDocument
 from opperf.parent.documents.suite_change import SuiteChange
 from opperf.parent.documents.trace import Replay
+from opperf.parent.documents.what_if import WhatIfRun
 from opperf.parent.sources.chrome_trace import profile_of
 from opperf.parent.sources.execution_trace.reading import read_traces
 from opperf.parent.sources.suite_file import is_mxnet_inputs, mxnet_suite
@@ -46,6 +47,7 @@ Document: TypeAlias = (
     Run
     | ComparisonRun
     | SuiteChange
+    | WhatIfRun
     | GateDocument
     | NoiseRun
     | JudgedRun
@@ -91,6 +93,7 @@ READERS: Mapping[str, Callable[[JsonObject, str], Document]] = {
     "gate": GateDocument.from_json,
     "comparisons": ComparisonRun.from_json,
     "suite_change": SuiteChange.from_json,
+    "what_if": WhatIfRun.from_json,
     "floors": NoiseRun.from_json,
     "judgements": JudgedRun.from_json,
     "coverage": Replay.from_json,

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.unit.parent.documents.test_comparison import compared
 
 from opperf.domain.case import Case
 from opperf.domain.suite import Program, Suite, SuiteCase
-from opperf.parent.analysis.what_if import WhatIf, core, gradients, predict, select
+from opperf.domain.tensor import TensorSpec
+from opperf.parent.analysis.what_if import core, gradients, predict, select, with_backward
+from opperf.parent.documents.what_if import WhatIf
 from opperf.parent.reports.what_if import blind_spots, prediction
 
 
@@ -85,7 +89,7 @@ def test_an_operator_is_named_as_the_suite_or_as_the_catalog_spells_it(name: str
 
 def test_gradients_of_the_operator_are_told_that_stay_as_they_are() -> None:
     whole = suite("torch:aten::native_layer_norm", "torch:aten::native_layer_norm_backward", step=50.0)
-    assert gradients(whole, "layer_norm") == ("torch:aten::native_layer_norm_backward",)
+    assert gradients(whole, "layer_norm") == whole.cases[1:]
     one = predict(whole, "layer_norm", "mine.py:f", 40.0, HALVED)
     assert one is not None
     assert [*blind_spots(one)][-1].startswith("backward: `torch:aten::native_layer_norm_backward`")
@@ -106,3 +110,30 @@ def test_a_slower_replacement_makes_the_step_longer() -> None:
 
 def test_spellings_of_one_computation_are_one() -> None:
     assert {core(name) for name in ("mxnet:nd.softmax", "torch:aten::_softmax", "softmax")} == {"softmax"}
+
+
+def test_a_gradient_stands_for_as_many_calls_backward_of_the_case_that_it_belongs_to() -> None:
+    def entry(operator: str, size: int, count: int) -> SuiteCase:
+        return SuiteCase(Case(operator, {"self": TensorSpec((size,), "float32")}), count)
+
+    part = Suite("step", "test", (entry("torch:aten::gelu", 8, 3), entry("torch:aten::gelu", 4, 2)))
+    backward = [entry("torch:aten::gelu_backward", size, count) for size, count in ((4, 1), (8, 2), (4, 1), (9, 5))]
+    both, matched = with_backward(part, backward)
+    large, small = part.cases
+    assert [(one.case, one.directions, one.count) for one in both.cases] == [
+        (large.case, (), 3),
+        (large.case, ("backward",), 2),
+        (small.case, (), 2),
+        (small.case, ("backward",), 2),
+    ]
+    assert matched == tuple(backward[:3])
+
+
+def test_what_autograd_takes_for_itself_is_none_of_the_step() -> None:
+    whole = suite("torch:aten::norm", "torch:aten::norm_backward", step=100.0)
+    pairs = [compared("norm", 10, 1.0, 0.5), replace(compared("norm", 10, 4.0, 0.75), direction="backward")]
+    one = predict(whole, "norm", "mine.py:f", 40.0, pairs, {"torch:aten::norm_backward": 30.0})
+    assert one is not None
+    assert (one.before, one.after, one.saved) == pytest.approx((40.0, 25.0, 15.0))
+    assert (one.backward, one.gradients) == (("torch:aten::norm_backward",), ())
+    assert one.bound == 60.0
