@@ -34,7 +34,9 @@ __all__ = [
     "Results",
     "Settings",
     "Suite",
+    "SuiteChange",
     "TensorSpec",
+    "WhatIf",
     "WorkerFailure",
     "__version__",
     "bisect",
@@ -92,6 +94,8 @@ if TYPE_CHECKING:
         Report,
         Results,
         Suite,
+        SuiteChange,
+        WhatIf,
     )
     from opperf.parent.library.searches import bisect, contrast, explore
 
@@ -131,6 +135,8 @@ _NAMES = {
         "Report",
         "Results",
         "Suite",
+        "SuiteChange",
+        "WhatIf",
     ),
 }
 _HOMES = {name: f"opperf.{home}" for home, names in _NAMES.items() for name in names}

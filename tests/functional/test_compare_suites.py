@@ -148,3 +148,42 @@ def test_a_second_suite_needs_a_first_one(suites: tuple[Path, Path]) -> None:
     done = invoke("compare", "--with", suites[1], "--base", "null")
     assert done.code == 2
     assert "`--with` needs another suite" in done.err
+
+
+KERAS = """
+import keras
+import numpy
+
+keras.utils.set_random_seed(0)
+layers = [keras.layers.Input((16,)), keras.layers.Dense(8, activation="relu"), keras.layers.Dense(4)]
+model = keras.Sequential(layers)
+x = numpy.random.rand(8, 16).astype("float32")
+
+
+def step():
+    return model(x)
+"""
+
+
+@pytest.mark.slow
+def test_one_keras_model_is_compared_in_two_frameworks_layer_by_layer(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "keras_model.py").write_text(KERAS, encoding="utf-8")
+    for backend, environment in (("tensorflow", "tensorflow"), ("jax", "jax + keras")):
+        monkeypatch.setenv("KERAS_BACKEND", backend)
+        words = ("--framework", backend, "--environment", environment, "--output", f"{backend}.json")
+        done = invoke("capture", "keras_model.py:step", *words)
+        assert done.code == 0, done.err
+    words = ("--base", "tensorflow", "--new", "jax + keras", "--pairs", "3", "--trial-budget", "0.05")
+    done = invoke(
+        "compare", "--suite", "tensorflow.json", "--with", "jax.json", *words, "--budget", "40", "--format", "json"
+    )
+    assert done.code == 0, done.err
+    result = json.loads(done.out)
+    rows = {(row["module"], row["group"]): row for row in result["suite_change"]["rows"]}
+    products = [row for (_, group), row in rows.items() if group == "products"]
+    assert len(products) == 2
+    assert all(row["before"]["measured"] == row["after"]["measured"] == 1 for row in products)
+    assert {record["side"]["framework"] for record in result["records"]} == {"tensorflow", "jax"}
+    assert result["suite_change"]["unmeasured"] == []

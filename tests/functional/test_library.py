@@ -117,7 +117,7 @@ def test_what_cannot_be_understood_is_an_input_error() -> None:
 
 def test_an_unknown_setting_is_a_type_error_that_names_it() -> None:
     with pytest.raises(TypeError, match="rnus"):
-        opperf.run("add", framework="null", rnus=3)  # type: ignore[call-arg]
+        opperf.run("add", framework="null", rnus=3)  # type: ignore[call-overload]
 
 
 def test_an_unknown_name_of_the_package_is_an_attribute_error() -> None:

@@ -7,16 +7,15 @@ them beside each other, or fused: then they save no more than their share of it.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from opperf.domain.suite import Suite, SuiteCase
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.documents.comparison import Comparison
 from opperf.parent.documents.what_if import WhatIf
-from opperf.parent.documents.wholes import totals, whole_of
+from opperf.parent.documents.wholes import whole_of
 
 #: What of a name says how an operator is made, not what it computes.
 _PREFIXES = ("native_", "fused_")
@@ -48,9 +47,10 @@ def gradients(suite: Suite, name: str) -> tuple[SuiteCase, ...]:
 
 
 def with_backward(part: Suite, backward: Sequence[SuiteCase]) -> tuple[Suite, tuple[SuiteCase, ...]]:
-    """Add the backward of an operator's cases, as often as a suite has their gradients; return those gradients, too.
+    """Let an operator's cases go forward and backward as often as a suite has their gradients; return those, too.
 
-    A gradient belongs to the case whose tensors it takes, the first of them in any event.
+    A gradient belongs to the case whose tensors it takes, the first of them in any event. A forward that is followed by
+    a backward is one call with it, since it records a graph, which takes its time as well.
     """
     counts = [0] * len(part.cases)
     matched = []
@@ -62,7 +62,9 @@ def with_backward(part: Suite, backward: Sequence[SuiteCase]) -> tuple[Suite, tu
             matched.append(gradient)
     cases = []
     for entry, count in zip(part.cases, counts):
-        cases += [entry, *([replace(entry, directions=("backward",), count=count)] if count else [])]
+        both = min(entry.count, count)
+        parts = {("forward_backward",): both, entry.directions: entry.count - both, ("backward",): count - both}
+        cases += [replace(entry, directions=way, count=calls) for way, calls in parts.items() if calls]
     return replace(part, cases=tuple(cases)), tuple(matched)
 
 
@@ -82,13 +84,15 @@ def predict(
     replacement: str,
     operators: float,
     comparisons: Sequence[Comparison],
-    replaced: Mapping[str, float] | None = None,
+    backward: Sequence[str] = (),
+    alone: float | None = None,
 ) -> WhatIf | None:
     """Return the prediction for the step; None where no case of the operator has a ratio.
 
-    `operators` is the sum of all calls of the suite, in seconds, as they were measured, and `replaced` that of each
-    operator of its gradient which the comparisons measure through autograd. What autograd takes for itself in every
-    call is on both sides of those, so that it is no part of what is saved, and none of what the step's operators take.
+    `operators` is the sum of all calls of the suite, in seconds, as they were measured. Where comparisons went through
+    autograd, `backward` are the operators of the gradient that are replaced with it, and `alone` is what these and the
+    operator took by themselves: what autograd takes for each call is on both sides of a comparison, so that it is no
+    part of what is saved, and none of what the step's operators take.
     """
     sums = whole_of(comparisons)
     if sums is None:
@@ -97,15 +101,13 @@ def predict(
     step = captured or operators
     # The part of an operator's time by itself that is on the way of the step.
     weight = min(1.0, step / operators) if operators else 1.0
-    backward = replaced or {}
-    through_autograd = (totals(one) for one in comparisons if one.direction == "backward")
-    alone = math.fsum(both[0] for both in through_autograd if both is not None)
-    before = sums.base_time - (alone - math.fsum(backward.values()) if backward else 0.0)
+    before = sums.base_time if alone is None else alone
+    twice = sum(one.count for one in comparisons if one.direction == "forward_backward" and one.ratio is not None)
     saved, (low, high) = sums.base_time * weight, sums.interval or (sums.ratio, sums.ratio)
     return WhatIf(
         operator=name,
         replacement=replacement,
-        calls=sums.calls,
+        calls=sums.calls + twice,
         of=suite.calls,
         step=step,
         source="captured" if captured else "sum",

@@ -19,7 +19,7 @@ from opperf.domain.suite import Suite, SuiteCase
 from opperf.parent.analysis.what_if import core, gradients, predict, select, with_backward
 from opperf.parent.commands import compare as comparing
 from opperf.parent.commands import run as running
-from opperf.parent.documents.comparison import Comparison, ComparisonRun
+from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.documents.what_if import WhatIfRun
 from opperf.parent.measuring.progress import Progress
 from opperf.parent.measuring.session import Options
@@ -121,30 +121,20 @@ class Question:
             order.rule(),
             progress,
         )
-        comparisons, replaced = _replaced(comparison.comparisons, backward, result.run)
         operators = sum(record.total or 0.0 for record in result.run.records)
         names = self._replacement.operator, self._replacement.code
-        what_if = None if cause else predict(self._suite, *names, operators, comparisons, replaced)
+        gradient_names = tuple(dict.fromkeys(gradient.case.operator for gradient in backward))
+        alone = _alone(result.run, (*self._part.cases, *backward)) if backward else None
+        what_if = (
+            None if cause else predict(self._suite, *names, operators, comparison.comparisons, gradient_names, alone)
+        )
         return Answer(WhatIfRun(result.run, comparison, what_if), cause)
 
 
-def _replaced(
-    comparisons: Sequence[Comparison], backward: Sequence[SuiteCase], run: Run
-) -> tuple[Sequence[Comparison], dict[str, float]]:
-    """Return what a prediction is from: comparisons, and the seconds of all gradients that are replaced, by name.
-
-    Where the replacement has no gradient, or a wrong one, all of them stay as they are.
-    """
-    if not backward:
-        return comparisons, {}
-    if any(one.ratio is None for one in comparisons if one.direction == "backward"):
-        return [one for one in comparisons if one.direction != "backward"], {}
-    totals = {record.trial.case.id: record.total or 0.0 for record in run.records}
-    seconds: dict[str, float] = {}
-    for gradient in backward:
-        name = gradient.case.operator
-        seconds[name] = seconds.get(name, 0.0) + totals.get(gradient.case.id, 0.0)
-    return comparisons, seconds
+def _alone(run: Run, cases: Sequence[SuiteCase]) -> float:
+    """Return the seconds of all calls of some cases by themselves."""
+    ids = {entry.case.id for entry in cases}
+    return sum(record.total or 0.0 for record in run.records if record.trial.case.id in ids)
 
 
 def _deciding(request: Request) -> Deciding:

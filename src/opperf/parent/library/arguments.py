@@ -10,7 +10,7 @@ from typing import Any
 from opperf.domain.errors import InputError
 from opperf.parent.commands import run as running
 from opperf.parent.library.options import Operator
-from opperf.parent.library.results import Replay, Results, Suite
+from opperf.parent.library.results import Replay, Results, Suite, WhatIf
 from opperf.parent.measuring.progress import Progress, Silent, Stderr
 from opperf.parent.measuring.session import Options
 from opperf.parent.planning.request import Request
@@ -98,7 +98,7 @@ def hold(options: Options, *, force: bool) -> AbstractContextManager[object]:
     return nullcontext() if lock is None else closing(lock)
 
 
-def write(options: Options, report: Results | Replay) -> None:
+def write(options: Options, report: Results | Replay | WhatIf) -> None:
     """Write a result where it is to be kept; its journal has done its work then."""
     if options.output is not None:
         report.save(options.output)

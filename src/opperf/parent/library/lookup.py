@@ -16,7 +16,9 @@ from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.documents.exploration import Exploration as ExplorationDocument
 from opperf.parent.documents.floor import NoiseRun
 from opperf.parent.documents.judgement import GateDocument
+from opperf.parent.documents.suite_change import SuiteChange as SuiteChangeDocument
 from opperf.parent.documents.trace import Replay as ReplayDocument
+from opperf.parent.documents.what_if import WhatIfRun
 from opperf.parent.library.arguments import as_list
 from opperf.parent.library.options import Names, Paths
 from opperf.parent.library.results import (
@@ -31,6 +33,8 @@ from opperf.parent.library.results import (
     Replay,
     Results,
     Suite,
+    SuiteChange,
+    WhatIf,
 )
 from opperf.parent.measuring.progress import Silent
 from opperf.parent.store import load as loading
@@ -39,6 +43,8 @@ from opperf.parent.store import load as loading
 OBJECTS: Mapping[type, Callable[[Any], Any]] = {
     Run: Results,
     ComparisonRun: Comparisons,
+    SuiteChangeDocument: SuiteChange,
+    WhatIfRun: WhatIf,
     NoiseRun: Noise,
     JudgedRun: Judgements,
     ReplayDocument: Replay,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
+from dataclasses import replace as with_fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Optional, overload
 
 from opperf.domain.dataclass import dataclass
+from opperf.domain.errors import InputError
 from opperf.domain.plan import Plan
 from opperf.domain.record import Record, Run
 from opperf.parent.commands import compare as comparing
@@ -15,10 +17,21 @@ from opperf.parent.commands import gate as gating
 from opperf.parent.commands import noise as studying
 from opperf.parent.commands import run as running
 from opperf.parent.commands.capture import capture_workload
-from opperf.parent.library.arguments import as_list, hold, keep, names_of, progress_of, request_of, side_text, write
+from opperf.parent.library.arguments import (
+    as_list,
+    hold,
+    keep,
+    names_of,
+    progress_of,
+    request_of,
+    side_text,
+    text_of,
+    write,
+)
 from opperf.parent.library.options import Operator, with_options
-from opperf.parent.library.results import Comparisons, Gate, Noise, Results, Suite
+from opperf.parent.library.results import Comparisons, Gate, Noise, Results, Suite, WhatIf
 from opperf.parent.measuring.fleet.dispatch import wishes
+from opperf.parent.measuring.session import Options
 from opperf.parent.planning import request as requests
 from opperf.parent.planning.request import Request
 from opperf.parent.sources.option import Only, Overrides, group_of, option, overrides_of
@@ -43,13 +56,11 @@ if TYPE_CHECKING:
     from opperf.parent.library.keywords import CompareOptions, GateOptions, NoiseOptions, RunOptions
 
 
-@with_options(
-    *(What, Where, Sampling, How, OnFleet),
-    Annotated[Request, Only("config", "jobs", "metric", "clock", "loop", "check", "memory_limit")],
-)
+@overload
 def run(
     operators: Operator | Sequence[Operator] | None = None,
     *,
+    replace: None = None,
     memory: bool = True,
     latency: bool = True,
     workload: str | None = None,
@@ -60,15 +71,55 @@ def run(
     force: bool = False,
     progress: bool = False,
     **options: Unpack[RunOptions],
-) -> Results:
+) -> Results: ...
+
+
+@overload
+def run(
+    operators: None = None,
+    *,
+    replace: Mapping[str, Operator],
+    memory: bool = True,
+    latency: bool = True,
+    workload: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    keep_samples: bool = True,
+    output: str | Path | None = None,
+    resume: str | Path | None = None,
+    force: bool = False,
+    progress: bool = False,
+    **options: Unpack[RunOptions],
+) -> WhatIf: ...
+
+
+@with_options(
+    *(What, Where, Sampling, How, OnFleet),
+    Annotated[Request, Only("config", "jobs", "metric", "clock", "loop", "check", "memory_limit")],
+)
+def run(
+    operators: Operator | Sequence[Operator] | None = None,
+    *,
+    replace: Mapping[str, Operator] | None = None,
+    memory: bool = True,
+    latency: bool = True,
+    workload: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    keep_samples: bool = True,
+    output: str | Path | None = None,
+    resume: str | Path | None = None,
+    force: bool = False,
+    progress: bool = False,
+    **options: Unpack[RunOptions],
+) -> Results | WhatIf:
     """Measure operators and return their records.
 
     `operators` are neutral names (`add`), a framework's own (`mxnet:nd.broadcast_mod`) or functions. Each entry of
     `inputs` makes one case: tensor arguments by shape, attributes by value. Results keep their order and number: what
     is equal is measured once, and its record stands at each place. A `workload` is a model that comes with opperf, such
-    as `grouped_query_8b:decode`, whose operators are measured. With `output` each finished trial is kept in a
-    journal, from which `resume` goes on. Raises `InputError` for bad input; an operator that fails is a
-    record.
+    as `grouped_query_8b:decode`, whose operators are measured. With `replace={"rms_norm": f}` it predicts what the
+    suite of a step would take with your own function in place of that operator, and returns a `WhatIf`. With `output`
+    each finished trial is kept in a journal, from which `resume` goes on. Raises `InputError` for bad input; an
+    operator that fails is a record.
 
     >>> import opperf
     >>> results = opperf.run("null:steady", runs=5)
@@ -80,9 +131,11 @@ def run(
     if workload is not None:
         captured = capture_workload(workload, options.get("suite"), progress_of(progress).note)
         options["suite"] = Suite(captured.suite, captured.notes)
-    request = replace(request_of(options), memory=memory, latency=latency)
-    selection, settings = requests.selection(names_of(operators), request), requests.settings(request)
+    request = with_fields(request_of(options), memory=memory, latency=latency)
     keeping = keep(output, resume, labels, keep_samples=keep_samples)
+    if replace is not None:
+        return _what_if(request, replace, names_of(operators), keeping, force=force, progress=progress)
+    selection, settings = requests.selection(names_of(operators), request), requests.settings(request)
     with hold(keeping, force=force):
         result = running.measure(
             selection, settings, keeping, progress_of(progress), wishes(group_of(OnFleet, options))
@@ -94,12 +147,41 @@ def run(
     return results
 
 
+def _what_if(
+    request: Request,
+    replacements: Mapping[str, Operator],
+    names: Sequence[str],
+    keeping: Options,
+    *,
+    force: bool,
+    progress: bool,
+) -> WhatIf:
+    """Return the prediction for a suite; raises `InputError`, and what stopped its measurement."""
+    from opperf.parent.commands.what_if import Question, Replacement
+
+    if len(replacements) != 1 or names:
+        found = "operators beside it" if names else f"{len(replacements)} of them"
+        raise InputError(
+            f"`replace` has one operator of a suite and what stands in for it, found {found}",
+            hint='`opperf.run(suite="step.json", replace={"rms_norm": fast_norm})`',
+        )
+    ((name, function),) = replacements.items()
+    question = Question(request, Replacement(name, text_of(function)))
+    with hold(keeping, force=force):
+        answer = question.answer(keeping, progress_of(progress))
+        if answer.cause is not None:
+            raise answer.cause
+        result = WhatIf(answer.result)
+        write(keeping, result)
+    return result
+
+
 def _in_order(run: Run, plan: Plan) -> Run:
     """Return the run with a record for each requested trial, in that order."""
     records: dict[tuple[object, ...], list[Record]] = {}
     for record in run:
         records.setdefault(record.trial.key, []).append(record)
-    return replace(run, records=tuple(record for trial in plan.selection for record in records[trial.key]))
+    return with_fields(run, records=tuple(record for trial in plan.selection for record in records[trial.key]))
 
 
 @with_options(What, Deciding, How, OnFleet, Annotated[Request, Only("jobs", "metric", "check")])
@@ -145,7 +227,7 @@ def compare(
     request = request_of(options)
     document, cause = comparing.compare(
         names_of(subjects),
-        replace(request, **requests.decisive(clock, request.metric)),
+        with_fields(request, **requests.decisive(clock, request.metric)),
         order,
         progress_of(progress),
         base=None if base is None else side_text(base, framework),

@@ -28,8 +28,11 @@ from opperf.parent.documents.exploration import Anomaly
 from opperf.parent.documents.exploration import Exploration as ExplorationDocument
 from opperf.parent.documents.floor import Floor, NoiseRun
 from opperf.parent.documents.judgement import Finding, Judgement
+from opperf.parent.documents.suite_change import Row as SuiteRow
+from opperf.parent.documents.suite_change import SuiteChange as SuiteChangeDocument
 from opperf.parent.documents.trace import Replay as ReplayDocument
 from opperf.parent.documents.trace import ReplayedCase
+from opperf.parent.documents.what_if import WhatIfRun
 from opperf.parent.reports import contrast as contrasts
 from opperf.parent.reports import gate as gates
 from opperf.parent.reports import profile_change, render, report_of
@@ -219,6 +222,25 @@ class Contrast(Measured, Report[Gap]):
 
     def _summary(self) -> str:
         return f"{_count(len(self), 'gap')} in {_count(len(self.comparisons), 'comparison')}"
+
+
+class WhatIf(Pictured, Report[Comparison]):
+    """What a step would take with one operator replaced, and the comparisons of that operator that it follows from.
+
+    `prediction` is None where the operator or its replacement could not be measured; `run` has the whole suite.
+    """
+
+    def __init__(self, document: WhatIfRun) -> None:
+        super().__init__(document.comparison.comparisons, report_of(document))
+        self.run, self.prediction, self._result = document.run, document.what_if, document
+
+
+class SuiteChange(Pictured, Report[SuiteRow]):
+    """Two suites beside each other, module by module; `verdict` is that on all their calls, `run` has each case."""
+
+    def __init__(self, document: SuiteChangeDocument) -> None:
+        super().__init__(document.rows, report_of(document))
+        self.run, self.verdict, self._result = document.run, document.verdict, document
 
 
 class Gate(Measured, Report[Finding]):

@@ -238,6 +238,8 @@ class Duel(Pair):
         self._checks = {}
         for place, trial in ((0, base), (1, new)):
             self._note_check(place, reference.check(trial, partial(self._ask, place)))
+        facts = reference.check_beside(base, new, partial(self._ask, 0), partial(self._ask, 1))
+        self._note_check(1, facts)
 
     def _note_check(self, place: int, facts: Mapping[str, object]) -> None:
         if "checked" in facts:

@@ -24,6 +24,7 @@ from opperf.domain.errors import OperatorFailure, OpperfError, WorkerFailure
 from opperf.domain.files.destination import ScratchFolder
 from opperf.domain.message.replies import Output
 from opperf.domain.message.requests import Ask, Compare, Evaluate, R, Request
+from opperf.domain.operator_group import group_of
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.registry import LAYER_LIBRARIES, LayerLibrary, split_implementation
 from opperf.domain.tensor import FLOAT8, TensorSpec
@@ -37,7 +38,8 @@ Outputs: TypeAlias = tuple[Output, ...]
 #: The categories whose results are rounded once, or nearly: those that can be compared in eight bits.
 ONE_STEP = ("elementwise_unary", "elementwise_binary", "broadcast")
 
-#: The most elements of the inputs of a layer whose results are compared: that is Python's work, element by element.
+#: The most elements of inputs whose results are compared with those of another framework, or of an operator that your
+#: own function stands in for: that is Python's work, element by element.
 MOST_COMPARED = 1 << 20
 
 
@@ -102,6 +104,41 @@ class Reference:
         if isinstance(result, OperatorFailure):
             raise result
         return {"checked": result}
+
+    def check_beside(self, base: Trial, new: Trial, ask_base: Ask, ask_new: Ask) -> Mapping[str, str]:
+        """Return the fact of what your own function was checked against that stands in for a framework's operator.
+
+        There is none where a neutral operator says what to compute, since the function's own child checks it by that.
+        Raises as `check` does.
+        """
+        name, owns = base.case.operator, isinstance(base.side.implementation, Code)
+        is_own = isinstance(new.side.implementation, Code) and not owns and base.case.id == new.case.id
+        unchecked = self._settings.check_of(new.side) == plan.UNCHECKED or base.side.framework == "null"
+        if not is_own or unchecked or name in catalog() or split_implementation(name)[0] is None:
+            return {}
+        key = ("beside", base.key, new.key)
+        if key not in self._results:
+            self._results[key] = self._look_beside(base, new, ask_base, ask_new)
+        if isinstance(result := self._results[key], OperatorFailure):
+            raise result
+        return {"checked": result}
+
+    def _look_beside(self, base: Trial, new: Trial, ask_base: Ask, ask_new: Ask) -> str | OperatorFailure:
+        """Compare what both return, as far as the function returns as much."""
+        if group_of(base.case.operator) == "random":
+            return "no: its results are random"
+        if sum(tensor.elements for tensor in base.case.tensors()) > MOST_COMPARED:
+            return f"no: its inputs have more than {MOST_COMPARED} elements"
+        try:
+            expected = self._evaluate(replace(base, direction="forward"), "base", ask_base)
+            results = self._evaluate(replace(new, direction="forward"), "new", ask_new)
+            count, seed = min(len(results), len(expected)), self._settings.seed
+            self._ask(Compare(base, seed, results[:count], expected[:count], f"`{base.case.operator}`"))
+        except NotChecked as why:
+            return f"no: {why}"
+        except OperatorFailure as failure:
+            return failure if failure.reason.slug == "wrong_result" else f"no: {failure.message}"
+        return f"against `{base.case.operator}`"
 
     def _small(self, trial: Trial) -> Trial | None:
         """Return the trial of a small case that is compared, None where nothing says what it should compute."""

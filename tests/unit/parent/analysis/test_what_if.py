@@ -112,28 +112,27 @@ def test_spellings_of_one_computation_are_one() -> None:
     assert {core(name) for name in ("mxnet:nd.softmax", "torch:aten::_softmax", "softmax")} == {"softmax"}
 
 
-def test_a_gradient_stands_for_as_many_calls_backward_of_the_case_that_it_belongs_to() -> None:
+def test_a_forward_with_a_gradient_is_one_call_with_its_backward() -> None:
     def entry(operator: str, size: int, count: int) -> SuiteCase:
-        return SuiteCase(Case(operator, {"self": TensorSpec((size,), "float32")}), count)
+        return SuiteCase(Case(operator, {"self": TensorSpec((size,), "float32")}), count, directions=("forward",))
 
     part = Suite("step", "test", (entry("torch:aten::gelu", 8, 3), entry("torch:aten::gelu", 4, 2)))
-    backward = [entry("torch:aten::gelu_backward", size, count) for size, count in ((4, 1), (8, 2), (4, 1), (9, 5))]
+    backward = [entry("torch:aten::gelu_backward", size, count) for size, count in ((4, 1), (8, 2), (4, 2), (9, 5))]
     both, matched = with_backward(part, backward)
     large, small = part.cases
     assert [(one.case, one.directions, one.count) for one in both.cases] == [
-        (large.case, (), 3),
-        (large.case, ("backward",), 2),
-        (small.case, (), 2),
-        (small.case, ("backward",), 2),
+        (large.case, ("forward_backward",), 2),
+        (large.case, ("forward",), 1),
+        (small.case, ("forward_backward",), 2),
+        (small.case, ("backward",), 1),
     ]
     assert matched == tuple(backward[:3])
 
 
 def test_what_autograd_takes_for_itself_is_none_of_the_step() -> None:
     whole = suite("torch:aten::norm", "torch:aten::norm_backward", step=100.0)
-    pairs = [compared("norm", 10, 1.0, 0.5), replace(compared("norm", 10, 4.0, 0.75), direction="backward")]
-    one = predict(whole, "norm", "mine.py:f", 40.0, pairs, {"torch:aten::norm_backward": 30.0})
+    pairs = [replace(compared("norm", 10, 5.0, 0.7), direction="forward_backward")]
+    one = predict(whole, "norm", "mine.py:f", 60.0, pairs, ["torch:aten::norm_backward"], 40.0)
     assert one is not None
-    assert (one.before, one.after, one.saved) == pytest.approx((40.0, 25.0, 15.0))
-    assert (one.backward, one.gradients) == (("torch:aten::norm_backward",), ())
-    assert one.bound == 60.0
+    assert (one.before, one.after, one.saved, one.bound) == pytest.approx((40.0, 25.0, 15.0, 60.0))
+    assert (one.calls, one.of, one.backward, one.gradients) == (20, 20, ("torch:aten::norm_backward",), ())
