@@ -175,10 +175,9 @@ def test_one_keras_model_is_compared_in_two_frameworks_layer_by_layer(
         words = ("--framework", backend, "--environment", environment, "--output", f"{backend}.json")
         done = invoke("capture", "keras_model.py:step", *words)
         assert done.code == 0, done.err
-    words = ("--base", "tensorflow", "--new", "jax + keras", "--pairs", "3", "--trial-budget", "0.05")
-    done = invoke(
-        "compare", "--suite", "tensorflow.json", "--with", "jax.json", *words, "--budget", "40", "--format", "json"
-    )
+    suites = ("--suite", "tensorflow.json", "--with", "jax.json", "--base", "tensorflow", "--new", "jax + keras")
+    how = ("--pairs", "3", "--trial-budget", "0.05", "--budget", "40", "--format", "json")
+    done = invoke("compare", *suites, *how)
     assert done.code == 0, done.err
     result = json.loads(done.out)
     rows = {(row["module"], row["group"]): row for row in result["suite_change"]["rows"]}
