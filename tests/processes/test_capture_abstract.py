@@ -1,4 +1,4 @@
-"""Models of PyTorch captured by shapes alone: the same calls as when they run, and no memory."""
+"""Models captured by shapes alone: the same calls as when they run, and no memory."""
 
 from __future__ import annotations
 
@@ -57,19 +57,41 @@ def test_what_decides_a_shape_is_not_assumed(told: dict[str, Any]) -> None:
     assert counts.startswith("the result of `bincount` at abstract_torch.py:")
 
 
-def test_jax_traces_what_it_would_run_and_allocates_nothing() -> None:
-    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "jax"), framework="jax")
+def said_by(framework: str) -> Any:
+    """Return what a script says of both ways to capture, in the environment of a framework."""
+    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), framework), framework=framework)
     done = subprocess.run(
-        [str(python), str(SCRIPT.with_name("abstract_jax.py"))],
+        [str(python), str(SCRIPT.with_name(f"abstract_{framework}.py"))],
         env={**os.environ, "PYTHONPATH": str(package_folder())},
         capture_output=True,
         text=True,
         timeout=300,
-        check=True,
     )
-    said = json.loads(done.stdout)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_jax_traces_what_it_would_run_and_allocates_nothing() -> None:
+    said = said_by("jax")
     assert (said["unlike"], said["calls"], said["huge"]) == ([], 109, ["dot_general", "tanh"])
     assert said["refusal"].startswith("it reads an array or waits for one, which tracing does not allow")
+
+
+def test_tensorflow_and_keras_build_the_graphs_that_would_run_and_allocate_nothing() -> None:
+    said = said_by("tensorflow")
+    counts = said["differences"]
+    assert len(counts) == 6
+    assert {model: unlike for model, unlike in counts.items() if not isinstance(unlike[0], int)} == {}
+    assert counts["lenet_tensorflow:training_step"] == [76, 0]  # calls, and among them those left out
+    calls, largest = said["huge"]
+    assert (calls > 30, largest) == (True, 2**42)
+    *operators, assumed = said["masked"]
+    assert assumed == "assumed: all elements of a mask are true"
+    name, why = operators[0][-1]
+    assert name == "tf.raw_ops.StatelessIf"
+    assert why.startswith("it is not entered: ")
+    assert ["tf.raw_ops.Exp", [6, 4]] in operators[0]
+    assert said["refusal"].startswith("it reads a tensor, which tracing does not allow")
 
 
 @pytest.mark.usefixtures("forked_children")

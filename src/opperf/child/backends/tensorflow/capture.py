@@ -20,7 +20,7 @@ import tensorflow as tf
 
 from opperf.child.backends.common.values import bounds
 from opperf.child.backends.tensorflow import raw_operators
-from opperf.child.backends.tensorflow.graph_values import CALLS, ENTERED, GATHERS, PLACES, Frame, Unknown
+from opperf.child.backends.tensorflow.graph_values import CALLS, ENTERED, GATHERS, LOOPS, PLACES, Frame, Unknown
 from opperf.child.backends.tensorflow.programs import REFUSALS
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import CapturedCall
@@ -47,11 +47,16 @@ def trace(function: Callable[[], Any]) -> Any:
     try:
         return tf.function(function, autograph=False).get_concrete_function().graph
     except REFUSALS as error:
-        raise Unsupported(
-            f"it reads a tensor, which tracing does not allow: {str(error).partition(chr(10))[0]}",
-            slug="no_capture",
-            hint="return the tensor, and read it outside the function",
-        ) from error
+        raise reads_values(error) from error
+
+
+def reads_values(error: Exception) -> Unsupported:
+    """Return the refusal of a function that asks for the value of a tensor while it is traced."""
+    return Unsupported(
+        f"it reads a tensor, which tracing does not allow: {str(error).partition(chr(10))[0]}",
+        slug="no_capture",
+        hint="return the tensor, and read it outside the function",
+    )
 
 
 def computes(operation: Any) -> bool:
@@ -62,7 +67,7 @@ def computes(operation: Any) -> bool:
 def capture_operation(operation: Any, frame: Frame) -> CapturedCall:
     """Return an operation as a call with its case, or with the reason why it has none."""
     frames = [*_outer_frames(frame)]
-    names = [*(one.call.name for one in frames if one.call.type not in CALLS), operation.name]
+    names = [*(_scope(one.call) for one in frames if one.call.type not in CALLS), operation.name]
     words = (word for name in names for word in name.split("/")[:-1])
     scopes = [word for word in dict.fromkeys(words) if not word.startswith("gradient")]
     backward = any(name.startswith("gradient") for name in names)
@@ -73,6 +78,11 @@ def capture_operation(operation: Any, frame: Frame) -> CapturedCall:
     return CapturedCall(
         f"tf.raw_ops.{operation.type}", case, why, ".".join(scopes), backward=backward, count=frame.count
     )
+
+
+def _scope(call: Any) -> str:
+    """Return how the names begin of what a loop or a condition runs; a gradient stands beside its loop, not in it."""
+    return str(call.name) if call.name.endswith("_grad") else f"{call.name}/"
 
 
 def _outer_frames(frame: Frame) -> Iterator[Frame]:
@@ -89,7 +99,7 @@ def _case(operation: Any, frame: Frame) -> Case:
         _say_why(operation, frame)
     for tensor in (*operation.inputs, *operation.outputs):
         if tensor.dtype == tf.variant:
-            raise Unsupported(f"`{_list_name(tensor)}` is a list of tensors, or another variant")
+            raise Unsupported(f"`{_list_name(tensor, frame)}` is a list of tensors, or another variant")
     definition = raw_operators.definitions().get(operation.type)
     if definition is None:
         raise Unsupported("it keeps a state, or computes nothing with numbers")
@@ -110,9 +120,10 @@ def _case(operation: Any, frame: Frame) -> Case:
     return Case(f"tensorflow:{raw_operators.PREFIX}{operation.type}", arrays, attributes)
 
 
-def _list_name(tensor: Any) -> str:
+def _list_name(tensor: Any, frame: Frame) -> str:
     """Return how a reason calls a list of tensors; those that a loop keeps for its gradient by the loop alone."""
-    name = _NUMBER.sub("", tensor.op.name)
+    scope = "" if frame.call is None or frame.call.type not in LOOPS else _scope(frame.call)
+    name = _NUMBER.sub("", scope if _LOOP.match(scope) else tensor.op.name)
     loop = _LOOP.match(name)
     return name if loop is None else f"{loop[0]}..."
 
@@ -153,7 +164,7 @@ def _spec(tensor: Any, frame: Frame, *, mask: bool = False) -> TensorSpec:
         shape = frame.shape(tensor)
     except Unknown as error:
         raise Unsupported(f"an input of {dtype}, {tensor.shape}: {error}") from error
-    value = _value(tensor)
+    value = _value(tensor, frame)
     if value is None and (tensor.dtype.is_integer or mask):
         with suppress(Unknown):
             value = frame.value(tensor).numpy()
@@ -165,12 +176,12 @@ def _spec(tensor: Any, frame: Frame, *, mask: bool = False) -> TensorSpec:
     return TensorSpec(shape, dtype, range=bounds(value))
 
 
-def _value(tensor: Any) -> Any:
+def _value(tensor: Any, frame: Frame) -> Any:
     """Return the value of a tensor that is known while a graph is made, None for another."""
     if tensor.op.type == "ShapeN":  # of which TensorFlow itself does not tell
         shape = tensor.op.inputs[tensor.value_index].shape
         return shape.as_list() if shape.is_fully_defined() else None
-    return tf.get_static_value(tensor)
+    return frame.constant(tensor)
 
 
 def _attribute(value: Any) -> Argument:

@@ -77,12 +77,12 @@ class Frame:
     def _enter(self, operation: Any) -> Frame | None:
         inputs = operation.inputs
         if operation.type in CALLS:
-            return Frame(called_graph(operation), operation, self, inputs)
+            return type(self)(called_graph(operation), operation, self, inputs)
         if operation.type in CHOICES:
             branch = "then_branch" if bool(self.value(inputs[0]).numpy().any()) else "else_branch"
-            return Frame(called_graph(operation, branch), operation, self, inputs[1:])
+            return type(self)(called_graph(operation, branch), operation, self, inputs[1:])
         if operation.type in LOOPS:
-            return Frame(called_graph(operation, "body"), operation, self, inputs, self._turns(operation))
+            return type(self)(called_graph(operation, "body"), operation, self, inputs, self._turns(operation))
         return None
 
     def _turns(self, loop: Any) -> int:
@@ -93,6 +93,10 @@ class Frame:
         if turns < 1:
             raise Unknown("it does not turn")
         return turns
+
+    def constant(self, tensor: Any) -> Any:
+        """Return the value of a tensor that is known while a graph is made, None for another."""
+        return tf.get_static_value(tensor)
 
     def shape(self, tensor: Any) -> tuple[int, ...]:
         """Return the shape of an operation's input, or that of a variable that it names; raises `Unknown`."""

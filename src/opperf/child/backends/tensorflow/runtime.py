@@ -22,10 +22,10 @@ from opperf.child.backends import keras
 from opperf.child.backends.binding import Binding, bindings
 from opperf.child.backends.common import threads
 from opperf.child.backends.common.values import ATOL, RTOL, agree, as_complex, element_types, refuse_strides
-from opperf.child.backends.tensorflow import capture, functions, gradients, programs, recording
+from opperf.child.backends.tensorflow import abstract, capture, functions, gradients, programs, recording
 from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import Backend, HostValue, Unsupported
-from opperf.domain.call import Bound, CapturedCall, FirstCall, Layer, Work
+from opperf.domain.call import AbstractCapture, Bound, CapturedCall, FirstCall, Layer, Work
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Memory
@@ -189,6 +189,10 @@ class TensorflowBackend(Backend):
     def capture(self, function: Callable[[], Any]) -> list[CapturedCall] | None:
         """Return the operators of the graph that TensorFlow traces of a function."""
         return capture.of_call(function)
+
+    def capture_abstract(self, load: Callable[[], Callable[[], Any]]) -> AbstractCapture:
+        """Return the operators of a graph that is made with everything it loads, and never run."""
+        return abstract.of_call(load)
 
     def _finish(self, result: Any) -> None:
         self.wait([result])
