@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import resource
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -99,6 +100,7 @@ def others() -> dict[str, object]:
         (spec.elements for call in captured.calls if call.case is not None for spec in call.case.tensors()), default=0
     )
     return {
+        "gigabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
         "huge": [len(captured.calls), largest, *captured.assumed],
         "masked": [called(masked), *masked.assumed],
         "refusal": said,

@@ -53,3 +53,19 @@ def imperative() -> None:
     words[:] = words - 0.1 * words.grad
     mx.nd.broadcast_add(words, mx.nd.ones((1, 4)), out=words)
     mx.nd.random.normal(shape=(2, 3))
+
+
+cells = gluon.rnn.LSTM(8, num_layers=2, layout="NTC")
+head = gluon.nn.Dense(3)
+for block in (cells, head):
+    block.initialize()
+sentences = mx.nd.random.uniform(shape=(2, 5, 4))
+
+
+def recurrent() -> None:
+    """Read sequences by cells, and ask for a gradient."""
+    weights = [head.weight.data()] if head.weight._data else []
+    with autograd.record():
+        loss = mx.nd.softmax(head(cells(sentences))).sum()
+    if weights:
+        mx.nd.square(autograd.grad(loss, weights)[0])

@@ -84,7 +84,7 @@ def test_tensorflow_and_keras_build_the_graphs_that_would_run_and_allocate_nothi
     assert {model: unlike for model, unlike in counts.items() if not isinstance(unlike[0], int)} == {}
     assert counts["lenet_tensorflow:training_step"] == [76, 0]  # calls, and among them those left out
     calls, largest = said["huge"]
-    assert (calls > 30, largest) == (True, 2**42)
+    assert (calls > 30, largest, said["gigabytes"] < 4) == (True, 2**42, True)
     *operators, assumed = said["masked"]
     assert assumed == "assumed: all elements of a mask are true"
     name, why = operators[0][-1]
@@ -92,6 +92,18 @@ def test_tensorflow_and_keras_build_the_graphs_that_would_run_and_allocate_nothi
     assert why.startswith("it is not entered: ")
     assert ["tf.raw_ops.Exp", [6, 4]] in operators[0]
     assert said["refusal"].startswith("it reads a tensor, which tracing does not allow")
+
+
+def test_mxnet_infers_what_would_run_and_allocates_nothing() -> None:
+    said = said_by("mxnet")
+    counts = said["differences"]
+    assert len(counts) == 5
+    assert {model: unlike for model, unlike in counts.items() if not isinstance(unlike, int)} == {}
+    assert counts["lenet_mxnet:training_step"] == 30
+    assert (said["large"], said["gigabytes"] < 4) == (67, True)
+    reading, masking = said["refusals"]
+    assert reading == "it reads an array, which has no values by shapes alone"
+    assert masking.startswith("the shape of what `_contrib_boolean_mask` returns depends on values")
 
 
 @pytest.mark.usefixtures("forked_children")

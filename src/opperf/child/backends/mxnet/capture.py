@@ -39,6 +39,15 @@ ADDED_AT_ONCE = 8
 def of_call(function: Callable[[], Any]) -> list[CapturedCall]:
     """Call a function and return every operator that it runs, in forward and backward, in order."""
     recorder = Recorder()
+    with watching(recorder):
+        function()
+        mx.nd.waitall()
+    return recorder.calls
+
+
+@contextmanager
+def watching(recorder: Recorder) -> Iterator[None]:
+    """Have a recorder take what Python calls, for a while."""
     with ExitStack() as stack:
         for owner, name, watch in (
             (_LIB, "MXImperativeInvokeEx", recorder.invoking),
@@ -48,9 +57,7 @@ def of_call(function: Callable[[], Any]) -> list[CapturedCall]:
             (mx.gluon.Block, "__call__", recorder.entering),
         ):
             stack.enter_context(stand_in(owner, name, watch))
-        function()
-        mx.nd.waitall()
-    return recorder.calls
+        yield
 
 
 @contextmanager
@@ -65,9 +72,10 @@ def stand_in(owner: Any, name: str, watch: Callable[[Any], Any]) -> Iterator[Non
 
 
 class Recorder:
-    """Takes operators as they are called."""
+    """Takes operators as they are called; `shape` describes an array."""
 
-    def __init__(self) -> None:
+    def __init__(self, shape: Callable[[Any], TensorSpec] = spec) -> None:
+        self._shape = shape
         self.calls: list[CapturedCall] = []
         self._blocks: list[Any] = []
         self._within = ""
@@ -158,7 +166,7 @@ class Recorder:
     ) -> CapturedCall:
         """Return a call of an operator with arrays at some addresses."""
         try:
-            tensors = [spec(array_at(address)) for address in arrays]
+            tensors = [self._shape(array_at(address)) for address in arrays]
             case = case_of(name, tensors, attributes, [array_at(address) for address in outputs])
         except Unsupported as error:
             return CapturedCall(name, why=str(error), module=self._here)
@@ -204,7 +212,7 @@ class Recorder:
     def _note_view(self, source: int, target: int) -> None:
         """Remember what each operator reads that autograd takes a view for: a row is a slice of one row, reshaped."""
         try:
-            view, source_spec = spec(array_at(target)), spec(array_at(source))
+            view, source_spec = self._shape(array_at(target)), self._shape(array_at(source))
         except Unsupported:
             return
         if not view.shape:  # `Reshape`, which autograd takes it for, makes no such array

@@ -54,7 +54,8 @@ ARRAYS = ("NDArray", "Symbol")
 class Signature:
     """What the registry says of one operator: arrays by name, and the types of its attributes as it writes them.
 
-    `real` is the name that an alias stands for. `many` says that the last array is a list of any length.
+    `real` is the name that an alias stands for. `many` says that the last array is a list of any length; where an
+    attribute has to tell how long, that is `length`.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Signature:
     arrays: tuple[str, ...]
     many: bool
     attributes: tuple[tuple[str, str], ...]
+    length: str = ""
 
     @property
     def path(self) -> str:
@@ -117,7 +119,7 @@ def find(name: str) -> RegisteredOperator | None:
     """Return a registered operator as a function; None where there is none of that name."""
     if name not in names():
         return None
-    return RegisteredOperator(name, _handle(name).value or 0, name.startswith(NUMPY_PREFIXES), places(name))
+    return RegisteredOperator(name, handle(name), name.startswith(NUMPY_PREFIXES), places(name))
 
 
 def places(name: str) -> slice | None:
@@ -142,6 +144,7 @@ def signature(name: str) -> Signature:
         arrays=tuple(own for own, _ in arrays),
         many=any(text.endswith("[]") for _, text in arrays),
         attributes=tuple(pair for pair in arguments if pair not in arrays),
+        length=py_str(variable.value or b""),
     )
 
 
@@ -151,6 +154,11 @@ def name_at(handle: int) -> str:
     name = ctypes.c_char_p()
     check_call(_LIB.MXSymbolGetAtomicSymbolName(OpHandle(handle), ctypes.byref(name)))
     return str(py_str(name.value))
+
+
+def handle(name: str) -> int:
+    """Return the address of an operator."""
+    return int(_handle(name).value or 0)
 
 
 @cache

@@ -16,6 +16,7 @@ from opperf.child.backends.binding import Binding, bindings
 from opperf.child.backends.common import threads
 from opperf.child.backends.common.values import ATOL, RTOL, agree
 from opperf.child.backends.mxnet import (
+    abstract,
     blocks,
     capture,
     custom_add_one,
@@ -30,7 +31,7 @@ from opperf.child.backends.mxnet.compilation import compiled
 from opperf.child.backends.mxnet.target import Target, target_of
 from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import Backend, HostValue, NativeLoop, Unsupported
-from opperf.domain.call import Bound, CapturedCall, FirstCall, Layer, Work
+from opperf.domain.call import AbstractCapture, Bound, CapturedCall, FirstCall, Layer, Work
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Memory
@@ -250,6 +251,10 @@ class MxnetBackend(Backend):
     def capture(self, function: Callable[[], Any]) -> list[CapturedCall] | None:
         """Return every operator that Python has MXNet call, and every gradient that autograd computes."""
         return capture.of_call(function)
+
+    def capture_abstract(self, load: Callable[[], Callable[[], Any]]) -> AbstractCapture:
+        """Return the operators that Python has MXNet call, whose results have shapes and no memory."""
+        return abstract.of_call(load)
 
 
 def _product(side: Side) -> Callable[[], None]:

@@ -34,11 +34,11 @@ def array_at(address: int) -> Any:
 
 def spec(array: Any) -> TensorSpec:
     """Return the description of an array and of its values; raises `Unsupported`."""
-    plain = _plain(array)
-    return replace(plain, range=bounds(array.asnumpy()))
+    description = plain(array)
+    return replace(description, range=bounds(array.asnumpy()))
 
 
-def _plain(array: Any) -> TensorSpec:
+def plain(array: Any) -> TensorSpec:
     """Return the description of an array whatever it holds; raises `Unsupported` for what no case can hold."""
     if array.stype != "default":
         raise Unsupported(f"an array that is {array.stype}")
@@ -63,7 +63,7 @@ def case_of(name: str, arrays: Sequence[TensorSpec], attributes: Mapping[str, st
     }
     if name in TRAINED and mx.autograd.is_training():
         arguments["training"] = True
-    outputs = [_plain(array) for array in results]
+    outputs = [plain(array) for array in results]
     if outputs and not isinstance(function, registry.RegisteredOperator):
         # Inputs of a list go by place, all of them: there `out` can only go by name, as attributes do.
         (arguments if signature.many else inputs)["out"] = outputs[0] if len(outputs) == 1 else ListOf(tuple(outputs))
