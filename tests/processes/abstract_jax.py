@@ -18,13 +18,32 @@ from opperf.domain.call import CapturedCall
 from opperf.domain.case import map_tensors
 from opperf.domain.tensor import TensorSpec
 
-sys.path.append(str(Path(__file__).parents[2] / "examples" / "models"))
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+sys.path[:0] = [str(HERE), str(ROOT / "examples" / "models"), str(ROOT / "benchmarks" / "capture_rerun_models")]
+#: Convolutions; dense layers; attention in layers that a loop turns through; cells, whose loop another loop is around.
+MODELS = (
+    "lenet_jax:training_step",
+    "mlp_jax:training_step",
+    "transformer_jax:training_step",
+    "captured_models_jax:recurrent",
+    "captured_models_jax:convolved",
+)
 
 
-def load() -> Callable[[], Any]:
+def loaded(model: str) -> Callable[[], Any]:
     """Return a function of a module that is loaded anew, with arrays of its own."""
-    sys.modules.pop("lenet_jax", None)
-    return import_module("lenet_jax").training_step  # type: ignore[no-any-return]
+    module, _, name = model.partition(":")
+    sys.modules.pop(module, None)
+    return getattr(import_module(module), name)  # type: ignore[no-any-return]
+
+
+def differing(model: str) -> object:
+    """Return the calls that only one of both captures has, or how many there are in both."""
+    function = loaded(model)
+    function()
+    real, shapes = counted(capture.of_call(function)), counted(capture.of_shapes(lambda: loaded(model)).calls)
+    return [repr(call) for call in (real - shapes) + (shapes - real)] or real.total()
 
 
 def counted(calls: Iterable[CapturedCall]) -> Counter[object]:
@@ -57,14 +76,10 @@ def refusal() -> str:
     return ""
 
 
-step = load()
-step()
-real, shapes = counted(capture.of_call(step)), counted(capture.of_shapes(load).calls)
 print(
     json.dumps(
         {
-            "unlike": [repr(one) for one in (real - shapes) + (shapes - real)],
-            "calls": real.total(),
+            "differences": {model: differing(model) for model in sys.argv[1:] or MODELS},
             "huge": [call.name for call in capture.of_shapes(huge).calls],
             "refusal": refusal(),
         }

@@ -23,3 +23,39 @@ def unusual() -> Any:
     moved = jax.device_put(data), jnp.fft.rfft(data), jnp.round(data), jnp.linalg.qr(data), data.astype(jnp.bfloat16)
     asked = jax.pure_callback(np.asarray, jax.ShapeDtypeStruct(data.shape, data.dtype), data)
     return raised, pooled, drawn, part, branched, turned, moved, asked
+
+
+def read(weights: Any, rows: Any) -> Any:
+    """Return how far a state is from ones that reads rows one by one."""
+
+    def turn(state: Any, row: Any) -> Any:
+        state = jnp.tanh(row @ weights["row"] + state @ weights["state"])
+        return state, state.sum()
+
+    state, sums = jax.lax.scan(jax.checkpoint(turn), jnp.zeros(8), rows)
+    return jnp.square(state - 1).mean() + sums.mean()
+
+
+cells = {"row": jnp.full((6, 8), 0.1), "state": jnp.eye(8)}
+sentence = jnp.ones((5, 6))
+
+
+def recurrent() -> Any:
+    """Return gradients of cells."""
+    return jax.jit(jax.value_and_grad(read))(cells, sentence)
+
+
+window, images = jnp.full((3, 3, 2, 4), 0.1), jnp.ones((2, 8, 8, 2))
+
+
+@jax.vmap
+def filtered(image: Any) -> Any:
+    """Return what windows see of one image, made smaller."""
+    layout = ("NHWC", "HWIO", "NHWC")
+    seen = jax.lax.conv_general_dilated(image[None], window, (2, 2), "SAME", dimension_numbers=layout)
+    return jax.image.resize(jax.nn.gelu(seen), (1, 2, 2, 4), "bilinear")
+
+
+def convolved() -> Any:
+    """Return the gradient of a loss to images."""
+    return jax.jit(jax.grad(lambda data: jnp.linalg.norm(filtered(data))))(images)
