@@ -48,7 +48,6 @@ def recurrent() -> Any:
 window, images = jnp.full((3, 3, 2, 4), 0.1), jnp.ones((2, 8, 8, 2))
 
 
-@jax.vmap
 def filtered(image: Any) -> Any:
     """Return what windows see of one image, made smaller."""
     layout = ("NHWC", "HWIO", "NHWC")
@@ -58,4 +57,4 @@ def filtered(image: Any) -> Any:
 
 def convolved() -> Any:
     """Return the gradient of a loss to images."""
-    return jax.jit(jax.grad(lambda data: jnp.linalg.norm(filtered(data))))(images)
+    return jax.jit(jax.grad(lambda data: jnp.linalg.norm(jax.vmap(filtered)(data))))(images)
