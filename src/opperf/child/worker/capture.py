@@ -70,6 +70,8 @@ def _capture_abstract(backend: Backend, function_code: Code, folder: Path) -> Re
     try:
         captured = backend.capture_abstract(lambda: code.load(function_code, folder))
     except code.CodeError as error:
+        if isinstance(error.__cause__, Unsupported):  # what the file asks for while it is loaded
+            raise error.__cause__ from error
         return Recording(wrong=error.message, hint=error.hint)
     source = function_code.name + ABSTRACT + _unfused(backend)
     return Recording(_suite(function_code.name, source, captured.calls, None), captured.assumed)

@@ -12,12 +12,13 @@ import pytest
 from opperf.catalog import operator
 from opperf.child.backends.null.runtime import NullBackend
 from opperf.child.measure.disturbance import NoCounters
-from opperf.child.worker.capture import capture, capture_model
+from opperf.child.worker.capture import capture, capture_code, capture_model
 from opperf.domain.backend import Unsupported
-from opperf.domain.call import CapturedCall
+from opperf.domain.call import AbstractCapture, CapturedCall
 from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.errors import InputError
+from opperf.domain.message import requests
 from opperf.domain.message.replies import Recording
 from opperf.domain.plan import Side
 from opperf.domain.suite import LeftOut, SuiteCase
@@ -133,6 +134,22 @@ def test_a_module_that_is_missing_is_told_with_where_it_is_looked_for(tmp_path: 
     result = capture(NullBackend(Side("null")), Code("lacking.py:step"), tmp_path, NoCounters())
     assert (result.wrong or "").endswith("No module named 'nowhere_at_all'")
     assert "`--framework`" in (result.hint or "")
+
+
+def test_what_a_file_asks_for_that_shapes_do_not_tell_is_a_refusal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading = "from opperf.domain.backend import Unsupported\nraise Unsupported('it reads an array', slug='no_capture')"
+    (tmp_path / "reading.py").write_text(reading)
+
+    def load_only(self: NullBackend, load: Callable[[], Any]) -> AbstractCapture:
+        load()
+        return AbstractCapture([])
+
+    monkeypatch.setattr(NullBackend, "capture_abstract", load_only)
+    request = requests.Capture(Code("reading.py:step"), True)
+    with pytest.raises(Unsupported, match=r"^it reads an array$"):
+        capture_code(NullBackend(Side("null")), request, tmp_path, NoCounters())
 
 
 class Model:
