@@ -13,6 +13,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from functools import cache
 from itertools import count
 from typing import Any, TypeAlias
 
@@ -62,7 +63,7 @@ def of_call(load: Load) -> AbstractCapture:
     """
     recorder = capture.Recorder(plain)
     with ExitStack() as stack:
-        for name, watch in Tape().stand_ins().items():
+        for name, watch in _tape().stand_ins().items():
             if hasattr(_LIB, name):
                 stack.enter_context(capture.stand_in(_LIB, name, watch))
         for name, watch in (("zeros", _zeros), ("tensordot", _refuse("it calls `tensordot`"))):
@@ -73,6 +74,12 @@ def of_call(load: Load) -> AbstractCapture:
         recorder.calls.clear()
         function()
     return AbstractCapture(recorder.calls)
+
+
+@cache
+def _tape() -> Tape:
+    """Return the tape of all functions of a process, which may share arrays."""
+    return Tape()
 
 
 class Tape:
@@ -86,7 +93,7 @@ class Tape:
     def stand_ins(self) -> dict[str, Callable[[Any], Any]]:
         """Pair functions of the C API with their stand-ins."""
         return {
-            **dict.fromkeys(MAKING, _make_later),
+            **dict.fromkeys(MAKING, self.making),
             **dict.fromkeys(IDLE, lambda _: lambda *_: 0),
             **{name: _refuse(what) for name, what in REFUSED.items()},
             **dict.fromkeys(capture.VIEWS, self.viewing),
@@ -119,6 +126,16 @@ class Tape:
             results_at = [outputs._obj[i] for i in range(output_count._obj.value)]
             self._record(handle.value, addresses, attributes, results_at)
         return 0
+
+    def making(self, make: Any) -> Any:
+        """Return a function that makes an array whose memory can wait."""
+
+        def make_later(*arguments: Any) -> Any:
+            status = make(*arguments[:DELAY], ctypes.c_int(1), *arguments[DELAY + 1 :])
+            self._symbols.pop(arguments[-1]._obj.value, None)  # of an array that was there before
+            return status
+
+        return make_later
 
     def marking(self, mark: Any) -> Any:
         """Return a function that notes of which arrays there are gradients."""
@@ -252,16 +269,6 @@ def _is_known(shape: Any) -> bool:
     if mx.util.is_np_shape():
         return shape is not None and min(shape, default=0) >= 0
     return bool(shape) and min(shape) > 0
-
-
-def _make_later(make: Any) -> Any:
-    """Return a function that makes an array whose memory can wait."""
-
-    def make_later(*arguments: Any) -> Any:
-        before, behind = arguments[:DELAY], arguments[DELAY + 1 :]
-        return make(*before, ctypes.c_int(1), *behind)
-
-    return make_later
 
 
 def _zeros(_: Any) -> Any:
