@@ -127,6 +127,7 @@ def forked_children(launcher: ForkedChildren) -> Iterator[None]:
     """Children are forked: for tests that are not about them, nor about how long exactly a call takes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("opperf.parent.workers.process.launch", launcher.launch)
+        patch.setattr("opperf.parent.workers.duel.share_import", lambda *_: False)  # all come of one already
         yield
 
 

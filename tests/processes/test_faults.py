@@ -14,7 +14,7 @@ import pytest
 from opperf.domain.errors import OperatorFailure, WorkerFailure
 from opperf.domain.message.requests import Prepare
 from opperf.domain.plan import Trial
-from opperf.parent.workers import process
+from opperf.parent.workers import output
 from opperf.parent.workers.process import Worker
 
 Run: TypeAlias = Callable[..., subprocess.CompletedProcess[str]]
@@ -73,7 +73,7 @@ def test_a_fault_is_one_failed_record_and_the_next_trial_is_measured(
 def test_a_flood_leaves_its_last_lines_in_the_record(command: Run, document: Records) -> None:
     failed, _ = _measured(command, document, "null:flood", "add")
     *lines, cut = failed["reason"]["stderr"].splitlines()
-    assert lines == ["the same line again and again"] * (process.KEPT_LINES - 1)
+    assert lines == ["the same line again and again"] * (output.KEPT_LINES - 1)
     assert cut in lines[0]  # it was ended in the middle of a line
 
 

@@ -177,7 +177,7 @@ def test_a_child_that_is_asked_to_leave_leaves_by_itself(worker: Callable[..., W
     child = worker()
     child.greet()
     child.close()
-    assert child._process.returncode == 0
+    assert child._process.poll() == 0
 
 
 def test_a_child_that_is_dismissed_ends_before_anybody_waits_for_it(

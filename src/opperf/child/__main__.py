@@ -1,7 +1,8 @@
 """The entry point of a child: `python -m opperf.child READ_FD WRITE_FD SIDE_JSON LIMITS_JSON`.
 
 It imports one framework, says hello, and answers requests until it is told to quit or the pipe closes. Stdout and
-stderr belong to the framework; the protocol has two pipes of its own.
+stderr belong to the framework; the protocol has two pipes of its own. `python -m opperf.child SOCKET_FD SIDE_JSON
+LIMITS_JSON` is the source of both children of a pair, which imports for both (`worker/source.py`).
 """
 
 from __future__ import annotations
@@ -35,15 +36,42 @@ if TYPE_CHECKING:
 
 def main(argv: list[str]) -> int:
     """Run one child; returns its exit code."""
+    imported = None
+    if len(argv) == 3:
+        argv, imported = _import_once(int(argv[0]), *_read(argv))
     read_fd, write_fd = (int(word) for word in argv[:2])
-    side, limits = Side.from_json(json.loads(argv[2])), Limits.from_json(json.loads(argv[3]))
     with os.fdopen(read_fd, "rb") as requests, os.fdopen(write_fd, "wb") as replies:
-        return _serve(requests, replies, side, limits)
+        return _serve(requests, replies, *_read(argv), imported)
 
 
-def _serve(requests: BinaryIO, replies: BinaryIO, side: Side, limits: Limits) -> int:
+def _read(argv: list[str]) -> tuple[Side, Limits]:
+    return Side.from_json(json.loads(argv[-2])), Limits.from_json(json.loads(argv[-1]))
+
+
+def _import_once(descriptor: int, side: Side, limits: Limits) -> tuple[list[str], float]:
+    """Import a framework, and return in each child forked then: its words, and the seconds that the import took.
+
+    An import that fails is left for the children to tell.
+    """
+    import socket
+
+    from opperf.child.backends import load_runtime
+    from opperf.child.worker import code, source  # noqa: F401  # what each child needs is imported once too
+
+    variables = dict(os.environ)
+    _lay_out(side, limits)
+    start = time.perf_counter()
+    gc.disable()
+    with suppress(Exception):
+        load_runtime(side)
+    seconds = time.perf_counter() - start
+    gc.freeze()  # a collection would write to what all share, and so copy it
+    return source.next_child(socket.socket(fileno=descriptor), variables), seconds
+
+
+def _serve(requests: BinaryIO, replies: BinaryIO, side: Side, limits: Limits, imported: float | None = None) -> int:
     try:
-        backend, hello = _start(side, limits)
+        backend, hello = _start(side, limits, imported)
     except Exception as error:  # a broken installation may raise anything, which is the answer
         _send(replies, answer_line(0, failure(error), protocol=PROTOCOL))
         return 1
@@ -98,11 +126,10 @@ def _is_dead(backend: Backend) -> bool:
     return False
 
 
-def _start(side: Side, limits: Limits) -> tuple[Backend, Hello]:
-    """Return the backend of a side, with the process set up as it asks, and the hello."""
+def _lay_out(side: Side, limits: Limits) -> bool:
+    """Set up the process as a side asks, ahead of any import, and say whether the allocator's thresholds are fixed."""
     from opperf.child.measure import placement
     from opperf.child.measure.host import fix_allocator
-    from opperf.child.worker.code import start_backend
 
     placement.keep_to_itself()
     fixed = side.allocator == "fixed" and fix_allocator()
@@ -110,6 +137,19 @@ def _start(side: Side, limits: Limits) -> tuple[Backend, Hello]:
         process.stay_on(limits.cpus)
     process.place_apart(len(os.environ.get(COUNTING, "")) // LAYOUT_BYTES)
     process.load_apart(side.layout)
+    return fixed
+
+
+def _start(side: Side, limits: Limits, imported: float | None) -> tuple[Backend, Hello]:
+    """Return the backend of a side, with the process set up as it asks, and the hello.
+
+    `imported` are the seconds that its import took in a process that it was forked from.
+    """
+    from opperf.child.measure import placement
+    from opperf.child.measure.host import fix_allocator
+    from opperf.child.worker.code import start_backend
+
+    fixed = _lay_out(side, limits)
     start = time.perf_counter()
     gc.disable()  # an import leaves little behind, and looking for it takes a tenth of its time
     backend = start_backend(side, Path(limits.folder), limits.plugins)
@@ -118,8 +158,10 @@ def _start(side: Side, limits: Limits) -> tuple[Backend, Hello]:
     facts = {
         **backend.facts(),
         "allocator": "fixed thresholds" if fixed else "default",
-        "import_seconds": time.perf_counter() - start,
+        "import_seconds": time.perf_counter() - start + (imported or 0.0),
     }
+    if imported is not None:
+        facts["imported"] = "once for both sides"
     if placement.is_planned():
         facts["placement"] = PLANNED
     devices = tuple(backend.devices())

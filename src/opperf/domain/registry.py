@@ -22,6 +22,8 @@ class Framework:
     those that it has, `mode` is how its users run it when they say nothing.
     `gradients` is False for one that has no automatic differentiation. `neutral` is False for one that a command which
     names no framework does not look for: it is measured by its own names alone, or is one of many array libraries.
+    `forks` is True for one whose import starts no thread and opens no device, so that a process which has imported it
+    may be forked: both children of a pair then come of one import.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Framework:
     gradients: bool = True
     neutral: bool = True
     flavours: tuple[str, ...] = ()
+    forks: bool = False
 
     def owns(self, distribution: str) -> bool:
         """Whether a distribution brings this framework; flavours such as `mxnet-mkl` count."""
@@ -106,6 +109,7 @@ FRAMEWORKS = {
             ("torch==2.13.0", "numpy", "expecttest"),
             ("numpy", "expecttest"),
             modes=("eager", "compiled", "cuda_graph"),
+            forks=True,
         ),
         Framework(
             "mxnet",
@@ -125,7 +129,7 @@ FRAMEWORKS = {
             modes=("eager", "compiled", "xla"),
             flavours=("tensorflow-gpu",),
         ),
-        Framework("numpy", "numpy", ("numpy",), ("numpy==2.4.6",), gradients=False),
+        Framework("numpy", "numpy", ("numpy",), ("numpy==2.4.6",), gradients=False, forks=True),
         # A node is run as a model of its own, which `onnx` writes.
         Framework(
             "onnxruntime",
@@ -139,7 +143,7 @@ FRAMEWORKS = {
             flavours=("onnxruntime-gpu",),
         ),
         # The null framework has a virtual clock and scripted operators; it needs nothing but Python.
-        Framework("null", "opperf", (), ()),
+        Framework("null", "opperf", (), (), forks=True),
         array_library("array_api_strict", "array-api-strict==2.6.1", distributions=("array-api-strict",)),
         array_library("cupy", "cupy-cuda12x", distributions=("cupy",)),
         array_library("dask.array", "dask[array]==2026.8.0", "scipy==1.17.1", distributions=("dask",)),

@@ -40,6 +40,8 @@ FOLDERS = {"TORCHINDUCTOR_CACHE_DIR": "inductor", "TRITON_CACHE_DIR": "triton"}
 #: What keeps them from reading what lies on the disk. A child of JAX does without in any case.
 WITHOUT = {"TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1", "TRITON_ALWAYS_COMPILE": "1"}
 NUMBA = "NUMBA_CACHE_DIR"
+#: All that is set here: a framework reads none of them when it is imported, but its compiler when that is.
+VARIABLES = frozenset({*FOLDERS, *WITHOUT, NUMBA})
 
 
 def compiler_variables(choice: str, side: Side, spec: EnvironmentSpec, python: Path) -> Mapping[str, str]:

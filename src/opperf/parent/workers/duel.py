@@ -43,6 +43,7 @@ from opperf.parent.workers.rounds import (
     rounds_interval,
     samples_of_a_turn,
 )
+from opperf.parent.workers.source import Source, share_import
 
 #: Memory that one side may hold beside the tensors that are measured, so that the next ones lie elsewhere, in bytes.
 HELD_BYTES = 512 * 1024 * 1024
@@ -89,8 +90,10 @@ class Duel(Pair):
             workers: dict[int, Worker] = {}
             # Nothing is timed yet, so the second imports on CPUs of its own where there are any.
             apart = starting_cpus(base, new, settings.cpus)
+            source = Source() if share_import(base, new) else None
             begin = partial(
                 start,
+                source=source,
                 progress=progress,
                 sharing=2 * max(1, settings.jobs),
                 plugins=plugins,
@@ -98,7 +101,7 @@ class Duel(Pair):
                 variables={**placement.variables(sides), **variables(settings)},
                 compile_cache=settings.compile_cache,
             )
-            self._importing_on = tuple(ahead) or (cpus, apart or cpus)
+            self._importing_on = tuple(ahead) or (cpus, cpus if source else apart or cpus)
             for place, where in zip(order, self._importing_on):
                 workers[place], _ = begin(sides[place], cpus=where)
                 self._workers.append(workers[place])

@@ -12,14 +12,11 @@ import os
 import select
 import signal
 import subprocess
-import threading
 import time
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import IO
 
 import psutil
 
@@ -34,41 +31,16 @@ from opperf.parent.workers.confinement import groups
 from opperf.parent.workers.confinement.variables import needed
 from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.machine import available_memory
+from opperf.parent.workers.output import Output
 from opperf.parent.workers.package import package_folder
 from opperf.parent.workers.passwords import environment_of
+from opperf.parent.workers.source import Forked, Source
 from opperf.parent.workers.supervision import GRACE, end, launch, own_ids
 from opperf.parent.workers.variables import child_variables, layout_variables, with_defaults
 
 #: Importing a framework takes up to 30 s on a busy machine.
 START_TIMEOUT = 180.0
-#: How much of a child's output is kept for the failure record.
-KEPT_LINES, KEPT_BYTES = 20, 64 * 1024
 NO_VARIABLES: Mapping[str, str] = {}
-
-
-class Output:
-    """The tail of what a child prints, read by a thread so that no flood can block the child."""
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._chunks: deque[bytes] = deque()
-        self._size = 0
-        self._thread = threading.Thread(target=self._drain, args=(stream,), daemon=True)
-        self._thread.start()
-
-    def _drain(self, stream: IO[bytes]) -> None:
-        with stream:
-            while chunk := os.read(stream.fileno(), 65536):
-                self._chunks.append(chunk)
-                self._size += len(chunk)
-                while self._size - len(self._chunks[0]) > KEPT_BYTES:
-                    self._size -= len(self._chunks.popleft())
-
-    def tail(self, wait: float) -> str | None:
-        """Return the last lines, after giving the thread a moment to read what is left."""
-        self._thread.join(wait)
-        text = b"".join(tuple(self._chunks))[-KEPT_BYTES:].decode(errors="replace")
-        lines = [line[:500] for line in text.splitlines() if line.strip()]
-        return "\n".join(lines[-KEPT_LINES:]) or None
 
 
 #: The requests in which a child imports the user's own code or has it compiled, and times nothing.
@@ -95,19 +67,21 @@ class Worker:
         under: Sequence[str] = (),
         files: Sequence[int] = (),
         note: Callable[[str], None] | None = None,
+        source: Source | None = None,
     ) -> None:
         """Start it. `own_path` keeps the user's PYTHONPATH, `bytecode` lets it write compiled files beside sources.
 
         `plugins` are files that the child loads when the user's own iterators or generators are asked for. `variables`
         are set where the user has not set them. `under` is a command that runs the child's Python in a room, into which
         only the variables go that it needs. The child inherits `files`, under the same numbers.
-        `note` is told of compilers that run below it.
+        `note` is told of compilers that run below it. With a `source` it is forked from that.
         """
         self.side = side
         self._files, self._note = tuple(files), note
         #: When the first byte of the last answer was there, by `time.perf_counter_ns`.
         self.answered_ns = 0
         self._under = under
+        self._launch = launch if source is None else source.launch
         self._python = python
         self._replies = 0
         self._buffer = bytearray()
@@ -120,17 +94,18 @@ class Worker:
         self._pid = self._process.pid
         if self._process.stdout is None:
             raise AssertionError("the child was started with a pipe for its output")
-        self._output = Output(self._process.stdout)
+        earlier = self._process.source.output if isinstance(self._process, Forked) else None
+        self._output = Output(self._process.stdout, earlier)
         self.facts: Mapping[str, object] = {}
         self.devices: tuple[str, ...] = ()
 
     def _spawn(
         self, package: Path, limits: Limits, defaults: Mapping[str, str], variables: Mapping[str, str]
-    ) -> tuple[subprocess.Popen[bytes], int, int]:
+    ) -> tuple[subprocess.Popen[bytes] | Forked, int, int]:
         child_reads, requests = _pipe()
         answers, child_writes = _pipe()
         try:
-            process = launch(
+            process = self._launch(
                 [
                     *self._under,
                     str(self._python),
@@ -183,7 +158,7 @@ class Worker:
     def _find(self, pid: int) -> int | None:
         """Return the process that calls itself so, if the supervisor has started it, or what runs the child."""
         with suppress(psutil.Error):
-            if psutil.Process(pid).ppid() == self._process.pid:
+            if pid == self._process.pid or psutil.Process(pid).ppid() == self._process.pid:
                 return pid
         with suppress(psutil.Error):
             below = psutil.Process(self._process.pid).children(recursive=True) if self._under else []
@@ -357,14 +332,15 @@ def start(
     compile_cache: str | None = None,
     under: Sequence[str] = (),
     files: Sequence[int] = (),
+    source: Source | None = None,
 ) -> tuple[Worker, Path]:
     """Return a child that has said hello, and its Python; raises what keeps it from starting.
 
     `sharing` is the number of children that live at a time: they share the memory. A child serves every implementation
     that its trials name, so its own side names none. Nothing is started for a side that data names. `plugins` have the
     user's own iterators and generators. Who does not `greet` here does so later: the child imports its framework
-    meanwhile. `variables`, `under` and `files` are a `Worker`'s. Without a `compile_cache` compilers do as they do
-    without opperf.
+    meanwhile. `variables`, `under`, `files` and `source` are a `Worker`'s. Without a `compile_cache` compilers do as
+    they do without opperf.
     """
     if isinstance(side, ReadSide):
         raise InputError("only a file names this side", hint="name it yourself", slug="code_in_file")
@@ -385,6 +361,7 @@ def start(
         under=under,
         files=files,
         note=progress,
+        source=source,
     )
     try:
         if greet:

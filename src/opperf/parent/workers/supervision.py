@@ -14,6 +14,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Protocol
 
 #: What runs a command under supervision.
 SUPERVISION = Path(__file__).parents[2] / "child" / "worker" / "supervision.py"
@@ -62,7 +63,21 @@ def own_ids(pid: int) -> list[int]:
     return []
 
 
-def end(process: subprocess.Popen[bytes]) -> None:
+class Program(Protocol):
+    """What is needed of a program to end it."""
+
+    @property
+    def pid(self) -> int:
+        """The id of its process, which leads a group."""
+
+    def terminate(self) -> None:
+        """Begin to end it."""
+
+    def wait(self, timeout: float) -> int:
+        """Collect it; raises `subprocess.TimeoutExpired`."""
+
+
+def end(process: Program) -> None:
     """End a program that was started here with all that it has started, and collect it."""
     with suppress(ProcessLookupError):
         process.terminate()

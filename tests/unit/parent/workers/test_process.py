@@ -10,7 +10,7 @@ import pytest
 
 from opperf.domain.plan import Side
 from opperf.parent.workers import process
-from opperf.parent.workers.process import Output
+from opperf.parent.workers.output import Output
 
 
 def test_the_last_twenty_lines_of_a_child_are_kept_whole() -> None:

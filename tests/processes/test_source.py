@@ -1,0 +1,185 @@
+"""Both children of a pair come of one import where their sides ask the same of it, and share nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import psutil
+import pytest
+from tests.each import check_each
+
+from opperf.domain.case import Case
+from opperf.domain.code import Code
+from opperf.domain.errors import OperatorFailure, WorkerFailure
+from opperf.domain.message.requests import Prepare
+from opperf.domain.plan import EXTRA_CALLS, Settings, Side, Trial
+from opperf.domain.tensor import TensorSpec
+from opperf.parent.workers.compiled_code import NUMBA
+from opperf.parent.workers.duel import Duel
+from opperf.parent.workers.source import share_import
+
+Until: TypeAlias = Callable[[Callable[[], bool]], None]
+
+DEADLINE = 60.0
+NUMPY = Side("numpy")
+#: A function of the user's that writes down what its process has, in a file for each process.
+LOOK = """
+import json, os, resource, sys, threading
+from pathlib import Path
+
+def look(x):
+    listed = {one: f"/proc/self/fd/{one}" for one in os.listdir("/proc/self/fd")}
+    facts = {
+        "parent": os.getppid(),
+        "leads": os.getpid() == os.getpgrp() == os.getsid(0),
+        "descriptors": {number: os.readlink(path) for number, path in listed.items() if os.path.exists(path)},
+        "variables": dict(os.environ),
+        "threads": threading.active_count(),
+        "array": hex(id(sys.modules["numpy"])) if "numpy" in sys.modules else "",
+        "limited": resource.getrlimit(resource.RLIMIT_DATA)[0] != resource.RLIM_INFINITY,
+    }
+    print("seen by", os.getpid())
+    Path(__file__).with_name(f"{os.getpid()}.json").write_text(json.dumps(facts))
+    return x
+"""
+
+
+@contextmanager
+def duel(base: Side, new: Side) -> Iterator[Duel]:
+    with closing(Duel(base, new, Settings(check="none"), lambda _: None, random.Random(0))) as pair:
+        yield pair
+
+
+def looks(folder: Path, pair: Duel) -> list[dict[str, Any]]:
+    """Return what both children of a pair have."""
+    (folder / "look.py").write_text(LOOK)
+    own = Code(f"{folder / 'look.py'}:look")
+    for place, worker in enumerate(pair.workers):
+        trial = Trial(Case(str(own), {"x": TensorSpec((8,))}), replace(worker.side, implementation=own), "forward")
+        pair._ask(place, Prepare(trial, check="none"))
+    return [json.loads((folder / f"{worker.pid}.json").read_text()) for worker in pair.workers]
+
+
+def test_sides_share_an_import_that_ask_the_same_of_it() -> None:
+    def check(row: tuple[Side, Side, bool]) -> None:
+        base, new, wanted = row
+        assert share_import(base, new) == wanted
+
+    torch = Side("torch")
+    check_each(
+        [
+            (torch, torch, True),
+            (torch, replace(torch, mode="compiled"), True),
+            (torch, replace(torch, implementation="torch.add"), True),
+            (torch, replace(torch, settings={EXTRA_CALLS: "5%"}), True),
+            (torch, replace(torch, environment="torch==2.12.0"), False),
+            (torch, replace(torch, threads=2), False),
+            (torch, replace(torch, allocator="default"), False),
+            (torch, replace(torch, settings={"env.MKL_CBWR": "AVX2"}), False),
+            (torch, replace(torch, settings={"layout": "1"}), False),
+            (replace(torch, settings={"layout": "1"}), replace(torch, settings={"layout": "1"}), False),
+            (replace(torch, device="cuda:0"), replace(torch, device="cuda:0"), False),
+            (NUMPY, torch, False),
+            (Side("jax"), Side("jax"), False),
+            (Side("tensorflow"), Side("tensorflow"), False),
+            (Side("a_plugin_s"), Side("a_plugin_s"), False),
+        ],
+        check,
+    )
+
+
+def test_both_children_come_of_one_import_and_have_nothing_of_each_other(tmp_path: Path) -> None:
+    with duel(NUMPY, NUMPY) as pair:
+        base, new = looks(tmp_path, pair)
+        assert base["parent"] == new["parent"]
+        assert base["array"] == new["array"] != ""
+        assert base["leads"]
+        assert new["leads"]
+        assert base["limited"]
+        pipes = [{text for text in one["descriptors"].values() if not text.startswith("/")} for one in (base, new)]
+        assert not pipes[0] & pipes[1]
+        assert len({worker.pid for worker in pair.workers}) == 2
+        assert [worker.facts["imported"] for worker in pair.workers] == ["once for both sides"] * 2
+
+
+def test_a_child_of_a_source_has_what_a_fresh_one_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def kinds(facts: dict[str, Any]) -> object:
+        files = sorted(re.sub(r"[0-9]+|:.*", "", text) for text in facts["descriptors"].values())
+        variables = {name: text for name, text in facts["variables"].items() if name != NUMBA}  # of each process
+        return files, variables, facts["threads"], facts["leads"], facts["limited"]
+
+    with duel(NUMPY, NUMPY) as pair:
+        forked = [kinds(facts) for facts in looks(tmp_path, pair)]
+    monkeypatch.setattr("opperf.parent.workers.duel.share_import", lambda *_: False)
+    with duel(NUMPY, NUMPY) as pair:
+        assert forked == [kinds(facts) for facts in looks(tmp_path, pair)]
+
+
+def test_each_pair_has_an_import_of_its_own(tmp_path: Path) -> None:
+    parents = []
+    for _ in range(2):
+        with duel(NUMPY, NUMPY) as pair:
+            parents.append(looks(tmp_path, pair)[0]["parent"])
+    assert len(set(parents)) == 2
+
+
+def test_children_whose_framework_has_started_threads_begin_anew(tmp_path: Path) -> None:
+    """OpenBLAS starts its own when NumPy is imported, and a fork copies none of them."""
+    side = replace(NUMPY, threads=2)
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("OpenBLAS starts no thread on one CPU")
+    with duel(side, side) as pair:
+        assert not any("imported" in worker.facts for worker in pair.workers)
+        assert all(facts["variables"]["OMP_NUM_THREADS"] == "2" for facts in looks(tmp_path, pair))
+
+
+@pytest.mark.parametrize("ending", ["crash", "exit"])
+def test_a_child_that_dies_leaves_the_other_alone(ending: str) -> None:
+    side = Side("null")
+    trial = Trial(Case(f"null:{ending}"), replace(side, implementation=ending), "forward")
+    steady = Trial(Case("add", {"lhs": TensorSpec((8,)), "rhs": TensorSpec((8,))}), side, "forward")
+    with duel(side, side) as pair:
+        with pytest.raises(WorkerFailure) as failure:
+            pair._ask(0, Prepare(trial))
+        assert failure.value.slug == ending
+        assert pair._ask(1, Prepare(steady)).handle
+
+
+def test_nothing_of_a_pair_is_left_when_it_ends(until: Until) -> None:
+    pair = Duel(Side("null"), Side("null"), Settings(), lambda _: None, random.Random(0))
+    source = psutil.Process(pair.workers[0].pid).parent()
+    assert source is not None
+    processes = [source, *source.parents()[:1], *(psutil.Process(worker.pid) for worker in pair.workers)]
+    pair.close()
+    until(lambda: not any(process.is_running() for process in processes))
+
+
+def test_what_a_side_prints_is_said_of_that_side_alone() -> None:
+    side = Side("null")
+    trial = Trial(Case("null:abort"), replace(side, implementation="abort"), "forward")
+    with duel(side, side) as pair:
+        with pytest.raises(WorkerFailure) as failure:
+            pair._ask(1, Prepare(trial))
+        assert failure.value.signal == "SIGABRT"
+
+
+def test_an_import_that_fails_is_told_as_ever(tmp_path: Path) -> None:
+    (tmp_path / "numpy.py").write_text("raise ImportError('a broken NumPy')")
+    side = replace(NUMPY, settings={"env.PYTHONPATH": str(tmp_path)})
+    with pytest.raises((OperatorFailure, WorkerFailure)):
+        Duel(side, side, Settings(), lambda _: None, random.Random(0))
+
+
+def test_a_side_that_asks_for_more_goes_its_own_way(tmp_path: Path) -> None:
+    with duel(NUMPY, replace(NUMPY, settings={"env.OWN": "here"})) as pair:
+        base, new = looks(tmp_path, pair)
+        assert base["parent"] != new["parent"]
+        assert [one["variables"].get("OWN") for one in (base, new)] == [None, "here"]
