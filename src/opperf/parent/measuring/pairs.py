@@ -23,7 +23,7 @@ from opperf.parent.analysis.verdict import Rule
 from opperf.parent.documents.comparison import PairValue
 from opperf.parent.measuring.contest import Contest, sharing, version
 from opperf.parent.measuring.job_pair import JobPair
-from opperf.parent.measuring.next_pair import NextPair, importing_cpus
+from opperf.parent.measuring.next_pair import NextPair, cpus_beside, importing_cpus
 from opperf.parent.measuring.pace import Pace
 from opperf.parent.measuring.parallel import Contention, Lane, ParallelRunner, contention_of, facts_together
 from opperf.parent.measuring.progress import Progress
@@ -81,8 +81,9 @@ class Pairs(ABC):
         self._pace.contests = contests
         self._is_suite = is_suite(contests)
         pairs_of_trials = [(contest.base, contest.new) for contest in contests]
-        cpus = importing_cpus(pairs_of_trials, self.settings, self._note) if self._begins_ahead else ()
-        self._next = NextPair(self._begin, cpus)
+        if self._begins_ahead:
+            cpus = importing_cpus(pairs_of_trials, self.settings, self._note)
+            self._next = NextPair(self._begin, cpus, partial(cpus_beside, pairs_of_trials, self.settings))
 
     def _close(self) -> None:
         """End what was started ahead, and the reference."""
@@ -164,12 +165,17 @@ class Pairs(ABC):
         base, new = contests[0].base.side, contests[0].new.side
         began = time.monotonic()
         try:
-            duel = self._begin_counting(base, new, len(contests[0].counts)) if counted else self._begin_timing(contests)
+            if counted:
+                duel = self._begin_counting(base, new, len(contests[0].counts))
+                starting = time.monotonic() - began
+            else:
+                duel = self._begin_timing(contests, goes_on=goes_on)
+                starting = self._next.starting
         except OpperfError as error:
             for contest in contests:
                 contest.failure = str(error).partition("\n")[0]
             return
-        starting = (time.monotonic() - began) / len(contests)
+        starting /= len(contests)
         with closing(duel):
             self._record_facts(duel, contests)
             if goes_on:
@@ -180,10 +186,10 @@ class Pairs(ABC):
                 if (contest.failure is not None and not duel.alive) or self.spent():
                     break
 
-    def _begin_timing(self, contests: Sequence[Contest]) -> Pair:
+    def _begin_timing(self, contests: Sequence[Contest], *, goes_on: bool) -> Pair:
         """Return a pair for contests, whose reference starts with it."""
         self._reference.begin(*(trial for contest in contests for trial in (contest.base, contest.new)))
-        return self._next.take(contests[0].base.side, contests[0].new.side)
+        return self._next.take(contests[0].base.side, contests[0].new.side, goes_on=goes_on)
 
     def _begin_counting(self, base: Side, new: Side, layout: int) -> Pair:
         return CountingDuel(base, new, self.settings, self._note, layout=layout, plugins=self._plugins)

@@ -114,6 +114,8 @@ class Duel(Pair):
 
     def gather(self) -> None:
         """Wait until both have imported their frameworks, and hold them where they are measured."""
+        if not self._importing_on:
+            return
         try:
             for worker in self._workers:
                 worker.greet()

@@ -8,6 +8,7 @@ own.
 
 from __future__ import annotations
 
+import fcntl
 import io
 import json
 import os
@@ -81,14 +82,17 @@ class Source:
         return self._children[-1]
 
     def _start(self, command: Sequence[str], folder: Path | None, variables: Mapping[str, str]) -> None:
-        self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            words = [*command[:-4], str(theirs.fileno()), *command[-2:]]
-            try:
-                self.process = launch(words, folder, variables, [theirs.fileno()])
-            except BaseException:
-                self._requests.close()
-                raise
+        self._requests, low = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with low:  # it may have the number of a stream, which a process that was started without has free
+            theirs = fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, 3)
+        try:
+            words = [*command[:-4], str(theirs), *command[-2:]]
+            self.process = launch(words, folder, variables, [theirs])
+        except BaseException:
+            self._requests.close()
+            raise
+        finally:
+            os.close(theirs)
         assert self.process.stdout is not None
         self.output = Output(self.process.stdout)
 

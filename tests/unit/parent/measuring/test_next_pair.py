@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 import pytest
-from tests.each import each
+from tests.each import check_each, each
 
 from opperf.domain.case import Case
 from opperf.domain.errors import WorkerFailure
@@ -20,7 +21,7 @@ from opperf.parent.measuring import next_pair
 from opperf.parent.measuring import pairs as pairing
 from opperf.parent.measuring.comparing import Comparing
 from opperf.parent.measuring.contest import Contest
-from opperf.parent.measuring.next_pair import NextPair, importing_cpus
+from opperf.parent.measuring.next_pair import NextPair, cpus_beside, importing_cpus
 from opperf.parent.workers.contention import CLASSES, Effect
 
 NULL = Trial(Case("add", {"lhs": TensorSpec((8,))}), Side("null"), "forward")
@@ -74,9 +75,16 @@ def pairs() -> Pairs:
     return Pairs()
 
 
-def compare(pairs: Pairs, count: int, cpus: Sequence[tuple[int, ...]], monkeypatch: pytest.MonkeyPatch) -> Contest:
-    """Compare by so many pairs, whose next ones import on these CPUs."""
+def compare(
+    pairs: Pairs,
+    count: int,
+    cpus: Sequence[tuple[int, ...]],
+    monkeypatch: pytest.MonkeyPatch,
+    beside: tuple[int, ...] | None = None,
+) -> Contest:
+    """Compare by so many pairs, whose next ones import on these CPUs, or with the one before on those beside it."""
     monkeypatch.setattr(pairing, "importing_cpus", lambda *_: cpus)
+    monkeypatch.setattr(pairing, "cpus_beside", lambda *_: beside)
     monkeypatch.setattr(pairing, "Duel", pairs.start)
     contest = Contest(NULL, NULL, NULL)
     Comparing(Settings(check="none"), Rule(), lambda _: None, duel=pairs.start).run([contest], count)
@@ -107,6 +115,61 @@ def test_without_cpus_for_it_a_pair_starts_when_the_one_before_has_ended(
 ) -> None:
     compare(pairs, 2, (), monkeypatch)
     assert pairs.events == ["1 starts", "1 is measured", "1 ends", "2 starts", "2 is measured", "2 ends"]
+
+
+def test_two_pairs_import_at_a_time_where_a_core_is_free_and_are_measured_one_after_the_other(
+    pairs: Pairs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert compare(pairs, 3, (), monkeypatch, beside=(2,)).pairs == 3
+    assert pairs.events == [
+        "1 starts on [(2,), (2,)]",
+        "2 starts",
+        "1 is ready",
+        "2 is measured",
+        "2 ends",
+        "1 is ready",
+        "1 is measured",
+        "1 ends",
+        "3 starts",
+        "3 is measured",
+        "3 ends",
+    ]
+
+
+def test_a_pair_that_does_not_import_beside_another_starts_in_its_turn(
+    pairs: Pairs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def check(trouble: str) -> None:
+        pairs.events.clear()
+        pairs._count, pairs.trouble = 0, {1: trouble}
+        assert compare(pairs, 2, (), monkeypatch, beside=(2,)).failure is None
+        assert pairs.events[-5:] == ["2 is measured", "2 ends", "3 starts", "3 is measured", "3 ends"]
+
+    check_each(["start", "gather"], check)
+
+
+def test_a_pair_imports_beside_another_only_where_children_come_of_one_import(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(next_pair, "starting_cpus", lambda *_: (2,))
+
+    def cpus(base: Trial, new: Trial, case: Case = NULL.case) -> tuple[int, ...] | None:
+        trials = replace(base, case=case), replace(new, case=case)
+        return cpus_beside([trials], Settings(), base.side, new.side)
+
+    assert cpus(TORCH, TORCH) == (2,)
+    assert cpus(NULL, NULL) is None
+    assert cpus(TORCH, replace(TORCH, side=Side("torch", threads=2))) is None
+    assert cpus(TORCH, TORCH, Case("add", {"lhs": TensorSpec((1 << 40,))})) is None
+
+
+def test_of_pairs_that_import_at_a_time_each_is_said_to_have_taken_half_of_that(
+    pairs: Pairs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.monotonic", count().__next__)
+    both = NextPair(pairs.start, beside=lambda *_: (2,))
+    both.take(NULL.side, NULL.side, goes_on=True)
+    assert both.starting == 0.5
+    both.take(NULL.side, NULL.side, goes_on=True)
+    assert both.starting == 0.5 + 1
 
 
 def test_pairs_of_another_kind_start_in_their_turn(pairs: Pairs, monkeypatch: pytest.MonkeyPatch) -> None:
