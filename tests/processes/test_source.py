@@ -87,6 +87,7 @@ def test_sides_share_an_import_that_ask_the_same_of_it() -> None:
             (torch, replace(torch, settings={"layout": "1"}), False),
             (replace(torch, settings={"layout": "1"}), replace(torch, settings={"layout": "1"}), False),
             (replace(torch, device="cuda:0"), replace(torch, device="cuda:0"), False),
+            (replace(torch, allocator="default"), replace(torch, allocator="default"), False),
             (NUMPY, torch, False),
             (Side("jax"), Side("jax"), False),
             (Side("tensorflow"), Side("tensorflow"), False),

@@ -35,11 +35,13 @@ CHILDREN, WORD = 2, 4
 def share_import(base: Side, new: Side) -> bool:
     """Whether both sides ask the same of the import of their framework, and a process that made it can be forked.
 
-    A layout of memory begins before the import, and a device may not be opened in two processes by one.
+    A layout of memory begins before the import, and a device may not be opened in two processes by one. What an
+    allocator that is left alone does follows from all that it did before: the same in both would be one draw, not two.
     """
     framework = FRAMEWORKS.get(base.framework)
     forks = framework is not None and framework.forks and sys.platform == "linux"
-    return forks and base.device == "cpu" and not base.layout and _import_settings(base) == _import_settings(new)
+    alike = _import_settings(base) == _import_settings(new)
+    return forks and alike and (base.device, base.allocator, base.layout) == ("cpu", "fixed", 0)
 
 
 def _import_settings(side: Side) -> tuple[object, ...]:
