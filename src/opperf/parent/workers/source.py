@@ -161,7 +161,9 @@ class Forked:
         if self._child is None:
             self.source.process.terminate()
         else:
-            os.killpg(self._child, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it leads no group yet
+                os.killpg(self._child, signal.SIGKILL)
+            os.kill(self._child, signal.SIGKILL)
 
 
 def _pipe() -> tuple[io.FileIO, io.FileIO]:
