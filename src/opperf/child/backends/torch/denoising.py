@@ -26,7 +26,7 @@ def build(configuration: Mapping[str, Any]) -> Any:
 
     name = configuration["_class_name"]
     if name not in INPUTS:
-        raise unknown("diffusion model", name, INPUTS, hint=f"known: {', '.join(INPUTS)}")
+        raise unknown("architecture", name, INPUTS, hint=f"known: {', '.join(INPUTS)}")
     return getattr(diffusers, name).from_config(dict(configuration))
 
 

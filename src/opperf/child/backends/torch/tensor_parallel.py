@@ -11,8 +11,9 @@ from torch import nn
 from opperf.domain.errors import InputError
 from opperf.domain.tensor_parallel import Division
 
-#: The numbers of a layer's outputs and of its inputs, by the class of the layer.
-SIZES = {nn.Linear: ("out_features", "in_features"), nn.Conv1d: ("out_channels", "in_channels")}
+HINT = "`--split` a divisor of it"
+#: The numbers of a layer that follow its outputs: of a convolution with a filter for each channel, all do.
+OUTPUTS = {nn.Linear: ("out_features",), nn.Conv1d: ("out_channels", "in_channels", "groups")}
 
 
 def divide(model: Any, divisions: Mapping[str, Division], split: int) -> None:
@@ -28,10 +29,8 @@ def _divide(module: Any, division: Division, split: int) -> None:
         layer = getattr(module, name)
         for parameter in ("weight", "bias"):
             _cut(layer, parameter, 0, split, name)
-        for number in SIZES[type(layer)][: 1 if isinstance(layer, nn.Linear) else 2]:
+        for number in OUTPUTS[type(layer)]:
             setattr(layer, number, getattr(layer, number) // split)
-        if isinstance(layer, nn.Conv1d):  # a filter for each channel
-            layer.groups //= split
     for name in division.rows:
         layer = getattr(module, name)
         _cut(layer, "weight", 1, split, name)
@@ -53,6 +52,3 @@ def _cut(module: nn.Module, name: str, axis: int, split: int, where: str) -> Non
     shape = list(parameter.shape)
     shape[axis] = size // split
     setattr(module, name, nn.Parameter(torch.empty(shape, dtype=parameter.dtype), parameter.requires_grad))
-
-
-HINT = "`--split` a divisor of it"
