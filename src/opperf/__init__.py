@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from opperf.parent.library.lookup import load, operators
     from opperf.parent.library.measurements import compare, gate, noise, run
     from opperf.parent.library.programs import capture, profile, replay
+    from opperf.parent.library.report import Report
     from opperf.parent.library.results import (
         Bisection,
         Comparisons,
@@ -91,7 +92,6 @@ if TYPE_CHECKING:
         Profile,
         ProfileDiff,
         Replay,
-        Report,
         Results,
         Suite,
         SuiteChange,

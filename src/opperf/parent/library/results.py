@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Generic, TypeVar, overload
 
-from opperf.domain.errors import InputError
-from opperf.domain.files.destination import write_text
-from opperf.domain.files.json_text import JsonDict
 from opperf.domain.profile import event
 from opperf.domain.profile.chrome import save
 from opperf.domain.profile.module_tree import ModuleRow, module_rows
@@ -33,6 +27,7 @@ from opperf.parent.documents.suite_change import SuiteChange as SuiteChangeDocum
 from opperf.parent.documents.trace import Replay as ReplayDocument
 from opperf.parent.documents.trace import ReplayedCase
 from opperf.parent.documents.what_if import WhatIfRun
+from opperf.parent.library.report import Measured, Pictured, Report
 from opperf.parent.reports import contrast as contrasts
 from opperf.parent.reports import gate as gates
 from opperf.parent.reports import profile_change, render, report_of
@@ -41,125 +36,6 @@ from opperf.parent.reports.comparison_groups import ComparedGroup, compared_grou
 from opperf.parent.reports.contrast import Gap, Share
 from opperf.parent.reports.document import Document
 from opperf.parent.reports.run_groups import GroupRow, group_rows
-
-if TYPE_CHECKING:
-    import pandas
-
-    from opperf.parent.pages import figures
-
-Item = TypeVar("Item", covariant=True)
-#: How wide a table is where neither the terminal nor the variable `COLUMNS` says it.
-COLUMNS = 120
-
-
-class Report(Sequence[Item], Generic[Item]):
-    """A sequence of results and their report: a table in a terminal, a notebook, pandas or a file."""
-
-    def __init__(self, items: Sequence[Item], document: Document) -> None:
-        self._items = tuple(items)
-        self._document = document
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __iter__(self) -> Iterator[Item]:
-        return iter(self._items)
-
-    @overload
-    def __getitem__(self, place: int) -> Item: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Item]: ...
-    def __getitem__(self, place: int | slice) -> Item | Sequence[Item]:
-        return self._items[place]
-
-    def to_dict(self) -> JsonDict:
-        """Return the document of a file; times are seconds, memory is bytes."""
-        import json
-
-        document: JsonDict = json.loads(self.to_json())
-        return document
-
-    def to_json(self) -> str:
-        """Return the document as text."""
-        return render(self._document, "json")
-
-    def to_csv(self) -> str:
-        """Return one row for each item, in full precision."""
-        return render(self._document, "csv")
-
-    def to_markdown(self) -> str:
-        """Return the report as Markdown."""
-        return render(self._document, "md")
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """Return the rows of `to_csv` as a data frame; raises `InputError` where pandas is not installed."""
-        try:
-            import pandas
-        except ModuleNotFoundError as error:
-            raise InputError("pandas is not installed", hint="`pip install pandas`", slug="no_package") from error
-
-        return pandas.read_csv(io.StringIO(self.to_csv()))
-
-    def save(self, path: str | Path) -> None:
-        """Write the document to a file, which `opperf.load` reads."""
-        write_text(Path(path), self.to_json())
-
-    def __str__(self) -> str:
-        return render(self._document, width=get_terminal_size((COLUMNS, 24)).columns).rstrip("\n")
-
-    def __repr__(self) -> str:
-        return f"<opperf.{type(self).__name__}: {self._summary()}>"
-
-    def _summary(self) -> str:
-        return self._document.summary or plural(len(self), "item")
-
-    def _repr_html_(self) -> str:
-        return render(self._document, "html")
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
-class Pictured:
-    """What is measured also becomes a page and a picture."""
-
-    _result: figures.Result
-    _document: Document
-
-    def to_html(self) -> str:
-        """Return a page with the charts and the tables, in one file that loads nothing."""
-        from opperf.parent.pages.figures import charts
-        from opperf.parent.pages.result_page import page
-
-        return page(self._result, self._document, charts(self._result))
-
-    def to_svg(self) -> str:
-        """Return the charts as one picture; raises `InputError` where nothing was measured."""
-        from opperf.parent.pages.charts import picture
-        from opperf.parent.pages.figures import charts
-
-        drawings = charts(self._result)
-        if not drawings:
-            raise InputError("no measurement to draw", hint="the records say why", slug="input")
-        return picture(drawings)
-
-
-class Measured(Pictured):
-    """Measurements, which a database keeps, too."""
-
-    _result: Run | ComparisonRun | NoiseRun | JudgedRun | ReplayDocument
-
-    def add_to(self, database: str | None = None, *, samples: bool = False) -> str:
-        """Add the run to a database, once however often, and return its id.
-
-        Left out, the database is the one that `opperf history` uses. Raises `HarnessError` if it cannot be reached.
-        """
-        from opperf.parent.commands.history import archive
-
-        result = self._result.run if isinstance(self._result, ReplayDocument) else self._result
-        with archive(database, create=True) as store:
-            return store.add(result, samples=samples).key
 
 
 class Results(Measured, Report[Record]):
@@ -177,7 +53,7 @@ class Results(Measured, Report[Record]):
         words = ("ok", "failed", "skipped")
         counts = {word: sum(record.status == word for record in self) for word in words}
         tally = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-        return f"{_count(len(self), 'record')}: {tally or 'none'}"
+        return f"{plural(len(self), 'record')}: {tally or 'none'}"
 
 
 class Comparisons(Measured, Report[Comparison]):
@@ -221,7 +97,7 @@ class Contrast(Measured, Report[Gap]):
         return compared_groups(self.comparisons)
 
     def _summary(self) -> str:
-        return f"{_count(len(self), 'gap')} in {_count(len(self.comparisons), 'comparison')}"
+        return f"{plural(len(self), 'gap')} in {plural(len(self.comparisons), 'comparison')}"
 
 
 class WhatIf(Pictured, Report[Comparison]):
@@ -274,7 +150,7 @@ class Noise(Measured, Report[Floor]):
         self.suites = document.suites
 
     def _summary(self) -> str:
-        return _count(len(self), "floor")
+        return plural(len(self), "floor")
 
 
 class Judgements(Measured, Report[Judged]):
@@ -305,7 +181,7 @@ class Exploration(Pictured, Report[Anomaly]):
         self._suite = document.suite
 
     def _summary(self) -> str:
-        return _count(len(self), "finding")
+        return plural(len(self), "finding")
 
     def suite(self) -> Suite:
         """Return the cases, and the neighbours that they are held against, as a suite."""
@@ -320,7 +196,7 @@ class Replay(Measured, Report[ReplayedCase]):
         self.run, self.trace, self._result = document.run, document.trace, document
 
     def _summary(self) -> str:
-        return _count(len(self), "case")
+        return plural(len(self), "case")
 
     def suite(self) -> Suite:
         """Return the cases as a suite."""
@@ -372,7 +248,7 @@ class Profile(Report[Row]):
         save(self.profile, Path(path))
 
     def _summary(self) -> str:
-        return _count(len(self), "row")
+        return plural(len(self), "row")
 
 
 class ProfileDiff(Report[Change]):
@@ -383,7 +259,7 @@ class ProfileDiff(Report[Change]):
         super().__init__(rows, profile_change.document(before, after, by, sort))
 
     def _summary(self) -> str:
-        return _count(len(self), "row")
+        return plural(len(self), "row")
 
 
 class Suite(Report[SuiteCase]):
@@ -399,7 +275,7 @@ class Suite(Report[SuiteCase]):
         return self.suite.left_out
 
     def _summary(self) -> str:
-        return f"{_count(len(self), 'case')} of {_count(self.suite.calls, 'call')}"
+        return f"{plural(len(self), 'case')} of {plural(self.suite.calls, 'call')}"
 
 
 class Operators(Report[str]):
@@ -409,4 +285,4 @@ class Operators(Report[str]):
         super().__init__(names, document)
 
     def _summary(self) -> str:
-        return _count(len(self), "operator")
+        return plural(len(self), "operator")
