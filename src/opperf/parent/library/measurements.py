@@ -160,9 +160,9 @@ def _what_if(
     from opperf.parent.commands.what_if import Question, Replacement
 
     if len(replacements) != 1 or names:
-        given = "operators beside it" if names else f"{len(replacements)} of them"
+        excess = "operators beside it" if names else f"{len(replacements)} of them"
         raise InputError(
-            f"`replace` has one operator of a suite and what stands in for it, found {given}",
+            f"`replace` has one operator of a suite and what stands in for it, found {excess}",
             hint='`opperf.run(suite="step.json", replace={"rms_norm": fast_norm})`',
         )
     ((name, function),) = replacements.items()
