@@ -91,27 +91,14 @@ def idle() -> Iterator[None]:
         yield
 
 
-def share(cache: Path, *names: str) -> Path:
-    """Make a cache that shares some folders of the user's, whose parts have names by all that they are made of."""
-    cache.mkdir(exist_ok=True)
-    for name in names:
+@pytest.fixture(scope="session")
+def one_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache for the whole session, which shares the user's environments and loops: each takes long to build."""
+    cache = tmp_path_factory.mktemp("cache")
+    for name in ("environments", "loops"):
         folder = cache_folder() / name
         folder.mkdir(parents=True, exist_ok=True)
         (cache / name).symlink_to(folder)
-    return cache
-
-
-@pytest.fixture(scope="session")
-def one_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache for the whole session, which shares what takes long to build, or for Python to compile."""
-    return share(tmp_path_factory.mktemp("cache"), "environments", "loops", "package")
-
-
-@pytest.fixture
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache for one test, in which nothing has been built; Python has compiled what children import."""
-    cache = share(tmp_path / "cache", "package")
-    monkeypatch.setenv("OPPERF_CACHE_DIR", str(cache))
     return cache
 
 

@@ -72,8 +72,9 @@ def repository(commits: Path, tmp_path: Path) -> Path:
 
 
 def test_the_commit_that_made_an_extension_slower_is_named(
-    repository: Path, own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("OPPERF_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my_ext.py").write_text("import turning\n\ndef f(x):\n    turning.work(x)\n    return x\n")
     include = sysconfig.get_paths()["include"]
@@ -120,7 +121,7 @@ def wheel(folder: Path, name: str, version: str, text: str) -> None:
 
 
 @pytest.fixture
-def environments(own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+def environments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
     """Two environments with the same NumPy: `busy` is three times slower from 2.0 on, and `idle` differs, too."""
     wheels = tmp_path / "wheels"
     wheels.mkdir()
@@ -130,6 +131,7 @@ def environments(own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         wheel(wheels, "idle", version, "")
     links = f"{os.environ.get('PIP_FIND_LINKS', '')} {wheels}".strip()
     monkeypatch.setenv("PIP_FIND_LINKS", links)
+    monkeypatch.setenv("OPPERF_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text("import busy\n\ndef f(x):\n    return busy.work(x)\n")
     folders = []
@@ -159,8 +161,9 @@ def test_the_package_beside_the_framework_is_named_and_then_its_release(environm
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_leaves_the_most_likely_story_so_far(
-    number: int, code: int, repository: Path, own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    number: int, code: int, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("OPPERF_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
     # A build is a line in a file: one is three times slower, and the search is stopped when it begins another build.
     (tmp_path / "mine.py").write_text("import turns\n\ndef f(x):\n    turns.work()\n    return x\n")
