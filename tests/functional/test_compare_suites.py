@@ -49,7 +49,7 @@ def test_modules_are_matched_by_place_and_what_one_suite_has_stands_alone(suites
 
 
 def test_by_group_a_row_has_the_calls_of_all_modules(suites: tuple[Path, Path]) -> None:
-    done = compare(suites, "--base", "null", "--processes", "1", "--by", "group", "--format", "csv")
+    done = compare(suites, "--base", "null", "--processes", "3", "--by", "group", "--format", "csv")
     assert done.code == 0, done.err
     rows = [row.split(",") for row in done.out.splitlines()]
     assert rows[0][:2] == ["module", "group"]

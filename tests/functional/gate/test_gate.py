@@ -209,8 +209,8 @@ def test_a_gate_takes_every_option_of_a_comparison() -> None:
         name: {word for option in verbs.commands[name].params for word in (*option.opts, *option.secondary_opts)}
         for name in ("compare", "gate")
     }
-    # A gate keeps what each pair said: a finding rests on it. Two suites have no pairs, and no verdict.
-    assert taken["compare"] - {"--no-samples", "--with"} <= taken["gate"]
+    # A gate keeps what each pair said: a finding rests on it. Two suites, and groups, are for looking at.
+    assert taken["compare"] - {"--no-samples", "--with", "--by"} <= taken["gate"]
 
 
 @pytest.mark.slow

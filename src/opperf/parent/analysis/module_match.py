@@ -1,6 +1,6 @@
 """Which modules of two suites are the same: by their place in the model, and where frameworks differ by their order.
 
-Keras counts its layers through the whole process (`dense_3`), so one model has other numbers in another framework. And
+Keras counts its layers through the whole process, so one model has other numbers in another framework. And
 some frameworks name what a layer calls below it (`dense.matmul`). Layers that run the same are one row: `layers.*`.
 """
 

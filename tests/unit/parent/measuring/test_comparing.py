@@ -20,6 +20,7 @@ from opperf.parent.analysis.verdict import Progress, Rule, sufficient
 from opperf.parent.documents.comparison import Comparison, PairValue
 from opperf.parent.documents.floor import series_key, series_side
 from opperf.parent.measuring import comparing as comparing
+from opperf.parent.measuring import next_pair
 from opperf.parent.measuring import pairs as pairing
 from opperf.parent.measuring.comparing import Comparing
 from opperf.parent.measuring.contest import Contest, outcome
@@ -44,7 +45,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """A clock that only pairs move."""
     made = Clock()
-    for module in (comparing, pairing):
+    for module in (comparing, next_pair, pairing):
         monkeypatch.setattr(module, "time", made)
     return made
 

@@ -81,7 +81,7 @@ def test_what_run_takes_on_a_command_line_the_library_takes_too() -> None:
     keywords = set(inspect.signature(opperf.run).parameters)
     of_a_terminal = {"format", "html", "plot", "database", "top", "strict", "dry_run", "debug", "by", "replacement"}
     assert words - keywords - of_a_terminal == {"no_check", "no_samples"}
-    assert keywords - words == {"memory", "latency", "memory_limit", "keep_samples", "progress"}
+    assert keywords - words == {"memory", "latency", "memory_limit", "keep_samples", "progress", "replace"}
 
 
 def test_the_keywords_of_the_library_are_those_of_the_table() -> None:
@@ -144,4 +144,4 @@ def test_no_dictionary_of_anything_lies_between_a_way_in_and_a_use_case() -> Non
     paths = [path for room in rooms for path in (ROOT / room).rglob("*.py")]
     text = {path: path.read_text() for path in [ROOT / "parent/planning/request.py", *paths]}
     assert [path.name for path, source in text.items() if "Mapping[str, Any]" in source] == []
-    assert [path.name for path, source in text.items() if "JsonDict" in source] == ["results.py"]
+    assert [path.name for path, source in text.items() if "JsonDict" in source] == ["report.py"]
