@@ -24,13 +24,18 @@ class Layout:
     neutral: Callable[[Any], Any]
 
 
+def nothing() -> None:
+    """Do nothing."""
+
+
 @dataclass(frozen=True)
 class Bound:
     """An operator of a framework with its arguments made: all that a call needs.
 
     `values` are the arguments by name, and `mutated` names those that a call is known to change. `differentiable` are
     the tensors among the arguments that a gradient flows to. `training` says that the operator behaves as in training.
-    `layout` is that of the result, where it is not the catalog's.
+    `layout` is that of the result, where it is not the catalog's. `renew`, when given, makes all of this anew, untimed,
+    ahead of each call, and `release` is called when the last was made.
     """
 
     function: Callable[..., Any]
@@ -41,6 +46,8 @@ class Bound:
     mutated: tuple[str, ...] = ()
     training: bool = False
     layout: Layout | None = None
+    renew: Callable[[], None] | None = None
+    release: Callable[[], None] = nothing
 
     @property
     def inputs(self) -> Mapping[str, Any]:

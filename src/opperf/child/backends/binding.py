@@ -25,7 +25,7 @@ from types import ModuleType
 from typing import Any, TypeAlias
 
 from opperf.catalog import FAMILIES, Operator, catalog
-from opperf.domain.call import Layout
+from opperf.domain.call import Bound, Layout
 from opperf.domain.dataclass import dataclass
 
 #: Applied to an argument once, when the call is bound; never in the timed region.
@@ -53,7 +53,8 @@ class Call:
     framework wants and the case does not give, such as the shape of another. `layout` is that of the result, where it
     is the framework's own. `note` is kept on the record, and so are `unsupported` directions with their reasons. `also`
     lists further paths of the framework that take the same arguments in the same places: whoever names one gets it,
-    with this operator's inputs. `mutates` are neutral names of arguments that its author says it changes.
+    with this operator's inputs. `mutates` are neutral names of arguments that its author says it changes. `bind` is of
+    a function that has its arguments from elsewhere than a case.
     """
 
     path: str
@@ -67,6 +68,7 @@ class Call:
     unsupported: Mapping[str, str] = field(default_factory=dict)
     also: tuple[str, ...] = ()
     mutates: tuple[str, ...] = ()
+    bind: Callable[[], Bound] | None = None
 
     @property
     def own_names(self) -> dict[str, str]:

@@ -12,6 +12,7 @@ again, with that input put back before each call.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -55,6 +56,11 @@ class Ready:
             if self.watch.turns.bit_count() == 1:
                 self.watch.check()
 
+    def release(self) -> None:
+        """Let go of what the call was bound to."""
+        if self.bound is not None:
+            self.bound.release()
+
     def check(self) -> None:
         """Raise `Changed` where a call since has changed an input that is not put back."""
         if self.watch is not None:
@@ -79,12 +85,15 @@ def ready(
     random = random or (operator is not None and operator.random)
     names: set[str] = set()
     while True:
+        bound = bind()
         try:
-            return _steady(backend, bind(), names, direction, seed, random=random)
-        except Changed as changed:
-            if names.issuperset(changed.names):
+            return _steady(backend, bound, names, direction, seed, random=random)
+        except BaseException as error:
+            with suppress(Exception):  # what has failed may not be fit to be let go
+                bound.release()
+            if not isinstance(error, Changed) or names.issuperset(error.names):
                 raise
-            names.update(changed.names)
+            names.update(error.names)
 
 
 def _steady(
@@ -250,10 +259,12 @@ def _shapes(values: Sequence[HostValue]) -> list[tuple[tuple[int, ...], str]]:
 
 
 def _restoring(backend: Backend, bound: Bound, make: Callable[[], Work]) -> Work:
-    """Put the inputs that a call changes back before each call.
+    """Put the inputs that a call changes back before each call, or make all of them anew.
 
     What they hold is remembered before the work is made: to compile it, or to capture it, a backend calls it.
     """
+    if bound.renew is not None:
+        return _before_each(make(), bound.renew, "made anew before each call")
     if not bound.mutated:
         return make()
     restore = remember(backend, bound, bound.mutated)
@@ -261,11 +272,14 @@ def _restoring(backend: Backend, bound: Bound, make: Callable[[], Work]) -> Work
 
 
 def _put_back(work: Work, restore: Callable[[], None], names: Collection[str]) -> Work:
+    return _before_each(work, restore, f"{', '.join(names)}: restored before each call")
+
+
+def _before_each(work: Work, prepare: Callable[[], None], note: str) -> Work:
     def before() -> tuple[object, ...]:
-        restore()
+        prepare()
         return work.make_arguments()
 
-    note = f"{', '.join(names)}: restored before each call"
     return replace(work, before=before, notes={**work.notes, "mutates": note})
 
 

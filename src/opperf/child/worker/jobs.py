@@ -166,7 +166,8 @@ class Jobs:
 
     def _release(self, request: requests.Release) -> replies.Remainder:
         """Let go of a trial; say how many bytes the process holds more than after the first one."""
-        self._prepared.pop(request.handle, None)
+        if (prepared := self._prepared.pop(request.handle, None)) is not None:
+            prepared.sound.release()
         self.tracers.restore()
         size = private_bytes()
         if self._held_at_first is None:
