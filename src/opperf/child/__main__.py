@@ -87,7 +87,7 @@ def _serve(requests: BinaryIO, replies: BinaryIO, side: Side, limits: Limits, im
             answer = answer_line(number, _answer(jobs, request))
             if on_device:
                 backend.wait([])  # an error that a device reports late is this request's, not the next one's
-        except Exception as error:  # an operator's failure is an answer; what it broke dies with the child
+        except (Exception, SystemExit) as error:  # a failure is an answer; what an operator broke dies with the child
             reply = failure(error)
             answer = answer_line(number, replace(reply, last=reply.last or (on_device and _is_dead(backend))))
             jobs.tracers.restore()

@@ -10,6 +10,9 @@ from opperf.domain.errors import InputError
 from opperf.domain.message.replies import Failure
 from opperf.domain.reason import Reason
 
+#: What a benchmark of asv raises to be left out.
+SKIP = "SkipNotImplemented"
+
 
 def failure(error: BaseException) -> Failure:
     """Return the reply to a request that raised: a skip for `Unsupported`, else a failure."""
@@ -18,6 +21,10 @@ def failure(error: BaseException) -> Failure:
     if isinstance(error, Unsupported):
         return Failure(Reason(error.slug, str(error), error.hint), skipped=True)
     text = str(error).strip() or type(error).__name__
+    if isinstance(error, SystemExit):
+        return failure(RuntimeError(f"it called `sys.exit({error.code!r})`"))
+    if type(error).__name__ == SKIP:
+        return Failure(Reason("skipped_by_suite", f"asv: skipped: {error!r}"), skipped=True)
     if isinstance(error, WrongResult):
         return Failure(Reason("wrong_result", text, "fix it, or measure it anyway with `--no-check`"))
     if isinstance(error, Patched):
