@@ -111,6 +111,45 @@ def read_problem(text: str) -> ProblemCode | str | Code:
     return ProblemCode(kind, path)
 
 
+#: How the benchmark files of each tool are named.
+SUITE_EXAMPLES = {"asv": "asv:benchmarks/"}
+
+
+@dataclass(frozen=True)
+class SuiteCode:
+    """Benchmark files of another tool, which are code: `kind` is the tool, `path` its folder.
+
+    `library` is a folder with the tool's own package, for an environment that lacks it.
+
+    >>> str(SuiteCode("asv", "benchmarks"))
+    'asv:benchmarks'
+    """
+
+    kind: str
+    path: str
+    library: str | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.path}"
+
+
+def read_suite(text: str) -> SuiteCode | None:
+    """Return the benchmark files that a user names, None for anything else. Never called for a name from a file.
+
+    Raises `InputError` for a tool without a path.
+
+    >>> read_suite("asv:benchmarks/"), read_suite("softmax")
+    (SuiteCode(kind='asv', path='benchmarks/', library=None), None)
+    """
+    kind, _, path = text.partition(":")
+    if kind not in SUITE_EXAMPLES:
+        return None
+    if not path:
+        hint = f"write, for example, `{SUITE_EXAMPLES[kind]}`"
+        raise InputError(f"`{text}` names no benchmarks, expected a folder behind `{kind}:`", hint=hint)
+    return SuiteCode(kind, path)
+
+
 def own_name(implementation: object) -> str | None:
     """Return the name of the user's own function, None for a framework's operator; a record's label will do.
 

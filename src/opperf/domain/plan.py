@@ -7,7 +7,7 @@ from dataclasses import field, fields, replace
 from typing import Annotated, Optional, TypeAlias, Union
 
 from opperf.domain.case import Case
-from opperf.domain.code import Code, ProblemCode
+from opperf.domain.code import Code, ProblemCode, SuiteCode
 from opperf.domain.codec import Exact, Fields, decode, read_as
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
@@ -80,7 +80,7 @@ def check_most(option: str, value: int, kind: str) -> None:
         raise InputError(f"`{option}` is {value}, expected {MOST[kind]} at most", slug="too_many")
 
 
-def spell(implementation: str | Code | ProblemCode | None) -> str | None:
+def spell(implementation: str | Code | ProblemCode | SuiteCode | None) -> str | None:
     """Return an implementation as records spell it, code too."""
     return None if implementation is None else str(implementation)
 
@@ -108,7 +108,9 @@ def _write_check(check: str | None) -> str | bool | None:
 #: Null leaves it to the side.
 Check: TypeAlias = Annotated[Optional[str], Form(f"{', '.join(CHECKS)} or null", _write_check, _read_check)]
 #: Read from a file it is a name, or a label of what was code.
-Implementation: TypeAlias = Annotated[Union[str, Code, ProblemCode, None], Form("a string or null", spell, _read_name)]
+Implementation: TypeAlias = Annotated[
+    Union[str, Code, ProblemCode, SuiteCode, None], Form("a string or null", spell, _read_name)
+]
 
 
 @dataclass(frozen=True)

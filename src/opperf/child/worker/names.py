@@ -11,12 +11,12 @@ from pathlib import Path
 from opperf.catalog import Operator, catalog
 from opperf.child.backends.binding import Call, Missing, Parameter
 from opperf.child.backends.naming.paths import Refusal
-from opperf.child.worker import arguments, code, promises
+from opperf.child.worker import arguments, code, promises, suites
 from opperf.child.worker.seal import Seal
 from opperf.child.worker.signature import defaults_of, has_defaults, names_of, parameters_of, unlike
 from opperf.domain.backend import Backend, Unsupported
 from opperf.domain.case import Case
-from opperf.domain.code import Code, ProblemCode
+from opperf.domain.code import Code, ProblemCode, SuiteCode
 from opperf.domain.custom import declaration_of
 from opperf.domain.dataclass import dataclass
 from opperf.domain.message.replies import Discovery, Example, Meaning
@@ -49,6 +49,7 @@ class Names:
         self.folder = folder
         self._plugins = plugins
         self._loaded: dict[Code, Callable[..., object]] = {}
+        self._suites: dict[SuiteCode, suites.Suite] = {}
         #: What measures, as it was before the first of the user's own functions was loaded.
         self.seal: Seal | None = None
 
@@ -62,6 +63,8 @@ class Names:
         binding = bindings.get(trial.case.operator)
         if isinstance(path, Code):
             return code.call(path, self._load(path), trial.case, self._backend.name)
+        if isinstance(path, SuiteCode):
+            return self._suite(path).call(trial.case)
         if isinstance(path, ProblemCode):
             raise Unsupported(f"`{path}` is a problem: candidates are judged against it", slug="no_such_operator")
         if path is not None:
@@ -74,12 +77,12 @@ class Names:
         why = binding.reason if isinstance(binding, Missing) else NOT_BOUND
         raise Unsupported(f"{self._backend.name} has no `{trial.case.operator}`: {why}", slug="no_such_operator")
 
-    def describe(self, name: str | Code | None) -> Meaning:
+    def describe(self, name: str | Code | SuiteCode | None) -> Meaning:
         """Say what a name means here: a neutral operator's binding, a bound path, or any existing function."""
         if isinstance(name, Code):
             return self._describe_code(name)
-        if name is None:
-            raise ValueError("nothing is named")
+        if name is None or isinstance(name, SuiteCode):
+            raise ValueError("no operator is named")
         bindings = self._backend.bindings()
         if name in bindings:
             binding = bindings[name]
@@ -156,8 +159,16 @@ class Names:
         calls = ((name, call) for name, call in self._backend.bindings().items() if isinstance(call, Call))
         return {path for name, call in calls if catalog()[name].random for path in (call.path, *call.also)}
 
-    def discover(self, path: str | Code | None, size: str) -> Discovery:
-        """Say which operators the framework has registered that no binding names, or give example cases of one."""
+    def discover(self, path: str | Code | SuiteCode | None, size: str) -> Discovery:
+        """Say which operators the framework has registered that no binding names, or give example cases of one.
+
+        Of benchmark files it gives all cases.
+        """
+        if isinstance(path, SuiteCode):
+            try:
+                return Discovery(examples=tuple(map(Example, self._suite(path).cases())))
+            except code.CodeError as error:
+                return Discovery(reason=error.message, hint=error.hint)
         if isinstance(path, Code):
             return Discovery(examples=tuple(map(Example, code.examples(path, self._load(path), size))))
         if path is not None:
@@ -236,6 +247,11 @@ class Names:
             self.seal = self.seal or Seal(self._originals())
             self._loaded[path] = code.load(path, self.folder)
         return self._loaded[path]
+
+    def _suite(self, path: SuiteCode) -> suites.Suite:
+        if path not in self._suites:
+            self._suites[path] = suites.load(path, self.folder)
+        return self._suites[path]
 
     def check_seal(self) -> None:
         """Raise `Patched` where the user's own code has replaced what measures it."""

@@ -1,4 +1,4 @@
-"""The user's own code in a request: an object `{"code": ...}`, or a problem that the user named.
+"""The user's own code in a request: an object `{"code": ...}`, or a problem or benchmark files that the user named.
 
 Only a field of the types `OwnCode`, `Named` and `TrialWithCode` is read from it. A trial or a name that anything else
 reads is never code.
@@ -9,21 +9,25 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, TypeAlias, Union
 
-from opperf.domain.code import Code, ProblemCode
+from opperf.domain.code import Code, ProblemCode, SuiteCode
 from opperf.domain.plan import Trial
 from opperf.domain.problem import problem_from_json, problem_to_json
 from opperf.domain.type_hint import Form, wrong
 
 
-def encode_name(name: str | Code | ProblemCode | None) -> object:
+def encode_name(name: str | Code | ProblemCode | SuiteCode | None) -> object:
     """Return the JSON form of a name or code in a request."""
     if isinstance(name, ProblemCode):
         return problem_to_json(name)
+    if isinstance(name, SuiteCode):
+        return {"suite": name.kind, "path": name.path, "library": name.library}
     return {"code": name.name} if isinstance(name, Code) else name
 
 
-def read_name(data: object, where: str) -> str | Code | None:
+def read_name(data: object, where: str) -> str | Code | SuiteCode | None:
     """Read a name, or the user's own code, from a request."""
+    if isinstance(data, dict) and data.keys() == {"suite", "path", "library"}:
+        return SuiteCode(str(data["suite"]), str(data["path"]), data["library"])
     if isinstance(data, dict) and data.keys() == {"code"} and isinstance(data["code"], str):
         return Code(data["code"])
     if data is None or isinstance(data, str):
@@ -57,6 +61,6 @@ def _decode_code(data: object, where: str) -> Code:
 #: The user's own code.
 OwnCode: TypeAlias = Annotated[Code, Form("code", encode_name, _decode_code)]
 #: The name of an operator, or code.
-Named: TypeAlias = Annotated[Union[str, Code, None], Form("a name or code", encode_name, read_name)]
+Named: TypeAlias = Annotated[Union[str, Code, SuiteCode, None], Form("a name or code", encode_name, read_name)]
 #: A trial, whose implementation may be code.
 TrialWithCode: TypeAlias = Annotated[Trial, Form("a trial", encode_trial, decode_trial)]

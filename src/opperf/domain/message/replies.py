@@ -122,6 +122,7 @@ class Discovery(Exact):
     paths: tuple[str, ...] = ()
     examples: tuple[Example, ...] = ()
     reason: str | None = None
+    hint: str | None = None
 
 
 @dataclass(frozen=True)

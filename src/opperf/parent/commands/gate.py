@@ -262,7 +262,7 @@ def _plan(
     session: Session, file: GateFile, selection: Selection, expectations: tuple[Expectation, ...], settings: Settings
 ) -> Plan:
     """Return the selected trials or, where nothing is selected, those that have expectations."""
-    if selection.operators or selection.categories or selection.every or selection.suite:
+    if selection.selects:
         return session.plan()
     order = (
         ("framework", file.framework),

@@ -125,6 +125,7 @@ class What(TypedDict, total=False):
     category: Names
     all: bool
     skip: Names
+    select: str | None
     suite: str | Path | Suite | None
     dtype: Names
     values: Names

@@ -12,7 +12,7 @@ from typing import Protocol
 from opperf.catalog import INT64, Operator
 from opperf.catalog.valid_values import restrict
 from opperf.domain.case import Case
-from opperf.domain.code import Code
+from opperf.domain.code import Code, SuiteCode
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, at_place, unknown
 from opperf.domain.message.replies import Discovery, Meaning
@@ -34,7 +34,7 @@ class ChildAnswers(Protocol):
     def describe(self, side: Side, name: str | Code) -> Meaning:
         """Return what a name means there, or the user's own code."""
 
-    def discover(self, side: Side, path: str | Code | None, size: str) -> Discovery:
+    def discover(self, side: Side, path: str | Code | SuiteCode | None, size: str) -> Discovery:
         """Return the paths of registered operators, or examples of the one at a path."""
 
     def workload(self, side: Side, request: Request[R]) -> R:

@@ -21,6 +21,7 @@ from opperf.domain.errors import InputError, OpperfError, check_known, unknown
 from opperf.domain.plan import Plan, Settings, Side, Trial, check_most
 from opperf.domain.registry import MADE_BY, full_name, hosts_of, runs_on, split_implementation
 from opperf.domain.tensor import parse_dtype
+from opperf.parent.planning.benchmarks import benchmark_trials, check_select
 from opperf.parent.planning.cases import ChildAnswers, OperatorChoice, cases, vary
 from opperf.parent.planning.implementations import as_implemented, means_itself, own_meaning
 from opperf.parent.planning.selection import Selection
@@ -63,6 +64,7 @@ def expand(
             missing -= {name for name, one in by_name.items() if one.name in own}
             trials += merge(_suite_trials(selection, side, by_name))
         trials += {trial.key: trial for trial in _config_trials(selection, side, answers, settings.seed)}.values()
+        trials += benchmark_trials(selection, side, answers)
         several = [*_choices(selection, side, answers)] if selection.suite is None else []
         for choice, own_selection in _with_own_attributes(selection, several, side, answers):
             trials += _trials(own_selection, choice, side, answers, settings.seed)
@@ -126,6 +128,7 @@ def _check(selection: Selection) -> None:
         raise InputError(
             "`--input` and `--shapes` cannot be used together", hint="put all shapes into the file, or leave it out"
         )
+    check_select(selection)
     choices(selection.values)
     for name in (name for name in selection.operators if isinstance(name, str)):
         if split_implementation(name)[0] is None:

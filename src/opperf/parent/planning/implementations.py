@@ -89,7 +89,7 @@ def comparison_selection(selection: Selection, sides: Sequence[SideText], descri
     """
     code = [text.side.implementation for text in sides if isinstance(text.side.implementation, Code)]
     selection = replace(selection, declared=(*selection.declared, *code))
-    if selection.operators or selection.categories or selection.every or selection.suite:
+    if selection.selects:
         return selection
     subject = _subject(sides, describe)
     return replace(selection, operators=(subject,), as_named=isinstance(subject, str) and ":" in subject)

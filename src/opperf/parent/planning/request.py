@@ -11,12 +11,13 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from opperf.domain.code import read_operator
+from opperf.domain.code import read_operator, read_suite
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.metric import compared_metric
 from opperf.domain.plan import INSTRUCTIONS, UNCHECKED, Settings, check_most
 from opperf.parent.analysis.verdict import MOST_PAIRS, Rule
+from opperf.parent.planning.benchmarks import benchmark_files
 from opperf.parent.planning.selection import Selection
 from opperf.parent.sources.option import group_of
 from opperf.parent.sources.options import (
@@ -79,12 +80,16 @@ def selection(
     `names` are operators that a file names. They are always names; `operators` may be code. `others`
     says that something else is measured, so that a plugin without names brings none.
     """
-    what, where = request.what, request.where
+    what, where, operators = request.what, request.where, list(operators)
     plugins = plugin_files(what.plugin, where.framework, note=note)
     plugin_workloads = workloads(plugins, installed=bool(request.config), note=note)
-    others = others or bool(what.category or what.all or what.suite or request.config)
+    suites = {text: suite for text in operators if (suite := read_suite(text)) is not None}
+    operators = [text for text in operators if text not in suites]
+    others = others or bool(suites or what.category or what.all or what.suite or request.config)
     return Selection(
         operators=with_plugins([*map(read_operator, operators), *names], plugins, others=others, note=note),
+        benchmarks=[benchmark_files(suite, note) for suite in suites.values()],
+        select=what.select,
         categories=what.category,
         every=what.all,
         skip=what.skip,

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from opperf.domain.code import Code, check_name, own_name
+from opperf.domain.code import Code, SuiteCode, check_name, own_name
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.plan import Trial
@@ -30,13 +30,16 @@ class Selection:
     Each entry of `inputs`, and of `rows`, makes one case of every operator; names are neutral ones or the framework's
     own. In `rows`, which come from a file, attributes stand next to inputs. `plugins` are files of the user's own: they
     declare the functions in `declared`, register operators with a framework, and have iterators and data generators for
-    `configs`. With `as_named`, a name of a framework means its own function, also where the catalog has it.
+    `configs`. `benchmarks` are files of other tools, of which `select` is a pattern of names. With `as_named`, a name
+    of a framework means its own function, also where the catalog has it.
     Empty fields mean the defaults that `sides` and `expand` choose.
 
     A name is a `str`; `Code` comes from what the user names, never from a file.
     """
 
     operators: Sequence[str | Code] = ()
+    benchmarks: Sequence[SuiteCode] = ()
+    select: str | None = None
     categories: Sequence[str] = ()
     every: bool = False
     skip: Sequence[str] = ()
@@ -60,6 +63,11 @@ class Selection:
     threads: int = 1
     engine: str = "naive"
     allocator: str = "fixed"
+
+    @property
+    def selects(self) -> bool:
+        """Whether anything is selected, apart from what sides and configs bring."""
+        return bool(self.operators or self.benchmarks or self.categories or self.every or self.suite)
 
     @property
     def user_rows(self) -> list[Row]:
@@ -110,6 +118,9 @@ class Selection:
             names = ", ".join(f"`{name}`" for name in side.settings)
             raise InputError(f"{where}: a file cannot set options of a side, found {names}", slug="code_in_file")
         trial = trial.as_user_named()
+        files = next((own for own in self.benchmarks if str(own) == side.spelling), None)
+        if files is not None:
+            return replace(trial, side=replace(trial.side, implementation=files))
         name = own_name(trial.side.implementation)
         if name is None:
             return trial

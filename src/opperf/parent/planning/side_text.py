@@ -159,7 +159,9 @@ def frameworks(selection: Selection, importable: Sequence[str]) -> tuple[str, ..
     result = [*names, *(name for name in prefixes if name is not None)]
     if not names:
         result += [name for name in bound if name is not None]
-        if not result or (None in prefixes and not any(bound)):
+        if selection.benchmarks and not result:
+            result = ["numpy"]  # what nearly all suites of asv need, and measures any call of Python
+        elif not result or (None in prefixes and not any(bound)):
             result += importable
     if not result:
         raise InputError(

@@ -10,7 +10,7 @@ from types import TracebackType
 
 from opperf.catalog import catalog
 from opperf.catalog.valid_values import unbounded
-from opperf.domain.code import Code
+from opperf.domain.code import Code, SuiteCode
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import OperatorFailure, OpperfError, WorkerFailure
 from opperf.domain.measurement import CountedTimes, Measurement, Outcome, Quantity
@@ -182,7 +182,7 @@ class Pool:
         timeout = max(DESCRIBE_TIMEOUT, self._settings.timeout if isinstance(name, Code) else 0.0)
         return self._reply(side, requests.Describe(name), name, timeout)
 
-    def discover(self, side: Side, path: str | Code | None, size: str) -> Discovery:
+    def discover(self, side: Side, path: str | Code | SuiteCode | None, size: str) -> Discovery:
         """Ask for the framework's own operators, or for example cases of the one at `path`."""
         try:
             return self._reply(side, requests.Discover(path, size), path)
@@ -201,7 +201,7 @@ class Pool:
         self,
         side: Side,
         request: Request[R],
-        name: str | Code | None = None,
+        name: str | Code | SuiteCode | None = None,
         timeout: float = DISCOVER_TIMEOUT,
     ) -> R:
         worker = self._usable(side)
@@ -209,7 +209,7 @@ class Pool:
             return worker.ask(request, timeout)
         except OperatorFailure as failed:
             reason = failed.reason
-            own = name.name if isinstance(name, Code) else name
+            own = name.name if isinstance(name, Code) else None if name is None else str(name)
             place = side.framework if own is None else f"{side.framework}:{own}"
             raise WorkerFailure(f"`{place}`: {failed.message}", hint=reason.hint, slug=reason.slug) from failed
 

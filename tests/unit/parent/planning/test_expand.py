@@ -11,7 +11,7 @@ from tests.each import each
 
 from opperf.catalog import SIZES, catalog, categories, operator
 from opperf.domain.case import Case, DType
-from opperf.domain.code import Code
+from opperf.domain.code import Code, SuiteCode
 from opperf.domain.errors import InputError, WorkerFailure
 from opperf.domain.message.replies import Discovery, Example, Meaning
 from opperf.domain.message.requests import R, Request
@@ -55,7 +55,7 @@ class Answers:
     def describe(self, side: Side, name: str | Code) -> Meaning:
         return MEANINGS.get(str(name), Meaning(near=("np.add",)))
 
-    def discover(self, side: Side, path: str | Code | None, size: str) -> Discovery:
+    def discover(self, side: Side, path: str | Code | SuiteCode | None, size: str) -> Discovery:
         if path is None:
             return Discovery(("np.kron",))
         if path == "np.piecewise":
@@ -73,7 +73,7 @@ class Silent:
     def describe(self, side: Side, name: str | Code) -> Meaning:
         raise AssertionError(f"no child need be asked, and one was for `{name}`")
 
-    def discover(self, side: Side, path: str | Code | None, size: str) -> Discovery:
+    def discover(self, side: Side, path: str | Code | SuiteCode | None, size: str) -> Discovery:
         raise AssertionError(f"no child need be asked, and one was for `{path}`")
 
     def workload(self, side: Side, request: Request[R]) -> R:

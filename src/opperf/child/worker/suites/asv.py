@@ -1,0 +1,211 @@
+"""Suites of asv, read by asv's own library, `asv_runner`: what it lists is a case, and what it calls is called.
+
+asv's meaning holds where it matters to what is measured: `setup` and `setup_cache` make what a benchmark works on,
+`NotImplementedError` skips, and with `number = 1` everything is made anew before each call. When samples are taken, and
+how many, is opperf's: `repeat`, `rounds`, `sample_time`, `warmup_time` and any other `number` are not read.
+
+Without `number = 1` a benchmark is called again on what its last call has left. So its arrays are watched as the inputs
+of any operator are: those on its instance and class, and those of its module that it names.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import io
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from functools import cached_property, partial
+from itertools import chain, product
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from opperf.child.backends.binding import Call
+from opperf.child.worker.code import CodeError
+from opperf.domain.backend import Unsupported
+from opperf.domain.call import Bound
+from opperf.domain.case import Case
+from opperf.domain.code import SuiteCode
+
+#: Why benchmarks are not measured that asv finds, by the class that it reads them into.
+OTHER_KINDS = {
+    "TimerawBenchmark": "a `timeraw_` benchmark times a Python that is started for each sample, which opperf does not",
+    "MemBenchmark": "a `mem_` benchmark tells the size of an object, not what a call takes",
+    "PeakMemBenchmark": "a `peakmem_` benchmark tells the memory of its whole process, not of a call",
+    "TrackBenchmark": "a `track_` benchmark tells a number of its own, not what a call takes",
+}
+#: What is measured of a benchmark.
+FORWARD_ONLY = dict.fromkeys(("backward", "forward_backward"), "a benchmark of a suite has no gradient")
+#: How asv says that a benchmark is left out, on a line of its own.
+SKIPPED = "asv: skipped: "
+
+
+class AsvSuite:
+    """A folder of benchmarks, imported by asv's library when it is asked for one."""
+
+    def __init__(self, code: SuiteCode, folder: Path) -> None:
+        """Find asv's library, in the environment or else where the parent keeps it; raises `CodeError`."""
+        self._code = code
+        self._root = (folder / code.path).resolve()
+        self._home = folder
+        self._discovery = _library(code, "discovery")
+        self._caches: dict[object, object] = {}
+        #: Benchmarks that were called, and the places of their combinations of parameters.
+        self._known: dict[str, tuple[Any, dict[tuple[str, ...], int]]] = {}
+        _library(code, "_aux").update_sys_path(str(self._root))
+
+    def cases(self) -> list[Case]:
+        """Return the cases that asv's library lists; raises `CodeError` for files that it cannot import."""
+        with self._blaming():
+            benchmarks = list(self._discovery.disc_benchmarks(str(self._root)))
+        return [
+            Case(benchmark.name, attributes=dict(zip(_parameters(benchmark), values)))
+            for benchmark in benchmarks
+            for values in product(*benchmark.params)
+        ]
+
+    def call(self, case: Case) -> Call:
+        """Return how a case is called; raises `Unsupported` for one that is not here, or is not measured.
+
+        Only the file of that benchmark is imported.
+        """
+        if case.operator not in self._known:
+            benchmark = self._benchmark(case.operator)
+            places = {values: place for place, values in enumerate(product(*benchmark.params))}
+            self._known[case.operator] = benchmark, places
+        benchmark, places = self._known[case.operator]
+        other = next(
+            (OTHER_KINDS[kind.__name__] for kind in type(benchmark).__mro__ if kind.__name__ in OTHER_KINDS), ""
+        )
+        if other:
+            raise Unsupported(other, slug="other_kind")
+        place = places.get(tuple(str(case.get(name)) for name in _parameters(benchmark)))
+        if place is None:
+            raise Unsupported(f"`{case.operator}` has no such parameters here", slug="no_such_operator")
+        path = f"{self._code}:{case.operator}"
+        name = f"{case.operator}-{place}" if benchmark.params else case.operator
+        bind = partial(self._bind, name)
+        return Call(path, (), function=benchmark.func, unsupported=FORWARD_ONLY, bind=bind)
+
+    def _benchmark(self, name: str) -> Any:
+        """Return a benchmark by asv's name, anew each time; raises `Unsupported` where there is none."""
+        finders = list(sys.meta_path)
+        try:
+            with self._blaming():
+                return self._discovery.get_benchmark_from_name(str(self._root), name)
+        except CodeError as error:
+            if isinstance(error.__cause__, ValueError) and "Could not find" in str(error.__cause__):
+                raise Unsupported(f"`{self._code}` has no `{name}` here", slug="no_such_operator") from error
+            raise
+        finally:
+            sys.meta_path[:] = finders  # each call adds another one
+
+    def _bind(self, name: str) -> Bound:
+        """Return a benchmark that is set up, an object of its own each time."""
+        os.chdir(self._scratch)
+        benchmark = self._benchmark(name)
+        benchmark.set_cache(self._cache(benchmark))
+        _set_up(benchmark)
+        renewed = benchmark.number == 1 and bool(benchmark._setups)
+        return Bound(
+            benchmark.func,
+            benchmark._build_params(),
+            values={} if renewed else _values(benchmark),
+            renew=partial(_renew, benchmark) if renewed else None,
+            release=partial(self._release, benchmark),
+        )
+
+    def _release(self, benchmark: Any) -> None:
+        """Take down what a benchmark has set up, and go back to where the command was given."""
+        benchmark.do_teardown()
+        os.chdir(self._home)
+
+    def _cache(self, benchmark: Any) -> object:
+        """Return what `setup_cache` makes, once in a process for all benchmarks that share it."""
+        key = benchmark.setup_cache_key
+        if key is not None and key not in self._caches:
+            self._caches[key] = benchmark.do_setup_cache()
+        return self._caches.get(key)
+
+    @cached_property
+    def _scratch(self) -> str:
+        """The folder that benchmarks run in, which may write files: an empty one, as asv's is."""
+        self._folder = tempfile.TemporaryDirectory(prefix="opperf-asv-")
+        return self._folder.name
+
+    @contextmanager
+    def _blaming(self) -> Iterator[None]:
+        """Make what the suite raises one message, with the place in its files."""
+        try:
+            yield
+        except (Exception, SystemExit) as error:
+            frames = traceback.extract_tb(error.__traceback__)
+            own = [frame for frame in frames if Path(frame.filename).is_relative_to(self._root)]
+            place = f" {Path(own[-1].filename).relative_to(self._root)}:{own[-1].lineno}:" if own else ""
+            hint = None
+            if isinstance(error, ModuleNotFoundError):
+                hint = f"add it to the environment, as in `--environment 'numpy==2.4.6 + {error.name}'`"
+            raise CodeError(f"cannot import its files:{place} {type(error).__name__}: {error}", hint=hint) from error
+
+
+def _library(code: SuiteCode, name: str) -> ModuleType:
+    """Return a module of asv's library; raises `CodeError`."""
+    if code.library is not None and code.library not in sys.path:
+        sys.path.append(code.library)  # behind the environment's own
+    try:
+        return importlib.import_module(f"asv_runner.{name}")
+    except ImportError as error:
+        message = f"asv's own library cannot be imported: {error}"
+        raise CodeError(message, hint="install it in this environment: `pip install asv_runner`") from error
+
+
+def _parameters(benchmark: Any) -> list[str]:
+    """Return the names of a benchmark's parameters, their numbers where asv's are not one for each."""
+    names, count = benchmark.param_names, len(benchmark.params)
+    return names if len(set(names)) == count else [f"param{i}" for i in range(1, count + 1)]
+
+
+def _set_up(benchmark: Any) -> None:
+    """Set up a benchmark as asv does; raises `Unsupported` with asv's own reason where it is left out."""
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        skipped = benchmark.do_setup()
+    sys.stdout.write(printed.getvalue())
+    if skipped:
+        lines = [line for line in printed.getvalue().splitlines() if line.startswith(SKIPPED)]
+        reason = lines[-1].strip() if lines else f"{SKIPPED}these parameters are in its `skip_params`"
+        raise Unsupported(reason, slug="skipped_by_suite")
+
+
+def _renew(benchmark: Any) -> None:
+    """Set up a benchmark again, after its teardown."""
+    benchmark.do_teardown()
+    _set_up(benchmark)
+
+
+def _values(benchmark: Any) -> dict[str, object]:
+    """Return what a benchmark works on, by name: on its instance and class, and what it names of its module.
+
+    Of other objects than arrays, lists and dictionaries nothing can be told.
+    """
+    function = inspect.unwrap(benchmark.func)
+    instance = getattr(benchmark.func, "__self__", None)
+    kinds = [vars(kind) for kind in reversed(type(instance).__mro__)] if instance is not None else []
+    own = chain.from_iterable(each.items() for each in (*kinds, getattr(instance, "__dict__", {})))
+    values = {f"self.{name}": value for name, value in own if not name.startswith("__") and _is_data(value)}
+    code, names = getattr(function, "__code__", None), getattr(function, "__globals__", {})
+    used = code.co_names if code is not None else ()
+    values |= {name: names[name] for name in used if name in names and _is_data(names[name])}
+    arguments = zip(("cache", *benchmark.param_names)[-len(benchmark._build_params()) :], benchmark._build_params())
+    return values | {name: value for name, value in arguments if _is_data(value)}
+
+
+def _is_data(value: object) -> bool:
+    return not (
+        callable(value) or isinstance(value, (ModuleType, property, classmethod, staticmethod, str, type(None)))
+    )

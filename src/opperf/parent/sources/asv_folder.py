@@ -1,0 +1,55 @@
+"""The folder of an asv suite: the one that is named, or the one that its `asv.conf.json` names.
+
+Of that file only `benchmark_dir` is read. Its commands build a project, and nobody has named them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from opperf.domain.errors import InputError
+
+#: What asv's file of settings is called.
+CONFIGURATION = "asv.conf.json"
+#: A string, which is kept, or what asv allows beside JSON: comments, and a comma behind the last value.
+_BESIDE_JSON = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]*|/\*.*?\*/)*[\]}])', re.DOTALL)
+
+
+def benchmark_folder(path: str) -> str:
+    """Return the folder that holds the benchmarks of a suite; raises `InputError` for one that is none."""
+    named = Path(path)
+    file = named if named.is_file() else named / CONFIGURATION
+    folder = named
+    if file.is_file():
+        name = _settings(file).get("benchmark_dir", "benchmarks")
+        if not isinstance(name, str):
+            raise InputError(f"{file}: benchmark_dir: found {name!r}, expected a folder")
+        folder = file.parent / name
+    if not folder.is_dir():
+        where = f", which {file} names" if folder is not named else ""
+        raise InputError(f"there is no folder `{folder}`{where}", hint="name the folder of an asv suite: `asv:FOLDER`")
+    if not any(folder.rglob("*.py")):
+        hint = f"name the folder with the benchmarks, or with `{CONFIGURATION}`"
+        raise InputError(f"`{folder}` holds no Python files, expected the benchmarks of asv", hint=hint)
+    return str(folder)
+
+
+def _settings(file: Path) -> Mapping[str, object]:
+    """Return the settings in a file; raises `InputError` with the place of what is no JSON with comments."""
+    try:
+        value = json.loads(_BESIDE_JSON.sub(_blank, file.read_text(encoding="utf-8")))
+    except json.JSONDecodeError as error:
+        raise InputError(f"{file}:{error.lineno}:{error.colno}: {error.msg}, expected JSON with comments") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read {file}: {error}") from error
+    if not isinstance(value, dict):
+        raise InputError(f"{file}: found {type(value).__name__}, expected an object of asv's settings")
+    return value
+
+
+def _blank(match: re.Match[str]) -> str:
+    """Return a string as it is, and anything else as blanks, so that errors have their lines."""
+    return match[0] if match[0].startswith('"') else re.sub(r"[^\n]", " ", match[0])
