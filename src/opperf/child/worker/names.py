@@ -250,7 +250,7 @@ class Names:
 
     def _suite(self, path: SuiteCode) -> suites.Suite:
         if path not in self._suites:
-            self._suites[path] = suites.load(path, self.folder)
+            self._suites[path] = suites.load(path, self.folder, self._backend.side.environment)
         return self._suites[path]
 
     def check_seal(self) -> None:

@@ -31,6 +31,7 @@ from opperf.parent.documents.floor import Floor, floor_key, series_key, series_s
 from opperf.parent.measuring.contest import Contest, start, stop_name, unfinished
 from opperf.parent.measuring.pairs import Pairs
 from opperf.parent.measuring.shares import leave_small, settle_tail
+from opperf.parent.planning.benchmarks import added_trials
 from opperf.parent.planning.expand import expand
 from opperf.parent.planning.implementations import comparison_selection, trial_on
 from opperf.parent.planning.selection import Selection
@@ -81,6 +82,7 @@ class Comparing(Pairs):
             plain = replace(sides[0].side, implementation=None)
             selection = forward_unless_said(selection)
             plan = expand(selection, self.settings, [plain], pool, registered=False)
+            more = [added_trials(selection, plan.trials, other.side, pool) for other in sides[1:]]
         unmeasured_notes = unmeasured(selection, {plain.framework})
         idle = [
             f"the tolerance of `{name}` applies to none of the operators that are compared"
@@ -89,7 +91,9 @@ class Comparing(Pairs):
         for note in (*unmeasured_notes, *idle, *notes(selection.values, (trial.case for trial in plan.trials))):
             self._note(f"note: {note}")
         pairs = [
-            (trial_on(trial, sides[0]), trial_on(trial, other), trial) for other in sides[1:] for trial in plan.trials
+            (trial_on(trial, sides[0]), trial_on(trial, other), trial)
+            for other, added in zip(sides[1:], more)
+            for trial in (*plan.trials, *added)
         ]
         return [self.contest(*pair) for pair in pairs]
 

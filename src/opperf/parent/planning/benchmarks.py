@@ -56,16 +56,29 @@ def benchmark_trials(selection: Selection, side: Side, answers: ChildAnswers) ->
     for files in selection.benchmarks:
         found = answers.discover(side, files, "common")
         if found.reason is not None:
-            place = "" if side.environment == "current" else f" in `{side.environment}`"
-            raise InputError(f"`{files}`{place}: {found.reason}", hint=found.hint, slug="user_code")
+            raise InputError(f"`{files}`{_place(side)}: {found.reason}", hint=found.hint, slug="user_code")
         cases = [example.case for example in found.examples]
         chosen = [case for case in cases if _is_selected(case, selection)]
         if not chosen:
-            raise _none(files, selection, cases)
+            raise _none(files, selection, cases, side)
         here = replace(side, implementation=files)
         for case in chosen:
             for direction in selection.directions or ("forward",):
                 yield Trial(case, here, direction, str(files))
+
+
+def added_trials(selection: Selection, trials: Sequence[Trial], side: Side, answers: ChildAnswers) -> list[Trial]:
+    """Return trials on a base for what is found on another side alone; each side says there what it lacks."""
+    if not selection.benchmarks:
+        return []
+    keys, base = {(trial.case.id, trial.direction) for trial in trials}, trials[0].side
+    plain = replace(side, implementation=None)
+    found = benchmark_trials(selection, plain, answers)
+    return [
+        replace(trial, side=replace(base, implementation=trial.side.implementation))
+        for trial in found
+        if (trial.case.id, trial.direction) not in keys
+    ]
 
 
 def full_name(case: Case) -> str:
@@ -90,10 +103,14 @@ def _pattern(selection: Selection) -> re.Pattern[str] | None:
         raise InputError(f"`--select` is `{selection.select}`, which is no regular expression: {error}") from error
 
 
-def _none(files: SuiteCode, selection: Selection, cases: Sequence[Case]) -> InputError:
+def _none(files: SuiteCode, selection: Selection, cases: Sequence[Case], side: Side) -> InputError:
     """Say that nothing is left of benchmark files, and what they have."""
     names = list(dict.fromkeys(case.operator for case in cases))
     examples = ", ".join(f"`{name}`" for name in names[:MOST_NAMED])
     hint = f"it has {plural(len(names), 'benchmark')}, such as {examples}" if names else None
     what = "no benchmarks" if selection.select is None else f"no benchmark that `--select {selection.select}` matches"
-    return InputError(f"`{files}` has {what}", hint=hint, slug="empty_plan")
+    return InputError(f"`{files}`{_place(side)} has {what}", hint=hint, slug="empty_plan")
+
+
+def _place(side: Side) -> str:
+    return "" if side.environment == "current" else f" in `{side.environment}`"

@@ -24,8 +24,11 @@ class Suite(Protocol):
         """Return how a case is called; raises `Unsupported` for one that is not here, or is not measured."""
 
 
-def load(code: SuiteCode, folder: Path) -> Suite:
-    """Return the files that the user named, which are looked for in `folder`; raises `CodeError`."""
+def load(code: SuiteCode, folder: Path, environment: str) -> Suite:
+    """Return the files that the user named, which are looked for in `folder`; raises `CodeError`.
+
+    Messages name the `environment`: two of them may have unlike benchmarks.
+    """
     from opperf.child.worker.suites.asv import AsvSuite  # no other child waits for it
 
-    return AsvSuite(code, folder)
+    return AsvSuite(code, folder, environment)

@@ -48,11 +48,12 @@ SKIPPED = "asv: skipped: "
 class AsvSuite:
     """A folder of benchmarks, imported by asv's library when it is asked for one."""
 
-    def __init__(self, code: SuiteCode, folder: Path) -> None:
+    def __init__(self, code: SuiteCode, folder: Path, environment: str) -> None:
         """Find asv's library, in the environment or else where the parent keeps it; raises `CodeError`."""
         self._code = code
         self._root = (folder / code.path).resolve()
         self._home = folder
+        self._place = "here" if environment == "current" else f"in `{environment}`"
         self._discovery = _library(code, "discovery")
         self._caches: dict[object, object] = {}
         #: Benchmarks that were called, and the places of their combinations of parameters.
@@ -86,7 +87,7 @@ class AsvSuite:
             raise Unsupported(other, slug="other_kind")
         place = places.get(tuple(str(case.get(name)) for name in _parameters(benchmark)))
         if place is None:
-            raise Unsupported(f"`{case.operator}` has no such parameters here", slug="no_such_operator")
+            raise Unsupported(f"`{case.operator}` has no such parameters {self._place}", slug="no_such_operator")
         path = f"{self._code}:{case.operator}"
         name = f"{case.operator}-{place}" if benchmark.params else case.operator
         bind = partial(self._bind, name)
@@ -100,7 +101,7 @@ class AsvSuite:
                 return self._discovery.get_benchmark_from_name(str(self._root), name)
         except CodeError as error:
             if isinstance(error.__cause__, ValueError) and "Could not find" in str(error.__cause__):
-                raise Unsupported(f"`{self._code}` has no `{name}` here", slug="no_such_operator") from error
+                raise Unsupported(f"`{self._code}` has no `{name}` {self._place}", slug="no_such_operator") from error
             raise
         finally:
             sys.meta_path[:] = finders  # each call adds another one
