@@ -14,8 +14,10 @@ from opperf.domain.errors import InputError
 
 #: What asv's file of settings is called.
 CONFIGURATION = "asv.conf.json"
-#: A string, which is kept, or what asv allows beside JSON: comments, and a comma behind the last value.
-_BESIDE_JSON = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]*|/\*.*?\*/)*[\]}])', re.DOTALL)
+#: What asv allows beside JSON: comments, and then a comma behind the last value; strings are kept.
+_BESIDE_JSON = tuple(
+    re.compile(r'"(?:\\.|[^"\\])*"|' + other, re.DOTALL) for other in (r"//[^\n]*|/\*.*?\*/", r",(?=\s*[\]}])")
+)
 
 
 def benchmark_folder(path: str) -> str:
@@ -40,7 +42,10 @@ def benchmark_folder(path: str) -> str:
 def _settings(file: Path) -> Mapping[str, object]:
     """Return the settings in a file; raises `InputError` with the place of what is no JSON with comments."""
     try:
-        value = json.loads(_BESIDE_JSON.sub(_blank, file.read_text(encoding="utf-8")))
+        text = file.read_text(encoding="utf-8")
+        for pattern in _BESIDE_JSON:
+            text = pattern.sub(_blank, text)
+        value = json.loads(text)
     except json.JSONDecodeError as error:
         raise InputError(f"{file}:{error.lineno}:{error.colno}: {error.msg}, expected JSON with comments") from error
     except (OSError, UnicodeDecodeError) as error:
