@@ -41,6 +41,8 @@ SPELLINGS = (
     "planted.py:run",
     "./planted.py:run",
     "os:system",
+    "asv:.",
+    "numpy:asv:planted",
 )
 #: What a case of the planted function gives it.
 ARGUMENTS = {"attributes": {"command": "touch pwned"}}

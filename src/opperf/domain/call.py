@@ -35,7 +35,8 @@ class Bound:
     `values` are the arguments by name, and `mutated` names those that a call is known to change. `differentiable` are
     the tensors among the arguments that a gradient flows to. `training` says that the operator behaves as in training.
     `layout` is that of the result, where it is not the catalog's. `renew`, when given, makes all of this anew, untimed,
-    ahead of each call, and `release` is called when the last was made.
+    ahead of each call, and `release` is called when the last was made. `shared` names arguments that were there before
+    and are there afterwards, so that they are left as they were.
     """
 
     function: Callable[..., Any]
@@ -48,6 +49,7 @@ class Bound:
     layout: Layout | None = None
     renew: Callable[[], None] | None = None
     release: Callable[[], None] = nothing
+    shared: tuple[str, ...] = ()
 
     @property
     def inputs(self) -> Mapping[str, Any]:

@@ -168,7 +168,8 @@ def refusal(name: str) -> tuple[str, str] | None:
     path = name
     for _ in range(2):  # a reader may have put a framework before a name that has one
         path = split_implementation(path)[1] if path.partition(":")[2] else path
-    if name in FRAMEWORKS or (not path.startswith(MARK) and not _FUNCTION.fullmatch(path)):
+    spelled = path.startswith((MARK, *(f"{kind}:" for kind in SUITE_EXAMPLES))) or _FUNCTION.fullmatch(path)
+    if name in FRAMEWORKS or not spelled:
         return None
     message = f"`{name}` is code, and a file does not say which code is run"
     return message, f"name it yourself: `{path.removeprefix(MARK)}` on the command line, or `--plugin FILE`"

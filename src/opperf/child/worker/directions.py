@@ -84,8 +84,11 @@ def ready(
     _check_mode(backend)
     random = random or (operator is not None and operator.random)
     names: set[str] = set()
+    earlier: Bound | None = None
     while True:
-        bound = bind()
+        made = bind()
+        _check_anew(made, earlier, names)
+        bound, earlier = _left_as_it_was(backend, made), made
         try:
             return _steady(backend, bound, names, direction, seed, random=random)
         except BaseException as error:
@@ -94,6 +97,30 @@ def ready(
             if not isinstance(error, Changed) or names.issuperset(error.names):
                 raise
             names.update(error.names)
+
+
+def _check_anew(bound: Bound, earlier: Bound | None, names: Collection[str]) -> None:
+    """Raise `Unsupported` where what was changed is not made anew: its first values are nowhere."""
+    if earlier is None or bound is earlier:
+        return
+    old = sorted(name for name in names if name not in bound.shared and bound.inputs[name] is earlier.inputs[name])
+    if old:
+        listing = ", ".join(f"`{name}`" for name in old)
+        message = f"calls change {listing}, which is not made anew for the next: not every call had the same inputs"
+        raise Unsupported(message, slug="mutates", hint="have its `setup` make a copy")
+
+
+def _left_as_it_was(backend: Backend, bound: Bound) -> Bound:
+    """Return a call that leaves what others share with it as it was, when it is let go."""
+    if not bound.shared:
+        return bound
+    restore, release = remember(backend, bound, bound.shared), bound.release
+
+    def leave() -> None:
+        restore()
+        release()
+
+    return replace(bound, release=leave)
 
 
 def _steady(

@@ -20,7 +20,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from functools import cached_property, partial
-from itertools import chain, product
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -113,10 +113,12 @@ class AsvSuite:
         benchmark.set_cache(self._cache(benchmark))
         _set_up(benchmark)
         renewed = benchmark.number == 1 and bool(benchmark._setups)
+        own, shared = _values(benchmark)
         return Bound(
             benchmark.func,
             benchmark._build_params(),
-            values={} if renewed else _values(benchmark),
+            values=shared if renewed else {**shared, **own},
+            shared=tuple(shared),
             renew=partial(_renew, benchmark) if renewed else None,
             release=partial(self._release, benchmark),
         )
@@ -189,21 +191,23 @@ def _renew(benchmark: Any) -> None:
     _set_up(benchmark)
 
 
-def _values(benchmark: Any) -> dict[str, object]:
-    """Return what a benchmark works on, by name: on its instance and class, and what it names of its module.
+def _values(benchmark: Any) -> tuple[dict[str, object], dict[str, object]]:
+    """Return what a benchmark works on, by name: what it has for itself, and what it shares with others.
 
-    Of other objects than arrays, lists and dictionaries nothing can be told.
+    The latter are parameters, attributes of its class, and what it names of its module. Of other objects than arrays,
+    lists and dictionaries nothing can be told.
     """
     function = inspect.unwrap(benchmark.func)
     instance = getattr(benchmark.func, "__self__", None)
-    kinds = [vars(kind) for kind in reversed(type(instance).__mro__)] if instance is not None else []
-    own = chain.from_iterable(each.items() for each in (*kinds, getattr(instance, "__dict__", {})))
-    values = {f"self.{name}": value for name, value in own if not name.startswith("__") and _is_data(value)}
-    code, names = getattr(function, "__code__", None), getattr(function, "__globals__", {})
-    used = code.co_names if code is not None else ()
-    values |= {name: names[name] for name in used if name in names and _is_data(names[name])}
-    arguments = zip(("cache", *benchmark.param_names)[-len(benchmark._build_params()) :], benchmark._build_params())
-    return values | {name: value for name, value in arguments if _is_data(value)}
+    own = {f"self.{name}": value for name, value in getattr(instance, "__dict__", {}).items()}
+    kinds = [] if instance is None else [vars(kind) for kind in reversed(type(instance).__mro__)]
+    shared = {f"self.{name}": value for kind in kinds for name, value in kind.items() if not name.startswith("__")}
+    names, used = getattr(function, "__globals__", {}), getattr(function, "__code__", None)
+    shared |= {name: names[name] for name in (() if used is None else used.co_names) if name in names}
+    arguments = benchmark._build_params()
+    shared |= dict(zip(("cache", *_parameters(benchmark))[-len(arguments) :], arguments))
+    kept = {name: value for name, value in shared.items() if name not in own and _is_data(value)}
+    return {name: value for name, value in own.items() if _is_data(value)}, kept
 
 
 def _is_data(value: object) -> bool:

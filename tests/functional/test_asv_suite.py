@@ -1,0 +1,257 @@
+"""An asv suite is measured as its files are: what asv lists is a case, and what asv calls is called."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asv_runner import _aux, discovery
+from tests.functional.conftest import FEW, Done, current, invoke
+
+Opperf = Callable[..., Done]
+Records = dict[tuple[str, ...], dict[str, Any]]
+SUITE = """
+import os, sys
+import numpy as np
+from asv_runner.benchmarks.mark import SkipNotImplemented, skip_benchmark, skip_for_params
+
+TABLE = np.arange(100)[::-1].copy()
+
+class Sort:
+    params = [[100, 300], ["quicksort", "stable"]]
+    param_names = ["n", "kind"]
+
+    def setup(self, n, kind):
+        self.x = np.arange(n)[::-1].copy()
+
+    def time_copy(self, n, kind):
+        assert self.x[0] == n - 1
+        np.sort(self.x, kind=kind)
+
+    @skip_for_params([(300, "stable")])
+    def time_in_place(self, n, kind):
+        assert self.x[0] == n - 1
+        self.x.sort(kind=kind)
+
+class Once:
+    number = 1
+    log = []
+
+    def setup(self):
+        self.log.append("setup")
+        self.x = np.arange(100)[::-1].copy()
+
+    def time_sort(self):
+        assert self.x[0] == 99 and self.log == ["setup"]
+        self.log.append("call")
+        self.x.sort()
+
+    def teardown(self):
+        self.log.clear()
+
+class Table:
+    def time_sort(self):
+        assert TABLE[0] == 99
+        TABLE.sort()
+
+class Alias:
+    def setup(self):
+        self.x = TABLE
+
+    def time_sort(self):
+        self.x.sort()
+
+class Cached:
+    def setup_cache(self):
+        return np.ones(10)
+
+    def time_sum(self, cache):
+        assert cache.shape == (10,)
+        cache.sum()
+
+    def time_file(self, cache):
+        np.save("left.npy", cache)
+
+    def track_size(self, cache):
+        return 10
+
+    def peakmem_sum(self, cache):
+        cache.sum()
+
+class Bad:
+    params = ["in setup", "not here", "leaves setup", "leaves", "prints", "moves", "not this", "fails"]
+    param_names = ["what"]
+
+    def setup(self, what):
+        if what == "in setup":
+            raise ValueError("no luck")
+        if what == "not here":
+            raise NotImplementedError("no such thing")
+        if what == "leaves setup":
+            sys.exit(3)
+
+    def time_it(self, what):
+        if what == "leaves":
+            sys.exit(4)
+        if what == "prints":
+            print("x" * 1_000_000)
+        if what == "moves":
+            os.chdir("/")
+        if what == "not this":
+            raise SkipNotImplemented("not for this")
+        if what == "fails":
+            raise KeyError("gone")
+
+@skip_benchmark
+def time_never():
+    pass
+
+def time_free():
+    TABLE.sum()
+
+time_free.benchmark_name = "named.time_freely"
+"""
+QUICK = ("--runs", "3", "--format", "json")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a suite whose settings name its folder."""
+    folder = tmp_path_factory.mktemp("suite")
+    (folder / "files" / "deep").mkdir(parents=True)
+    (folder / "files" / "__init__.py").touch()
+    (folder / "files" / "deep" / "__init__.py").touch()
+    (folder / "files" / "deep" / "bench.py").write_text(SUITE)
+    settings = '{\n  // "pythons": ["3.9"],\n  "repo": "http://x", /* not\n  read */ "benchmark_dir": "files", // ]\n}'
+    (folder / "asv.conf.json").write_text(settings)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def records(folder: Path, one_cache: Path, forked_children: None) -> Iterator[Records]:
+    """The records of the whole suite, by benchmark and parameters."""
+    with current(folder, one_cache):
+        done = invoke("run", "asv:.", *QUICK)
+        assert done.code == 0, done.err
+        yield {
+            (record["case"]["operator"].removeprefix("deep.bench."), *record["case"]["attributes"].values()): record
+            for record in done.records
+        }
+        assert [path.name for path in folder.iterdir()] == ["asv.conf.json", "files"]
+
+
+def test_the_cases_are_those_that_asv_lists(records: Records, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.meta_path", [*__import__("sys").meta_path])
+    _aux.update_sys_path(str(folder / "files"))
+    listed = {one.name: one for one in discovery.disc_benchmarks(str(folder / "files"))}
+    own = [record["case"] for record in records.values()]
+    assert list(dict.fromkeys(case["operator"] for case in own)) == list(listed)
+    assert "named.time_freely" in listed
+    assert [case["attributes"] for case in own if case["operator"].endswith("Sort.time_copy")] == [
+        {"n": n, "kind": kind} for n in ("100", "300") for kind in ("'quicksort'", "'stable'")
+    ]
+
+
+def test_what_asv_measures_is_measured(records: Records) -> None:
+    for name in ("Cached.time_sum", "Cached.time_file", "Once.time_sort", "named.time_freely"):
+        assert records[name,]["status"] == "ok", records[name,]["reason"]
+    assert records["Sort.time_copy", "300", "'stable'"]["side"]["implementation"] == "asv:files"
+
+
+@pytest.mark.parametrize(
+    ("case", "note"),
+    [
+        (("Sort.time_copy", "100", "'stable'"), None),
+        (("Sort.time_in_place", "100", "'stable'"), "self.x: restored before each call"),
+        (("Table.time_sort",), "TABLE: restored before each call"),
+        (("Once.time_sort",), "made anew before each call"),
+    ],
+)
+def test_each_call_has_the_inputs_of_the_first(case: tuple[str, ...], note: str | None, records: Records) -> None:
+    assert records[case]["status"] == "ok", records[case]["reason"]
+    assert records[case]["facts"].get("mutates") == note
+
+
+@pytest.mark.parametrize(
+    ("case", "status", "message"),
+    [
+        (("Sort.time_in_place", "300", "'stable'"), "skipped", "asv: skipped: these parameters are in its"),
+        (("Alias.time_sort",), "skipped", "calls change `self.x`, which is not made anew for the next"),
+        (("Cached.track_size",), "skipped", "a `track_` benchmark tells a number of its own"),
+        (("Cached.peakmem_sum",), "skipped", "a `peakmem_` benchmark tells the memory of its whole process"),
+        (("Bad.time_it", "'in setup'"), "failed", "no luck"),
+        (("Bad.time_it", "'not here'"), "skipped", "asv: skipped: NotImplementedError('no such thing')"),
+        (("Bad.time_it", "'leaves setup'"), "failed", "it called `sys.exit(3)`"),
+        (("Bad.time_it", "'leaves'"), "failed", "it called `sys.exit(4)`"),
+        (("Bad.time_it", "'prints'"), "ok", ""),
+        (("Bad.time_it", "'moves'"), "ok", ""),
+        (("Bad.time_it", "'not this'"), "skipped", "asv: skipped: SkipNotImplemented('not for this')"),
+        (("Bad.time_it", "'fails'"), "failed", "gone"),
+    ],
+)
+def test_a_benchmark_that_cannot_be_measured_is_one_record(
+    case: tuple[str, ...], status: str, message: str, records: Records
+) -> None:
+    record = records[case]
+    assert record["status"] == status
+    assert message in (record["reason"] or {"message": ""})["message"]
+
+
+def test_a_pattern_selects_by_name_and_parameters(
+    opperf: Opperf, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    done = opperf("run", "asv:files", "--select", r"copy\(300", "--dry-run", "--format", "csv")
+    assert [line.split(",")[0] for line in done.out.splitlines()[1:]] == ["deep.bench.Sort.time_copy"] * 2
+
+
+def test_a_benchmark_of_one_side_alone_is_told(opperf: Opperf, here: Path, forked_children: None) -> None:
+    (here / "suite").mkdir()
+    lines = [
+        "import os",
+        "if 'WHICH' in os.environ:",
+        "    def time_new(): sum(range(1000))",
+        "else:",
+        "    def time_base(): sum(range(1000))",
+    ]
+    (here / "suite" / "bench.py").write_text("\n".join(lines))
+    done = opperf("compare", "asv:suite", "--base", "numpy", "--new", "numpy;env.WHICH=new", *FEW, "--format", "json")
+    assert done.code == 0, done.err
+    verdicts = {one["case"]["operator"]: one for one in json.loads(done.out)["comparisons"]}
+    assert verdicts["bench.time_base"]["reason"] == "not measured: `asv:suite` has no `bench.time_base` here"
+    assert verdicts["bench.time_new"]["reason"] == "not measured: `asv:suite` has no `bench.time_new` here"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("asv:",), "`asv:` names no benchmarks, expected a folder behind `asv:`"),
+        (("asv:nowhere",), "there is no folder `nowhere`"),
+        (("asv:empty",), "`empty` holds no Python files"),
+        (("asv:broken",), "cannot import its files: bench.py:2: ModuleNotFoundError: No module named 'nothing_here'"),
+        (("asv:leaves",), "cannot import its files: bench.py:1: SystemExit: 5"),
+        (("asv:settings",), "settings/asv.conf.json:3:19: Expecting ':' delimiter, expected JSON with comments"),
+        (("asv:good", "--select", "Sort"), "`asv:good` has no benchmark that `--select Sort` matches"),
+        (("asv:good", "--select", "("), "`--select` is `(`, which is no regular expression"),
+        (("asv:good", "--size", "small"), "`--size` does not apply to `asv:good`"),
+        (("add", "--framework", "numpy", "--select", "x"), "`--select` chooses among the benchmarks of other tools'"),
+    ],
+)
+def test_bad_input_is_one_message(words: tuple[str, ...], message: str, opperf: Opperf, here: Path) -> None:
+    files = {
+        "empty/read.me": "",
+        "broken/bench.py": "x = 1\nimport nothing_here\n",
+        "leaves/bench.py": "raise SystemExit(5)\n",
+        "settings/asv.conf.json": '{\n  // comment\n  "benchmark_dir" "x"\n}\n',
+        "good/bench.py": "def time_nothing(): pass\n",
+    }
+    for name, text in files.items():
+        (here / name).parent.mkdir(exist_ok=True)
+        (here / name).write_text(text)
+    done = opperf("run", *words)
+    assert done.code == 2
+    assert message in done.err
+    assert "Traceback" not in done.err
