@@ -86,9 +86,9 @@ def ready(
     names: set[str] = set()
     earlier: Bound | None = None
     while True:
-        made = bind()
-        _check_anew(made, earlier, names)
-        bound, earlier = _left_as_it_was(backend, made), made
+        bound = bind()
+        _check_anew(bound, earlier, names)
+        earlier, bound = bound, _left_as_it_was(backend, bound)
         try:
             return _steady(backend, bound, names, direction, seed, random=random)
         except BaseException as error:

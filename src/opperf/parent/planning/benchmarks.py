@@ -21,12 +21,12 @@ from opperf.parent.workers.suite_library import library_folder
 MOST_NAMED = 3
 
 
-def benchmark_files(named: SuiteCode, note: Callable[[str], None]) -> SuiteCode:
+def benchmark_files(files: SuiteCode, note: Callable[[str], None]) -> SuiteCode:
     """Return the files that a user named, with the folder that holds them and their tool's library.
 
     Raises `InputError` for a folder without any, `EnvironmentFailure` where the library cannot be had.
     """
-    return replace(named, path=benchmark_folder(named.path), library=library_folder(named.kind, note))
+    return replace(files, path=benchmark_folder(files.path), library=library_folder(files.kind, note))
 
 
 def check_select(selection: Selection) -> None:
@@ -36,7 +36,7 @@ def check_select(selection: Selection) -> None:
         raise InputError("`--select` chooses among the benchmarks of other tools' files, and none are named", hint=hint)
     if not selection.benchmarks:
         return
-    given = {
+    options = {
         "--dtype": selection.dtypes,
         "--size": selection.sizes,
         "--values": selection.values,
@@ -44,7 +44,7 @@ def check_select(selection: Selection) -> None:
         "--input or --shapes": selection.inputs or selection.rows,
         "--attribute": selection.attributes,
     }
-    idle = next((name for name, value in given.items() if value), None)
+    idle = next((name for name, value in options.items() if value), None)
     if idle is not None and not (selection.operators or selection.categories or selection.every or selection.suite):
         hint = "`--select REGEX` chooses among their parameters too"
         raise InputError(f"`{idle}` does not apply to `{selection.benchmarks[0]}`", hint=hint)
@@ -54,15 +54,15 @@ def check_select(selection: Selection) -> None:
 def benchmark_trials(selection: Selection, side: Side, answers: ChildAnswers) -> Iterator[Trial]:
     """Yield the trials of benchmark files on a side; raises `InputError` for files that cannot be loaded there."""
     for files in selection.benchmarks:
-        found = answers.discover(side, files, "common")
-        if found.reason is not None:
-            raise InputError(f"`{files}`{_place(side)}: {found.reason}", hint=found.hint, slug="user_code")
-        cases = [example.case for example in found.examples]
-        chosen = [case for case in cases if _is_selected(case, selection)]
-        if not chosen:
+        discovery = answers.discover(side, files, "common")
+        if discovery.reason is not None:
+            raise InputError(f"`{files}`{_place(side)}: {discovery.reason}", hint=discovery.hint, slug="user_code")
+        cases = [example.case for example in discovery.examples]
+        selected = [case for case in cases if _is_selected(case, selection)]
+        if not selected:
             raise _none(files, selection, cases, side)
         here = replace(side, implementation=files)
-        for case in chosen:
+        for case in selected:
             for direction in selection.directions or ("forward",):
                 yield Trial(case, here, direction, str(files))
 
@@ -73,27 +73,28 @@ def added_trials(selection: Selection, trials: Sequence[Trial], side: Side, answ
         return []
     keys, base = {(trial.case.id, trial.direction) for trial in trials}, trials[0].side
     plain = replace(side, implementation=None)
-    found = benchmark_trials(selection, plain, answers)
     return [
         replace(trial, side=replace(base, implementation=trial.side.implementation))
-        for trial in found
+        for trial in benchmark_trials(selection, plain, answers)
         if (trial.case.id, trial.direction) not in keys
     ]
 
 
-def full_name(case: Case) -> str:
-    """Return a benchmark with its parameters, as asv spells both.
+def full_names(case: Case) -> tuple[str, ...]:
+    """Return a benchmark with its parameters, as tables show them and with strings in quotes, as asv does.
 
-    >>> full_name(Case("bench.time_sort", attributes={"n": "100", "kind": "'quick'"}))
-    "bench.time_sort(100, 'quick')"
+    >>> full_names(Case("bench.time_sort", attributes={"n": 100, "kind": "quick"}))
+    ('bench.time_sort(100, quick)', "bench.time_sort(100, 'quick')")
     """
-    return f"{case.operator}({', '.join(map(str, case.attributes.values()))})" if case.attributes else case.operator
+    if not case.attributes:
+        return (case.operator,)
+    return tuple(f"{case.operator}({', '.join(map(spelling, case.attributes.values()))})" for spelling in (str, repr))
 
 
 def _is_selected(case: Case, selection: Selection) -> bool:
     pattern = _pattern(selection)
     left_out = any(fnmatchcase(case.operator, skip) for skip in selection.skip)
-    return not left_out and (pattern is None or pattern.search(full_name(case)) is not None)
+    return not left_out and (pattern is None or any(map(pattern.search, full_names(case))))
 
 
 def _pattern(selection: Selection) -> re.Pattern[str] | None:

@@ -22,16 +22,15 @@ _BESIDE_JSON = tuple(
 
 def benchmark_folder(path: str) -> str:
     """Return the folder that holds the benchmarks of a suite; raises `InputError` for one that is none."""
-    named = Path(path)
-    file = named if named.is_file() else named / CONFIGURATION
-    folder = named
+    folder = Path(path)
+    file = folder if folder.is_file() else folder / CONFIGURATION
     if file.is_file():
         name = _settings(file).get("benchmark_dir", "benchmarks")
         if not isinstance(name, str):
             raise InputError(f"{file}: benchmark_dir: found {name!r}, expected a folder")
         folder = file.parent / name
     if not folder.is_dir():
-        where = f", which {file} names" if folder is not named else ""
+        where = f", which {file} names" if file.is_file() else ""
         raise InputError(f"there is no folder `{folder}`{where}", hint="name the folder of an asv suite: `asv:FOLDER`")
     if not any(folder.rglob("*.py")):
         hint = f"name the folder with the benchmarks, or with `{CONFIGURATION}`"

@@ -25,11 +25,11 @@ def library_folder(kind: str, progress: Progress) -> str:
     """Return a folder that holds a tool's library alone; raises `EnvironmentFailure` where it cannot be had."""
     name, usual = LIBRARIES[kind]
     try:
-        number, own = version(name), find_spec(name)
+        number, spec_here = version(name), find_spec(name)
     except PackageNotFoundError:
-        number, own = usual, None
+        number, spec_here = usual, None
     requirement = f"{name}=={number}"
-    source = None if own is None or own.origin is None else Path(own.origin).parent
+    source = None if spec_here is None or spec_here.origin is None else Path(spec_here.origin).parent
 
     def build(folder: Path) -> None:
         if source is not None:

@@ -29,8 +29,9 @@ from opperf.child.backends.binding import Call
 from opperf.child.worker.code import CodeError
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Bound
-from opperf.domain.case import Case
+from opperf.domain.case import Argument, Case
 from opperf.domain.code import SuiteCode
+from opperf.domain.parameter import argument
 
 #: Why benchmarks are not measured that asv finds, by the class that it reads them into.
 OTHER_KINDS = {
@@ -57,7 +58,7 @@ class AsvSuite:
         self._discovery = _library(code, "discovery")
         self._caches: dict[object, object] = {}
         #: Benchmarks that were called, and the places of their combinations of parameters.
-        self._known: dict[str, tuple[Any, dict[tuple[str, ...], int]]] = {}
+        self._benchmarks: dict[str, tuple[Any, dict[Case, int]]] = {}
         _library(code, "_aux").update_sys_path(str(self._root))
 
     def cases(self) -> list[Case]:
@@ -65,9 +66,9 @@ class AsvSuite:
         with self._blaming():
             benchmarks = list(self._discovery.disc_benchmarks(str(self._root)))
         return [
-            Case(benchmark.name, attributes=dict(zip(_parameters(benchmark), values)))
+            Case(benchmark.name, attributes=attributes)
             for benchmark in benchmarks
-            for values in product(*benchmark.params)
+            for attributes in _combinations(benchmark)
         ]
 
     def call(self, case: Case) -> Call:
@@ -75,17 +76,15 @@ class AsvSuite:
 
         Only the file of that benchmark is imported.
         """
-        if case.operator not in self._known:
+        if case.operator not in self._benchmarks:
             benchmark = self._benchmark(case.operator)
-            places = {values: place for place, values in enumerate(product(*benchmark.params))}
-            self._known[case.operator] = benchmark, places
-        benchmark, places = self._known[case.operator]
-        other = next(
-            (OTHER_KINDS[kind.__name__] for kind in type(benchmark).__mro__ if kind.__name__ in OTHER_KINDS), ""
-        )
-        if other:
-            raise Unsupported(other, slug="other_kind")
-        place = places.get(tuple(str(case.get(name)) for name in _parameters(benchmark)))
+            cases = (Case(case.operator, attributes=attributes) for attributes in _combinations(benchmark))
+            self._benchmarks[case.operator] = benchmark, {one: place for place, one in enumerate(cases)}
+        benchmark, places = self._benchmarks[case.operator]
+        for kind in type(benchmark).__mro__:
+            if kind.__name__ in OTHER_KINDS:
+                raise Unsupported(OTHER_KINDS[kind.__name__], slug="other_kind")
+        place = places.get(case)
         if place is None:
             raise Unsupported(f"`{case.operator}` has no such parameters {self._place}", slug="no_such_operator")
         path = f"{self._code}:{case.operator}"
@@ -129,7 +128,7 @@ class AsvSuite:
         os.chdir(self._home)
 
     def _cache(self, benchmark: Any) -> object:
-        """Return what `setup_cache` makes, once in a process for all benchmarks that share it."""
+        """Return the result of `setup_cache`, made once in a process for all benchmarks that share it."""
         key = benchmark.setup_cache_key
         if key is not None and key not in self._caches:
             self._caches[key] = benchmark.do_setup_cache()
@@ -147,9 +146,10 @@ class AsvSuite:
         try:
             yield
         except (Exception, SystemExit) as error:
-            frames = traceback.extract_tb(error.__traceback__)
-            own = [frame for frame in frames if Path(frame.filename).is_relative_to(self._root)]
-            place = f" {Path(own[-1].filename).relative_to(self._root)}:{own[-1].lineno}:" if own else ""
+            place = ""
+            for frame in traceback.extract_tb(error.__traceback__):
+                if Path(frame.filename).is_relative_to(self._root):
+                    place = f" {Path(frame.filename).relative_to(self._root)}:{frame.lineno}:"
             hint = None
             if isinstance(error, ModuleNotFoundError):
                 hint = f"add it to the environment, as in `--environment 'numpy==2.4.6 + {error.name}'`"
@@ -173,6 +173,14 @@ def _parameters(benchmark: Any) -> list[str]:
     return names if len(set(names)) == count else [f"param{i}" for i in range(1, count + 1)]
 
 
+def _combinations(benchmark: Any) -> Iterator[dict[str, Argument]]:
+    """Yield the parameters of each case, in asv's order: as imported results have them, where those can be told."""
+    spelt = ((list(map(argument, texts)), texts) for texts in benchmark.params)
+    choices = (words if len(set(map(repr, words))) == len(words) else texts for words, texts in spelt)
+    for values in product(*choices):
+        yield dict(zip(_parameters(benchmark), values))
+
+
 def _set_up(benchmark: Any) -> None:
     """Set up a benchmark as asv does; raises `Unsupported` with asv's own reason where it is left out."""
     printed = io.StringIO()
@@ -192,22 +200,22 @@ def _renew(benchmark: Any) -> None:
 
 
 def _values(benchmark: Any) -> tuple[dict[str, object], dict[str, object]]:
-    """Return what a benchmark works on, by name: what it has for itself, and what it shares with others.
+    """Return the data of a benchmark by name: those that it has for itself, and those that it shares with others.
 
     The latter are parameters, attributes of its class, and what it names of its module. Of other objects than arrays,
     lists and dictionaries nothing can be told.
     """
     function = inspect.unwrap(benchmark.func)
     instance = getattr(benchmark.func, "__self__", None)
-    own = {f"self.{name}": value for name, value in getattr(instance, "__dict__", {}).items()}
+    attributes = {f"self.{name}": value for name, value in getattr(instance, "__dict__", {}).items()}
     kinds = [] if instance is None else [vars(kind) for kind in reversed(type(instance).__mro__)]
     shared = {f"self.{name}": value for kind in kinds for name, value in kind.items() if not name.startswith("__")}
     names, used = getattr(function, "__globals__", {}), getattr(function, "__code__", None)
     shared |= {name: names[name] for name in (() if used is None else used.co_names) if name in names}
     arguments = benchmark._build_params()
     shared |= dict(zip(("cache", *_parameters(benchmark))[-len(arguments) :], arguments))
-    kept = {name: value for name, value in shared.items() if name not in own and _is_data(value)}
-    return {name: value for name, value in own.items() if _is_data(value)}, kept
+    shared = {name: value for name, value in shared.items() if name not in attributes and _is_data(value)}
+    return {name: value for name, value in attributes.items() if _is_data(value)}, shared
 
 
 def _is_data(value: object) -> bool:

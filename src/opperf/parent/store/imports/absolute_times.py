@@ -8,7 +8,6 @@ place in a record is counted by reason, so that nothing is made up and nothing l
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import field
@@ -34,10 +33,6 @@ LABEL = "imported"
 LONGEST = 1e9
 #: The most rows of one run. A record takes some kilobytes, a row of a file a few bytes.
 MOST_ROWS = 100_000
-#: The texts of parameters that are numbers: as many digits as a column takes, and no infinity; and of strings.
-WHOLE, FRACTION = r"-?\d{1,18}", r"-?\d{1,18}(\.\d{0,18})?(e[+-]?\d{1,2})?"
-QUOTED = r"""(['"])([^'"\\]*)\1"""
-WORDS: Mapping[str, Argument] = {"True": True, "False": False, "None": None}
 
 
 @dataclass(frozen=True)
@@ -120,24 +115,6 @@ def seconds(value: object, where: str, *, unit: float = 1.0) -> float:
     if time > LONGEST:
         raise wrong(value, where, f"a time of at most {LONGEST:g} s")
     return time
-
-
-def argument(text: str) -> Argument:
-    """Return a parameter that a tool writes as text: a number, a string in quotes, or else the text as it stands.
-
-    So a parameter is spelt alike, whichever tool measured it. Nothing is evaluated.
-
-    >>> [argument(text) for text in ("100", "1e-3", "'list'", "True", "None", "(1, 2)", "add")]
-    [100, 0.001, 'list', True, None, '(1, 2)', 'add']
-    """
-    if text in WORDS:
-        return WORDS[text]
-    if re.fullmatch(WHOLE, text):
-        return int(text)
-    if re.fullmatch(FRACTION, text):
-        return float(text)
-    quoted = re.fullmatch(QUOTED, text)
-    return text if quoted is None else quoted[2]
 
 
 def json_argument(value: object) -> Argument:

@@ -14,6 +14,7 @@ from opperf.domain.codec import Fields, read_as
 from opperf.domain.dataclass import dataclass
 from opperf.domain.files.json_text import show
 from opperf.domain.moment import Moment, parse_moment
+from opperf.domain.parameter import argument
 from opperf.domain.type_hint import Amount, Natural, OneOf
 from opperf.parent.store.imports.absolute_times import (
     Foreign,
@@ -21,7 +22,6 @@ from opperf.parent.store.imports.absolute_times import (
     Spread,
     Timing,
     absolute_run,
-    argument,
     json_argument,
     seconds,
 )

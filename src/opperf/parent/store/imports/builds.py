@@ -14,9 +14,10 @@ from hashlib import sha256
 from opperf.domain.case import Case
 from opperf.domain.dataclass import dataclass
 from opperf.domain.files.json_text import JsonObject
+from opperf.domain.parameter import argument
 from opperf.domain.plan import Settings, Side
 from opperf.domain.record import Run
-from opperf.parent.store.imports.absolute_times import LABEL, argument
+from opperf.parent.store.imports.absolute_times import LABEL
 
 
 @dataclass(frozen=True)
