@@ -18,7 +18,7 @@ from opperf.catalog import DIRECTIONS, INT64, SIZES, categories, operator
 from opperf.compat.dl_operator_benchmark import benchmark_driver
 from opperf.compat.mxnet_opperf import __main__ as mxnet_opperf
 from opperf.compat.param.command import tools as param
-from opperf.domain.code import is_code, read_suite
+from opperf.domain.code import is_code, read_suite_code
 from opperf.domain.registry import FRAMEWORKS, PRESETS, framework, split_implementation
 from opperf.parent.cli.main import app
 from opperf.parent.cli.options import with_values
@@ -104,7 +104,7 @@ def check_values(command: Any, context: Any, words: list[str]) -> None:
     for name in context.params.get("operators") or ():
         prefix, rest = split_implementation(name)
         if prefix is None and not context.params.get("plugin"):  # a plugin that is not there may have any name
-            assert is_code(name) or read_suite(name) or operator(rest)
+            assert is_code(name) or read_suite_code(name) or operator(rest)
 
 
 #: Pages that make what their commands name: `tests/recipes` follows them.

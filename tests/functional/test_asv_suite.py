@@ -226,6 +226,20 @@ def test_a_benchmark_of_one_side_alone_is_told(opperf: Opperf, here: Path, forke
     assert verdicts["bench.time_new"]["reason"] == "not measured: `asv:suite` has no `bench.time_new` here"
 
 
+def test_a_file_of_expectations_names_no_suite_to_load(opperf: Opperf, here: Path) -> None:
+    (here / "suite").mkdir()
+    (here / "suite" / "bench.py").write_text(
+        f"import pathlib\npathlib.Path({str(here / 'loaded')!r}).touch()\ndef time_it(): pass\n"
+    )
+    written = opperf("gate", "asv:suite", "--expected", "old.json", "--update-expected", "--processes", "3")
+    assert written.code == 0, written.err
+    (here / "loaded").unlink()
+    done = opperf("gate", "--expected", "old.json")
+    assert done.code == 2
+    assert "old.json: expectations[0]: `asv:suite` is code, and a file does not say which code is run" in done.err
+    assert not (here / "loaded").exists()
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -42,6 +42,7 @@ FOREIGN = {
     "redirect_stdout",
     "resize_",
     "scancel",
+    "setup_cache",
     "t_",
     "time_median_s",
     "timeit",

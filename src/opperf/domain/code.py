@@ -133,12 +133,12 @@ class SuiteCode:
         return f"{self.kind}:{self.path}"
 
 
-def read_suite(text: str) -> SuiteCode | None:
+def read_suite_code(text: str) -> SuiteCode | None:
     """Return the benchmark files that a user names, None for anything else. Never called for a name from a file.
 
     Raises `InputError` for a tool without a path.
 
-    >>> read_suite("asv:benchmarks/"), read_suite("softmax")
+    >>> read_suite_code("asv:benchmarks/"), read_suite_code("softmax")
     (SuiteCode(kind='asv', path='benchmarks/', library=None), None)
     """
     kind, _, path = text.partition(":")

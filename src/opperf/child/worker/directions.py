@@ -20,7 +20,7 @@ from opperf.catalog import Operator
 from opperf.child.worker import inputs
 from opperf.child.worker.mutation import Changed, Watch, remember
 from opperf.domain.backend import Backend, HostValue, NativeLoop, Unsupported
-from opperf.domain.call import Bound, Layout, Work
+from opperf.domain.call import Bound, Layout, Work, nothing
 from opperf.domain.dataclass import dataclass
 from opperf.domain.registry import FRAMEWORKS
 from opperf.domain.tensor import ITEM_SIZES
@@ -101,7 +101,7 @@ def ready(
 
 def _check_anew(bound: Bound, earlier: Bound | None, names: Collection[str]) -> None:
     """Raise `Unsupported` where what was changed is not made anew: its first values are nowhere."""
-    if earlier is None or bound is earlier:
+    if earlier is None or bound.release is nothing:  # only what is set up says what it shares
         return
     old = sorted(name for name in names if name not in bound.shared and bound.inputs[name] is earlier.inputs[name])
     if old:

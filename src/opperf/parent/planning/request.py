@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from opperf.domain.code import read_operator, read_suite
+from opperf.domain.code import read_operator, read_suite_code
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.metric import compared_metric
@@ -83,7 +83,7 @@ def selection(
     what, where, operators = request.what, request.where, list(operators)
     plugins = plugin_files(what.plugin, where.framework, note=note)
     plugin_workloads = workloads(plugins, installed=bool(request.config), note=note)
-    suites = {text: suite for text in operators if (suite := read_suite(text)) is not None}
+    suites = {text: suite for text in operators if (suite := read_suite_code(text)) is not None}
     operators = [text for text in operators if text not in suites]
     others = others or bool(suites or what.category or what.all or what.suite or request.config)
     return Selection(

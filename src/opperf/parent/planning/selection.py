@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from opperf.domain.code import Code, SuiteCode, check_name, own_name
+from opperf.domain.code import Code, SuiteCode, check_name, own_name, read_suite_code
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.plan import Trial
@@ -118,8 +118,10 @@ class Selection:
             names = ", ".join(f"`{name}`" for name in side.settings)
             raise InputError(f"{where}: a file cannot set options of a side, found {names}", slug="code_in_file")
         trial = trial.as_user_named()
-        files = next((own for own in self.benchmarks if str(own) == side.spelling), None)
-        if files is not None:
+        if side.spelling is not None and read_suite_code(side.spelling) is not None:
+            files = next((files for files in self.benchmarks if str(files) == side.spelling), None)
+            if files is None:
+                check_name(side.spelling, where)
             return replace(trial, side=replace(trial.side, implementation=files))
         name = own_name(trial.side.implementation)
         if name is None:

@@ -2,7 +2,7 @@
 
 asv's meaning holds where it matters to what is measured: `setup` and `setup_cache` make what a benchmark works on,
 `NotImplementedError` skips, and with `number = 1` everything is made anew before each call. When samples are taken, and
-how many, is opperf's: `repeat`, `rounds`, `sample_time`, `warmup_time` and any other `number` are not read.
+how many, is opperf's: what asv reads of that in a suite is not read, nor any other `number`.
 
 Without `number = 1` a benchmark is called again on what its last call has left. So its arrays are watched as the inputs
 of any operator are: those on its instance and class, and those of its module that it names.
@@ -112,11 +112,11 @@ class AsvSuite:
         benchmark.set_cache(self._cache(benchmark))
         _set_up(benchmark)
         renewed = benchmark.number == 1 and bool(benchmark._setups)
-        own, shared = _values(benchmark)
+        attributes, shared = _values(benchmark)
         return Bound(
             benchmark.func,
             benchmark._build_params(),
-            values=shared if renewed else {**shared, **own},
+            values=shared if renewed else {**shared, **attributes},
             shared=tuple(shared),
             renew=partial(_renew, benchmark) if renewed else None,
             release=partial(self._release, benchmark),
