@@ -57,6 +57,12 @@ class Table:
         assert TABLE[0] == 99
         TABLE.sort()
 
+class Constants:
+    params = [np.int64(3), np.ma.masked]
+
+    def time_add(self, value):
+        value + 1
+
 class Alias:
     def setup(self):
         self.x = TABLE
@@ -156,6 +162,8 @@ def test_the_cases_are_those_that_asv_lists(records: Records, folder: Path, monk
 
 
 def test_what_asv_measures_is_measured(records: Records) -> None:
+    constants = [record for key, record in records.items() if key[0] == "Constants.time_add"]
+    assert [record["status"] for record in constants] == ["ok", "ok"]
     for name in ("Cached.time_sum", "Cached.time_file", "Once.time_sort", "named.time_freely"):
         assert records[name,]["status"] == "ok", records[name,]["reason"]
     assert records["Sort.time_copy", 300, "stable"]["side"]["implementation"] == "asv:files"

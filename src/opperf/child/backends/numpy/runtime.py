@@ -162,11 +162,12 @@ class NumpyBackend(Backend):
         return Unsupported("NumPy has no automatic differentiation", slug="no_gradient", hint=hint)
 
     def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
-        """Remember arrays and return what puts them back."""
-        copies = [tensor.copy() for tensor in tensors]
+        """Remember arrays and return what puts them back; nothing is written into scalars and constants."""
+        arrays = [tensor for tensor in tensors if isinstance(tensor, np.ndarray) and tensor.flags.writeable]
+        copies = [array.copy() for array in arrays]
 
         def restore() -> None:
-            for tensor, value in zip(tensors, copies, strict=True):
+            for tensor, value in zip(arrays, copies, strict=True):
                 if tensor.shape != value.shape:
                     tensor.resize(value.shape, refcheck=False)
                 np.copyto(tensor, value)
