@@ -172,7 +172,8 @@ def refusal(name: str) -> tuple[str, str] | None:
     if name in FRAMEWORKS or not spelled:
         return None
     message = f"`{name}` is code, and a file does not say which code is run"
-    return message, f"name it yourself: `{path.removeprefix(MARK)}` on the command line, or `--plugin FILE`"
+    plugin = "" if path.partition(":")[0] in SUITE_EXAMPLES else ", or `--plugin FILE`"
+    return message, f"name it yourself: `{path.removeprefix(MARK)}` on the command line{plugin}"
 
 
 def check_name(name: str, where: str) -> None:
