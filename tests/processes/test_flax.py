@@ -72,7 +72,8 @@ def test_operators_of_compiled_flax_programs_are_told_by_their_modules() -> None
     assert isinstance(profile, opperf.Profile)
     tree = {row.name: row for row in profile.modules(3)}
     assert (tree["Nnx.blocks.*"].modules, tree["Nnx.blocks.*.dense"].level) == (2, 3)
-    assert tree["Nnx"].forward >= tree["Nnx.blocks.*"].forward + tree["Nnx.head"].forward > 0
+    within = tree["Nnx.blocks.*"].forward + tree["Nnx.head"].forward
+    assert tree["Nnx"].forward > 0.999 * within > 0
 
 
 def test_a_step_of_nnx_with_its_state_outside_is_captured_and_profiled_by_its_modules() -> None:
