@@ -6,6 +6,8 @@ import json
 import os
 import random
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -164,6 +166,30 @@ def test_nothing_of_a_pair_is_left_when_it_ends(until: Until) -> None:
     processes = [source, *source.parents()[:1], *(psutil.Process(worker.pid) for worker in pair.workers)]
     pair.close()
     until(lambda: not any(process.is_running() for process in processes))
+
+
+def test_who_a_child_is_has_been_told_by_itself_before_its_hello() -> None:
+    script = """
+import json, os, signal, socket, sys
+from opperf.child.worker import source
+requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+pipes, (status, end) = [os.pipe() for _ in range(3)], os.pipe()
+message = json.dumps({"words": [], "variables": {}}).encode()
+socket.send_fds(requests, [message], [pipes[0][0], pipes[1][1], pipes[2][1], end])
+fork = os.fork
+def fork_and_stand_still():  # as a source does that gets no CPU
+    child = fork()
+    if child:
+        os.close(end)
+        told = int.from_bytes(os.read(status, 4), "little")
+        print(told == child, flush=True)
+        os._exit(0)
+    return child
+os.fork = fork_and_stand_still
+source.next_child(theirs, {})
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=DEADLINE)
+    assert done.stdout == "True\n", done.stderr
 
 
 def test_what_a_side_prints_is_said_of_that_side_alone() -> None:

@@ -40,6 +40,7 @@ def next_child(requests: socket.socket, variables: dict[str, str]) -> list[str]:
         child = os.fork()
         if child == 0:
             requests.close()
+            _tell(end, os.getpid())  # before its hello: whom signals are sent to is known by then
             for descriptor in (end, *ends.values()):
                 os.close(descriptor)
             die_with(process)
@@ -47,7 +48,6 @@ def next_child(requests: socket.socket, variables: dict[str, str]) -> list[str]:
         for descriptor in pipes:
             os.close(descriptor)
         ends[child] = end
-        _tell(end, child)
 
 
 def _become(message: dict[str, Any], descriptors: list[int], variables: dict[str, str] | None) -> list[str]:
