@@ -158,10 +158,10 @@ def _part_of(suite: Suite, replacement: Replacement) -> Suite:
     if not part.cases:
         names = [*dict.fromkeys(entry.case.operator for entry in suite.cases)]
         raise unknown(
-            f"operator of `{suite.name}`",
+            "operator",
             replacement.operator,
             [*names, *map(core, names)],
-            hint=f"in it: {', '.join(names[:12])}",
+            hint=f"the suite `{suite.name}` has in it: {', '.join(names[:12])}",
         )
     return part
 
