@@ -32,7 +32,7 @@ QUICK = ("unit", "functional", "frameworks", "docs")
 
 
 #: The folders whose tests are of commands, pages and what is computed, and not of how a child is started.
-FORKING = ("functional", "docs", "conformance", "backends")
+FORKING = ("functional", "docs", "conformance", "backends", "devices")
 
 
 #: The files that take a minute or more, longest first: with one of them left at the end, the other cores would idle.

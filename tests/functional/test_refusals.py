@@ -48,7 +48,7 @@ def no_child(monkeypatch: pytest.MonkeyPatch) -> None:
         ((*ADD, "--size", "tiny"), "no size `tiny`", "known: small, common, large, skewed"),
         ((*ADD, "--direction", "up"), "no direction `up`", "known: forward, backward, forward_backward"),
         ((*ADD, "--dtype", "float31"), "no dtype `float31`", "float32"),
-        ((*ADD, "--device", "tpu"), "no device `tpu`", "known: cpu, cuda:0, gpu, gpu(0)"),
+        ((*ADD, "--device", "cpu:1"), "no device `cpu:1`", "known: cpu, cuda:0, gpu, gpu(0)"),
         ((*ADD, "--mode", "lazy"), "no mode `lazy`", "known: eager, compiled"),
         ((*ADD, "--engine", "steam"), "no engine `steam`", "known: naive, threaded"),
         ((*ADD, "--allocator", "none"), "no allocator `none`", "known: fixed, default"),

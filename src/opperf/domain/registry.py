@@ -5,6 +5,7 @@ Nothing here imports a framework; both sides of the wall share it.
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, TypeAlias
 
 from opperf.domain.dataclass import dataclass
@@ -264,16 +265,23 @@ def hosts_of(owner: str) -> tuple[str, ...]:
     return LAYER_LIBRARIES[owner].hosts if owner in LAYER_LIBRARIES else (owner,)
 
 
-def parse_device(text: str) -> str:
-    """Return the canonical name of a device; MXNet's spellings are accepted. Raises `InputError` for another.
+#: The best device that a framework has, where one is asked for.
+BEST_DEVICE = "auto"
 
-    >>> parse_device("gpu(1)"), parse_device("cuda"), parse_device("cpu")
-    ('cuda:1', 'cuda:0', 'cpu')
+
+def parse_device(text: str) -> str:
+    """Return the canonical name of a device, whether anybody has it or not: a kind as its framework names it, a number.
+
+    MXNet's spellings are accepted. Raises `InputError` for what names none.
+
+    >>> parse_device("gpu(1)"), parse_device("cuda"), parse_device("cpu"), parse_device("xpu:0")
+    ('cuda:1', 'cuda:0', 'cpu', 'xpu:0')
     """
-    plain = text.strip().lower().replace("(", ":").rstrip(")")
-    kind, _, index = plain.partition(":")
-    if kind == "cpu" and index in ("", "0"):
+    match = re.fullmatch(r"([a-z][a-z_]*)(?::(\d+)|\((\d+)\))?", text.strip().lower())
+    kind, index = (match[1], int(match[2] or match[3] or 0)) if match else ("", 0)
+    if kind == "cpu" and index == 0:
         return "cpu"
-    if kind in ("gpu", "cuda") and (index or "0").isdecimal():
-        return f"cuda:{int(index or 0)}"
-    raise InputError(f"no device `{text}`", hint="known: cpu, cuda:0, gpu, gpu(0)", slug="unknown_device")
+    if kind in ("", "cpu", BEST_DEVICE):
+        hint = "known: cpu, cuda:0, gpu, gpu(0), or as a framework names it: xpu:0, mps"
+        raise InputError(f"no device `{text}`", hint=hint, slug="unknown_device")
+    return f"{'cuda' if kind == 'gpu' else kind}:{index}"

@@ -270,7 +270,7 @@ def test_markdown_of_the_python_profiler_has_its_columns() -> None:
         (["--int64-tensor", "yes"], "expected on or off"),
         (["--inputs", "old.json"], "expected operators with lists of rows"),
         (["--operator", "torch:torch.add"], "not an operator of MXNet"),
-        (["--ctx", "tpu"], "no device `tpu`"),
+        (["--ctx", "cpu:1"], "no device `cpu:1`"),
         (["--dtype", "float31"], "no dtype `float31`"),
     ],
 )

@@ -41,7 +41,7 @@ def test_the_document_shows_the_median() -> None:
         ({"case": {"operator": 3}}, "expectations[0].case: expected a case"),
         ({"side": {"framework": []}}, "expectations[0].side.framework: found [], expected a string"),
         ({"side": {"framework": "tf"}}, "expectations[0].side.framework: no framework `tf`"),
-        ({"side": {"framework": "torch", "device": "tpu"}}, "expectations[0].side.device: no device `tpu`"),
+        ({"side": {"framework": "torch", "device": "cpu:1"}}, "expectations[0].side.device: no device `cpu:1`"),
         (
             {"side": {"framework": "torch", "mode": "lazy"}},
             'expectations[0].side.mode: found "lazy", expected "eager" or',

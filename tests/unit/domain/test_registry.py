@@ -74,13 +74,15 @@ def test_a_prefix_without_a_name_is_refused() -> None:
         ("cuda", "cuda:0"),
         (" cuda:1 ", "cuda:1"),
         ("cuda:01", "cuda:1"),
+        ("mps", "mps:0"),
+        ("XPU(2)", "xpu:2"),
     ],
 )
 def test_a_device_has_one_name(text: str, name: str) -> None:
     assert parse_device(text) == name
 
 
-@each("text", ["", "tpu", "cpu:1", "cuda:x", "cuda:-1", "cuda:0:1", "gpu(1)x"])
+@each("text", ["", "auto", "auto:0", "cpu:1", "gpu:1)", "8", "cuda:x", "cuda:-1", "cuda:0:1", "gpu(1)x"])
 def test_an_unknown_device_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="no device"):
         parse_device(text)

@@ -76,12 +76,12 @@ class Gpu:
 
 
 def gpu_of(device: str) -> Gpu | None:
-    """Return the GPU that a framework calls `cuda:1`; None for a CPU, and where NVML does not know it.
+    """Return the GPU that a framework calls `cuda:1`; None for any other device, and where NVML does not know it.
 
     CUDA numbers those that `CUDA_VISIBLE_DEVICES` leaves visible. NVML numbers all, by their places on the bus.
     """
     kind, _, index = device.partition(":")
-    library = None if kind == "cpu" else _load()
+    library = _load() if kind == "cuda" else None
     if library is None:
         return None
     visible = [name.strip() for name in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if name.strip()]

@@ -56,7 +56,9 @@ def doctor(
         _measure(default_sides, plugins, machine_noise.busy(signs))
     place = (default_sides[0].device if default_sides else "cpu", where.threads)
     rates = [rate for rate in stored_rates() if (rate.device, rate.threads) == place]
-    visits = _visits(default_sides, plugins, looks=not where.device and bool(facts["gpus"]))
+    visits = _visits(
+        default_sides, plugins, looks=selection.wants_best_device or (not where.device and bool(facts["gpus"]))
+    )
     deliver(document(facts, machine_noise.judge(signs), place, rates, [*visits]), format)
 
 

@@ -52,7 +52,7 @@ def measure(
         )
     if fleet is None:
         names = selection.frameworks or REAL_FRAMEWORKS
-        machine.check_devices((name, parse_device(device)) for name in names for device in selection.devices)
+        machine.check_devices((name, parse_device(device)) for name in names for device in selection.named_devices)
     with Session(selection, settings, progress) as session, _fleet(fleet, selection, progress) as elsewhere:
         plan = _plan(session, selection, progress)
         try:

@@ -114,7 +114,7 @@ class Session:
             settled_side(side, self._selection.libraries, explicit=names_current)
             for side in sides(self._selection, names)
         ]
-        if not self._selection.devices and has_gpu():
+        if self._selection.wants_best_device or (not self._selection.devices and has_gpu()):
             result = [replace(side, device=self._best_device(side)) for side in result]
         if self._settings.clock == INSTRUCTIONS:
             check(result)

@@ -12,7 +12,7 @@ from opperf.domain.code import Code, SuiteCode, check_name, own_name, read_suite
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.plan import Trial
-from opperf.domain.registry import LAYER_LIBRARIES, split_implementation
+from opperf.domain.registry import BEST_DEVICE, LAYER_LIBRARIES, split_implementation
 from opperf.domain.suite import Suite, SuiteCase
 from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.sources.shapes_file import Row
@@ -68,6 +68,16 @@ class Selection:
     def selects(self) -> bool:
         """Whether anything is selected, apart from what sides and configs bring."""
         return bool(self.operators or self.benchmarks or self.categories or self.every or self.suite)
+
+    @property
+    def wants_best_device(self) -> bool:
+        """Whether each side is to be on the best device that its framework has."""
+        return tuple(self.devices) == (BEST_DEVICE,)
+
+    @property
+    def named_devices(self) -> Sequence[str]:
+        """The devices that are named, none where the best is wanted."""
+        return () if self.wants_best_device else self.devices
 
     @property
     def user_rows(self) -> list[Row]:

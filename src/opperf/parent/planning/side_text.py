@@ -187,7 +187,7 @@ def sides(selection: Selection, names: Sequence[str]) -> tuple[Side, ...]:
     if selection.threads < 1:
         raise InputError(f"`--threads` is {selection.threads}, expected a whole number >= 1")
     check_most("--threads", selection.threads, "threads")
-    places = [parse_device(text) for text in selection.devices] or ["cpu"]
+    places = list(map(parse_device, selection.named_devices)) or ["cpu"]
     return tuple(
         Side(
             framework=name,

@@ -78,7 +78,9 @@ Environment = Annotated[
     Names,
     Option("E", "Environment of a framework: `torch`, `numpy==1.26.4` or `python=PATH`.", complete="environments"),
 ]
-Device = Annotated[Names, Option("D", "cpu, cuda:0, gpu(0); default: a GPU if there is one.")]
+Device = Annotated[
+    Names, Option("D", "cpu, cuda:0, gpu(0), xpu:0; auto: the best of each framework. Default: a GPU if there is one.")
+]
 Jobs = Annotated[
     int,
     Option(

@@ -223,7 +223,7 @@ GPU_LIMIT = 5.0
 def check_devices(sides: Iterable[tuple[str, str]]) -> None:
     """Raise `InputError` for a GPU where the machine has none: for any of these frameworks and their devices."""
     for framework, device in sides:
-        if device != "cpu" and framework in BUILT_IN - {"null"} and not _may_have_gpu():
+        if device.startswith("cuda:") and framework in BUILT_IN - {"null"} and not _may_have_gpu():
             hint = "leave out `--device`, or measure on another machine with `--fleet`"
             raise InputError(f"no device `{device}`: this machine has no GPU", hint=hint, slug="unknown_device")
 

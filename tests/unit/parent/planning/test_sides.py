@@ -116,7 +116,7 @@ def test_threads_engine_and_allocator_are_those_of_the_selection() -> None:
         (Selection(engine="native"), "no engine `native`"),
         (Selection(allocator="jemalloc"), "no allocator `jemalloc`"),
         (Selection(threads=0), "`--threads` is 0"),
-        (Selection(devices=("tpu",)), "no device `tpu`"),
+        (Selection(devices=("cpu:1",)), "no device `cpu:1`"),
         (Selection(environments=("numpyy",)), "numpyy"),
     ],
 )

@@ -128,7 +128,7 @@ def test_pyproject_has_a_table_of_opperf() -> None:
         ("[expected]\nprocesses = 2", "`expected.processes`: found 2, expected a whole number >= 3", None),
         ('[expected]\nframeworks = ["tf"]', "`expected.frameworks`: no framework `tf`", "known: torch"),
         ('[expected]\nenvironments = ["numppy"]', "`expected.environments`: no environment `numppy`", "`numpy`?"),
-        ('[expected]\ndevices = "tpu"', "`expected.devices`: no device `tpu`", "known: cpu"),
+        ('[expected]\ndevices = "cpu:1"', "`expected.devices`: no device `cpu:1`", "known: cpu"),
         ('[expected]\nmodes = "lazy"', "`expected.modes`: no mode `lazy`", "known: eager, compiled"),
         ("base = ", "ci/opperf.toml: not TOML (", None),
     ],

@@ -84,7 +84,8 @@ class TensorflowBackend(Backend):
 
     def devices(self) -> list[str]:
         """Return accelerators first; a side on the CPU does not look for them."""
-        return [*(f"cuda:{i}" for i in range(len(tf.config.list_physical_devices("GPU")))), "cpu"]
+        kinds = [_spell(device) for device in _accelerators()]
+        return [*(f"{kind}:{i}" for kind in dict.fromkeys(kinds) for i in range(kinds.count(kind))), "cpu"]
 
     def host(self, raw: bytearray, dtype: str) -> Any:
         """Return a 1-D NumPy array over the bytes."""
@@ -200,16 +201,28 @@ class TensorflowBackend(Backend):
 
 def _choose_device(name: str) -> None:
     """Show TensorFlow no accelerator but the one of a side, which it then takes for everything."""
-    accelerators = tf.config.list_physical_devices("GPU")
     kind, _, index = name.partition(":")
+    accelerators = _accelerators()
     if kind == "cpu":
-        tf.config.set_visible_devices([], "GPU")
+        for hidden in {device.device_type for device in accelerators}:
+            tf.config.set_visible_devices([], hidden)
         return
-    if int(index or 0) >= len(accelerators):
-        raise Unsupported(f"TensorFlow has no device `{name}`", slug="no_device", hint=f"it sees {len(accelerators)}")
-    device = accelerators[int(index or 0)]
-    tf.config.set_visible_devices([device], "GPU")
+    alike = [device for device in accelerators if _spell(device) == kind]
+    if int(index or 0) >= len(alike):
+        raise Unsupported(f"TensorFlow has no device `{name}`", slug="no_device", hint=f"it sees {len(alike)}")
+    device = alike[int(index or 0)]
+    tf.config.set_visible_devices([device], device.device_type)
     tf.config.experimental.set_memory_growth(device, True)  # it takes the whole device otherwise
+
+
+def _accelerators() -> list[Any]:
+    """Return all devices but the CPU, and what older releases compile programs for it with."""
+    return [device for device in tf.config.list_physical_devices() if not device.device_type.endswith("CPU")]
+
+
+def _spell(device: Any) -> str:
+    """Return the kind of a device as users write it: TensorFlow calls a CUDA device `GPU`."""
+    return "cuda" if device.device_type == "GPU" else str(device.device_type).lower()
 
 
 def _uses_onednn() -> bool:

@@ -24,6 +24,7 @@ from torch.autograd.profiler import ProfilerActivity, ProfilerConfig, ProfilerSt
 from torch.utils import flop_counter
 from torch.utils.flop_counter import FlopCounterMode
 
+from opperf.child.backends.torch.accelerator import Accelerator
 from opperf.domain.call import Work
 from opperf.domain.measurement import Counts, Memory
 
@@ -106,13 +107,11 @@ def _tensors(values: Iterable[Any]) -> list[torch.Tensor]:
     return tensors
 
 
-def trace_memory(work: Work, device: Any) -> Memory | None:
-    """Make one call and return what it took."""
+def trace_memory(work: Work, accelerator: Accelerator | None) -> Memory | None:
+    """Make one call and return what it took on the CPU or an accelerator."""
     arguments = work.make_arguments()
     with work.scope():
-        if device.type == "cuda":
-            return _on_cuda(work, arguments, device)
-        return _on_cpu(work, arguments)
+        return _on_cpu(work, arguments) if accelerator is None else accelerator.memory(work, arguments)
 
 
 def _on_cpu(work: Work, arguments: tuple[Any, ...]) -> Memory:
@@ -134,18 +133,3 @@ def _on_cpu(work: Work, arguments: tuple[Any, ...]) -> Memory:
         peak = max(peak, live)
         allocated += max(0, nbytes)
     return Memory(peak, allocated, "profiler allocation events")
-
-
-def _on_cuda(work: Work, arguments: tuple[Any, ...], device: Any) -> Memory:
-    torch.cuda.synchronize(device)
-    torch.cuda.reset_peak_memory_stats(device)
-    before = torch.cuda.memory_stats(device)
-    result = work.function(*arguments, **work.keywords)
-    torch.cuda.synchronize(device)
-    after = torch.cuda.memory_stats(device)
-    del result
-    return Memory(
-        after["allocated_bytes.all.peak"] - before["allocated_bytes.all.current"],
-        after["allocated_bytes.all.allocated"] - before["allocated_bytes.all.allocated"],
-        "CUDA caching allocator",
-    )

@@ -25,16 +25,14 @@ from opperf.domain.explanation import Event, Explanation
 MARK = "opperf: one call"
 
 
-def of_calls(work: Work, calls: int, device: Any, wait: Callable[[Any], None]) -> list[Explanation]:
-    """Return the explanation of each of `calls` calls."""
-    events = zip(_profile(work, calls, device, wait), _print(work, calls, wait), strict=True)
+def of_calls(work: Work, calls: int, activity: Any, wait: Callable[[Any], None]) -> list[Explanation]:
+    """Return the explanation of each of `calls` calls; kernels are those of a Kineto `activity`, if any."""
+    events = zip(_profile(work, calls, activity, wait), _print(work, calls, wait), strict=True)
     return [Explanation((*operators, *primitives)) for operators, primitives in events]
 
 
-def _profile(work: Work, calls: int, device: Any, wait: Callable[[Any], None]) -> list[list[Event]]:
-    activities = [ProfilerActivity.CPU]
-    if device.type == "cuda":
-        activities.append(ProfilerActivity.CUDA)
+def _profile(work: Work, calls: int, activity: Any, wait: Callable[[Any], None]) -> list[list[Event]]:
+    activities = [ProfilerActivity.CPU, *filter(None, [activity])]
     with _levels(on=False), profile(activities=activities) as session:
         repeat(work, calls + 1, wait, lambda: record_function(MARK))
     raw_events = sorted(session.events(), key=lambda one: one.time_range.start)

@@ -1,4 +1,4 @@
-"""What a CUDA device does for each call, by PyTorch's profiler (Kineto), whose trace is read as it is written."""
+"""What a device does for each call, by PyTorch's profiler (Kineto), whose trace is read as it is written."""
 
 from __future__ import annotations
 
@@ -19,11 +19,7 @@ from opperf.domain.kernels import CallActivity
 class Watch:
     """Sees kernels, copies and fills; `wait` waits for all that the device has to do."""
 
-    def __init__(
-        self,
-        wait: Callable[[Any], None],
-        activities: Sequence[ProfilerActivity] = (ProfilerActivity.CPU, ProfilerActivity.CUDA),
-    ) -> None:
+    def __init__(self, wait: Callable[[Any], None], activities: Sequence[ProfilerActivity]) -> None:
         self._wait = wait
         self._activities = activities
 

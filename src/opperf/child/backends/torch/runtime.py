@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.profiler import ProfilerActivity
 
 from opperf.catalog import catalog
 from opperf.child.backends import keras
@@ -17,6 +18,7 @@ from opperf.child.backends.binding import Binding, Missing, Parameter, bindings
 from opperf.child.backends.common import threads
 from opperf.child.backends.common.values import ATOL, RTOL, agree
 from opperf.child.backends.torch import (
+    accelerator,
     capture,
     contents,
     costs,
@@ -60,7 +62,7 @@ class TorchBackend(Backend):
 
     name = "torch"
     immutable = False
-    collects = False  # calls on a CPU are done when they return; a CUDA stream is waited for as a whole
+    collects = False  # calls on a CPU are done when they return; any other device is waited for as a whole
 
     def __init__(self, side: Side) -> None:
         self.side = side
@@ -69,8 +71,7 @@ class TorchBackend(Backend):
         torch.set_num_threads(side.threads)
         keras.configure(self.name, side.device)
         self.device = torch.device(side.device)
-        if self.device.type == "cuda" and torch.cuda.is_available():
-            torch.cuda.set_device(self.device)  # own kernels and `device="cuda"` mean the current one
+        self.accelerator = accelerator.accelerator_of(self.device)
         square = torch.ones(threads.square(side))
         self.threads_seen: float | None = threads.count(lambda: torch.mm(square, square))
         if side.mode == "compiled":  # the compiler takes seconds to import, which no other child waits for
@@ -91,14 +92,13 @@ class TorchBackend(Backend):
             "threads_seen": self.threads_seen,
             **keras.facts(),
         }
-        if self.device.type == "cuda":
-            facts["device"] = torch.cuda.get_device_name(self.device)
+        if self.accelerator is not None:
+            facts["device"] = self.accelerator.name
         return facts
 
     def devices(self) -> list[str]:
-        """Return CUDA devices first."""
-        cuda = [f"cuda:{i}" for i in range(torch.cuda.device_count())] if torch.cuda.is_available() else []
-        return [*cuda, "cpu"]
+        """Return accelerators first."""
+        return [*accelerator.names(), "cpu"]
 
     def host(self, raw: bytearray, dtype: str) -> Any:
         """Return a 1-D tensor over the bytes."""
@@ -278,36 +278,37 @@ class TorchBackend(Backend):
         return agree(left, right, _close)
 
     def wait(self, outputs: Any) -> None:
-        """Wait for the CUDA device; a CPU call is done when it returns."""
-        if self.device.type == "cuda":
-            torch.cuda.synchronize(self.device)
+        """Wait for the device; a CPU call is done when it returns."""
+        if self.accelerator is not None:
+            self.accelerator.wait()
 
     def device_timer(self) -> DeviceTimer | None:
-        """Return CUDA events."""
-        return EventTimer(self.device) if self.device.type == "cuda" else None
+        """Return events of the device."""
+        return None if self.accelerator is None else self.accelerator.timer()
 
     def kernel_watch(self) -> KernelWatch | None:
-        """Return a watch on a CUDA device, by PyTorch's profiler."""
-        return kernels.Watch(self.wait) if self.device.type == "cuda" else None
+        """Return a watch on the device, by PyTorch's profiler."""
+        activity = self._activity()
+        return None if activity is None else kernels.Watch(self.wait, (ProfilerActivity.CPU, activity))
 
-    def cache_sweep(self) -> CacheSweep | None:
-        """Return a function that empties the second-level cache of a CUDA device."""
-        return CacheSweep.of(self.device) if self.device.type == "cuda" else None
+    def _activity(self) -> ProfilerActivity | None:
+        return None if self.accelerator is None else self.accelerator.activity()
+
+    def cache_sweep(self) -> accelerator.CacheSweep | None:
+        """Return a function that empties the last cache of the device."""
+        return None if self.accelerator is None else self.accelerator.sweep()
 
     def free_memory(self) -> int | None:
-        """Return the free memory of a CUDA device, with that which PyTorch keeps for later tensors."""
-        if self.device.type != "cuda":
-            return None
-        unused: int = torch.cuda.memory_reserved(self.device) - torch.cuda.memory_allocated(self.device)
-        return int(torch.cuda.mem_get_info(self.device)[0]) + unused
+        """Return the free memory of the device, with that which PyTorch keeps for later tensors."""
+        return None if self.accelerator is None else self.accelerator.free_memory()
 
     def live_memory(self) -> int | None:
-        """Return the bytes of the tensors that live on a CUDA device."""
-        return int(torch.cuda.memory_allocated(self.device)) if self.device.type == "cuda" else None
+        """Return the bytes of the tensors that live on the device."""
+        return None if self.accelerator is None else self.accelerator.live_memory()
 
     def memory(self, work: Work) -> Memory | None:
         """Return the memory that one call allocates; of a CUDA graph, whose memory is its own, nothing."""
-        return costs.trace_memory(work, self.device) if self.side.mode != "cuda_graph" else None
+        return costs.trace_memory(work, self.accelerator) if self.side.mode != "cuda_graph" else None
 
     def counts(self, work: Work, *, long: bool = False) -> Counts | None:
         """Return operations, where PyTorch's counter knows the operator, and bytes; of what is compiled nothing."""
@@ -315,7 +316,7 @@ class TorchBackend(Backend):
 
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return operators, kernels, and the primitives of oneDNN and MKL."""
-        return explain.of_calls(work, calls, self.device, self.wait)
+        return explain.of_calls(work, calls, self._activity(), self.wait)
 
     def build_loops(self, folder: Path) -> None:
         """Compile the loops over the dispatcher and over autograd's engine."""
@@ -348,42 +349,3 @@ def _close(left: HostValue, right: HostValue) -> bool:
     one, other = (to_compute_type(torch.frombuffer(bytearray(value[0]), dtype=dtype)) for value in (left, right))
     close: bool = torch.allclose(one, other, rtol=RTOL, atol=ATOL, equal_nan=True)
     return close
-
-
-class EventTimer:
-    """Two events in the stream around a block. The launch of the first kernel stands between them."""
-
-    def __init__(self, device: Any) -> None:
-        self._device = device
-        self._begin = torch.cuda.Event(enable_timing=True)
-        self._end = torch.cuda.Event(enable_timing=True)
-
-    def start(self) -> None:
-        """Record the first event."""
-        self._begin.record(torch.cuda.current_stream(self._device))
-
-    def stop(self) -> None:
-        """Record the second event."""
-        self._end.record(torch.cuda.current_stream(self._device))
-
-    def elapsed(self) -> int:
-        """Return the nanoseconds between them."""
-        milliseconds: float = self._begin.elapsed_time(self._end)
-        return round(milliseconds * 1e6)
-
-
-class CacheSweep:
-    """Memory on a device, written from end to end at each call: twice the size of the device's second-level cache."""
-
-    def __init__(self, device: Any, cache_bytes: int) -> None:
-        self.memory = torch.zeros(2 * cache_bytes, dtype=torch.uint8, device=device)
-
-    @classmethod
-    def of(cls, device: Any) -> CacheSweep | None:
-        """Return the sweep of a CUDA device; None where PyTorch (before 2.5) or the device tells no size."""
-        size = getattr(torch.cuda.get_device_properties(device), "L2_cache_size", 0)
-        return cls(device, size) if size else None
-
-    def __call__(self) -> None:
-        """Write all of the memory."""
-        self.memory.add_(1)
