@@ -155,7 +155,7 @@ def test_after_three_nights_what_they_compared_is_shown_and_what_is_not_confirme
     assert [line[2:6] for line in lines] == [["numpy", "1.1", "same", "1.000"], ["numpy", "1.2", "slower", "1.080"]]
     told = opperf("history", "changes", "--database", "team.db").out
     assert "0 changes; a change is confirmed by 2 builds that support it" in told
-    assert "not confirmed yet: sum forward data=32x32, numpy 1.0 to 1.2: ratio 1.080 [1.072, 1.089], slower" in told
+    assert "sum forward data=32x32, numpy 1.0 to 1.2: ratio 1.080 [1.072, 1.089], slower" in told
     document = json.loads(opperf("history", "show", "sum", "--database", "team.db", "--format", "json").out)
     assert document["rows"] == []
     assert [row["ratio"] for row in document["comparisons"]] == [1.0, 1.08]
@@ -167,7 +167,7 @@ def test_a_build_that_is_like_the_one_before_and_unlike_the_anchor_is_told_too(o
     opperf("history", "add", *write(here, first, second), "--database", "team.db")
     told = opperf("history", "changes", "--database", "team.db").out
     assert "0 changes; a change is confirmed by 2 builds that support it, by more than the series scatters" in told
-    assert "not confirmed yet: sum forward data=32x32, numpy 1.0 to 1.2: ratio 1.100 [" in told
+    assert "sum forward data=32x32, numpy 1.0 to 1.2: ratio 1.100 [" in told
 
 
 def test_frameworks_against_each_other_are_no_history_of_builds(opperf: Any, here: Path) -> None:

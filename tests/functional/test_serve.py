@@ -16,18 +16,28 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 from tests.functional.test_history import EXP, compared, night
-from tests.nights import BEGIN, CHANGE, ODD, OPERATORS, SIZE, archive
+from tests.nights import BEGIN, CHANGE, ODD, OPERATORS, SIZE, archive, case
 
+from opperf.domain.plan import Side
+from opperf.domain.stats.significance import Estimate
+from opperf.parent.documents.floor import series_side
+from opperf.parent.documents.triage import Step, series_hash
 from opperf.parent.pages.server import changes, details
 from opperf.parent.pages.server.app import PAGES, application
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import Address
 
+#: The change of `matmul` that the nights have.
+CHANGED = Step(
+    series_hash(case("matmul").id, "forward", series_side(Side("torch", "torch")), "time"),
+    *("matmul", "torch", "2.12.dev09", f"2.12.dev{CHANGE}", Estimate(math.log(SIZE), 0.01)),
+).name
 TOKEN = "a-token-of-32-characters-or-so"
 EVERY = (
     *(
         "/",
         "/changes",
+        f"/changes/{CHANGED}",
         "/operators",
         "/operators/matmul",
         "/runs",
@@ -219,7 +229,8 @@ def test_every_change_of_a_database_is_on_one_page(client: TestClient) -> None:
     }
     page = client.get("/changes").text
     assert "20 series of ratios between builds, 2 changes" in page
-    assert 'href="/operators/matmul?framework=torch"' in page
+    assert f'href="/changes/{CHANGED}?operator=matmul"' in page
+    assert 'href="/operators/matmul?framework=torch"' in client.get(f"/changes/{CHANGED}?operator=matmul").text
 
 
 @pytest.mark.parametrize(

@@ -77,8 +77,9 @@ def gate(
         _tell_updated(result, places)
         code = result.exit_code
     else:
-        deliver(result.run, document(result.run, result.judgement), result.judgement, places)
-        code = result.judgement.exit_code
+        judgement = _with_decisions(result.judgement, report.database)
+        deliver(result.run, document(result.run, judgement), judgement, places)
+        code = judgement.exit_code
     try:
         keep(result.run, report)
     except HarnessError as error:
@@ -86,6 +87,23 @@ def gate(
             raise
         tell(f"error: {error}")  # the verdict says more
     raise SystemExit(code) if result.cause is None else way_out(result.cause)
+
+
+def _with_decisions(judgement: Judgement, database: str | None) -> Judgement:
+    """Return the judgement as the decisions of the database have it that the user named; without one, as it is."""
+    from opperf.domain.errors import HarnessError
+    from opperf.parent.cli.output import tell
+    from opperf.parent.commands.history import archive
+    from opperf.parent.commands.triage import judge
+
+    if database is None:
+        return judgement
+    try:
+        with archive(database, create=True) as store:
+            return judge(store, judgement)
+    except HarnessError as error:
+        tell(f"decisions on changes are not known: {error.message}")
+        return judgement
 
 
 def _tell_updated(update: ExpectationUpdate, places: Places) -> None:

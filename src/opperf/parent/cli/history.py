@@ -289,3 +289,57 @@ def import_files(
     tell(f"database: {done.address}")
     if done.unreadable:
         raise typer.Exit(3)
+
+
+@app.command("triage")
+def triage_changes(
+    names: Annotated[list[str], typer.Argument(metavar="CHANGE...", help="Names that `opperf history changes` shows.")],
+    *,
+    state: Annotated[str, typer.Option(metavar="STATE", help="new, seen, expected, fixed or 'not a change'.")],
+    note: Annotated[str, typer.Option(metavar="TEXT", help="Why.")] = "",
+    owner: Annotated[
+        Optional[str], typer.Option(metavar="NAME", help="Who looks after it. Default: whoever did before.")
+    ] = None,
+    link: Annotated[
+        Optional[str], typer.Option(metavar="URL", help="Its issue or commit. Default: the one before.")
+    ] = None,
+    by: Annotated[Optional[str], typer.Option(metavar="NAME", help="Who says so. Default: your login name.")] = None,
+    database: Database = None,
+) -> None:
+    """Say what a change is to you: nothing is overwritten, and the latest word holds.
+
+    `gate --database` and `nightly` do not fail again for a change that is expected or none. A name may be shortened.
+    """
+    from opperf.parent.cli.output import tell
+    from opperf.parent.commands.history import archive
+    from opperf.parent.commands.triage import decide
+
+    with archive(database) as store:
+        additions = decide(store, names, state, note=note, owner=owner, link=link, author=by)
+    for decision in additions:
+        step = decision.step
+        tell(f"{decision.change}: {step.operator}, {step.framework} {step.before} to {step.after}: {decision.words}")
+
+
+@app.command("report")
+def report_changes(
+    *,
+    database: Database = None,
+    since: Annotated[
+        Optional[str], typer.Option(metavar="DAY", help="First day of the report. Default: a week ago.")
+    ] = None,
+    format: options.Format = None,
+) -> None:
+    """Report what became of changes since a day, for a week's meeting: new, open, fixed, unconfirmed, not measured."""
+    from datetime import datetime, timedelta, timezone
+
+    from opperf.parent.cli.output import deliver
+    from opperf.parent.commands.history import archive, day
+    from opperf.parent.commands.triage import week
+    from opperf.parent.reports.formats import check_format
+    from opperf.parent.reports.week import document
+
+    check_format(format)
+    begin = day(since) or datetime.now(timezone.utc) - timedelta(days=7)
+    with archive(database) as store:
+        deliver(document(week(store, begin)), format)

@@ -30,6 +30,7 @@ def serve(
             help="Secret that visitors must give. Required unless the address is loopback.",
         ),
     ] = None,
+    write: Annotated[bool, Option("--write", help="Let visitors say what a change is to them. Needs a token.")] = False,
     name: Annotated[
         Optional[list[str]], Option(metavar="NAME", help="Host name by which visitors reach the pages. Repeatable.")
     ] = None,
@@ -44,6 +45,9 @@ def serve(
     from opperf.parent.commands.history import archive
 
     check_address(host, token)
+    if write and token is None:
+        hint = "set `--token` or OPPERF_TOKEN"
+        raise InputError("`--write` needs a token, so that not everybody may write", hint=hint, slug="token")
     try:
         import uvicorn
 
@@ -59,7 +63,7 @@ def serve(
             f"http://{f'[{host}]' if ':' in host else host}:{socket.getsockname()[1]}/{'?token=TOKEN' if token else ''}"
         )
         tell(f"serving {store.address} at {place}; stop with Ctrl-C")
-        app = application(store, hosts=names, token=token)
+        app = application(store, hosts=names, token=token, write=write)
         uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[socket])
 
 

@@ -12,10 +12,11 @@ from typing import TypeAlias
 from opperf.domain.case import Case
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, near
-from opperf.domain.moment import FIRST, parse_moment
+from opperf.domain.moment import FIRST, parse_moment, shown_moment
 from opperf.domain.record import Run
 from opperf.parent.analysis.change_points import LEAST_BUILDS, absolute, changes, points
 from opperf.parent.analysis.ratio_graph import Edge
+from opperf.parent.analysis.triage import Triage, step_in
 from opperf.parent.documents.candidates import JudgedRun
 from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.documents.floor import NoiseRun
@@ -27,6 +28,7 @@ from opperf.parent.sources.gate_file import find_database
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.builds import build_orders
 from opperf.parent.store.database.connection import Address, choose
+from opperf.parent.store.database.decisions import decisions
 from opperf.parent.store.database.history import History, Ratios, operator_names, ratios
 from opperf.parent.store.database.listing import OperatorEntry, operators
 from opperf.parent.store.database.operator_history import imported_times
@@ -114,6 +116,7 @@ def named_changes(
     count = ratio_count = 0
     complete = True
     orders = build_orders(archive)
+    triage = Triage(decisions(archive), orders)
     for series in ratios(archive, filters):
         complete = most is None or ratio_count < most
         if not complete:
@@ -127,9 +130,11 @@ def named_changes(
         steps = changes(builds, tolerance=tolerance)
         if not steps and series.latest_difference is not None:
             open_series.append(series)
+        named_steps = [step_in(series, change.before, change.after, change.size) for change in steps]
+        standings = triage.standings(named_steps, starts.get(builds[-1].build, FIRST))
         result += [
-            NamedChange(series, anchor, change)
-            for change in steps
+            NamedChange(series, anchor, change, standing, starts.get(change.after))
+            for change, standing in zip(steps, standings, strict=True)
             if since is None or starts.get(change.after, since) >= since
         ]
     open_series.sort(key=lambda series: -abs(series.ratios[-1].estimate.log_ratio))
@@ -173,6 +178,7 @@ def imported_changes(
     """Return the changes in the absolute times that other tools measured."""
     result: list[NamedChange] = []
     orders, count = build_orders(archive), 0
+    triage = Triage(decisions(archive), orders)
     for series, times in imported_times(archive, filters):
         count += 1
         times_by_build: dict[str, list[float]] = {}
@@ -186,10 +192,14 @@ def imported_changes(
         order = orders.get(series.framework, ())
         names = [*dict.fromkeys((*filter(times_by_build.__contains__, order), *times_by_build))]
         builds = absolute(names, [median(times_by_build[name]) for name in names])
+        steps = changes(builds, tolerance=tolerance)
+        moments = {build: shown_moment(moment) for build, moment in starts.items()}
+        named_steps = [step_in(history, change.before, change.after, change.size) for change in steps]
+        standings = triage.standings(named_steps, moments[names[-1]])
         result += [
-            NamedChange(history, None, change)
-            for change in changes(builds, tolerance=tolerance)
-            if since is None or starts[change.after] >= since.timestamp()
+            NamedChange(history, None, change, standing, moments[change.after])
+            for change, standing in zip(steps, standings, strict=True)
+            if since is None or moments[change.after] >= since
         ]
     return Search(sorted(result, key=_rank), count)
 

@@ -80,7 +80,7 @@ def from_document(data: object, where: str) -> tuple[Expectation, ...]:
 
 
 #: The kinds of findings, in the order in which a reader needs them.
-KINDS = ("slower", "memory", "failed", "inconclusive", "skipped", "faster", "same")
+KINDS = ("slower", "memory", "failed", "inconclusive", "skipped", "expected", "faster", "same")
 #: The kinds that are regressions.
 REGRESSIONS = ("slower", "memory")
 #: What an inconclusive comparison does to the gate.
@@ -91,11 +91,15 @@ FINE, REGRESSION, FAILURE, INCONCLUSIVE = 0, 1, 3, 4
 
 @dataclass(frozen=True)
 class Finding:
-    """What the gate makes of one comparison, and the sentence that says so."""
+    """What the gate makes of one comparison, and the sentence that says so.
+
+    `change` is the name of the step between two builds that it shows, for decisions on it.
+    """
 
     kind: str
     comparison: Comparison
     message: str
+    change: str | None = None
 
     @classmethod
     def from_json(cls, data: Mapping[str, object], comparisons: Sequence[Comparison], where: str) -> Finding:
@@ -165,7 +169,12 @@ class Judgement:
             "inconclusive": self.inconclusive,
             "counts": {kind: len(self.of_kind(kind)) for kind in KINDS},
             "findings": [
-                {"comparison": place, "kind": finding.kind, "message": finding.message}
+                {
+                    "comparison": place,
+                    "kind": finding.kind,
+                    "message": finding.message,
+                    **({} if finding.change is None else {"change": finding.change}),
+                }
                 for place, finding in enumerate(self.findings)
             ],
         }

@@ -42,17 +42,19 @@ TITLES = {
     "failed": "not measured",
     "inconclusive": "inconclusive",
     "skipped": "not compared",
+    "expected": "as expected",
     "faster": "faster",
     "same": "same",
 }
 #: The findings that are listed below the table.
-FINDINGS = ("slower", "memory", "failed", "inconclusive", "skipped")
+FINDINGS = ("slower", "memory", "failed", "inconclusive", "skipped", "expected")
 #: A regression is a failed test, a failed measurement an error, an inconclusive verdict skipped.
 OUTCOMES: dict[str, Outcome] = {
     "slower": "failure",
     "memory": "failure",
     "failed": "error",
-    **dict.fromkeys(FINDINGS[3:], "skipped"),
+    "inconclusive": "skipped",
+    "skipped": "skipped",
 }
 #: The annotation of each kind; others get none.
 ANNOTATIONS: dict[str, Annotation] = {
@@ -60,6 +62,7 @@ ANNOTATIONS: dict[str, Annotation] = {
     "memory": "error",
     "failed": "warning",
     "inconclusive": "warning",
+    "expected": "notice",
     "faster": "notice",
 }
 #: Maximum number of commands to repeat a regression, largest regressions first.
@@ -135,7 +138,8 @@ def _sides(finding: Finding, judgement: Judgement) -> str:
 
 def _sentence(finding: Finding) -> str:
     title = f"{TITLES[finding.kind]}: "
-    return title + finding.message.removeprefix(title)  # a comparison that failed says so in the same words
+    name = f" (change `{finding.change}`)" if finding.kind == "slower" and finding.change else ""
+    return title + finding.message.removeprefix(title) + name  # a comparison that failed says so in the same words
 
 
 def _page(run: ComparisonRun, judgement: Judgement) -> Document:
@@ -145,7 +149,7 @@ def _page(run: ComparisonRun, judgement: Judgement) -> Document:
     blocks += [_table(wrong, judgement)] if wrong else []
     open_ones = judgement.of_kind("inconclusive", "skipped")
     blocks += _fold(f"{len(open_ones)} without a verdict", _table(open_ones, judgement)) if open_ones else []
-    rest = judgement.of_kind("faster", "same")
+    rest = judgement.of_kind("expected", "faster", "same")
     blocks += _fold(f"{len(rest)} without a regression", _table(rest, judgement)) if rest else []
     ran = comparison.explanations([finding.comparison for finding in judgement.regressions[:MOST_COMMANDS]])
     blocks += _fold("What ran", *ran) if ran else []

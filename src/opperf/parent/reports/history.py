@@ -13,11 +13,15 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.metric import METRICS, Metric
 from opperf.domain.registry import BUILT_IN
 from opperf.domain.units import format_bound, format_interval, format_percent, format_ratios, format_seconds
+from opperf.parent.analysis.triage import Standing, step_in
+from opperf.parent.documents.triage import NEW, SEEN
 from opperf.parent.reports.document import Block, Column, Document, Legend, Note, Section, table, table_rows
 from opperf.parent.reports.rerun import case_words
 from opperf.parent.reports.text import case_text
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from opperf.parent.analysis.change_points import Change
     from opperf.parent.store.database.history import Entry, History, Observation, Ratios, StoredComparison
     from opperf.parent.store.database.listing import OperatorEntry
@@ -30,12 +34,15 @@ Part: TypeAlias = "tuple[History, Observation]"
 class NamedChange:
     """A change with the series that shows it.
 
-    `anchor` is the build that ratios refer to; None stands for absolute times, which are much less certain.
+    `anchor` is the build that ratios refer to; None stands for absolute times, which are much less certain. `first` is
+    when the build after it was first measured, where that is known.
     """
 
     series: Ratios | History
     anchor: str | None
     change: Change
+    standing: Standing = Standing()
+    first: datetime | None = None
 
 
 #: What a version may be to stand in a command that is there to be pasted.
@@ -53,6 +60,15 @@ WEAKER = (
     "much weaker evidence, since a busy night or another machine looks like a change; in simulated nights 90 times as "
     "many false ones were named as in ratios"
 )
+
+#: What the columns of changes say.
+LEGEND = {
+    "ratio": "ratio: time after the change over time before it, with its 95 % interval",
+    "status": "unconfirmed: seen in only one build; within its past: its series moved as far before",
+    "past": "past: what the series hardly moved by before, from build to build (upper fence of its last 100 steps)",
+    "evidence": "times: absolute times from another tool; their scatter serves as the error",
+    "name": "name: what `opperf history triage` calls it",
+}
 
 
 def runs(entries: Sequence[Entry]) -> Document:
@@ -114,29 +130,24 @@ def changes(
         if unconfirmed
         else ""
     )
-    legend = {
-        "ratio": "ratio: time after the change over time before it, with its 95 % interval",
-        "status": "unconfirmed: seen in only one build; within its past: its series moved as far before",
-        "past": "past: what the series hardly moved by before, from build to build (upper fence of its last 100 steps)",
-        "evidence": "times: absolute times from another tool; their scatter serves as the error",
-    }
-    commands = (command for one in rows if (command := next_command(one)) is not None)
-    checks = [Note(command, kind="item") for command in islice(commands, MOST_CHECKS)]
-    notes = [Note(words + none), *_open(unconfirmed), *checks]
+    checks = [Note(command, kind="item") for command in next_commands(rows)]
+    notes = [Note(words + none), *open_notes(unconfirmed), *checks]
     if top is not None and (rest := len(rows) - top) > 0:
         left = "smaller change is left out" if rest == 1 else "smaller changes are left out"
         notes.insert(0, Note(f"{rest} {left}; `--top {len(rows)}` shows {'it' if rest == 1 else 'them'} too"))
-    return Document("opperf history changes", [table(CHANGES, rows[:top], link=link), *notes, Legend(legend)])
+    return Document("opperf history changes", [table(CHANGES, rows[:top], link=link), *notes, Legend(LEGEND)])
 
 
-def _open(open_series: Sequence[Ratios]) -> list[Note]:
+def open_notes(open_series: Sequence[Ratios]) -> list[Note]:
     """Say what the last comparison of a series says, while too few builds support a change."""
     notes = []
-    for one in open_series[:MOST_OPEN]:
-        last = one.latest_difference or one.ratios[-1]
-        words = f"{one.case.operator} {one.direction} {case_text(one.case)}, {one.framework} {last.base} to {last.new}"
+    for row in open_series[:MOST_OPEN]:
+        last = row.latest_difference or row.ratios[-1]
+        words = f"{row.case.operator} {row.direction} {case_text(row.case)}, {row.framework} {last.base} to {last.new}"
         ratio = f"{math.exp(last.estimate.log_ratio):.3f} {format_ratios(last.estimate.interval())}"
-        notes.append(Note(f"not confirmed yet: {words}: ratio {ratio}, {last.verdict} in the last comparison"))
+        name = step_in(row, last.base, last.new, last.estimate).name
+        text = f"not confirmed yet: `{name}` {words}: ratio {ratio}, {last.verdict} in the last comparison"
+        notes.append(Note(text))
     more = len(open_series) - MOST_OPEN
     return [*notes, *([Note(f"and {more} more that the next build may confirm")] if more > 0 else [])]
 
@@ -157,6 +168,12 @@ def _status(entry: NamedChange) -> str:
 
 def _past(one: NamedChange) -> float | None:
     return math.expm1(one.change.past) or None
+
+
+def next_commands(rows: Sequence[NamedChange]) -> list[str]:
+    """Return commands that follow up the first of those changes that are new or looked at."""
+    open_rows = (one for one in rows if one.standing.state in (NEW, SEEN))
+    return [*islice((command for one in open_rows if (command := next_command(one)) is not None), MOST_CHECKS)]
 
 
 def next_command(entry: NamedChange) -> str | None:
@@ -198,6 +215,12 @@ def _minute(moment: str) -> str:
     '2026-11-23 10:03'
     """
     return moment[:16].replace("T", " ")
+
+
+def _decision(change: NamedChange) -> str:
+    """Say what was decided of a change, and what is to be known beside."""
+    decision, remark = change.standing.decision, change.standing.remark
+    return "; ".join(filter(None, (remark, "" if decision is None else decision.reason)))
 
 
 def _ratio(one: NamedChange) -> float:
@@ -292,4 +315,7 @@ CHANGES: tuple[Column[NamedChange], ...] = (
         "evidence", "evidence", lambda one: "ratios" if one.anchor else "times", presence="varied", usual="ratios",
     ),
     Column("anchor", "anchor", lambda one: one.anchor or "none", presence="varied", rank=1),
+    Column("state", "state", lambda one: one.standing.state, presence="varied", usual="new"),
+    Column("decision", "decision", _decision, least=14, rank=2),
+    Column("name", "name", lambda one: one.standing.name),
 )  # fmt: skip

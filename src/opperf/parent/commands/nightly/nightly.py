@@ -23,6 +23,7 @@ from opperf.parent.commands import compare as comparing
 from opperf.parent.commands.compare import live
 from opperf.parent.commands.gate import Gate, selection_of
 from opperf.parent.commands.nightly.calendar import ANCHOR, BUILD, NAME, Calendar
+from opperf.parent.commands.triage import judge
 from opperf.parent.documents.comparison import Comparison, ComparisonRun
 from opperf.parent.documents.floor import series_key
 from opperf.parent.documents.judgement import Judgement
@@ -115,7 +116,7 @@ def nightly(file: NightlyFile, store: Archive, order: Order, progress: Progress)
             moved_from = None
     steps = [step for night in nights for step in night.steps]
     rule = file.gate
-    judgement = judgement_of(steps, rule.tolerance, inconclusive=rule.inconclusive)
+    judgement = judge(store, judgement_of(steps, rule.tolerance, inconclusive=rule.inconclusive))
     builds = {one.build for one in nights}
     return Nights(tuple(nights), judgement, tuple(_closures(store, steps)) if builds else (), cause)
 

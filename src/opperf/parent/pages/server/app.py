@@ -1,22 +1,24 @@
 """The application: every page is a view in HTML, JSON or CSV, behind access control.
 
-It only reads. No host but those named answers, so that no site in the user's browser can speak to it under a name of
-its own; with a token, nobody without. Pages load nothing from anywhere else, and no script or style that stands in
-them runs.
+It only reads, but for what visitors say of changes, where it is to write. No host but those named answers, so that no
+site in the user's browser can speak to it under a name of its own; with a token, nobody without. Pages load nothing
+from anywhere else, and no script or style that stands in them runs.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+import secrets
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -28,7 +30,7 @@ from opperf import __version__
 from opperf.domain.errors import InputError, OpperfError
 from opperf.parent.pages.charts import STYLE, figure
 from opperf.parent.pages.server import details, overview
-from opperf.parent.pages.server.changes import changes
+from opperf.parent.pages.server.changes import change, changes, decide_change
 from opperf.parent.pages.server.view import Query, View
 from opperf.parent.reports import render
 from opperf.parent.reports.document import Document, Note
@@ -48,6 +50,8 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",
 }
+#: Bytes of a form, at most: five texts, each of which may be as long as it may, percent-encoded.
+MOST_FORM = 64 * 1024
 #: The media types of the forms of a view other than HTML.
 TYPES = {"json": "application/json", "csv": "text/csv; charset=utf-8"}
 
@@ -57,6 +61,7 @@ Page: TypeAlias = Callable[..., View]
 PAGES: dict[str, Page] = {
     "/": overview.overview,
     "/changes": changes,
+    "/changes/{name}": change,
     "/operators": overview.operators,
     "/operators/{name:path}": details.operator,
     "/runs": overview.runs,
@@ -80,8 +85,12 @@ MENU = {
 }
 
 
-def application(archive: Archive, *, hosts: Sequence[str], token: str | None = None) -> ASGIApp:
-    """Return the application that answers for a database under the names of `hosts`."""
+def application(archive: Archive, *, hosts: Sequence[str], token: str | None = None, write: bool = False) -> ASGIApp:
+    """Return the application that answers for a database under the names of `hosts`.
+
+    With `write`, which needs a token, visitors may say what a change is to them, by forms that only its pages have.
+    """
+    csrf = secrets.token_urlsafe() if write and token else ""
     filler = Environment(
         loader=FileSystemLoader(FOLDER),
         autoescape=True,
@@ -95,7 +104,10 @@ def application(archive: Archive, *, hosts: Sequence[str], token: str | None = N
         "/style.css": ("text/css", "".join(style)),
         "/script.js": ("text/javascript", (FOLDER / "script.js").read_text(encoding="utf-8")),
     }
+    filler.globals["csrf"] = csrf
     routes = [Route(path, partial(_answer, archive, filler, page)) for path, page in PAGES.items()]
+    if csrf:
+        routes.append(Route("/changes/{name}", partial(_decide, archive, filler, csrf), methods=["POST"]))
     routes += [Route(path, partial(_file, *file)) for path, file in files.items()]
     guards = [
         Middleware(TrustedHostMiddleware, allowed_hosts=[*hosts]),
@@ -125,6 +137,37 @@ def _answer(archive: Archive, filler: Environment, page: Page, request: Request)
         text = render(view.document if view.whole is None else view.whole(), form)
         return Response(text, status, media_type=TYPES[form])
     return HTMLResponse(_page(filler, view, request.url.path, query), status)
+
+
+async def _decide(archive: Archive, filler: Environment, csrf: str, request: Request) -> Response:
+    """Add what a form says of a change, and lead back to its page; what cannot be added says why."""
+    query, status = dict(request.query_params), 400
+    try:
+        form = await _form(request)
+        if not _equals(form.get("csrf"), csrf):
+            status = 403
+            raise InputError(
+                "the form is not of this server, or from before it was started", hint="load the page again"
+            )
+        await run_in_threadpool(decide_change, archive, request.path_params["name"], query, form)
+    except OpperfError as error:
+        status = status if isinstance(error, InputError) else 503
+        view = View(Document("This cannot be said", [Note(str(error))]))
+        return HTMLResponse(_page(filler, view, request.url.path, query), status)
+    return RedirectResponse(request.url.path + (f"?{urlencode(query)}" if query else ""), 303)
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """Return the fields of a form; raises `InputError` for a body that is none, or is too long."""
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > MOST_FORM:
+            raise InputError(f"the form has more than {MOST_FORM} bytes")
+    try:
+        return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=20))
+    except ValueError as error:
+        raise InputError("the body is no form") from error
 
 
 def _page(filler: Environment, view: View, path: str, query: Query) -> str:

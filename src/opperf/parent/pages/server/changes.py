@@ -1,22 +1,27 @@
-"""The page of changes: between which builds operators became slower or faster, in every series of a database."""
+"""The pages of changes: between which builds operators became slower or faster, and what was decided of each."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from opperf.domain.units import format_ratios
+from opperf.domain.errors import InputError
+from opperf.domain.units import format_percent, format_ratios
+from opperf.parent.analysis.triage import Standing
 from opperf.parent.commands.history import imported_changes, named_changes
+from opperf.parent.commands.triage import decide, find
+from opperf.parent.documents.triage import STATES, Decision
 from opperf.parent.pages.charts.intervals import Intervals, Row
 from opperf.parent.pages.server.operator_charts import MARKS, step_text
 from opperf.parent.pages.server.overview import MOST, categories, filters_of
-from opperf.parent.pages.server.view import Choice, Query, View, path
+from opperf.parent.pages.server.view import Choice, Form, Query, View, path
 from opperf.parent.reports import history as report
-from opperf.parent.reports.document import Note
+from opperf.parent.reports.document import Block, Column, Document, Note, Section, table
 from opperf.parent.reports.text import case_text
 from opperf.parent.store.database import listing
+from opperf.parent.store.database.series import Filters
 
 if TYPE_CHECKING:
     from opperf.parent.reports.history import NamedChange
@@ -55,7 +60,52 @@ def _verdict(one: NamedChange) -> str:
 
 
 def _place(one: NamedChange) -> str:
-    return path("operators", one.series.case.operator, framework=one.series.framework)
+    return path("changes", one.standing.name, operator=one.series.case.operator)
+
+
+def change(archive: Archive, name: str, query: Query) -> View:
+    """Return a change with what was decided of it, and where to say more; `operator` in the query finds it quicker."""
+    step, rows, history = find(archive, name, Filters(operator=query.get("operator")))
+    standing = (
+        rows[0].standing if rows else Standing(name, history[-1].state, history[-1]) if history else Standing(name)
+    )
+    page = path("operators", step.operator, framework=step.framework)
+    blocks: list[Block] = (
+        [table(report.CHANGES, rows, link=lambda _: page)]
+        if rows
+        else [Note("No change is found there: one comparison shows the step, or it was found before.")]
+    )
+    blocks += [Note(command, kind="item") for command in report.next_commands(rows)]
+    if history:
+        blocks.append(Section("Decisions", [table(DECISIONS, history[::-1])]))
+    texts = {"note": "", "owner": "", "link": ""}
+    if standing.decision is not None:
+        texts |= {"owner": standing.decision.owner, "link": standing.decision.link}
+    share = format_percent(math.expm1(step.size.log_ratio))
+    facts = {"state": standing.state, "size": f"{'+' if step.is_slower else ''}{share}", "name": name}
+    title = f"{step.operator}: {step.framework} {step.before} to {step.after}"
+    form = Form(STATES, standing.state, {**texts, "author": ""})
+    return View(Document(title, blocks, summary=standing.remark), facts=facts, form=form)
+
+
+def decide_change(archive: Archive, name: str, query: Query, form: Mapping[str, str]) -> None:
+    """Add what a visitor says of a change; raises `InputError` for what is no decision, or nobody's."""
+    author = form.get("author", "").strip()
+    if not author:
+        raise InputError("the decision has no author", hint="say who you are", slug="input")
+    texts = {text: form.get(text, "").strip() for text in ("note", "owner", "link")}
+    state = form.get("state", "")
+    decide(archive, [name], state, **texts, author=author, filters=Filters(operator=query.get("operator")))
+
+
+DECISIONS: tuple[Column[Decision], ...] = (
+    Column("moment", "when", lambda one: one.moment.isoformat(), lambda text: text[:16].replace("T", " ")),
+    Column("state", "state", lambda one: one.state),
+    Column("note", "note", lambda one: one.note),
+    Column("owner", "owner", lambda one: one.owner),
+    Column("link", "link", lambda one: one.link),
+    Column("author", "who", lambda one: one.author),
+)
 
 
 def _largest(changes: Sequence[NamedChange]) -> list[Intervals]:

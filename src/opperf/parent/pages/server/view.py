@@ -36,8 +36,17 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class Form:
+    """What a visitor may say of a change, where the server writes: a state, and what each text is now."""
+
+    states: Sequence[str]
+    state: str
+    texts: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class View:
-    """A page: its report with its charts, the facts above them, and its filters.
+    """A page: its report with its charts, the facts above them, its filters, and what can be said on it.
 
     `whole` returns the report with everything, for JSON and CSV, where the page shows only the beginning.
     """
@@ -47,6 +56,7 @@ class View:
     choices: Sequence[Choice] = ()
     facts: Mapping[str, str] = field(default_factory=dict)
     whole: Callable[[], Document] | None = None
+    form: Form | None = None
 
     @property
     def open_choices(self) -> list[Choice]:

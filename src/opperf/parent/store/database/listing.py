@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal
 
@@ -13,6 +15,7 @@ from opperf.domain.moment import shown_moment
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import reading
+from opperf.parent.store.database.documents import unpack
 from opperf.parent.store.database.history import Entry, entries
 from opperf.parent.store.database.series import EVERYTHING, Filters, category, find_series
 
@@ -53,6 +56,19 @@ class OperatorEntry:
     framework: str
     series: int
     cases: int
+
+
+@dataclass(frozen=True)
+class Unmeasured:
+    """What could not be measured of an operator in a version: how often, and why and in which run the last time."""
+
+    operator: str
+    framework: str
+    version: str
+    outcome: str
+    count: int
+    reason: str
+    run: str
 
 
 @dataclass(frozen=True)
@@ -134,6 +150,38 @@ def operators(archive: Archive, filters: Filters = EVERYTHING) -> list[OperatorE
     with reading(archive.engine, archive.address) as connection:
         rows = connection.execute(query).all()
     return [OperatorEntry(row.operator, category(row.operator), row.framework, row.series, row.cases) for row in rows]
+
+
+def unmeasured(archive: Archive, since: datetime) -> list[Unmeasured]:
+    """Return the operators that comparisons and runs since a moment failed to measure, or skipped."""
+    comparisons, records, environments = schema.comparisons, schema.records, schema.environments
+    latest: dict[tuple[str, str, str, str], tuple[str, str]] = {}
+    counts: Counter[tuple[str, str, str, str]] = Counter()
+    for table, outcome, series, environment in (
+        (comparisons, comparisons.c.verdict, comparisons.c.new_series_id, comparisons.c.new_environment_id),
+        (records, records.c.status, records.c.series_id, records.c.environment_id),
+    ):
+        query = (
+            select(
+                schema.cases.c.operator, schema.series.c.framework, environments.c.version, outcome.label("outcome"),
+                table.c.document, schema.runs.c.key,
+            )
+            .select_from(table)
+            .join(schema.runs, schema.runs.c.id == table.c.run_id)
+            .join(schema.series, schema.series.c.id == series)
+            .join(schema.cases, schema.cases.c.id == schema.series.c.case_id)
+            .outerjoin(environments, environments.c.id == environment)
+            .where(table.c.started >= since.timestamp(), outcome.in_(("failed", "skipped")))
+            .order_by(table.c.started, table.c.id)
+        )  # fmt: skip
+        with reading(archive.engine, archive.address) as connection:
+            for row in connection.execute(query):
+                key = row.operator, row.framework, row.version or "", row.outcome
+                counts[key] += 1
+                reason = unpack(row.document, f"run {row.key}").get("reason")
+                words = reason.get("message") if isinstance(reason, Mapping) else reason
+                latest[key] = str(words or ""), row.key
+    return [Unmeasured(*key, counts[key], *latest[key]) for key in sorted(counts)]
 
 
 def search(archive: Archive, text: str, *, most: int = 50) -> list[Hit]:

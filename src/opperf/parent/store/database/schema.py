@@ -248,3 +248,25 @@ samples = Table(
     Index("samples_of_record", "record_id"),
     info=_means("The samples of a record, if you stored them."),
 )
+
+decisions = Table(
+    "decisions",
+    metadata,
+    _key(),
+    Column("change", String(16), nullable=False, info=_means("the name of the change, the same from night to night")),
+    Column("series", String(32), nullable=False, info=_means("hash of case, direction, side and metric")),
+    Column("operator", Text, nullable=False),
+    Column("framework", Text, nullable=False),
+    Column("before", Text, nullable=False, info=_means("the version before the change")),
+    Column("after", Text, nullable=False, info=_means("the version after it")),
+    Column("log_ratio", Float, nullable=False, info=_means("the size of the change as it was known then")),
+    Column("error", Float, nullable=False, info=_means("standard error of that")),
+    Column("state", String(16), nullable=False, info=_means("`new`, `seen`, `expected`, `fixed` or `not a change`")),
+    Column("note", Text, nullable=False),
+    Column("owner", Text, nullable=False),
+    Column("link", Text, nullable=False, info=_means("the issue or commit that it is about")),
+    Column("author", Text, nullable=False, info=_means("who said so")),
+    Column("moment", BigInteger, nullable=False, info=_means("seconds since 1970, UTC")),
+    Index("decisions_of_change", "change"),
+    info=_means("What somebody said about a change. Rows are added and never changed: the latest holds."),
+)
