@@ -12,6 +12,7 @@ from opperf.parent.documents.judgement import Expectation
 from opperf.parent.planning.side_text import read_side
 from opperf.parent.sources.gate_file import GateFile, gate_file, nightly_file, read_gate_file, read_nightly_file
 from opperf.parent.sources.gate_keys import EXPECTED_KEYS, KEYS, NIGHTLY_KEYS
+from opperf.parent.sources.notify_keys import NOTIFY_KEYS
 from opperf.parent.sources.suite_file import read_suite
 
 
@@ -49,9 +50,9 @@ def test_the_example_can_be_read_with_its_suite(root: Path) -> None:
 
 def test_every_key_of_a_gate_file_is_documented(root: Path) -> None:
     text = (root / "docs" / "reference" / "gate-file.md").read_text(encoding="utf-8")
-    assert [key for key in (*KEYS, *EXPECTED_KEYS, *NIGHTLY_KEYS, "url") if f"| `{key}` |" not in text] == []
-    named = set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE))
-    assert named == {*KEYS, *EXPECTED_KEYS, *NIGHTLY_KEYS, "url"}
+    keys = {*KEYS, *EXPECTED_KEYS, *NIGHTLY_KEYS, "url", *(key for _, keys in NOTIFY_KEYS.values() for key in keys)}
+    assert [key for key in keys if f"| `{key}` |" not in text] == []
+    assert set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)) == keys
 
 
 def test_every_field_of_an_expectation_is_documented(root: Path) -> None:

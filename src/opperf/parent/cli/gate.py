@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from opperf.parent.documents.comparison import ComparisonRun
     from opperf.parent.documents.judgement import Judgement
     from opperf.parent.reports.document import Document
+    from opperf.parent.sources.gate_file import GateFile
 
 
 def gate(
@@ -77,7 +79,7 @@ def gate(
         _tell_updated(result, places)
         code = result.exit_code
     else:
-        judgement = _with_decisions(result.judgement, report.database)
+        judgement = _with_decisions(result.judgement, file, report.database)
         deliver(result.run, document(result.run, judgement), judgement, places)
         code = judgement.exit_code
     try:
@@ -89,21 +91,36 @@ def gate(
     raise SystemExit(code) if result.cause is None else way_out(result.cause)
 
 
-def _with_decisions(judgement: Judgement, database: str | None) -> Judgement:
-    """Return the judgement as the decisions of the database have it that the user named; without one, as it is."""
+@contextmanager
+def telling(what: str) -> Iterator[None]:
+    """Say what a database that cannot be reached leaves undone, where the verdict does not depend on it."""
     from opperf.domain.errors import HarnessError
     from opperf.parent.cli.output import tell
+
+    try:
+        yield
+    except HarnessError as error:
+        tell(f"{what}: {error.message}")
+
+
+def _with_decisions(judgement: Judgement, file: GateFile, database: str | None) -> Judgement:
+    """Return the judgement as the decisions of a database have it, and tell people of what is new.
+
+    Without a database that the user names it stays as it is, and nothing can be sent once only.
+    """
+    from opperf.parent.cli.output import tell
     from opperf.parent.commands.history import archive
+    from opperf.parent.commands.notify import notify
     from opperf.parent.commands.triage import judge
 
     if database is None:
+        if file.notify.named:
+            tell("`[notify]` sends nothing without `--database`, which has what was sent before")
         return judgement
-    try:
-        with archive(database, create=True) as store:
-            return judge(store, judgement)
-    except HarnessError as error:
-        tell(f"decisions on changes are not known: {error.message}")
-        return judgement
+    with telling("decisions on changes are not known, and nothing is sent"), archive(database, create=True) as store:
+        judgement = judge(store, judgement)
+        notify(store, file.notify, judgement, tell)
+    return judgement
 
 
 def _tell_updated(update: ExpectationUpdate, places: Places) -> None:

@@ -35,13 +35,14 @@ def nightly(
     from dataclasses import replace
 
     from opperf.domain.errors import way_out
-    from opperf.parent.cli.gate import Places, deliver
+    from opperf.parent.cli.gate import Places, deliver, telling
     from opperf.parent.cli.options import command
     from opperf.parent.cli.output import tell
     from opperf.parent.cli.progress import Bar
     from opperf.parent.commands.history import archive
     from opperf.parent.commands.nightly.nightly import Order
     from opperf.parent.commands.nightly.nightly import nightly as measure
+    from opperf.parent.commands.notify import notify
     from opperf.parent.planning.request import checking
     from opperf.parent.reports.nightly import document
     from opperf.parent.sources.gate_file import overridden, read_nightly_file
@@ -53,6 +54,8 @@ def nightly(
     order = Order(anchor, overlap, again, checking(check, no_check=no_check), report.labels, command())
     with archive(report.database or file.database, create=True) as store:
         nights = measure(file, store, order, Bar())
+        with telling("messages are not sent"):
+            notify(store, file.gate.notify, nights.judgement, tell)
     if nights.nights:
         deliver(nights.run, document(nights), nights.judgement, places)
     else:

@@ -27,6 +27,7 @@ from opperf.parent.sources.gate_keys import (
     name_of,
     names,
 )
+from opperf.parent.sources.notify_keys import NOTIFY_KEYS, Channels
 from opperf.parent.sources.option import Overrides
 from opperf.parent.sources.options import GateOptions, What
 
@@ -37,7 +38,7 @@ else:
 
 NAME, SHARED = "opperf.toml", "pyproject.toml"
 #: The tables next to the keys of a gate.
-TABLES = ("expected", "nightly", "database")
+TABLES = ("expected", "nightly", "database", "notify")
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class GateFile(What, GateOptions):
     """The settings of a gate file, with their defaults: options of the command line, but for the first and the last."""
 
     path: Path | None = None
+    notify: Channels = Channels()
     operators: tuple[str, ...] = ()
     base: str | None = None
     new: tuple[str, ...] = ()
@@ -94,7 +96,7 @@ def gate_file(text: str, path: Path, plugin_names: Callable[[], Collection[str]]
     values = _values(table, KEYS, where, path.parent, "")
     _check_operators(values, where, path.parent, plugin_names, "")
     values |= _values(_inner(table, "expected", where), EXPECTED_KEYS, where, path.parent, "expected.")
-    return GateFile(path=path, **values)
+    return GateFile(path=path, notify=_channels(table, path), **values)
 
 
 def read_nightly_file(path: Path) -> NightlyFile:
@@ -123,7 +125,26 @@ def nightly_file(text: str, path: Path) -> NightlyFile:
         hint = 'write, for example, `categories = ["reduction"]`'
         raise InputError(f"{where}: `[nightly]` selects no operators", hint=hint, slug="gate_file")
     settings.setdefault("name", re.split(r"[^A-Za-z0-9_-]", settings["anchor"])[0])
-    return NightlyFile(gate=GateFile(path=path, **values), database=database_of(table, path), **settings)
+    gate = GateFile(path=path, notify=_channels(table, path), **values)
+    return NightlyFile(gate=gate, database=database_of(table, path), **settings)
+
+
+def _channels(table: Mapping[str, object], path: Path) -> Channels:
+    """Return where the table `[notify]` of a file has messages sent; raises `InputError`."""
+    where, inner = str(path), _inner(table, "notify", str(path))
+    unknown_names = [name for name in inner if name not in NOTIFY_KEYS]
+    if unknown_names:
+        hint = f"known: {', '.join(NOTIFY_KEYS)}"
+        raise InputError(f"{where}: no table `[notify.{unknown_names[0]}]`", hint=hint, slug="gate_file")
+    channels = {}
+    for name in inner:
+        kind, keys = NOTIFY_KEYS[name]
+        values = _values(_inner(inner, name, where), keys, where, path.parent, f"notify.{name}.")
+        missing = [key for key in keys if key not in values and key != "form"]
+        if missing:
+            raise InputError(f"{where}: no `{missing[0]}` in the table `[notify.{name}]`", slug="gate_file")
+        channels[name] = kind(**values)
+    return Channels(**channels)
 
 
 def database_of(table: Mapping[str, object], path: Path) -> str | None:

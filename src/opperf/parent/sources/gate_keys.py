@@ -27,13 +27,15 @@ LEAST = 3
 Reader: TypeAlias = Callable[[object, Path], object]
 
 
-def _wrong(value: object, expected: str, hint: str | None = None) -> InputError:
+def wrong(value: object, expected: str, hint: str | None = None) -> InputError:
+    """Return the error for a value that is not as expected."""
     return InputError(f"found {value!r}, expected {expected}", hint=hint, slug="gate_file")
 
 
-def _string(value: object, _: Path) -> str:
+def string(value: object, _: Path) -> str:
+    """Read a text that is not empty."""
     if not isinstance(value, str) or not value.strip():
-        raise _wrong(value, "a string")
+        raise wrong(value, "a string")
     return value
 
 
@@ -42,20 +44,20 @@ def _jobs(value: object, _: Path) -> int:
     if isinstance(value, (int, str)) and not isinstance(value, bool):
         with suppress(InputError):
             return parse_jobs(str(value), name="the value")
-    raise _wrong(value, "`auto` or a whole number >= 1")
+    raise wrong(value, "`auto` or a whole number >= 1")
 
 
 def _path(value: object, folder: Path) -> Path:
-    text = _string(value, folder)
+    text = string(value, folder)
     if "\0" in text:
-        raise _wrong(value, "a path")
+        raise wrong(value, "a path")
     return folder / text
 
 
 def _whole(least: int) -> Reader:
     def read(value: object, _: Path) -> int:
         if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            raise _wrong(value, f"a whole number >= {least}")
+            raise wrong(value, f"a whole number >= {least}")
         return value
 
     return read
@@ -63,13 +65,13 @@ def _whole(least: int) -> Reader:
 
 def _yes_or_no(value: object, _: Path) -> bool:
     if not isinstance(value, bool):
-        raise _wrong(value, "true or false")
+        raise wrong(value, "true or false")
     return value
 
 
 def _percent(value: object, folder: Path) -> float:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise _wrong(value, "a percentage or a fraction below 1", 'write, for example, `"2%"`')
+        raise wrong(value, "a percentage or a fraction below 1", 'write, for example, `"2%"`')
     return parse_percent(value, name="the value")
 
 
@@ -94,16 +96,18 @@ def _duration(value: object, folder: Path) -> float:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         read = value
     else:
-        read = parse_duration(_string(value, folder), name="the value")
+        read = parse_duration(string(value, folder), name="the value")
     if not 0 < read <= LONGEST:
-        raise _wrong(value, f"a time above 0, of {LONGEST:g} s at most")
+        raise wrong(value, f"a time above 0, of {LONGEST:g} s at most")
     return float(read)
 
 
-def _one_of(names: Sequence[str]) -> Reader:
+def one_of(names: Sequence[str]) -> Reader:
+    """Return the reader of a word that is one of some."""
+
     def read(value: object, _: Path) -> str:
         if value not in names:
-            raise _wrong(value, " or ".join(f"`{word}`" for word in names))
+            raise wrong(value, " or ".join(f"`{word}`" for word in names))
         return str(value)
 
     return read
@@ -115,9 +119,9 @@ def names(check: Callable[[str], object]) -> Callable[[object, Path], tuple[str,
     def read(value: object, folder: Path) -> tuple[str, ...]:
         words = value if isinstance(value, list) else [value]
         if not words:
-            raise _wrong(value, "one name at least")
+            raise wrong(value, "one name at least")
         for word in words:
-            check(_string(word, folder))
+            check(string(word, folder))
         return tuple(words)
 
     return read
@@ -141,7 +145,7 @@ def _operator(name: str) -> None:
 def _arguments(value: object, _: Path) -> Mapping[str, object]:
     """Read arguments by name, each as `--input` and `--attribute` read it or as TOML has it."""
     if not isinstance(value, dict) or not value or any(isinstance(one, dict) for one in value.values()):
-        raise _wrong(value, "a table of arguments by name", 'write, for example, `{lhs = "64x64", rhs = [64, 64]}`')
+        raise wrong(value, "a table of arguments by name", 'write, for example, `{lhs = "64x64", rhs = [64, 64]}`')
     return {name: tuple(one) if isinstance(one, list) else one for name, one in value.items()}
 
 
@@ -171,12 +175,12 @@ def _environments(value: object, folder: Path) -> tuple[str, ...]:
 
 
 def _side(value: object, folder: Path) -> str:
-    return _place(_string(value, folder), folder)
+    return _place(string(value, folder), folder)
 
 
 def _database(value: object, folder: Path) -> str:
     """Read an address; a file is relative to this one."""
-    text = _string(value, folder)
+    text = string(value, folder)
     return text if "://" in text else str((folder / text).absolute())
 
 
@@ -203,13 +207,13 @@ KEYS: Mapping[str, tuple[str, Reader]] = {
     "precision": ("precision", _percent),
     "budget": ("budget", _duration),
     "timeout": ("timeout", _duration),
-    "inconclusive": ("inconclusive", _one_of(POLICIES)),
+    "inconclusive": ("inconclusive", one_of(POLICIES)),
     "seed": ("seed", _whole(0)),
-    "cpus": ("cpus", _string),
+    "cpus": ("cpus", string),
     "jobs": ("jobs", _jobs),
-    "metric": ("metric", _one_of(tuple(compared_names()))),
-    "clock": ("clock", _one_of(("wall", INSTRUCTIONS))),
-    "compile_cache": ("compile_cache", _one_of(COMPILE_CACHES)),
+    "metric": ("metric", one_of(tuple(compared_names()))),
+    "clock": ("clock", one_of(("wall", INSTRUCTIONS))),
+    "compile_cache": ("compile_cache", one_of(COMPILE_CACHES)),
 }
 _NOT_NIGHTLY = ("base", "new", "jobs")
 #: The keys of the table `[nightly]`: those of a gate but for its sides and jobs, and its own.
@@ -218,8 +222,8 @@ NIGHTLY_KEYS: Mapping[str, tuple[str, Reader]] = {
     "build": ("builds", _places),
     "builds": ("builds", _places),
     "anchor": ("anchor", _side),
-    "index": ("index", _string),
-    "name": ("name", _string),
+    "index": ("index", string),
+    "name": ("name", string),
 }
 #: The keys of the table `[expected]`.
 EXPECTED_KEYS: Mapping[str, tuple[str, Reader]] = {

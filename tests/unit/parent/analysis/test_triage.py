@@ -23,11 +23,11 @@ BEFORE, LATER = SAID - timedelta(days=1), SAID + timedelta(days=1)
 
 def compared(base: str, new: str, ratio: float) -> Comparison:
     """Return a comparison of two versions of NumPy, known within 1 %."""
-    sides = (Side("numpy", f"numpy=={version}") for version in (base, new))
+    old, later = (Side("numpy", f"numpy=={version}") for version in (base, new))
     word = "slower" if ratio > 1.02 else "faster" if ratio < 0.98 else "same"
     verdict = Verdict(word, ratio, (ratio * 0.99, ratio * 1.01), "", 5)
     case = Case("sum", {"data": TensorSpec((32, 32))})
-    return Comparison(case, "forward", *sides, verdict, base_version=base, new_version=new)
+    return Comparison(case, "forward", old, later, verdict, base_version=base, new_version=new)
 
 
 def step(base: str, new: str, ratio: float = 1.05) -> Step:

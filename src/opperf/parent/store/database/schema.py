@@ -25,6 +25,7 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
+    UniqueConstraint,
 )
 
 metadata = MetaData()
@@ -269,4 +270,20 @@ decisions = Table(
     Column("moment", BigInteger, nullable=False, info=_means("seconds since 1970, UTC")),
     Index("decisions_of_change", "change"),
     info=_means("What somebody said about a change. Rows are added and never changed: the latest holds."),
+)
+
+messages = Table(
+    "messages",
+    metadata,
+    _key(),
+    Column("change", String(16), nullable=False, info=_means("the name of the change that it is about")),
+    Column("target", String(32), nullable=False, info=_means("hash of where it goes: addresses are secrets")),
+    Column("channel", String(16), nullable=False, info=_means("`webhook`, `email` or `github`")),
+    Column("content", JSON, nullable=False, info=_means("the evidence, and the commands")),
+    Column("state", String(16), nullable=False, info=_means("`waiting`, `sending` or `sent`")),
+    Column("attempts", Integer, nullable=False),
+    Column("queued", BigInteger, nullable=False, info=_means("seconds since 1970, UTC")),
+    Column("trouble", Text, nullable=False, info=_means("why the last attempt failed")),
+    UniqueConstraint("change", "target", name="message_once"),
+    info=_means("Messages on new regressions: each goes to each place once."),
 )

@@ -1,0 +1,166 @@
+"""How messages are sent: to a webhook, by mail, and as one comment on GitHub that is edited in place.
+
+The standard library speaks HTTP and SMTP. No redirection is followed, so that what is sent goes where the user said.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import smtplib
+import ssl
+from collections.abc import Mapping, Sequence
+from email.message import EmailMessage
+from email.policy import SMTP
+from http.client import HTTPException
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import unquote, urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from opperf.domain.files.json_text import JsonObject
+from opperf.parent.sources.notify_keys import Issue, Mail, Webhook, resolve
+
+#: How long a server may take to answer. Seconds.
+PATIENCE = 10.0
+#: What opperf's comment begins with, by which it is known.
+MARK = "<!-- opperf: new regressions -->"
+#: Comments of an issue that are looked through, and bytes of an answer that are read, at most.
+MOST_PAGES, PER_PAGE, MOST_BYTES = 20, 100, 16 * 1024 * 1024
+#: A subject is one line, of as many characters as a line of mail may have.
+LINES = SMTP.clone(max_line_length=998)
+#: What libraries raise; only its kind is told, since its text may have an address.
+TROUBLES = (OSError, HTTPException, smtplib.SMTPException, ValueError)
+
+
+class Trouble(Exception):
+    """Why messages were not sent; `is_certain` is False where they may have arrived after all."""
+
+    def __init__(self, words: str, *, is_certain: bool = True) -> None:
+        super().__init__(words)
+        self.is_certain = is_certain
+
+
+class _Stay(HTTPRedirectHandler):
+    def redirect_request(self, *_: Any) -> None:
+        """Follow no redirection: it becomes the answer."""
+
+
+def text_of(content: JsonObject, code: str = "`") -> str:
+    """Write a message as lines of text; commands stand within `code`."""
+    commands = (f"{what}: {code}{content[key]}{code}" for what, key in COMMANDS.items() if content.get(key))
+    return "\n".join([str(content["title"]), str(content["evidence"]), *commands])
+
+
+COMMANDS = {"again": "command", "decide": "triage"}
+
+
+def send_webhook(webhook: Webhook, contents: Sequence[JsonObject]) -> None:
+    """Send messages in one request; raises `Trouble`."""
+    text = "\n\n".join(text_of(content) for content in contents)
+    title = f"opperf: {len(contents)} new regression{'' if len(contents) == 1 else 's'}"
+    card = {
+        "type": "AdaptiveCard",
+        "version": "1.4",
+        "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
+        "body": [
+            {"type": "TextBlock", "text": title, "weight": "Bolder"},
+            *({"type": "TextBlock", "text": text_of(content, ""), "wrap": True} for content in contents),
+        ],
+    }
+    attachment = {"contentType": "application/vnd.microsoft.card.adaptive", "content": card}
+    forms: dict[str, JsonObject] = {
+        "json": {"title": title, "regressions": [*contents]},
+        "slack": {"text": f"*{title}*\n{_slack(text)}"},
+        "mattermost": {"username": "opperf", "text": f"**{title}**\n\n{text}"},
+        "teams": {"type": "message", "attachments": [attachment]},
+    }
+    _ask("POST", resolve(webhook.url), forms[webhook.form])
+
+
+def _slack(text: str) -> str:
+    """Escape what Slack takes for markup of its own."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def send_mail(mail: Mail, contents: Sequence[JsonObject]) -> None:
+    """Send messages as one mail; raises `Trouble`."""
+    message = EmailMessage(LINES)
+    first, more = str(contents[0]["title"]), len(contents) - 1
+    message["Subject"] = f"opperf: {first}{f' and {more} more' if more else ''}".replace("\n", " ")
+    message["From"], message["To"] = mail.sender, ", ".join(mail.to)
+    message.set_content("\n\n".join(text_of(content, "") for content in contents) + "\n")
+    parts = urlsplit(resolve(mail.server))
+    context = ssl.create_default_context()
+    is_handed_over = False
+    try:
+        with (
+            smtplib.SMTP_SSL(parts.hostname or "", parts.port or 465, timeout=PATIENCE, context=context)
+            if parts.scheme == "smtps"
+            else smtplib.SMTP(parts.hostname or "", parts.port or 25, timeout=PATIENCE)
+        ) as server:
+            server.ehlo()
+            if parts.scheme == "smtp" and (parts.username or server.has_extn("starttls")):
+                server.starttls(context=context)
+            if parts.username:
+                server.login(unquote(parts.username), unquote(parts.password or ""))
+            is_handed_over = True
+            server.send_message(message)
+    except smtplib.SMTPResponseException as error:  # the server says no
+        raise Trouble(f"the mail server answered {error.smtp_code}") from None
+    except (smtplib.SMTPRecipientsRefused, smtplib.SMTPNotSupportedError) as error:
+        raise Trouble(type(error).__name__) from None
+    except TROUBLES as error:
+        raise Trouble(type(error).__name__, is_certain=not is_handed_over) from None
+
+
+def write_comment(issue: Issue, contents: Sequence[JsonObject], variables: Mapping[str, str] = os.environ) -> None:
+    """Write all of the messages into opperf's one comment, which is made where it is missing; raises `Trouble`.
+
+    GitHub's address and token are those of the environment: `GITHUB_API_URL`, `GITHUB_TOKEN`.
+    """
+    token = variables.get("GITHUB_TOKEN")
+    if not token:
+        raise Trouble("the variable `GITHUB_TOKEN` is not set")
+    api = variables.get("GITHUB_API_URL") or "https://api.github.com"
+    repository, _, number = issue.issue.partition("#")
+    place = f"{api.rstrip('/')}/repos/{repository}/issues"
+    body = "\n\n".join([MARK, "### opperf: new regressions", *map(text_of, contents)])
+    for page in range(1, MOST_PAGES + 1):
+        comments = _ask("GET", f"{place}/{number}/comments?per_page={PER_PAGE}&page={page}", None, token)
+        rows = [one for one in comments if isinstance(one, dict)] if isinstance(comments, list) else []
+        own = next((row for row in rows if str(row.get("body") or "").startswith(MARK)), None)
+        if own is not None:
+            _ask("PATCH", f"{place}/comments/{int(own['id'])}", {"body": body}, token)
+            return
+        if len(rows) < PER_PAGE:
+            break
+    _ask("POST", f"{place}/{number}/comments", {"body": body}, token)
+
+
+def _ask(method: str, url: str, body: JsonObject | None, token: str | None = None) -> object:
+    """Return the JSON that a server answers, None for other text; raises `Trouble`, which names no address."""
+    headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "opperf"}
+    headers |= {} if token is None else {"Authorization": f"Bearer {token}"}
+    data = None if body is None else json.dumps(body).encode()
+    try:
+        if urlsplit(url).scheme not in ("http", "https"):
+            raise Trouble("the address is not one of the web")
+        request = Request(url, data, headers, method=method)
+        with build_opener(_Stay).open(request, timeout=PATIENCE) as answer:
+            text = answer.read(MOST_BYTES)
+    except HTTPError as error:
+        with error:
+            raise Trouble(f"the server answered {error.code}") from None
+    except URLError as error:  # before the request was sent whole
+        raise Trouble(_kind(error.reason)) from None
+    except TROUBLES as error:
+        raise Trouble(type(error).__name__, is_certain=False) from None
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def _kind(reason: object) -> str:
+    return type(reason).__name__ if isinstance(reason, Exception) else "no connection"
