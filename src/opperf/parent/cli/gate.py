@@ -114,7 +114,7 @@ def _with_decisions(judgement: Judgement, file: GateFile, database: str | None) 
     from opperf.parent.commands.triage import judge
 
     if database is None:
-        if file.notify.named:
+        if file.notify.by_name:
             tell("`[notify]` sends nothing without `--database`, which has what was sent before")
         return judgement
     with telling("decisions on changes are not known, and nothing is sent"), archive(database, create=True) as store:

@@ -19,25 +19,25 @@ from opperf.parent.reports.text import case_text
 from opperf.parent.sources.notify_keys import Channels, Issue, Mail, Webhook
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.decisions import decisions
-from opperf.parent.store.database.messages import SENDING, SENT, WAITING, claim, queue, settle, told
+from opperf.parent.store.database.messages import SENDING, SENT, WAITING, claim, queue, sent_contents, settle
 
 #: Regressions that a comment lists, at most: the latest.
 MOST_IN_COMMENT = 50
 
 
 def notify(archive: Archive, channels: Channels, judgement: Judgement, note: Callable[[str], None]) -> None:
-    """Queue a message on each new regression, and send what waits; `note` is told what cannot be sent.
+    """Queue a message on each new regression, and send what waits; `note` gets what cannot be sent.
 
     Raises `HarnessError` for a database that cannot be reached.
     """
-    if not channels.named:
+    if not channels.by_name:
         return
     contents = {
         finding.change: _content(finding, judgement)
         for finding in _new(judgement, {decision.change: decision.state for decision in decisions(archive)})
         if finding.change is not None
     }
-    for name, channel in channels.named.items():
+    for name, channel in channels.by_name.items():
         target = series_hash(name, "", {"to": repr(channel)}, "")
         queue(archive, name, target, contents)
         _send(archive, name, channel, target, note)
@@ -95,4 +95,4 @@ def _deliver(archive: Archive, channel: Webhook | Mail | Issue, target: str, con
     elif isinstance(channel, Mail):
         send_mail(channel, contents)
     else:
-        write_comment(channel, [*told(archive, target, MOST_IN_COMMENT), *contents])
+        write_comment(channel, [*sent_contents(archive, target, MOST_IN_COMMENT), *contents])

@@ -55,7 +55,7 @@ class Channels:
     github: Issue | None = None
 
     @property
-    def named(self) -> dict[str, Webhook | Mail | Issue]:
+    def by_name(self) -> dict[str, Webhook | Mail | Issue]:
         """Those that there are, by name."""
         every = {"webhook": self.webhook, "email": self.email, "github": self.github}
         return {name: channel for name, channel in every.items() if channel is not None}

@@ -61,7 +61,7 @@ def settle(archive: Archive, ids: Sequence[int], state: str, trouble: str = "") 
         connection.execute(update(table).where(table.c.id.in_(ids)).values(state=state, trouble=trouble))
 
 
-def told(archive: Archive, target: str, most: int) -> list[JsonObject]:
+def sent_contents(archive: Archive, target: str, most: int) -> list[JsonObject]:
     """Return the contents of the latest messages that went to a place, the earliest first."""
     table = schema.messages
     query = select(table.c.content).where(table.c.target == target, table.c.state == SENT).order_by(table.c.id.desc())
