@@ -23,12 +23,12 @@ from typing import Any, TypeAlias
 import psutil
 import pytest
 
+from opperf.confinement.groups import PREFIX, folders, label
 from opperf.domain.errors import InputError
 from opperf.domain.message.requests import Describe
 from opperf.domain.plan import Side
 from opperf.parent.documents.environment import CURRENT
 from opperf.parent.workers import room as rooms
-from opperf.parent.workers.confinement.groups import PREFIX, folders, label
 from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.process import Worker
 from opperf.parent.workers.room import MECHANISMS, Room, belongings, probe, room_of, under

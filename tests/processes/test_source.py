@@ -21,12 +21,18 @@ from tests.each import check_each
 from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.errors import OperatorFailure, WorkerFailure
-from opperf.domain.message.requests import Prepare
+from opperf.domain.message.requests import Describe, Prepare
 from opperf.domain.plan import EXTRA_CALLS, Settings, Side, Trial
 from opperf.domain.tensor import TensorSpec
+from opperf.parent.documents.environment import CURRENT
 from opperf.parent.workers.compiled_code import NUMBA
 from opperf.parent.workers.duel import Duel
-from opperf.parent.workers.source import share_import
+from opperf.parent.workers.freezer import Freezer
+from opperf.parent.workers.interpreters import interpreter
+from opperf.parent.workers.package import package_folder
+from opperf.parent.workers.process import Worker
+from opperf.parent.workers.room import probe, room_of, under
+from opperf.parent.workers.source import Source, share_import
 
 Until: TypeAlias = Callable[[Callable[[], bool]], None]
 
@@ -51,6 +57,25 @@ def look(x):
     print("seen by", os.getpid())
     Path(__file__).with_name(f"{os.getpid()}.json").write_text(json.dumps(facts))
     return x
+"""
+
+#: A function of the user's that says in its failure what it finds around it, and leaves a file behind.
+LOOK_AROUND = """
+import json, os, re
+from pathlib import Path
+
+def look(x):
+    mark = Path("/tmp/mark")
+    listed = [f"/proc/self/fd/{one}" for one in os.listdir("/proc/self/fd") if int(one) > 2]
+    facts = {
+        "processes": [int(name) for name in os.listdir("/proc") if name.isdecimal()],
+        "own": [os.getpid(), os.getppid()],
+        "descriptors": [os.readlink(path) for path in listed if os.path.lexists(path)],
+        "shared": re.findall("^.* rw.s .*$", Path("/proc/self/maps").read_text(), re.MULTILINE),
+        "was there": mark.exists(),
+    }
+    mark.touch()
+    raise RuntimeError(json.dumps(facts))
 """
 
 
@@ -213,3 +238,92 @@ def test_a_side_that_asks_for_more_goes_its_own_way(tmp_path: Path) -> None:
         base, new = looks(tmp_path, pair)
         assert base["parent"] != new["parent"]
         assert [one["variables"].get("OWN") for one in (base, new)] == [None, "here"]
+
+
+@contextmanager
+def roomed(folder: Path, side: Side, count: int = 2) -> Iterator[list[Worker]]:
+    """Start children of one source, each in a room of its own that has a folder, and inherits a file."""
+    python = interpreter(CURRENT, framework=side.framework)
+    room = room_of(python, [folder])
+    if "namespaces" not in probe(room):
+        pytest.skip("only rooms with namespaces share an import")
+    source = Source(most=None)
+    file = os.memfd_create("given")
+    children = [
+        Worker(python, package_folder(), side, own_path=True, under=under(room), files=(file,), source=source)
+        for _ in range(count)
+    ]
+    try:
+        yield children
+    finally:
+        for child in children:
+            child.kill()
+        source.retire()
+        os.close(file)
+
+
+def look_around(folder: Path, child: Worker) -> dict[str, Any]:
+    """Return what code of the user's finds in a child."""
+    (folder / "around.py").write_text(LOOK_AROUND)
+    own = Code(f"{folder / 'around.py'}:look")
+    trial = Trial(Case(str(own), {"x": TensorSpec((8,))}), replace(child.side, implementation=own), "forward")
+    with pytest.raises(OperatorFailure) as failure:
+        child.ask(Prepare(trial, check="none"), DEADLINE)
+    message = failure.value.message
+    assert "{" in message, message
+    return dict(json.loads(message[message.index("{") : message.rindex("}") + 1]))
+
+
+def test_children_of_a_source_in_rooms_find_neither_it_nor_each_other(tmp_path: Path) -> None:
+    with roomed(tmp_path, NUMPY) as children:
+        for child in children:
+            child.greet()
+        assert len({child.facts["imported"] for child in children}) == 1
+        finds = [look_around(tmp_path, child) for child in children]
+        for found in finds:
+            assert set(found["processes"]) <= {1, *found["own"]}
+            assert not found["shared"]
+            assert not found["was there"]
+            assert [text for text in found["descriptors"] if text.startswith("/memfd:")] == ["/memfd:given (deleted)"]
+        pipes = [{text for text in found["descriptors"] if not text.startswith("/")} for found in finds]
+        assert pipes[0]
+        assert not pipes[0] & pipes[1]
+
+
+def test_a_child_of_a_source_in_a_room_is_frozen_alone(tmp_path: Path) -> None:
+    with roomed(tmp_path, Side("null")) as children:
+        for child in children:
+            child.greet()
+        for mechanism in ("group", "signals"):
+            with Freezer(children[0].pid, children[0].top) as freezer:
+                freezer.mechanism = mechanism if freezer.mechanism == "group" else "signals"
+                freezer.freeze()
+                assert children[1].ask(Describe("add"), DEADLINE)
+                freezer.thaw()
+        assert children[0].ask(Describe("add"), DEADLINE)
+
+
+def test_children_of_a_source_that_shares_memory_with_them_begin_anew(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import mmap\nkept = mmap.mmap(-1, 4096)\n")
+    with roomed(tmp_path, replace(NUMPY, settings={"env.PYTHONPATH": str(tmp_path)}), 1) as (child,):
+        child.greet()
+        assert "imported" not in child.facts
+
+
+def test_a_child_that_nobody_needs_before_it_is_forked_leaves_the_others_alone(tmp_path: Path) -> None:
+    with roomed(tmp_path, NUMPY) as children:
+        children[0].kill()
+        children[1].greet()
+        assert children[1].ask(Describe("add"), DEADLINE)
+
+
+def test_nothing_of_a_source_is_left_when_it_is_retired_and_its_last_child_has_ended(
+    tmp_path: Path, until: Until
+) -> None:
+    with roomed(tmp_path, Side("null")) as children:
+        for child in children:
+            child.greet()
+        below = psutil.Process(os.getpid()).children(recursive=True)
+        ours = [one for one in below if children[0].top in [one.pid, *(up.pid for up in one.parents())]]
+        assert ours
+    until(lambda: not any(one.is_running() for one in ours))

@@ -1,4 +1,4 @@
-"""What opperf imports from outside: its libraries in the parent only, frameworks in backends and faces only."""
+"""What opperf imports from outside: its libraries in the parent, or in what confines itself, and frameworks in backends and faces only."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ LIBRARIES = {re.split(r"[^\w-]", line)[0] for line in [*PROJECT["dependencies"],
 #: What SQLAlchemy imports by the address of a database.
 BY_ADDRESS = {"psycopg"}
 FRAMEWORKS = {"torch", "jax", "mxnet", "numpy", "onnx", "onnxruntime", "tensorflow"}
+#: What a process confines itself with, wherever it does.
+CONFINES = {"landlockpy", "pyseccomp"}
 #: Command lines of other systems are the parent's, though they stand beside what they run.
 COMMAND_LINES = re.compile(r"compat/\w+/(__main__\.py|command/)")
 
@@ -54,10 +56,11 @@ def _outside(module: str) -> Iterator[str]:
 
 
 @each("library", sorted(LIBRARIES - BY_ADDRESS))
-def test_a_library_is_imported_by_the_parent_only(library: str) -> None:
+def test_a_library_is_imported_by_the_parent_and_by_what_confines_itself_only(library: str) -> None:
     importers = [module for module in modules() if library in outside(module)]
     assert importers
-    assert [name for name in importers if not name.startswith("parent/") and not COMMAND_LINES.match(name)] == []
+    homes = ("parent/", *(("confinement/",) if library in CONFINES else ()))
+    assert [name for name in importers if not name.startswith(homes) and not COMMAND_LINES.match(name)] == []
 
 
 @each("framework", sorted(FRAMEWORKS))

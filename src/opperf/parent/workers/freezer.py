@@ -13,8 +13,8 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 
+from opperf.confinement import groups
 from opperf.domain.errors import WorkerFailure
-from opperf.parent.workers.confinement import groups
 
 #: How long a tree may take to stop, in seconds: a process that waits for a disk stops after that.
 LIMIT = 30.0
@@ -30,10 +30,13 @@ SCHEDULED = 2
 class Freezer:
     """The tree of one child. It must not be used after the child has ended but to close it."""
 
-    def __init__(self, pid: int) -> None:
-        """Take the child's process id, as this process sees it; raises `WorkerFailure` where there is no such child."""
+    def __init__(self, pid: int, top: int | None = None) -> None:
+        """Take the child's process id, as this process sees it; raises `WorkerFailure` where there is no such child.
+
+        `top` is the process above it from which on the tree is its own: the one that this process has started.
+        """
         try:
-            self._line = tuple(_line(pid))
+            self._line = tuple(_line(pid, top))
             folder = groups.folders(pid).get("", "")
         except OSError as problem:
             raise WorkerFailure(f"there is no process {pid} to freeze: {problem.strerror}", slug="freeze") from problem
@@ -146,15 +149,15 @@ class Freezer:
                 below.append(child)
 
 
-def of_start(pid: int) -> Freezer:
+def of_start(top: int) -> Freezer:
     """Return a freezer of a child before its hello, with those that start it; raises `WorkerFailure` where none lives.
 
-    `pid` is that of the process which this one has started. Once the child is in its room, the room's group stops it.
+    `top` is the process that runs the child. Once the child is in its room, the room's group stops it.
     """
-    below = pid
+    below = top
     while (child := next(_children(below), None)) is not None:
         below = child
-    return Freezer(below)
+    return Freezer(below, top)
 
 
 def read_memory(pid: int, address: int, size: int) -> bytes:
@@ -180,13 +183,14 @@ def read_memory(pid: int, address: int, size: int) -> bytes:
     return b"".join(parts)
 
 
-def _line(pid: int) -> Iterator[int]:
-    """Yield a process and those above it, up to the one that this process has started."""
+def _line(pid: int, top: int | None = None) -> Iterator[int]:
+    """Yield a process and those above it, up to the one that this process has started, or to `top`."""
     while pid > 1:
         yield pid
-        pid = int(_fields(f"/proc/{pid}")[1])
-        if pid == os.getpid():
+        above = int(_fields(f"/proc/{pid}")[1])
+        if top in (pid, None) and (pid == top or above == os.getpid()):
             return
+        pid = above
 
 
 def _children(pid: int) -> Iterator[int]:

@@ -20,6 +20,8 @@ from pathlib import Path
 
 import psutil
 
+from opperf.confinement import groups
+from opperf.confinement.variables import needed
 from opperf.domain.errors import InputError, OperatorFailure, WorkerFailure
 from opperf.domain.message.replies import Failure, Hello
 from opperf.domain.message.requests import Limits, Quit, R, Request, reply_type, verb
@@ -27,8 +29,6 @@ from opperf.domain.message.wire import LONGEST, PROTOCOL, Answer, MessageError, 
 from opperf.domain.plan import ReadSide, Side
 from opperf.parent.workers.compiled_code import compiler_variables
 from opperf.parent.workers.compilers import CompilerWatch, readable
-from opperf.parent.workers.confinement import groups
-from opperf.parent.workers.confinement.variables import needed
 from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.machine import available_memory
 from opperf.parent.workers.output import Output
@@ -136,6 +136,11 @@ class Worker:
     def pid(self) -> int:
         """The child's process id; until its hello, that of the process which starts it."""
         return self._pid
+
+    @property
+    def top(self) -> int:
+        """The process that runs the child, and nobody else's: all that it has started is below that."""
+        return self._process.pid
 
     @property
     def alive(self) -> bool:

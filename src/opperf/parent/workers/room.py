@@ -21,10 +21,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import opperf
+from opperf.confinement import LACKING, LACKS
+from opperf.confinement.mounts import DECOY, TEMPORARY
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, WorkerFailure
-from opperf.parent.workers.confinement import LACKING, LACKS
-from opperf.parent.workers.confinement.mounts import DECOY, TEMPORARY
 from opperf.parent.workers.machine import available_memory
 from opperf.parent.workers.package import package_folder
 from opperf.parent.workers.supervision import carry_out
@@ -48,9 +48,9 @@ SYSTEM = (
 #: What runs first in the parent's Python, which has the standard library on its path, and is told where opperf is.
 ENTRANCE = (
     "import json, sys; policy = json.loads(sys.argv[1]); sys.path.extend(policy['libraries']); "
-    "from opperf.parent.workers.confinement.entrance import main; main(policy, sys.argv[2:])"
+    "from opperf.confinement.entrance import main; main(policy, sys.argv[2:])"
 )
-TRESPASS = Path(__file__).parent / "confinement" / "trespass.py"
+TRESPASS = Path(opperf.__file__).parent / "confinement" / "trespass.py"
 #: Limits that an honest kernel does not meet: threads and processes, bytes of temporary files, open files.
 PROCESSES, SPACE, FILES = 1024, 4 << 30, 4096
 #: Share of the memory that is free which all processes of a room may take.

@@ -25,6 +25,7 @@ from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.pair_cpus import starting_cpus
 from opperf.parent.workers.process import start
 from opperf.parent.workers.room import Room, belongings, probe, room_of, under
+from opperf.parent.workers.source import Source, share_import
 
 #: Bytes that the slots of a case may take; a case that is larger gets as few as two.
 SLOT_BYTES = 1 << 26
@@ -62,7 +63,11 @@ class Bench:
         self._python = interpreter(environment, framework=trial.side.framework, progress=note)
         self._open = ExitStack()
         self.stands = Stands(self._seat, self._key)
-        self._apart = itertools.cycle([starting_cpus(trial.side, trial.side, settings.cpus), None])
+        #: The CPUs beside those where stands stay, on which imports run; every other one, where each stand imports.
+        self._beside = starting_cpus(trial.side, trial.side, settings.cpus)
+        self._apart = itertools.cycle([self._beside, None])
+        #: What imports for stands, once they have rooms in which none can reach it.
+        self._source: Source | None = None
         try:
             self._inputs = Area("inputs", area_size(trial.case, SLOT_BYTES, self.constant))
             self._open.callback(self._inputs.close)
@@ -82,6 +87,7 @@ class Bench:
             # will call only when all is sealed.
             #: What confines stands, by name.
             self.room = probe(self._room(trial.side)) if confined else ()
+            self._open.callback(self.import_anew)
             self._open.callback(self.stands.close)
             self.stands.prepare([trial.side])
             self._examiner.greet()
@@ -108,7 +114,9 @@ class Bench:
         return self.outlines
 
     def _seat(self, side: Side) -> Seat:
-        """Start a stand for a side, the one where it stays, the next one on the CPUs beside."""
+        """Start a stand for a side; it imports on the CPUs where it stays, or on those beside."""
+        source = self._living_source()
+        starting = next(self._apart) if source is None else self._beside
         return Seat(
             replace(self.trial, side=side),
             self._inputs,
@@ -116,10 +124,28 @@ class Bench:
             briefing=self._brief,
             weights=self._weights,
             cpus=self._cpus,
-            starting=next(self._apart),
-            under=under(self._room(side), self.room) if self.room else (),
+            starting=starting,
+            under=under(self._room(side, starting), self.room) if self.room else (),
             plugins=self._plugins,
+            source=source,
         )
+
+    def _living_source(self) -> Source | None:
+        """Find the source that stands are forked from, or begin one; None where each stand imports for itself.
+
+        Only a room with namespaces keeps a stand from others of the same source, and holds what loses its parent.
+        """
+        if "namespaces" not in self.room or not share_import(self.trial.side, self.trial.side):
+            return None
+        if self._source is None or not self._source.alive:
+            self._source = Source(most=None)
+        return self._source
+
+    def import_anew(self) -> None:
+        """Have stands that start from now on forked from another import, whose memory lies elsewhere."""
+        if self._source is not None:
+            self._source.retire()
+        self._source = None
 
     def _brief(self) -> Standing | None:
         return self.standing
@@ -128,13 +154,16 @@ class Bench:
         """Return the key of the stand of a side: the files that it may read."""
         return tuple(_files(side)) if self.room else ()
 
-    def _room(self, side: Side) -> Room:
-        """Return the room of a stand: it has its own code, and a candidate's has none of the reference's."""
+    def _room(self, side: Side, starting: tuple[int, ...] | None = None) -> Room:
+        """Return the room of a stand: it has its own code, and a candidate's has none of the reference's.
+
+        Nobody in it chooses the CPUs that it starts on, so they are those of the room.
+        """
         files, reference = _files(side), self.trial.side
         problem = reference.implementation
         others = hidden_files(problem) if isinstance(problem, ProblemCode) else _files(reference)
         hidden = [] if side == reference else [file for file in others if file not in files]
-        return room_of(self._python, [*map(belongings, files), *self._plugins], hidden, cpus=self._cpus)
+        return room_of(self._python, [*map(belongings, files), *self._plugins], hidden, cpus=starting or self._cpus)
 
     def draw(self, slots: Sequence[int], kinds: Sequence[str]) -> None:
         """Write values that nobody has seen into slots, while every stand is asleep."""

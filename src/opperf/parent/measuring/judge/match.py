@@ -119,6 +119,11 @@ class Match(Pair):
         """Have stands of both sides import."""
         self._bench.stands.prepare(self._random.sample(self._sides, 2))
 
+    def _prepare_next(self) -> None:
+        """Have stands of the next pair import: another time, for memory that lies elsewhere tells more."""
+        self._bench.import_anew()
+        self._prepare()
+
     @property
     def workers(self) -> Sequence[Worker]:
         """The children of the reference and the candidate."""
@@ -147,7 +152,7 @@ class Match(Pair):
     def _rounds(self, base: Trial, new: Trial, patience: Patience) -> tuple[list[Round], list[Round]]:
         bench = self._bench
         if self._log.looked is not None:
-            self._prepare()  # for the next pair: an import takes as long as all that this one still does
+            self._prepare_next()  # an import takes as long as all that this one still does
         self._take(0, base, 2)
         seconds = self._seconds_of_a_call(0)
         calls = max(1, min(MOST_CALLS, math.ceil(TURN_SECONDS / seconds)))
@@ -179,7 +184,7 @@ class Match(Pair):
                 hot.append(self._hot(slots[0], hot_calls))
             if self._log.looked is None and len(ring) == LEAST_ROUNDS:
                 self._look(ring)
-                self._prepare()
+                self._prepare_next()
         self._check_usage(every, new.side.threads)
         self._log.slowed.append(median(turned.sample.cpu_ns for turned, _ in every) / alone)
         return ring, hot

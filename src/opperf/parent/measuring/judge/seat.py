@@ -25,6 +25,7 @@ from opperf.domain.tensor import ITEM_SIZES
 from opperf.parent.workers.area import ANSWERS, Area
 from opperf.parent.workers.freezer import Freezer, of_start, read_memory
 from opperf.parent.workers.process import Worker, start
+from opperf.parent.workers.source import Source
 
 #: A turn in which either process stood in the run queue for more than this share of the time is disturbed.
 MOST_WAITING = 0.03
@@ -61,8 +62,12 @@ class Seat:
         starting: tuple[int, ...] | None = None,
         under: Sequence[str] = (),
         plugins: Sequence[Path] = (),
+        source: Source | None = None,
     ) -> None:
-        """Start its child, which imports its framework meanwhile, on the CPUs `starting` where they are given."""
+        """Start its child, which imports its framework meanwhile, on the CPUs `starting` where they are given.
+
+        With a `source` that imports, and it is forked from there into its room.
+        """
         self._inputs, self._timeout, self._cpus, self._starting = inputs, timeout, cpus, starting
         #: What it is told of the case of a problem when it takes it, and where the weights of that lie.
         self._briefing, self._weights = briefing, weights
@@ -79,6 +84,7 @@ class Seat:
             plugins=plugins,
             greet=False,
             under=under,
+            source=source,
             files=(inputs.descriptor, self._answers.descriptor, weights.descriptor),
         )
         self._freezer: Freezer | None = None
@@ -94,7 +100,7 @@ class Seat:
                 self.worker.stay_on(self._cpus)
             if self._import is not None:
                 self._import.close()
-            self._freezer = Freezer(self.worker.pid)
+            self._freezer = Freezer(self.worker.pid, self.worker.top)
             self._freezer.freeze()
 
     def hold(self) -> None:
@@ -102,7 +108,7 @@ class Seat:
         with suppress(OSError, WorkerFailure):
             if self._freezer is None:
                 if self._import is None or self._import.mechanism != "group":
-                    self._import = of_start(self.worker.pid)
+                    self._import = of_start(self.worker.top)
                 self._import.freeze()
 
     def release(self) -> None:

@@ -11,7 +11,7 @@ import os
 from contextlib import suppress
 from typing import Any
 
-from opperf.parent.workers.confinement import Lacking
+from opperf.confinement import Lacking
 
 #: No kernel of a library needs these: they read or change other processes, the machine, or what is mounted.
 FATAL = (

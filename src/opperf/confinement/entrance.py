@@ -1,8 +1,9 @@
-"""How a command enters a room.
+"""How a process enters a room: a command, or a process that has imported a framework and was forked for this.
 
 Of up to three processes, one stays outside: it waits, ends as the command did, and removes what the room was made of.
-The second is the first process of the room's namespace, which takes in who loses its parent; the third is the command.
-Where there are no namespaces, the command is the child of the one outside. When the one outside dies, so do they.
+The second is the first process of the room's namespace, which takes in who loses its parent; the third is the command,
+or goes on where the room was entered. Where there are no namespaces, it is the child of the one outside. When the one
+outside dies, so do they.
 
 What a process does to itself here cannot be undone, so the order counts.
 """
@@ -15,15 +16,16 @@ import resource
 import select
 import shutil
 import signal
+import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from ctypes import util
 from typing import Any, NoReturn
 
-from opperf.parent.workers.confinement import LACKING, LACKS, Lacking, groups, mounts
-from opperf.parent.workers.confinement.mounts import DEVICES, TEMPORARY, is_in
-from opperf.parent.workers.confinement.system_calls import Filter
+from opperf.confinement import LACKING, LACKS, Lacking, groups, mounts
+from opperf.confinement.mounts import DEVICES, TEMPORARY, is_in
+from opperf.confinement.system_calls import Filter
 
 #: The exit code of a command that does not start, as shells have it.
 NOT_STARTED = 127
@@ -48,12 +50,54 @@ def main(policy: Mapping[str, Any], command: Sequence[str]) -> NoReturn:
 
     A policy has the fields of `room.Room`, with all paths absolute.
     """
-    _guard(_Entrance(policy).run, command)
+    enter(policy, os.getppid())
+    _become(command)
 
 
-def _guard(act: Callable[..., object], *words: object) -> NoReturn:
+def enter(policy: Mapping[str, Any], owner: int) -> None:
+    """Go on in the room of a policy, in a process below this one, which itself ends as `main` does.
+
+    This one must have one thread, and nothing open but what may be open in the room. What is left of the room may be
+    removed once its `owner` has ended.
+    """
+    with _refusing():
+        _Entrance(policy).run(groups.label(owner))
+
+
+def preload(folders: Sequence[str]) -> bool:
+    """Import what confines from these folders, for all that this process forks; False where that is not possible."""
+    path = [*sys.path]
+    sys.path.extend(folders)
     try:
-        act(*words)
+        with _known_libraries():
+            import landlockpy
+            import pyseccomp  # noqa: F401
+
+            landlockpy.abi_version()  # it looks for the C library then
+    except Exception:  # whatever a library of another interpreter raises here
+        return False
+    finally:
+        sys.path[:] = path
+    return True
+
+
+@contextmanager
+def _known_libraries() -> Iterator[None]:
+    """Have libraries found without a search."""
+    search = util.find_library
+    util.find_library = LIBRARIES.get  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        util.find_library = search
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """End this process where it cannot be confined, and say why."""
+    try:
+        yield
+        return
     except Lacking as problem:
         _say(str(problem))
     except OSError as problem:
@@ -76,10 +120,10 @@ class _Entrance:
     def _hides(self, path: str) -> bool:
         return any(is_in(os.path.realpath(path), hidden) for hidden in self._hidden)
 
-    def run(self, command: Sequence[str]) -> NoReturn:
-        """Stay outside, while a child enters."""
-        self._load_libraries()
-        owner = groups.label(os.getppid())
+    def run(self, owner: str) -> None:
+        """Return in a child that has entered; this process stays outside, and ends here."""
+        with _known_libraries():
+            self._load_libraries()
         groups.sweep()
         self._groups = groups.make(
             f"{owner}{os.getpid()}", memory=self._policy["memory"], processes=self._policy["processes"]
@@ -92,22 +136,30 @@ class _Entrance:
             else:
                 self._temporary = tempfile.mkdtemp(prefix=owner)
             child = os.fork()
-            if child == 0:
-                os.close(status_reads)
-                os.close(life_writes)
-                _guard(self._enter, command, life_reads, status_writes)
+        except BaseException:
+            self._remove()
+            raise
+        if child == 0:
+            os.close(status_reads)
+            os.close(life_writes)
+            self._enter(life_reads, status_writes)
+            return
+        try:
             _let_go(status_reads, life_writes)
             _, status = os.waitpid(child, 0)
             word = os.read(status_reads, 4)  # that of the command, where another process is between
         finally:
-            groups.remove(self._groups)
-            if not self._apart:
-                shutil.rmtree(self._temporary, ignore_errors=True)
+            self._remove()
         _end_as(int.from_bytes(word, "little") if word else status)
+
+    def _remove(self) -> None:
+        """Remove what the room was made of."""
+        groups.remove(self._groups)
+        if not self._apart:
+            shutil.rmtree(self._temporary, ignore_errors=True)
 
     def _load_libraries(self) -> None:
         """Load what cannot be read any more once the room stands."""
-        util.find_library = LIBRARIES.get  # type: ignore[assignment]
         if "landlock" in self._mechanisms:
             try:
                 import landlockpy
@@ -120,8 +172,8 @@ class _Entrance:
         if "seccomp" in self._mechanisms:
             self._filter = Filter()
 
-    def _enter(self, command: Sequence[str], life: int, status: int) -> None:
-        """Confine this process step by step, and become the command, or the process that waits for it."""
+    def _enter(self, life: int, status: int) -> None:
+        """Confine this process step by step, and return in it, or in a child of it, for which it waits."""
         _die_with_outside(life)
         groups.join(self._groups)
         if self._apart:
@@ -143,7 +195,6 @@ class _Entrance:
         os.close(life)
         os.close(status)
         os.setsid()  # what stops the command's group must not stop those that wait for it
-        _become(command)
 
     def _limit(self) -> None:
         policy = self._policy

@@ -12,7 +12,7 @@ import platform
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
-from opperf.parent.workers.confinement import Lacking
+from opperf.confinement import Lacking
 
 #: Where the command's temporary folder is; until then, where the new root is built.
 TEMPORARY = "/tmp"

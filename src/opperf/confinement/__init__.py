@@ -1,4 +1,4 @@
-"""What a process does to itself to be in a room: a command is run by `entrance`, in the parent's Python.
+"""What a process does to itself to be in a room, through `entrance`: before a command, or after an import.
 
 Three mechanisms, each of which some machine lacks (`Lacking`):
 
