@@ -1,4 +1,4 @@
-"""What opperf imports from outside: its libraries in the parent, or in what confines itself, and frameworks in backends and faces only."""
+"""What opperf imports from outside: libraries where they belong, frameworks in backends and faces only."""
 
 from __future__ import annotations
 
