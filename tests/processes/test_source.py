@@ -327,3 +327,11 @@ def test_nothing_of_a_source_is_left_when_it_is_retired_and_its_last_child_has_e
         ours = [one for one in below if children[0].top in [one.pid, *(up.pid for up in one.parents())]]
         assert ours
     until(lambda: not any(one.is_running() for one in ours))
+
+
+def test_a_source_that_is_closed_ends_before_its_children_are_forked(tmp_path: Path, until: Until) -> None:
+    with roomed(tmp_path, NUMPY) as children:
+        source = children[0]._process.source  # type: ignore[union-attr]
+        source.close()
+        assert not source.alive
+        until(lambda: all(child._process.poll() is not None for child in children))

@@ -126,6 +126,12 @@ class Source:
         self._is_retired = True
         self._end_alone()
 
+    def close(self) -> None:
+        """End it with all its children, however far they are."""
+        if self._count:
+            end(self.process)
+        self.retire()
+
     def let_go(self, child: Forked) -> None:
         """Know that a child has ended."""
         self._living.remove(child)

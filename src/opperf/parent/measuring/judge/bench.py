@@ -87,8 +87,8 @@ class Bench:
             # will call only when all is sealed.
             #: What confines stands, by name.
             self.room = probe(self._room(trial.side)) if confined else ()
-            self._open.callback(self.import_anew)
             self._open.callback(self.stands.close)
+            self._open.callback(self._end_source)  # before them: none waits then for an import
             self.stands.prepare([trial.side])
             self._examiner.greet()
             self.lay(trial.case, FEW_SLOTS)
@@ -146,6 +146,10 @@ class Bench:
         if self._source is not None:
             self._source.retire()
         self._source = None
+
+    def _end_source(self) -> None:
+        if self._source is not None:
+            self._source.close()
 
     def _brief(self) -> Standing | None:
         return self.standing
