@@ -36,8 +36,10 @@ from opperf.parent.workers.rounds import Patience, Round, is_narrow, pair_value
 TURN_SECONDS = 0.0015
 #: Calls of a turn at most: so many slots are drawn for each. Hot calls need one slot.
 MOST_CALLS, MOST_HOT = 1024, 8192
-#: The calls of a short hot turn as a share of those that a long one has more, and at least.
-LEAD_SHARE, LEAST_LEAD = 0.25, 1
+#: What a short hot turn takes, and a long one before its calls count, in seconds, and its calls at least: as much as a
+#: comparison spends after each switch. Behind a single call, calls of 1 ms were 7 to 11 % above the times of `run` on a
+#: quiet machine.
+LEAD_SECONDS, LEAST_LEAD = 0.002, 3
 #: Rounds of a pair, at least and at most, and the seconds that they may take.
 LEAST_ROUNDS, MOST_ROUNDS, PAIR_SECONDS = 8, 24, 1.5
 #: Rounds of a pair that are timed hot too: nothing is decided by them, and each has twice the turns.
@@ -167,13 +169,14 @@ class Match(Pair):
         self._warm_up(1, calls)
         empty = self._empty(range(calls))
         hot_calls = max(1, min(MOST_HOT, math.ceil(TURN_SECONDS / seconds)))
+        lead = max(LEAST_LEAD, min(MOST_HOT, math.ceil(LEAD_SECONDS / seconds)))
         ring: list[Round] = []
         hot: list[Round] = []
         every: list[tuple[Turned, Turned]] = []
         for number in range(WARM_ROUNDS):
             slots = self._random.sample(range(bench.geometry.slots), calls)
             self._ring(slots, number)
-            self._hot(slots[0], hot_calls)
+            self._hot(slots[0], lead, hot_calls)
         began = time.monotonic()
         while goes_on(ring, time.monotonic() - began, patience):
             slots = self._random.sample(range(bench.geometry.slots), calls)
@@ -181,7 +184,7 @@ class Match(Pair):
             every.append(turns)
             ring.append(_round(turns, empty))
             if seconds < LONG_CALL and len(hot) < HOT_ROUNDS:
-                hot.append(self._hot(slots[0], hot_calls))
+                hot.append(self._hot(slots[0], lead, hot_calls))
             if self._log.looked is None and len(ring) == LEAST_ROUNDS:
                 self._look(ring)
                 self._prepare_next()
@@ -281,9 +284,8 @@ class Match(Pair):
             inspect(self._bench, candidate, turns[1], place, slots[place], "timed", number * len(slots) + place + 1)
         return turns[0], turns[1]
 
-    def _hot(self, slot: int, calls: int) -> Round:
-        """Return the time of so many calls of either: that of a long turn beyond a short one."""
-        lead = max(LEAST_LEAD, math.ceil(LEAD_SHARE * calls))
+    def _hot(self, slot: int, lead: int, calls: int) -> Round:
+        """Return the time of so many calls of either: that of a long turn beyond a short one of `lead` calls."""
         samples: dict[tuple[int, int], Sample] = {}
         for count in self._random.sample((lead, lead + calls), 2):
             for place in self._order():
