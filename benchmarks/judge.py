@@ -7,9 +7,9 @@ verdict to the next, with the wait for a stand. N copies of the reference are on
 inputs: none may be called changed, and the more there are, the more certain each verdict has to be. P pairs are the
 first look at a copy, as with `opperf judge --pairs`. Run it on a machine that does nothing else.
 
-What a copy takes is its pairs: about a second and a half each, in which two stands import the framework for 0.4 s
-(PyTorch: 1.2 s), the stands warm up, and rounds are timed. `--repeats 0 --copies 200 --pairs 3 --framework numpy`
-judges the copies alone, with 8 pairs at most for the first stage.
+What a copy takes is its pairs, in which two stands warm up and rounds are timed. Meanwhile the framework is imported
+for the next pair, which takes 0.4 s (PyTorch: 1.2 s). `--repeats 0 --copies 200 --pairs 3 --framework numpy` judges the
+copies alone, with 8 pairs at most for the first stage.
 """
 
 from __future__ import annotations

@@ -36,9 +36,7 @@ from opperf.parent.workers.rounds import Patience, Round, is_narrow, pair_value
 TURN_SECONDS = 0.0015
 #: Calls of a turn at most: so many slots are drawn for each. Hot calls need one slot.
 MOST_CALLS, MOST_HOT = 1024, 8192
-#: What a short hot turn takes, and a long one before its calls count, in seconds, and its calls at least: as much as a
-#: comparison spends after each switch. Behind a single call, calls of 1 ms were 7 to 11 % above the times of `run` on a
-#: quiet machine.
+#: What a short hot turn takes, in seconds, and its calls at least: what a comparison spends after each switch.
 LEAD_SECONDS, LEAST_LEAD = 0.002, 3
 #: Rounds of a pair, at least and at most, and the seconds that they may take.
 LEAST_ROUNDS, MOST_ROUNDS, PAIR_SECONDS = 8, 24, 1.5
@@ -108,7 +106,6 @@ class Match(Pair):
         self._sides = base, new
         self._seats: list[Seat] = []
         try:
-            # Both import at the same time; neither side is always the one that starts first.
             self._prepare()
             bench.stands.settle()
             for side in (base, new):
@@ -117,14 +114,11 @@ class Match(Pair):
             self.close()
             raise
 
-    def _prepare(self) -> None:
-        """Have stands of both sides import."""
+    def _prepare(self, *, anew: bool = False) -> None:
+        """Have stands of both sides start in any order, `anew` from another import: memory lies elsewhere then."""
+        if anew:
+            self._bench.import_anew()
         self._bench.stands.prepare(self._random.sample(self._sides, 2))
-
-    def _prepare_next(self) -> None:
-        """Have stands of the next pair import: another time, for memory that lies elsewhere tells more."""
-        self._bench.import_anew()
-        self._prepare()
 
     @property
     def workers(self) -> Sequence[Worker]:
@@ -154,7 +148,7 @@ class Match(Pair):
     def _rounds(self, base: Trial, new: Trial, patience: Patience) -> tuple[list[Round], list[Round]]:
         bench = self._bench
         if self._log.looked is not None:
-            self._prepare_next()  # an import takes as long as all that this one still does
+            self._prepare(anew=True)  # an import takes as long as all that this one still does
         self._take(0, base, 2)
         seconds = self._seconds_of_a_call(0)
         calls = max(1, min(MOST_CALLS, math.ceil(TURN_SECONDS / seconds)))
@@ -168,15 +162,12 @@ class Match(Pair):
             self._look_early(max(1, min(calls, math.ceil(TURN_SECONDS / (candidate / HOPELESS)))))
         self._warm_up(1, calls)
         empty = self._empty(range(calls))
-        hot_calls = max(1, min(MOST_HOT, math.ceil(TURN_SECONDS / seconds)))
-        lead = max(LEAST_LEAD, min(MOST_HOT, math.ceil(LEAD_SECONDS / seconds)))
-        ring: list[Round] = []
-        hot: list[Round] = []
+        ring, hot = list[Round](), list[Round]()
         every: list[tuple[Turned, Turned]] = []
         for number in range(WARM_ROUNDS):
             slots = self._random.sample(range(bench.geometry.slots), calls)
             self._ring(slots, number)
-            self._hot(slots[0], lead, hot_calls)
+            self._hot(slots[0], seconds)
         began = time.monotonic()
         while goes_on(ring, time.monotonic() - began, patience):
             slots = self._random.sample(range(bench.geometry.slots), calls)
@@ -184,10 +175,10 @@ class Match(Pair):
             every.append(turns)
             ring.append(_round(turns, empty))
             if seconds < LONG_CALL and len(hot) < HOT_ROUNDS:
-                hot.append(self._hot(slots[0], lead, hot_calls))
+                hot.append(self._hot(slots[0], seconds))
             if self._log.looked is None and len(ring) == LEAST_ROUNDS:
                 self._look(ring)
-                self._prepare_next()
+                self._prepare(anew=True)
         self._check_usage(every, new.side.threads)
         self._log.slowed.append(median(turned.sample.cpu_ns for turned, _ in every) / alone)
         return ring, hot
@@ -284,8 +275,10 @@ class Match(Pair):
             inspect(self._bench, candidate, turns[1], place, slots[place], "timed", number * len(slots) + place + 1)
         return turns[0], turns[1]
 
-    def _hot(self, slot: int, lead: int, calls: int) -> Round:
-        """Return the time of so many calls of either: that of a long turn beyond a short one of `lead` calls."""
+    def _hot(self, slot: int, seconds: float) -> Round:
+        """Return the time of calls, each of which takes so many seconds: that of a long turn beyond a short one."""
+        calls, lead = min(MOST_HOT, math.ceil(TURN_SECONDS / seconds)), math.ceil(LEAD_SECONDS / seconds)
+        lead = max(LEAST_LEAD, min(MOST_HOT, lead))
         samples: dict[tuple[int, int], Sample] = {}
         for count in self._random.sample((lead, lead + calls), 2):
             for place in self._order():
