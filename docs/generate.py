@@ -305,11 +305,17 @@ def modules(folder: str) -> str:
     return table(("module", "what it is"), rows)
 
 
-def layers(contract_name: str) -> str:
-    """Return the layers of an import contract, highest first."""
-    contract = configparser.ConfigParser()
-    contract.read(ROOT / ".importlinter")
-    return fenced(textwrap.dedent(contract[f"importlinter:contract:{contract_name}"]["layers"]).strip(), "text")
+def layers(folder: str) -> str:
+    """Return the layers of the package, or of a folder of it, highest first, as the import contracts have them."""
+    contracts = configparser.ConfigParser()
+    contracts.read(ROOT / ".importlinter")
+    floors = contracts[f"importlinter:contract:{'floors' if folder else 'towers'}"]["layers"].split("\n")
+    rooms = [[room for room in re.findall(r"\w+", floor) if _is_module(PACKAGE / folder / room)] for floor in floors]
+    return fenced("\n".join(" | ".join(floor) for floor in rooms if floor), "text")
+
+
+def _is_module(path: Path) -> bool:
+    return path.is_dir() or path.with_suffix(".py").is_file()
 
 
 def rules(_: str) -> str:

@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from configparser import ConfigParser
 from functools import cache
 from pathlib import Path
 
@@ -77,3 +78,11 @@ def test_no_child_imports_what_its_folder_does_not_have() -> None:
     children = [name for name in modules() if name.startswith("child/")]
     assert [name for name in children if home.search((PACKAGE / name).read_text(encoding="utf-8"))] == []
     assert home.search("    from opperf.param.configs import a")
+
+
+def test_every_room_of_a_floor_exists() -> None:
+    contracts = ConfigParser()
+    contracts.read(Path(__file__).parents[2] / ".importlinter")
+    rooms = re.findall(r"\w+", contracts["importlinter:contract:floors"]["layers"])
+    modules = {path.stem for tower in ("parent", "child") for path in (PACKAGE / tower).iterdir()}
+    assert [room for room in rooms if room not in modules] == []
