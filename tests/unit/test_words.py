@@ -91,13 +91,8 @@ LOOSE = frozenset(
 PRONOUNS = frozenset(("one", "several", "whole", "own", "other"))
 #: The lines between the first use of such a variable and its last.
 MOST_LINES = 2
-#: Variables named by a pronoun that live longer, by room, as long as they are there. Mend some, and lower the number.
-#: It never rises, and no room joins.
-LONG_PRONOUNS = {
-    "parent/documents": 1,
-    "parent/reports": 1,
-    "parent/workers": 1,
-}
+#: Variables named by a pronoun that live longer, by room. There are none, and no room joins.
+LONG_PRONOUNS: dict[str, int] = {}
 #: Docstrings that begin with "Return what", which is a noun not looked for, by room. The same holds for them.
 RETURN_WHAT = {
     "child/__main__.py": 1,

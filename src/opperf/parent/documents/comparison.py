@@ -89,10 +89,10 @@ class Verdict(Fields):
     def __str__(self) -> str:
         return self.verdict
 
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, Verdict):
-            return self.to_json() == other.to_json()
-        return self.verdict == other if isinstance(other, str) else NotImplemented
+    def __eq__(self, answer: object) -> bool:
+        if isinstance(answer, Verdict):
+            return self.to_json() == answer.to_json()
+        return self.verdict == answer if isinstance(answer, str) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(self.verdict)

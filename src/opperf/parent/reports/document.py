@@ -13,7 +13,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar, Union
 from opperf.domain.dataclass import dataclass
 
 #: Where everything is that a table does not show.
-WHOLE = "`--format csv` has every column"
+COMPLETE = "`--format csv` has every column"
 Item = TypeVar("Item")
 Raw: TypeAlias = Union[str, int, float, None]
 #: What a row or a section is about, where that is a doubt or no result; formats may colour it.
@@ -83,7 +83,7 @@ class Row:
 class Table:
     """Columns and rows; `caption` says what all rows have in common.
 
-    People see the first `top` rows, in Markdown only those that fit in `characters`. `whole` says where everything
+    People see the first `top` rows, in Markdown only those that fit in `characters`. `complete` says where everything
     is that is not shown.
     """
 
@@ -91,7 +91,7 @@ class Table:
     rows: Sequence[Row]
     caption: str = ""
     top: int | None = None
-    whole: str = WHOLE
+    complete: str = COMPLETE
     characters: int | None = None
 
     @property
@@ -122,7 +122,7 @@ def table(
     link: Callable[[Item], str] = lambda _: "",
     *,
     top: int | None = None,
-    whole: str = WHOLE,
+    complete: str = COMPLETE,
     characters: int | None = None,
 ) -> Table:
     """Return the table of items: a hidden column loses its title, and moves above the table where allowed.
@@ -145,7 +145,7 @@ def table(
         else:
             titles.append(column)
     rows = [Row(row, level(item), link(item)) for row, item in zip(cells, items, strict=True)]
-    return Table(titles, rows, ", ".join(facts), top, whole, characters)
+    return Table(titles, rows, ", ".join(facts), top, complete, characters)
 
 
 def _differ(column: Column[Item], values: Mapping[object, None], items: Sequence[Item]) -> bool:

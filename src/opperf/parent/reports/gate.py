@@ -181,7 +181,7 @@ def _table(findings: Sequence[Finding], judgement: Judgement) -> Table:
         Column("finding", "finding", lambda finding: finding.kind, TITLES.__getitem__, place=-2),
         Column("why", "why", lambda finding: reasons(finding.comparison), "; ".join, place=1),
     )
-    return table(columns, findings, whole="the report of `--output` has them", characters=MOST_OF_TABLE)
+    return table(columns, findings, complete="the report of `--output` has them", characters=MOST_OF_TABLE)
 
 
 def _conditions(run: ComparisonRun, judgement: Judgement) -> list[Block]:

@@ -51,13 +51,13 @@ _BREAKS = (_SETTING, _PART, _BREAK, _RANGE)
 
 @dataclass(frozen=True)
 class Grid:
-    """A table as texts; `whole` says where everything is that a width leaves out."""
+    """A table as texts; `complete` says where everything is that a width leaves out."""
 
     columns: Sequence[Column[object]]
     rows: Sequence[Sequence[str]]
     styles: Sequence[str] = ()
     caption: str = ""
-    whole: str = ""
+    complete: str = ""
 
     @property
     def titles(self) -> list[str]:
@@ -70,7 +70,7 @@ def grid(table: Table) -> Grid:
     places = table.places()
     columns = [replace(table.columns[i], title=one_line(table.columns[i].title or "")) for i in places]
     rows = [[one_line(row.cells[i].text) for i in places] for row in table.visible]
-    return Grid(columns, rows, [LEVELS[row.level] for row in table.visible], one_line(table.caption), table.whole)
+    return Grid(columns, rows, [LEVELS[row.level] for row in table.visible], one_line(table.caption), table.complete)
 
 
 def paragraph(words: str, width: int | None = None, indent: int = 0) -> list[str]:
@@ -157,7 +157,7 @@ class TableFit:
         limits = [heading.lines for _ in self.grid.rows for heading in self.grid.columns]
         if width is not None and any(most and len(cell) > most for cell, most in zip(cells, limits)):
             words.append("… marks shortened text")
-        return [*lines, *(paragraph(f"{'; '.join(words)} ({self.grid.whole})", width) if words else [])]
+        return [*lines, *(paragraph(f"{'; '.join(words)} ({self.grid.complete})", width) if words else [])]
 
     def _row(self, row: Sequence[str], style: str, color: bool, *, limited: bool = False) -> Iterator[str]:
         cells = []

@@ -83,17 +83,17 @@ class Room:
 
 def room_of(
     python: Path,
-    own: Iterable[Path],
+    files: Iterable[Path],
     hidden: Iterable[Path] = (),
     *,
     memory: int | None = None,
     cpus: tuple[int, ...] | None = None,
 ) -> Room:
-    """Return the room of a child: it reads its interpreter, opperf's own part of a child, and the files of its own.
+    """Return the room of a child: it reads its interpreter, opperf's own part of a child, and the files that are given.
 
-    `hidden` wins over `own`. Raises `InputError` for files of its own that would open the whole machine to it.
+    `hidden` wins over `files`. Raises `InputError` for files that would open the whole machine to it.
     """
-    paths = [os.path.abspath(path) for path in own]
+    paths = [os.path.abspath(path) for path in files]
     for path in paths:
         if TEMPORARY in (path, os.path.realpath(path)) or os.path.realpath(path) == "/":
             raise InputError(

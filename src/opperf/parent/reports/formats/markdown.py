@@ -70,7 +70,7 @@ def _table(table: Table) -> list[str]:
     count = sum(end <= room for end in accumulate(len(row) + 1 for row in rows))
     marks = ("---:" if table.columns[i].align == "right" else "---" for i in places)
     lines = [_line(map(for_markdown, table.titles())), _line(marks), *rows[:count]]
-    more = f"{len(rows) - count} more rows: {table.whole}" if count < len(rows) else table.more()
+    more = f"{len(rows) - count} more rows: {table.complete}" if count < len(rows) else table.more()
     return [part for part in (for_markdown_line(table.caption), "\n".join(lines), for_markdown_line(more)) if part]
 
 
