@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import pytest
+import scipy
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy import stats
 
 from opperf.domain.stats.significance import Estimate, PairedTest, clopper_pearson, discoveries, wilson
 
@@ -16,13 +16,13 @@ RATIOS = st.lists(st.floats(-0.5, 0.5), min_size=3, max_size=15).filter(lambda v
 
 @given(RATIOS)
 def test_the_p_value_is_that_of_scipy(ratios: list[float]) -> None:
-    assert PairedTest.of(ratios).p_value() == pytest.approx(stats.ttest_1samp(ratios, 0).pvalue, abs=1e-8)
+    assert PairedTest.of(ratios).p_value() == pytest.approx(scipy.stats.ttest_1samp(ratios, 0).pvalue, abs=1e-8)
 
 
 @given(RATIOS)
 def test_the_interval_is_that_of_scipy(ratios: list[float]) -> None:
     low, high = PairedTest.of(ratios).interval(0.95)
-    expected = stats.ttest_1samp(ratios, 0).confidence_interval(0.95)
+    expected = scipy.stats.ttest_1samp(ratios, 0).confidence_interval(0.95)
     assert low == pytest.approx(expected.low, abs=1e-7)
     assert high == pytest.approx(expected.high, abs=1e-7)
 
@@ -39,14 +39,14 @@ def test_one_pair_is_no_test() -> None:
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.floats(0.01, 0.5))
 def test_discoveries_are_those_of_scipy(p_values: list[float], rate: float) -> None:
-    adjusted = stats.false_discovery_control(p_values, method="bh")
+    adjusted = scipy.stats.false_discovery_control(p_values, method="bh")
     assume(min(abs(adjusted - rate)) > 1e-9)  # on the edge, rounding decides
     assert discoveries(p_values, rate) == [bool(value <= rate) for value in adjusted]
 
 
 @pytest.mark.parametrize(("successes", "trials"), [(0, 400), (2, 400), (200, 400), (399, 400)])
 def test_the_wilson_interval_is_that_of_scipy(successes: int, trials: int) -> None:
-    expected = stats.binomtest(successes, trials).proportion_ci(0.95, method="wilson")
+    expected = scipy.stats.binomtest(successes, trials).proportion_ci(0.95, method="wilson")
     low, high = wilson(successes, trials)
     assert low == pytest.approx(expected.low, abs=1e-6)
     assert high == pytest.approx(expected.high, abs=1e-6)
@@ -54,7 +54,7 @@ def test_the_wilson_interval_is_that_of_scipy(successes: int, trials: int) -> No
 
 @pytest.mark.parametrize(("successes", "trials"), [(0, 1), (1, 1), (0, 400), (9, 10), (200, 400), (399, 400)])
 def test_the_exact_interval_of_a_share_is_that_of_scipy(successes: int, trials: int) -> None:
-    expected = stats.binomtest(successes, trials).proportion_ci(0.95, method="exact")
+    expected = scipy.stats.binomtest(successes, trials).proportion_ci(0.95, method="exact")
     low, high = clopper_pearson(successes, trials)
     assert low == pytest.approx(expected.low, abs=1e-9)
     assert high == pytest.approx(expected.high, abs=1e-9)

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 from tests.each import each
 
 from opperf.domain.stats.significance import log_interval, t_cdf, t_quantile
@@ -20,13 +20,13 @@ FREEDOMS = [1, 2, 3, 4, 7, 11, 30, 100, 2000]
 def test_the_quantile_is_that_of_scipy(freedom: int) -> None:
     probabilities = [0.001, 0.025, 0.4, 0.5, 0.6, 0.9, 0.95, 0.975, 0.995, 0.9999]
     quantiles = [t_quantile(probability, freedom) for probability in probabilities]
-    assert quantiles == pytest.approx(stats.t.ppf(probabilities, freedom).tolist(), rel=1e-9, abs=1e-9)
+    assert quantiles == pytest.approx(scipy.stats.t.ppf(probabilities, freedom).tolist(), rel=1e-9, abs=1e-9)
 
 
 @given(st.floats(-50, 50), st.floats(0.5, 500))
 def test_the_distribution_is_that_of_scipy(value: float, freedom: float) -> None:
     # Near zero the beta function is taken so close to 1 that half of the digits are lost.
-    assert t_cdf(value, freedom) == pytest.approx(float(stats.t.cdf(value, freedom)), abs=1e-8)
+    assert t_cdf(value, freedom) == pytest.approx(float(scipy.stats.t.cdf(value, freedom)), abs=1e-8)
 
 
 @pytest.mark.parametrize("probability", [0.0, 1.0, -1.0, 2.0, float("nan")])
@@ -39,7 +39,11 @@ def test_what_is_no_probability_is_refused(probability: float) -> None:
 def test_the_interval_of_logs_is_that_of_scipy(values: list[float], confidence: float) -> None:
     result = log_interval(values, confidence)
     logs = np.log(values)
-    half = float(stats.t.ppf((1 + confidence) / 2, len(logs) - 1)) * float(np.std(logs, ddof=1)) / math.sqrt(len(logs))
+    half = (
+        float(scipy.stats.t.ppf((1 + confidence) / 2, len(logs) - 1))
+        * float(np.std(logs, ddof=1))
+        / math.sqrt(len(logs))
+    )
     assert result is not None
     assert [math.log(bound) for bound in result] == pytest.approx(
         [float(np.mean(logs)) - half, float(np.mean(logs)) + half], abs=1e-7

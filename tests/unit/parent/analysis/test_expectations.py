@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from scipy import stats
+import scipy
 from tests.each import each
 
 from opperf.domain.case import Case
@@ -97,7 +97,7 @@ def test_the_whole_interval_decides(new: list[float], word: str) -> None:
 def test_the_interval_counts_the_spread_of_both() -> None:
     old, new = [100.0, 102.0, 104.0], [108.0, 109.0, 113.0]
     logs = [[math.log(value) for value in values] for values in (new, old)]
-    expected = stats.ttest_ind(*logs, equal_var=False).confidence_interval(0.95)
+    expected = scipy.stats.ttest_ind(*logs, equal_var=False).confidence_interval(0.95)
     interval = judged(old, new).verdict.interval
     assert interval is not None
     assert interval[0] == pytest.approx(math.exp(expected.low))

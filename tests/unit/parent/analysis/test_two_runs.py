@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from scipy import stats
+import scipy
 
 from opperf.domain.case import Case
 from opperf.domain.measurement import Measurement, Outcome, Sample, Samples
@@ -52,7 +52,7 @@ def compared(old: Sequence[float], new: Sequence[float]) -> Comparison:
 
 def test_the_interval_is_that_of_welch() -> None:
     old, new = [0.0, 0.1, 0.3], [0.2, 0.25, 0.4, 0.5]
-    expected = stats.ttest_ind(new, old, equal_var=False).confidence_interval(0.95)
+    expected = scipy.stats.ttest_ind(new, old, equal_var=False).confidence_interval(0.95)
     result = Welch.of(old, new)
     assert result.low == pytest.approx(expected.low)
     assert result.high == pytest.approx(expected.high)
