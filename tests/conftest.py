@@ -35,22 +35,30 @@ QUICK = ("unit", "functional", "frameworks", "docs")
 FORKING = ("functional", "docs", "conformance", "backends", "devices")
 
 
-#: The files that take a minute or more, longest first: with one of them left at the end, the other cores would idle.
+#: The files that take 20 s of CPU time or more, longest first: with one of them left at the end, other cores would idle.
 LONGEST = (
     "conformance/test_results.py",
     "functional/test_judge.py",
+    "processes/test_capture_configuration.py",
+    "processes/test_capture_abstract.py",
     "frameworks/test_each_framework.py",
     "backends/test_function_registries.py",
     "conformance/test_keras.py",
-    "processes/test_bisect.py",
     "processes/test_fleet.py",
     "processes/test_autostart.py",
-    "recipes/test_recipes.py",
-    "conformance/test_compiled.py",
+    "processes/test_bisect.py",
     "processes/test_examples.py",
+    "recipes/test_recipes.py",
+    "browser/test_server_pages.py",
     "processes/test_profile.py",
-    "processes/test_native_loop.py",
+    "conformance/test_compiled.py",
+    "processes/test_compiled_code.py",
     "processes/test_capture_frameworks.py",
+    "functional/test_what_if.py",
+    "conformance/test_promises.py",
+    "compat/test_mxnet_opperf.py",
+    "backends/test_torch_registry.py",
+    "processes/test_capture.py",
 )
 
 
@@ -115,6 +123,8 @@ def forked_children(launcher: ForkedChildren) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("opperf.parent.workers.process.launch", launcher.launch)
         patch.setattr("opperf.parent.workers.duel.share_import", lambda *_: False)  # all come of one already
+        # What places tensors is loaded ahead of all else: each framework would be imported once more for comparisons.
+        patch.setattr("opperf.parent.workers.placement.variables", lambda sides: {})
         yield
 
 

@@ -42,6 +42,10 @@ def preload(side_json: str) -> None:
             import_module("opperf.child.measure.host").fix_allocator()
         with suppress(Exception):
             import_module("opperf.child.backends").load_runtime(side)
+            if " + keras" in side.environment:
+                keras = import_module("opperf.child.backends.keras")
+                keras.configure(side.framework, side.device)
+                import_module("keras")
     gc.enable()
 
 
