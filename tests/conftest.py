@@ -35,7 +35,7 @@ QUICK = ("unit", "functional", "frameworks", "docs")
 FORKING = ("functional", "docs", "conformance", "backends", "devices")
 
 
-#: The files that take 20 s of CPU time or more, longest first: with one of them left at the end, other cores would idle.
+#: The files that take 20 s of CPU time or more, longest first: with one left at the end, other cores would idle.
 LONGEST = (
     "conformance/test_results.py",
     "functional/test_judge.py",

@@ -109,7 +109,7 @@ def _desk(jobs: Jobs) -> Desk:
 
 
 def _comparison(side: Side) -> Mapping[str, Callable[[Compare], Agreement]]:
-    """Return what compares results where the reference computes, which has NumPy: the argument of `Jobs`."""
+    """Return the comparison of results where the reference computes, which has NumPy, as an argument of `Jobs`."""
     if not side.is_reference:
         return {}
     from opperf.child.judging.reference import Comparison

@@ -65,7 +65,7 @@ class Desk:
         return self._stand.outline()
 
     def _pose(self, request: requests.Pose) -> Standing:
-        """Return what stands are told of a case."""
+        """Return the message to stands about a case."""
         if self._posed is None or self._weights is None:
             from opperf.child.judging.problems import open_problem
             from opperf.child.judging.problems.posing import Posed

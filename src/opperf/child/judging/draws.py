@@ -86,7 +86,7 @@ def vary(array: Array, generator: np.random.Generator, count: int) -> Array:
 
 
 def _bits(flat: Array) -> Array:
-    """Return what tells stored elements apart: NaN differs from itself, and zeros of both signs do not."""
+    """Return the bits that tell stored elements apart: NaN differs from itself, and zeros of both signs do not."""
     whole = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
     return flat.view(whole[flat.itemsize]) if flat.itemsize in whole else flat
 

@@ -154,7 +154,7 @@ class Examiner:
         return None if own is None else [np.frombuffer(raw, np.uint8) for raw in own]
 
     def _near_copy(self, slot: int, place: int, spec: TensorSpec) -> Array:
-        """Return what lies in a slot but for a few elements: what looks at some to tell inputs apart is fooled."""
+        """Return the content of a slot but for a few elements: what looks at some to tell inputs apart is fooled."""
         stored = np.frombuffer(self._area.part(slot, place, spec), storage(spec.dtype))
         return draws.vary(stored, self._generator, FEW_CHANGED) if spec.literal is None else stored
 
@@ -165,7 +165,7 @@ class Examiner:
         ]
 
     def _own(self, slot: int) -> list[Any]:
-        """Return what the reference returns of a slot in its own type."""
+        """Return the reference's results of a slot in its own type."""
         if slot not in self._calls:
             bound = bind_slot(self._backend, self._names, self._trial, self._area, slot)
             work = self._backend.forward(bound)
@@ -174,7 +174,7 @@ class Examiner:
             return self._backend.leaves(self._calls[slot]())
 
     def _exact(self, arrays: Sequence[Array]) -> list[Array]:
-        """Return what the reference returns of values in double precision."""
+        """Return the reference's results of values in double precision."""
         return self._in_case(self._wide, arrays)
 
     def _in_case(self, case: Case, arrays: Sequence[Array]) -> list[Array]:
@@ -235,7 +235,7 @@ class Examiner:
         return replies.Passing(dummies.passing(expected, arrays, other_values, half), steady)
 
     def _exact_or(self, computed: list[Array]) -> Callable[[Sequence[Array]], Sequence[Array]]:
-        """Return what computes in double precision; where the reference cannot, its own results are all there is."""
+        """Return a computation in double precision; where the reference cannot, its own results are all there is."""
 
         def exact(arrays: Sequence[Array]) -> Sequence[Array]:
             with suppress(Exception):

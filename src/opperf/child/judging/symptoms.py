@@ -23,7 +23,7 @@ NEAR, TIMES_USUAL, ROUNDED = 2.0**-6, 64.0, 0.1
 
 
 def symptom(result: Array, right: Array, bounds: Array, dtype: str) -> tuple[str, str]:
-    """Return what a wrong result of this element type looks like: a slug, and what to say of it."""
+    """Return the slug of a wrong result of this element type, and a sentence on it."""
     with np.errstate(all="ignore"):
         error = np.abs(result - right)
         bad = ~((error <= bounds) | ((result != result) & (right != right)) | (result == right)).ravel()

@@ -91,7 +91,7 @@ class Difference:
         return self.wrong / self.elements
 
     def sentence(self, against: str) -> str:
-        """Return what to say of the element behind its name; `against` is whose the expected one is."""
+        """Return the sentence on the element behind its name; `against` is whose the expected one is."""
         count = f"; {self.wrong} of {self.elements} elements are off" if self.wrong > 1 else ""
         return f"is {self.value:.6g}, and {self.expected:.6g} of {against} (allowed: {self.allowed:.2g}{count})"
 
@@ -117,7 +117,7 @@ def expect(
     dtypes: Sequence[str],
     generator: np.random.Generator,
 ) -> Expected:
-    """Return what a result should be, and how far each element may be off.
+    """Return the expected result, and how far each element may be off.
 
     `exact` evaluates the reference on inputs in float64, and may write into them; `own` are the reference's results in
     its own element types `dtypes`, widened.
@@ -142,13 +142,13 @@ def measure(
 
 
 def settle(moves: Moves, own: Sequence[Array], dtypes: Sequence[str]) -> Expected:
-    """Return what a result should be, and how far each element may be off, by what the reference's `own` is off."""
+    """Return the expected result, and how far each element may be off, by what the reference's `own` is off."""
     pairs = [_settle(*each, moves.terms) for each in zip(moves.truth, own, moves.moves, dtypes)]
     return Expected(tuple(value for value, _ in pairs), tuple(bound for _, bound in pairs), tuple(dtypes))
 
 
 def settle_least(truth: Sequence[Array], results: Sequence[Array], dtypes: Sequence[str], terms: float) -> Expected:
-    """Return what a result should be, and how far each element may be off at least, whatever the inputs' roundoff does.
+    """Return the expected result, and how far each element may be off at least, whatever the inputs' roundoff does.
 
     `truth` is what the reference computes in float64, and `own` in its own element types. No bound is wider than that
     of `settle`: what is within these is within those, and costs one evaluation of the reference.
@@ -158,7 +158,7 @@ def settle_least(truth: Sequence[Array], results: Sequence[Array], dtypes: Seque
 
 
 def allow(moves: Moves, dtypes: Sequence[str], times: float = 1, leeway: float = 0) -> Expected:
-    """Return what a result should be where no own error of a reference is known, and how far each element may be off.
+    """Return the expected result where no own error of a reference is known, and how far each element may be off.
 
     `dtypes` are those that the result has. `times` as much as usual is allowed, and to whole numbers a share of the
     largest, `leeway`.

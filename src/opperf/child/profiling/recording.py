@@ -173,7 +173,7 @@ class Recording:
         self._take_over()
 
     def profile(self) -> Profile:
-        """Return what was seen since the last reset; raises `ProfilerError` while running."""
+        """Return the recording since the last reset; raises `ProfilerError` while running."""
         self.collect()
         own_facts = {"name": name(), "command": shlex.join(sys.argv), **self._waiting.facts()}
         processes_facts = {number: {**own_facts, **facts} for number, facts in self._profile.processes.items()}
@@ -252,7 +252,7 @@ class Recording:
 
 
 def of_active(profiles: Sequence[Profile]) -> list[Profile]:
-    """Return what was seen of the frameworks that ran something: a library may import others that it does not use.
+    """Return the recordings of the frameworks that ran something: a library may import others that it does not use.
 
     Every watcher marks the same steps, which count once. What a watcher says of itself stays.
     """

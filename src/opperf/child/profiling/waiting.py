@@ -178,7 +178,7 @@ class Waiting:
             self._waited = (self._waited or 0.0) + seconds
 
     def slices(self) -> tuple[Slice, ...]:
-        """Return what the threads did when."""
+        """Return the slices of all threads' time."""
         return self._slices.as_tuple()
 
     def facts(self) -> dict[str, float]:

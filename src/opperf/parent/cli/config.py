@@ -52,7 +52,7 @@ def check(
 
 
 def _check(file: Path, pool: Pool, plugin_workloads: Workloads) -> str:
-    """Return what to say of a sound config; raises `InputError` for another."""
+    """Return the sentence on a sound config; raises `InputError` for another."""
     from opperf.domain.plan import Side
     from opperf.param.config import notes
     from opperf.param.document import examine

@@ -52,7 +52,7 @@ class Import:
 
     @classmethod
     def of(cls, foreign: Foreign) -> Import:
-        """Return what another tool's run is."""
+        """Import a run of another tool."""
         return cls(foreign.run, left_out=foreign.left_out)
 
 

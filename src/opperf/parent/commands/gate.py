@@ -171,7 +171,7 @@ def judge(operators: Sequence[str], what: What, gate: Gate, progress: Progress) 
 def selection_of(
     file: GateFile, operators: Sequence[str], what: What, *, others: bool, note: Callable[[str], None]
 ) -> Selection:
-    """Return what is measured: what the user selects in place of what the file does, then how, one by one.
+    """Return the measured selection: what the user selects in place of what the file does, then how, one by one.
 
     Of operators the file has names alone; those of your own functions are known where a plugin is their file.
     """

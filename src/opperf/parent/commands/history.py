@@ -58,7 +58,7 @@ def address(database: str | None = None) -> Address:
 
 
 def results(path: Path) -> Result:
-    """Return what a file holds that a database keeps; raises `InputError` for anything else."""
+    """Read a file whose content a database keeps; raises `InputError` for anything else."""
     document = read_document(path)
     if isinstance(document, (GateDocument, Replay)):
         return document.run
@@ -144,7 +144,7 @@ def named_changes(
 def stored_operators(
     archive: Archive, patterns: Sequence[str] = (), framework: str | None = None
 ) -> list[OperatorEntry]:
-    """Return what is stored of operators whose names match a pattern; raises `InputError` where none does."""
+    """Return the stored operators whose names match a pattern; raises `InputError` where none does."""
     every = operators(archive, Filters(framework=framework))
     rows = [one for one in every if not patterns or any(fnmatchcase(one.operator, pattern) for pattern in patterns)]
     if patterns and not rows:

@@ -115,7 +115,7 @@ def support(
     note: Callable[[str], None],
     plugins: Sequence[Path] = (),
 ) -> dict[tuple[str, str], Support]:
-    """Return what each framework makes of each operator, by the names of both; a framework is started once.
+    """Return the support of each operator by each framework, by the names of both; a framework is started once.
 
     `plugins` provide further frameworks.
     """

@@ -138,7 +138,7 @@ class Noise:
         self._random = random.Random(settings.seed)
 
     def trials(self, selection: Selection) -> Sequence[Trial]:
-        """Return what a selection means, forward where it names no direction; raises `InputError`."""
+        """Return the trials of a selection, forward where it names no direction; raises `InputError`."""
         directions, self._plugins = selection.directions or ("forward",), selection.plugins
         with Session(replace(selection, directions=directions), self._settings, self._progress) as session:
             return session.plan().trials

@@ -115,7 +115,7 @@ class Options:
         }
 
     def notes(self, profile: Profile) -> tuple[str, ...]:
-        """Return what a reader of the profile must know of how the script was run."""
+        """Return notes for a reader of the profile on how the script was run."""
         return (*self._of_memory(profile), *self._of_limit(profile), *self._of_granularity(profile))
 
     def _of_memory(self, profile: Profile) -> tuple[str, ...]:

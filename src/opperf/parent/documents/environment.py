@@ -162,7 +162,7 @@ class EnvironmentSpec:
 
 
 def _addition(text: str) -> EnvironmentSpec:
-    """Return what is added to an environment as one of its own; raises `InputError`."""
+    """Read an addition to an environment as one of its own; raises `InputError`."""
     option, _, file = text.partition(" ")
     if option in ("-r", "--requirement") and file.strip():
         path = os.path.abspath(os.path.expanduser(file.strip()))

@@ -32,13 +32,13 @@ class ChildAnswers(Protocol):
     """What a side's child answers."""
 
     def describe(self, side: Side, name: str | Code) -> Meaning:
-        """Return what a name means there, or the user's own code."""
+        """Describe a name there, or the user's own code."""
 
     def discover(self, side: Side, path: str | Code | SuiteCode | None, size: str) -> Discovery:
         """Return the paths of registered operators, or examples of the one at a path."""
 
     def workload(self, side: Side, request: Request[R]) -> R:
-        """Return what the user's own iterator or data generator made."""
+        """Return the product of the user's own iterator or data generator."""
 
 
 @dataclass(frozen=True)

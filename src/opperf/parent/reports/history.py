@@ -177,7 +177,7 @@ def next_commands(rows: Sequence[NamedChange]) -> list[str]:
 
 
 def next_command(entry: NamedChange) -> str | None:
-    """Return what to do about a change: find the release that brought it, or else compare its two builds directly.
+    """Return the command that finds the release of a change, or else compares its two builds directly.
 
     None where a command line cannot write it, and for times of another tool.
     """

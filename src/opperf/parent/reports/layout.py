@@ -249,7 +249,7 @@ def _group(grid: Grid, place: int) -> list[tuple[str, str]]:
 
 
 def _row_names(grid: Grid) -> list[str]:
-    """Return what tells rows apart: of the columns that name them the first, and others until all differ."""
+    """Return the names that tell rows apart: of the columns that name them the first, and others until all differ."""
     places = [i for i, column in enumerate(grid.columns) if column.names] or [0]
     names = [[row[places[0]]] for row in grid.rows]
     for place in places[1:]:

@@ -155,7 +155,7 @@ def case_text(case: Case) -> str:
 
 
 def usual_arguments(case: Case) -> Mapping[str, Argument]:
-    """Return what a case's operator is given where nothing is said; nothing for one that is not in the catalog."""
+    """Return the default arguments of a case's operator; nothing for one that is not in the catalog."""
     definition = catalog().get(case.operator)
     return {} if definition is None else definition.case("common").inputs
 
@@ -196,7 +196,7 @@ def short_text(case: Case, common: Container[tuple[str, str]] = ()) -> str:
 
 
 def attribute_key(name: str, value: Argument) -> tuple[str, str]:
-    """Return what tells the values of an attribute apart, any of which may be a list."""
+    """Return the key of a value of an attribute, any of which may be a list."""
     return name, argument_text(value)
 
 

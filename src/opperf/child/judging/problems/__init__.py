@@ -48,12 +48,12 @@ def open_problem(
 
 
 def look_into(problem: ProblemCode, folder: Path, backend: Backend, budget: int) -> OpenedProblem:
-    """Return what there is to know of a problem before it is posed; raises as `open_problem` does."""
+    """Return the facts of a problem before it is posed; raises as `open_problem` does."""
     own = open_problem(problem, folder, backend, budget)
     cases, hidden = tuple(own.cases()), tuple(own.hidden())
     return OpenedProblem(problem, budget, cases, hidden, own.notes, tuple(own.sizes()), own.workload)
 
 
 def load_reference(problem: ProblemCode, folder: Path, standing: Standing, backend: Backend) -> Callable[..., Any]:
-    """Return what a problem has for its reference: a function, or a class that a standing builds."""
+    """Load the reference of a problem: a function, or a class that a standing builds."""
     return FORMATS[problem.kind][1](folder / problem.path, standing, backend)

@@ -199,7 +199,7 @@ class _Reader:
     def _drawer(
         self, workload: Workload, axes: Mapping[str, int], case: Case, values: Mapping[str, Argument]
     ) -> Callable[[int], Sequence[Any]]:
-        """Return what draws the inputs of a workload: by its own function, from files, or at random."""
+        """Return the function that draws the inputs of a workload: by its own function, from files, or at random."""
 
         def draw(seed: int) -> Sequence[Any]:
             fixed = {

@@ -86,7 +86,7 @@ def _constant(value: Any, name: str) -> Argument:
 def bind(
     function: Callable[..., Any], arguments: Sequence[Tree], keywords: Mapping[str, Tree], backend: Backend
 ) -> Callable[..., Any]:
-    """Return what calls a function with arguments made of tensors; the function itself where those are its own."""
+    """Return the call of a function with arguments made of tensors; the function itself where those are its own."""
     if not keywords and [*arguments] == [Slot(number) for number in range(len(arguments))]:
         return function
     makers = [maker(tree, backend) for tree in arguments]
@@ -101,7 +101,7 @@ def bind(
 
 
 def maker(tree: Tree, backend: Backend) -> Callable[[Sequence[Any]], Any]:
-    """Return what makes the value of a tree from tensors."""
+    """Return the function that makes the value of a tree from tensors."""
     if isinstance(tree, Slot):
         return itemgetter(tree.number)
     if isinstance(tree, Constant):
@@ -163,7 +163,7 @@ def with_sizes(standing: Standing, path: Path) -> types.ModuleType:
 
 
 def member(module: types.ModuleType, name: str, path: Path) -> Any:
-    """Return what a module calls by a name; raises `CodeError` that says what it has instead."""
+    """Look a name up in a module; raises `CodeError` that says what it has instead."""
     value = getattr(module, name, None)
     if callable(value):
         return value
@@ -194,7 +194,7 @@ def load_weights(function: Function, weights: Mapping[str, Any], backend: Backen
 def bind_candidate(
     standing: Standing, function: Any, backend: Backend, *, results: Sequence[TensorSpec] = ()
 ) -> Function:
-    """Return what a standing makes of a function or a class: the function of a case's tensors."""
+    """Bind a function or a class to a standing: return the function of a case's tensors."""
     if standing.build is not None:
         owner = build(standing, function, backend)
         return Function(bind(owner, standing.arguments, standing.keywords, backend), owner)

@@ -152,7 +152,7 @@ class KernelBench:
         return tuple(name for name, digest, tensor in pairs if self._backend.digest(tensor) != digest)
 
     def draw(self, case: Case, seed: int) -> Sequence[Any] | None:
-        """Return what `get_inputs()` makes, where that is more than the case says."""
+        """Call `get_inputs()` for its values, where that is more than the case says."""
         variant = self._of(case)
         if not variant.drawn_by_itself:
             return None
@@ -280,7 +280,7 @@ class KernelBench:
         return weight
 
     def _shapes_alone(self, sizes: scale.Sizes) -> scale.Weight:
-        """Return what a choice of sizes costs, and run the model on shapes; raises whatever that raises.
+        """Return the cost of a choice of sizes, and run the model on shapes; raises whatever that raises.
 
         Where a model reads values while it is built or called, shapes say nothing, and only inputs are looked at.
         """

@@ -29,7 +29,7 @@ class Posed:
         self._problem, self._backend = problem, backend
 
     def standing(self, case: Case, memory: memoryview) -> Standing:
-        """Return what a stand is told of a case, and write its weights; raises `InputError` where they do not fit."""
+        """Return a case as a stand is told of it, and write its weights; raises `InputError` where they do not fit."""
         weights = self._problem.weights(case)
         specs = {name: backends.problem_tools(self._backend.name).shape_of(value) for name, value in weights.items()}
         places, size = weight_places(specs)

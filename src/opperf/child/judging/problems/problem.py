@@ -57,7 +57,7 @@ class Problem(Protocol):
 
 
 def shapes_key(case: Case) -> str:
-    """Return what is the same for cases of the same shapes and attributes, whatever their values and float types."""
+    """Return the key of cases of the same shapes and attributes, whatever their values and float types."""
 
     def change(spec: TensorSpec) -> TensorSpec:
         return TensorSpec(spec.shape, "float32" if spec.is_float else spec.dtype)

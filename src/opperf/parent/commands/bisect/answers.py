@@ -254,7 +254,7 @@ class Judge:
         return self._candidates.names(subject)[(low + high) // 2] if high - low > self._candidates.stride else None
 
     def answer(self, subject: Subject, *, last: bool = False) -> Answer | None:
-        """Return what is said of a subject, None while it is open; with `last`, what there is to say."""
+        """Return the answer on a subject, None while it is open; with `last`, what there is to say."""
         if subject.answer is not None:
             return subject.answer
         if subject.pooled_test(*self._candidates.ends) is None:

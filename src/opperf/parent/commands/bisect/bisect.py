@@ -75,7 +75,7 @@ def bisect(
 
 
 def _builds(order: Bisecting, framework: str, note: Callable[[str], None]) -> Builds:
-    """Return what lies between good and bad; raises `InputError`."""
+    """Return the builds between good and bad; raises `InputError`."""
     good, bad = order.good, order.bad
     pythons = [end.startswith("python=") for end in (good, bad)]
     if any(pythons) and not all(pythons):

@@ -51,7 +51,7 @@ class Builds(Protocol):
         """Return a build as a side names its environment; builds it. Raises `OpperfError` where that fails."""
 
     def digest(self, name: str) -> str | None:
-        """Return what two builds share that are the same to the byte; None where that is not known."""
+        """Return the digest of builds that are the same to the byte; None where that is not known."""
 
 
 class Packages:

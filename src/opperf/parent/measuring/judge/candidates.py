@@ -92,7 +92,7 @@ def reference_trials(
 
 
 def _selection(operators: Sequence[str], request: Request, progress: Progress) -> Selection:
-    """Return what is selected, on the CPU; raises `InputError` for another device."""
+    """Return the selection, on the CPU; raises `InputError` for another device."""
     selection = requests.selection(operators, request, note=progress.note)
     for device in selection.devices:
         if parse_device(device) != "cpu":

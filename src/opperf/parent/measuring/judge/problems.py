@@ -80,7 +80,7 @@ def entry_of(text: str, problem: ProblemCode) -> str:
 
 
 def readable_files(problem: ProblemCode) -> list[Path]:
-    """Return what the reference of a problem is loaded from."""
+    """Return the files that the reference of a problem is loaded from."""
     path = Path(problem.path)
     return [path, path.absolute().parent] if problem.kind == "gpumode" else [path]
 

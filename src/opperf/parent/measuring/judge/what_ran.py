@@ -21,7 +21,7 @@ NOTHING = "not recorded: no call of its framework was seen"
 
 
 def what_ran(stands: Stands, trial: Trial, seed: int) -> Explanation:
-    """Return what one call of a trial runs, or notes of why that is not recorded."""
+    """Return the explanation of one call of a trial, or notes of why there is none."""
     try:
         seat = stands.take(trial.side)
         try:

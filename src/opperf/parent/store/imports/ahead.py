@@ -43,7 +43,7 @@ class Ahead(AbstractContextManager["Ahead"]):
             self._pool.shutdown(cancel_futures=True)
 
     def build(self, number: int, there: Mapping[str, T] | None) -> Build | T:
-        """Return what a file holds, or what is there by its digest; raises `InputError`.
+        """Read a file, or find its content by its digest; raises `InputError`.
 
         None says that it is not known yet what is there.
         """
