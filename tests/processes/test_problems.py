@@ -10,34 +10,13 @@ from typing import Any
 
 import pytest
 from tests.each import each
+from tests.processes.problem_rows import ROWS
 
 from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 
 SCRIPT = Path(__file__).with_name("problems_torch.py")
-ROWS = """
-import torch
-import torch.nn as nn
-
-class Model(nn.Module):
-    def __init__(self, features, steps=2):
-        super().__init__()
-        self.rows = nn.Linear(features, 3)
-        self.norm = nn.BatchNorm1d(3)
-        self.start = torch.randn(batch, 1)
-
-    def forward(self, x, factor):
-        return self.norm(self.rows(x)) * factor + self.start
-
-batch, features = 64 * 128, 5
-
-def get_inputs():
-    return [torch.randn(batch, features), 0.5]
-
-def get_init_inputs():
-    return [features]
-"""
 NEW = "\nclass ModelNew(Model):\n    pass\n"
 TRIANGLE = """
 import torch
