@@ -8,6 +8,9 @@ export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
 # Tests start hundreds of Pythons, and each would compile opperf and its libraries anew, for 0.9 s.
 unexport PYTHONDONTWRITEBYTECODE
 
+# What mypy knows of a file holds in each checkout: it compares what is in the files, and not when they were written.
+export MYPY_CACHE_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/opperf-mypy
+
 # A file of tests stays in one process, with what it has started; the longest come first (tests/conftest.py).
 # `exec`, so that it is what `make` passes SIGTERM to, and no shell between. Its slowest tests are told, so that a new one
 # is seen.
