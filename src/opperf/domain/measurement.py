@@ -199,6 +199,24 @@ class CountedTimes:
             )
         return cls(every, 0, calls, "wall", of_all - count, waits=long)
 
+    def disturbance(self, *, threads: bool) -> Warning:
+        """The warning for too few clean samples; `threads`: what interrupts the calls is their own threads."""
+        share = f"{self.disturbed} of the {len(self.pooled)} samples"
+        if threads:
+            return Warning(
+                "own_threads",
+                f"the calls compute in threads of their own, which interrupted {share}; all are used, by wall time",
+                "give each a CPU with `--threads`, as in `--threads 2`",
+            )
+        stand_in = "CPU time replaces wall time" if self.clock == "cpu" else "all samples are used"
+        if self.waits:
+            stand_in += ", by wall time: the calls wait for something"
+        return Warning(
+            "few_clean_samples",
+            f"the machine disturbed {share}; {stand_in}",
+            "run on an idle machine, or give more `--runs` or `--trial-budget`",
+        )
+
     @classmethod
     def of_cpu(cls, samples_of_processes: Sequence[Samples]) -> CountedTimes:
         """Choose CPU times: the clean ones, or all where none is."""

@@ -187,32 +187,13 @@ def _count(name: str, count: int, seconds: float, source: str) -> dict[str, Valu
 def _warnings(measurements: Sequence[Measurement], time: CountedTimes, *, one_cpu: bool) -> tuple[Warning, ...]:
     by_slug = {warning.slug: warning for process in measurements for warning in process.warnings}
     if time.disturbed:
-        doubt = _disturbance(time, threads=one_cpu and all(process.time.has_threads for process in measurements))
+        doubt = time.disturbance(threads=one_cpu and all(process.time.has_threads for process in measurements))
         by_slug[doubt.slug] = doubt
     if len(time.pooled) < ENOUGH_FOR_P99:
         by_slug["p99_of_few"] = Warning(
             "p99_of_few", f"p99 is taken from fewer than {ENOUGH_FOR_P99} samples", f"`--runs {ENOUGH_FOR_P99}`"
         )
     return tuple(by_slug.values())
-
-
-def _disturbance(time: CountedTimes, *, threads: bool) -> Warning:
-    """Return the warning for too few clean samples; `threads`: what interrupts the calls is their own threads."""
-    share = f"{time.disturbed} of the {len(time.pooled)} samples"
-    if threads:
-        return Warning(
-            "own_threads",
-            f"the calls compute in threads of their own, which interrupted {share}; all are used, by wall time",
-            "give each a CPU with `--threads`, as in `--threads 2`",
-        )
-    stand_in = "CPU time replaces wall time" if time.clock == "cpu" else "all samples are used"
-    if time.waits:
-        stand_in += ", by wall time: the calls wait for something"
-    return Warning(
-        "few_clean_samples",
-        f"the machine disturbed {share}; {stand_in}",
-        "run on an idle machine, or give more `--runs` or `--trial-budget`",
-    )
 
 
 def _samples(measurements: Sequence[Measurement]) -> dict[str, list[object]]:
