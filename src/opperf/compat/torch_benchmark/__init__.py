@@ -2,8 +2,8 @@
 
     from opperf.compat.torch_benchmark import Compare, Fuzzer, Timer
 
-`Timer`, `Measurement`, `Compare` and `CallgrindStats` are PyTorch's with opperf's clock, samples and doubts; all other
-names are PyTorch's own. It needs PyTorch and nothing else.
+`Timer`, `Measurement` and `Compare` are PyTorch's with opperf's clock, samples and doubts; the other names are
+PyTorch's own. It needs PyTorch and nothing else.
 """
 
 from torch.utils.benchmark import (
@@ -27,6 +27,7 @@ from torch.utils.benchmark import (
     unit_to_english,
 )
 
+from opperf.compat.torch_benchmark.counting import InstructionStats
 from opperf.compat.torch_benchmark.measurement import Compare, Measurement
 from opperf.compat.torch_benchmark.timing import Timer
 
@@ -41,6 +42,7 @@ __all__ = [
     "FuzzedSparseTensor",
     "FuzzedTensor",
     "Fuzzer",
+    "InstructionStats",
     "Language",
     "Measurement",
     "ParameterAlias",

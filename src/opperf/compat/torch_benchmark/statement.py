@@ -7,9 +7,10 @@ function, and they last from one block to the next.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import repeat
-from typing import Any
+from types import GeneratorType
+from typing import Any, TypeAlias
 
 import torch
 
@@ -27,6 +28,9 @@ def loop():
         _it = yield
 """
 
+#: Takes an iterator with an item for each call.
+Loop: TypeAlias = "GeneratorType[None, Iterator[None], None]"
+
 
 class Statement:
     """A statement and its setup, which makes its calls in a `Block`; `space` is where it looks for global names.
@@ -41,11 +45,11 @@ class Statement:
     """
 
     def __init__(self, stmt: str, setup: str, space: dict[str, Any], wait: Callable[[], None] = nothing) -> None:
-        self._make, self._make_empty = _compile(stmt, setup, space), _compile("pass", "pass", {})
+        self._make = _compile(stmt, setup, space)
         self._names = {node.id for node in ast.walk(ast.parse(stmt)) if isinstance(node, ast.Name)}
         self._space = space
         self._wait = wait
-        self._empty = _begin(self._make_empty)
+        self._empty = _begin(_compile("pass", "pass", {}))
 
     def set_up(self) -> None:
         """Run the setup; later calls find what it has made."""
@@ -93,17 +97,17 @@ def _contents(value: Any) -> Any:
     return value
 
 
-def _begin(make: Callable[[], Generator[None, Iterator[None], None]]) -> Generator[None, Iterator[None], None]:
+def _begin(make: Callable[[], Loop]) -> Loop:
     loop = make()
     next(loop)
     return loop
 
 
-def _compile(stmt: str, setup: str, space: dict[str, Any]) -> Callable[[], Generator[None, Iterator[None], None]]:
+def _compile(stmt: str, setup: str, space: dict[str, Any]) -> Callable[[], Loop]:
     source = _SOURCE.format(stmt=_indented(stmt, 12), setup=_indented(setup, 4))
     made: dict[str, Any] = {}
     exec(compile(source, "<statement of a Timer>", "exec"), space, made)  # the user's own code, in the user's process
-    loop: Callable[[], Generator[None, Iterator[None], None]] = made["loop"]
+    loop: Callable[[], Loop] = made["loop"]
     return loop
 
 

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch.utils import benchmark
@@ -26,6 +26,7 @@ from opperf.child.measure.disturbance import ProcessCounters
 from opperf.child.measure.doubts import doubts, thread_doubts
 from opperf.child.measure.engine import LEAST, LEAST_OF_SLOW, Count, Stopping
 from opperf.child.worker.process import usable_cpus
+from opperf.compat.torch_benchmark.counting import InstructionStats, counted, repeatable
 from opperf.compat.torch_benchmark.measurement import Measurement, this_process
 from opperf.compat.torch_benchmark.statement import Statement
 from opperf.domain.backend import Backend
@@ -92,12 +93,14 @@ class Timer(benchmark.Timer):  # type: ignore[misc]  # PyTorch has no types here
         """
         if number < 1:
             raise InputError(f"`number` is {number}, expected 1 or more")
-        return super().timeit(number) if self._has_other_loop() else self._measure(None, number=number)
+        if self._has_other_loop():
+            return cast("Measurement", super().timeit(number))
+        return self._measure(None, number=number)
 
     def blocked_autorange(self, callback: Callback | None = None, min_run_time: float = 0.2) -> Measurement:
         """Run blocks for `min_run_time` seconds at least; `callback` is told calls and seconds of each."""
         if self._has_other_loop():
-            return super().blocked_autorange(callback, min_run_time)
+            return cast("Measurement", super().blocked_autorange(callback, min_run_time))
         return self._measure(AtLeast(min_run_time), callback)
 
     def adaptive_autorange(
@@ -110,10 +113,31 @@ class Timer(benchmark.Timer):  # type: ignore[misc]  # PyTorch has no types here
     ) -> Measurement:
         """Run blocks until the interquartile range of undisturbed ones is below `threshold` of their median."""
         if self._has_other_loop():
-            return super().adaptive_autorange(
-                threshold, min_run_time=min_run_time, max_run_time=max_run_time, callback=callback
-            )
+            seconds = {"min_run_time": min_run_time, "max_run_time": max_run_time}
+            return cast("Measurement", super().adaptive_autorange(threshold, callback=callback, **seconds))
         return self._measure(Agreeing(threshold, min_run_time, max_run_time), callback)
+
+    def collect_callgrind(
+        self,
+        number: int = 100,
+        *,
+        repeats: int | None = None,
+        collect_baseline: bool = True,
+        retain_out_file: bool = False,
+    ) -> InstructionStats | tuple[InstructionStats, ...]:
+        """Count instructions under Valgrind: PyTorch's counts by function, and opperf's number for a call.
+
+        A tuple of `repeats`, where that is given. Raises what PyTorch's method raises.
+        """
+        if repeats is not None and repeats < 1:
+            raise InputError(f"`repeats` is {repeats}, expected 1 or more")
+        # The first file has the calls of functions since the process began, though only the statement's instructions.
+        with repeatable():
+            _, *collected = super().collect_callgrind(
+                number, repeats=1 + (repeats or 1), collect_baseline=collect_baseline, retain_out_file=True
+            )
+        every = tuple(counted(stats, retains_file=retain_out_file) for stats in collected)
+        return every[0] if repeats is None else every
 
     def _has_other_loop(self) -> bool:
         """Tell, with a warning, whether the loop is none of Python's: opperf does not stand in for it."""
