@@ -105,9 +105,9 @@ def _begin(make: Callable[[], Loop]) -> Loop:
 
 def _compile(stmt: str, setup: str, space: dict[str, Any]) -> Callable[[], Loop]:
     source = _SOURCE.format(stmt=_indented(stmt, 12), setup=_indented(setup, 4))
-    made: dict[str, Any] = {}
-    exec(compile(source, "<statement of a Timer>", "exec"), space, made)  # the user's own code, in the user's process
-    loop: Callable[[], Loop] = made["loop"]
+    local: dict[str, Any] = {}
+    exec(compile(source, "<statement of a Timer>", "exec"), space, local)  # the user's own code, in the user's process
+    loop: Callable[[], Loop] = local["loop"]
     return loop
 
 

@@ -269,7 +269,7 @@ def _backend(threads: int) -> Backend:
 
 
 def _wait() -> Callable[[], None]:
-    """Return what waits for the accelerator, if there is one: its work belongs to the block that started it."""
+    """Choose the wait for an accelerator, if there is one: its work belongs to the block that started it."""
     accelerator = getattr(torch, "accelerator", None) or torch.cuda
     return accelerator.synchronize if accelerator.is_available() else nothing
 
