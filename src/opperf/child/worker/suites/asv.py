@@ -10,6 +10,7 @@ of any operator are: those on its instance and class, and those of its module th
 
 from __future__ import annotations
 
+import copy
 import importlib
 import inspect
 import io
@@ -22,7 +23,7 @@ from contextlib import contextmanager, redirect_stdout
 from functools import cached_property, partial
 from itertools import product
 from pathlib import Path
-from types import ModuleType
+from types import MethodType, ModuleType
 from typing import Any
 
 from opperf.child.backends.binding import Call
@@ -88,12 +89,11 @@ class AsvSuite:
         if place is None:
             raise Unsupported(f"`{case.operator}` has no such parameters {self._place}", slug="no_such_operator")
         path = f"{self._code}:{case.operator}"
-        name = f"{case.operator}-{place}" if benchmark.params else case.operator
-        bind = partial(self._bind, name)
+        bind = partial(self._bind, benchmark, place)
         return Call(path, (), function=benchmark.func, unsupported=FORWARD_ONLY, bind=bind)
 
     def _benchmark(self, name: str) -> Any:
-        """Return a benchmark by asv's name, anew each time; raises `Unsupported` where there is none."""
+        """Return a benchmark by asv's name; raises `Unsupported` where there is none."""
         finders = list(sys.meta_path)
         try:
             with self._blaming():
@@ -105,10 +105,12 @@ class AsvSuite:
         finally:
             sys.meta_path[:] = finders  # each call adds another one
 
-    def _bind(self, name: str) -> Bound:
-        """Return a benchmark that is set up, an object of its own each time."""
+    def _bind(self, found: Any, place: int) -> Bound:
+        """Return a benchmark that is set up with the parameters of a place, an object of its own each time."""
         os.chdir(self._scratch)
-        benchmark = self._benchmark(name)
+        benchmark = _made_anew(found)
+        if benchmark.params:
+            benchmark.set_param_idx(place)
         benchmark.set_cache(self._cache(benchmark))
         _set_up(benchmark)
         renewed = benchmark.number == 1 and bool(benchmark._setups)
@@ -179,6 +181,26 @@ def _combinations(benchmark: Any) -> Iterator[dict[str, Argument]]:
     choices = (words if len(set(map(repr, words))) == len(words) else texts for words, texts in spelt)
     for values in product(*choices):
         yield dict(zip(_parameters(benchmark), values))
+
+
+def _made_anew(benchmark: Any) -> Any:
+    """Return a benchmark on another object of its class.
+
+    asv's library makes one by reading the source again, which takes longer than many a call.
+    """
+    old = getattr(benchmark.func, "__self__", None)
+    result = copy.copy(benchmark)
+    if old is None or isinstance(old, type):
+        return result
+    new = type(old)()
+
+    def on_new(function: Any) -> Any:
+        is_method = isinstance(function, MethodType) and function.__self__ is old
+        return MethodType(function.__func__, new) if is_method else function
+
+    result.func, result._setup_cache = on_new(benchmark.func), on_new(benchmark._setup_cache)
+    result._setups, result._teardowns = (list(map(on_new, each)) for each in (benchmark._setups, benchmark._teardowns))
+    return result
 
 
 def _set_up(benchmark: Any) -> None:
