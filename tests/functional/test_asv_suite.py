@@ -82,10 +82,28 @@ class Cached:
         np.save("left.npy", cache)
 
     def track_size(self, cache):
-        return 10
+        return len(cache) / 4
+    track_size.unit = "dozen"
 
     def peakmem_sum(self, cache):
-        cache.sum()
+        np.ones(8_000_000).sum()
+
+class Told:
+    params = ["leaves", "fails", "text", "not this"]
+
+    def setup(self, what):
+        if what == "not this":
+            raise NotImplementedError("no such thing")
+
+    def track_it(self, what):
+        if what == "leaves":
+            os._exit(4)
+        if what == "fails":
+            raise KeyError("gone")
+        return "no number"
+
+def timeraw_nothing():
+    return "pass"
 
 class Bad:
     params = ["in setup", "not here", "leaves setup", "leaves", "prints", "moves", "not this", "fails"]
@@ -169,6 +187,43 @@ def test_what_asv_measures_is_measured(records: Records) -> None:
     assert records["Sort.time_copy", 300, "stable"]["side"]["implementation"] == "asv:files"
 
 
+def test_what_a_benchmark_tells_stands_in_place_of_its_time(records: Records) -> None:
+    told = {key[0]: record["metrics"] for key, record in records.items() if "_" in str(key[0]) and record["metrics"]}
+    assert told["Cached.track_size"] == {"tracked": {"unit": "dozen", "value": 2.5, "source": None}}
+    ((peak_name, peak),) = told["Cached.peakmem_sum"].items()
+    assert peak_name == "process_peak"
+    assert 64e6 < peak["value"] < 64e6 + 120e6  # the array, and a Python with NumPy
+    assert list(told["timeraw_nothing"]) == ["time_raw"]
+    assert "time" in told["Cached.time_sum"]
+
+
+def test_what_a_benchmark_tells_is_compared_by_pairs(opperf: Opperf, here: Path, forked_children: None) -> None:
+    (here / "suite").mkdir()
+    lines = [
+        "import os",
+        "def track_same(): return 0",
+        "def track_twice(): return 3 * int(os.environ['TIMES'])",
+        "track_twice.unit = 'files'",
+        "def track_from_nothing(): return int(os.environ['TIMES']) - 1",
+    ]
+    (here / "suite" / "bench.py").write_text("\n".join(lines))
+    sides = ("--base", "numpy;env.TIMES=1", "--new", "numpy;env.TIMES=2", "--pairs", "3")
+    done = opperf("compare", "asv:suite", *sides, "--format", "json")
+    by_name = {one["case"]["operator"].removeprefix("bench."): one for one in json.loads(done.out)["comparisons"]}
+    assert {name: one["verdict"] for name, one in by_name.items()} == {
+        "track_same": "same",
+        "track_twice": "slower",
+        "track_from_nothing": "inconclusive",
+    }
+    twice = by_name["track_twice"]
+    assert (twice["metric"], twice["ratio"], twice["base_value"], twice["new_value"]) == ("tracked", 2.0, 3.0, 6.0)
+    assert "no ratio of numbers that are not above zero" in by_name["track_from_nothing"]["reason"]
+    table = opperf("gate", "asv:suite", "--select", "twice", *sides)
+    assert table.code == 1
+    assert "3 files" in table.out
+    assert "2.000 times the base's tracked" in table.out
+
+
 @pytest.mark.parametrize(
     ("case", "note"),
     [
@@ -188,8 +243,10 @@ def test_each_call_has_the_inputs_of_the_first(case: tuple[object, ...], note: s
     [
         (("Sort.time_in_place", 300, "stable"), "skipped", "asv: skipped: these parameters are in its"),
         (("Alias.time_sort",), "skipped", "calls change `self.x`, which is not made anew for the next"),
-        (("Cached.track_size",), "skipped", "a `track_` benchmark tells a number of its own"),
-        (("Cached.peakmem_sum",), "skipped", "a `peakmem_` benchmark tells the memory of its whole process"),
+        (("Told.track_it", "leaves"), "failed", "it ended with 4"),
+        (("Told.track_it", "fails"), "failed", "KeyError: 'gone'"),
+        (("Told.track_it", "text"), "failed", "it returned 'no number', expected a number"),
+        (("Told.track_it", "not this"), "skipped", "asv: skipped: NotImplementedError('no such thing')"),
         (("Bad.time_it", "in setup"), "failed", "no luck"),
         (("Bad.time_it", "not here"), "skipped", "asv: skipped: NotImplementedError('no such thing')"),
         (("Bad.time_it", "leaves setup"), "failed", "it called `sys.exit(3)`"),

@@ -115,6 +115,28 @@ def read_problem(text: str) -> ProblemCode | str | Code:
 SUITE_EXAMPLES = {"asv": "asv:benchmarks/"}
 
 
+#: What benchmarks of asv tell, by how the last part of their name begins, as asv itself has it; of others the time is
+#: measured.
+_TOLD = {
+    "tracked": r"Track[A-Z_].+|track_.+",
+    "process_peak": r"PeakMem[A-Z_].+|peakmem_.+",
+    "object_size": r"Mem[A-Z_].+|mem_.+",
+    "time_raw": r"Timeraw[A-Z_].+|timeraw_.+",
+}
+
+
+def told_metric(implementation: object, operator: str) -> str | None:
+    """Return the metric that a benchmark tells by itself, None where its time is measured; a record's label will do.
+
+    >>> told_metric("asv:benchmarks", "bench.Fit.track_error"), told_metric("asv:benchmarks", "bench.time_fit")
+    ('tracked', None)
+    """
+    if not str(implementation).startswith("asv:"):
+        return None
+    last = operator.rpartition(".")[2]
+    return next((metric for metric, pattern in _TOLD.items() if re.match(pattern, last)), None)
+
+
 @dataclass(frozen=True)
 class SuiteCode:
     """Benchmark files of another tool, which are code: `kind` is the tool, `path` its folder.

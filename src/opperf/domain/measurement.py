@@ -227,13 +227,17 @@ class CountedTimes:
 
 @dataclass(frozen=True)
 class Quantity(Fields):
-    """A metric that is one number. `source` says where it comes from, `resolution` which share of it is not told."""
+    """A metric that is one number. `source` says where it comes from, `resolution` which share of it is not told.
+
+    `unit` is that of a number which has another than its metric.
+    """
 
     value: float
     source: Optional[str] = None
     resolution: float = 0.0
+    unit: Optional[str] = None
 
-    sparse = ("resolution",)
+    sparse = ("resolution", "unit")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Literal
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
-from opperf.domain.units import BYTE, BYTE_RATE, FLOP, FLOP_RATE, INSTRUCTION, JOULE, SECOND, SHARE, Unit
+from opperf.domain.units import BYTE, BYTE_RATE, FLOP, FLOP_RATE, INSTRUCTION, JOULE, NUMBER, SECOND, SHARE, Unit
 
 #: The parts of a metric that is one number, and of one that is sampled, which machine-readable tables have columns of.
 VALUE = ("value",)
@@ -29,7 +29,8 @@ class Metric:
     they do not, and `rank` orders what a narrow terminal goes without, lowest first. `sync` says when each sample waits
     where that is the same in every measurement. Of several processes a quantity is the `median` or the largest (`max`).
     Two sides are compared by an interval over pairs of processes where it is `sampled`, by the range of a few pairs
-    where it is `exact`, and not at all where it is computed from others, or its own direction is no better.
+    where it is `exact`, and not at all where it is computed from others, or its own direction is no better. What is
+    `told` by benchmarks of another tool, in place of a time, has one value in each process.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Metric:
     sync: Literal["call"] | None = None
     of_processes: Literal["median", "max"] = "median"
     compared: Literal["sampled", "exact"] | None = None
+    told: bool = False
 
     @property
     def words(self) -> str:
@@ -199,6 +201,47 @@ METRICS = {
             BYTE,
             "neither",
             "bytes that one call must move at least, by the operator's formula or the tensors it meets",
+        ),
+        Metric(
+            "tracked",
+            NUMBER,
+            "lower",
+            "what a `track_` benchmark of asv returns, in its own unit",
+            title="tracked",
+            rank=10,
+            parts=("value", "unit"),
+            compared="sampled",
+            told=True,
+        ),
+        Metric(
+            "process_peak",
+            BYTE,
+            "lower",
+            "most memory that a process held which ran a `peakmem_` benchmark of asv, with all that it imported",
+            title="process peak",
+            rank=10,
+            compared="sampled",
+            told=True,
+        ),
+        Metric(
+            "object_size",
+            BYTE,
+            "lower",
+            "size of the object that a `mem_` benchmark of asv returns",
+            title="object size",
+            rank=10,
+            compared="sampled",
+            told=True,
+        ),
+        Metric(
+            "time_raw",
+            SECOND,
+            "lower",
+            "time of what a `timeraw_` benchmark of asv has a new Python execute, the median of a few",
+            title="raw time",
+            rank=10,
+            compared="sampled",
+            told=True,
         ),
         Metric("flop_rate", FLOP_RATE, "higher", "flops over the median time", title="FLOP rate", rank=9),
         Metric("byte_rate", BYTE_RATE, "higher", "bytes over the median time", title="byte rate", rank=7),

@@ -88,7 +88,17 @@ def _metrics_to_json(metrics: Mapping[str, Value]) -> dict[str, object]:
 def _metrics_from_json(data: object, where: str) -> dict[str, Value]:
     """Return the values of the metrics that this opperf knows."""
     metrics = read_as(Mapping[str, Unread], data, where)
-    return {name: read_as(Value, value, inside(where, name)) for name, value in metrics.items() if name in METRICS}
+    return {
+        name: read_as(Value, _without_usual_unit(value, METRICS[name].unit.symbol), inside(where, name))
+        for name, value in metrics.items()
+        if name in METRICS
+    }
+
+
+def _without_usual_unit(value: object, usual: str) -> object:
+    if isinstance(value, dict) and value.get("unit") == usual:
+        return {name: part for name, part in value.items() if name != "unit"}
+    return value
 
 
 def _samples_from_json(data: object, where: str) -> dict[str, list[object]]:

@@ -296,6 +296,8 @@ def _digits(value: float, exponent: int, digits: int = 3) -> str:
 
 
 INSTRUCTION = Unit("instructions", format_count)
+#: Of what has a unit of its own.
+NUMBER = Unit("1", format_count)
 
 
 def parse_jobs(text: str, *, name: str) -> int:

@@ -54,7 +54,8 @@ class Call:
     is the framework's own. `note` is kept on the record, and so are `unsupported` directions with their reasons. `also`
     lists further paths of the framework that take the same arguments in the same places: whoever names one gets it,
     with this operator's inputs. `mutates` are neutral names of arguments that its author says it changes. `bind` is of
-    a function that has its arguments from elsewhere than a case.
+    a function that has its arguments from elsewhere than a case. What it returns may be a `metric` itself, in place of
+    the time that it takes.
     """
 
     path: str
@@ -69,6 +70,7 @@ class Call:
     also: tuple[str, ...] = ()
     mutates: tuple[str, ...] = ()
     bind: Callable[[], Bound] | None = None
+    metric: str | None = None
 
     @property
     def own_names(self) -> dict[str, str]:

@@ -41,7 +41,7 @@ from opperf.domain.clock import InstructionClock
 from opperf.domain.codec import Fields
 from opperf.domain.dataclass import dataclass
 from opperf.domain.explanation import Explanation, typical
-from opperf.domain.measurement import Measurement
+from opperf.domain.measurement import Measurement, Quantity, Sample, Samples
 from opperf.domain.message import replies, requests
 from opperf.domain.message.requests import R, Request
 from opperf.domain.plan import NATIVE, PROFILER, TIMED, UNCHECKED, Trial
@@ -56,7 +56,10 @@ EXPLAINED_CALLS = 7
 
 @dataclass
 class PreparedTrial:
-    """A trial whose tensors are made and whose call has run."""
+    """A trial whose tensors are made and whose call has run.
+
+    What it has `told` by itself, by the name of the metric, is not timed.
+    """
 
     sound: Ready
     facts: Mapping[str, object]
@@ -64,6 +67,7 @@ class PreparedTrial:
     ballast: list[object] = field(default_factory=list)
     block: Block | None = None
     exam: Exam | None = None
+    told: Mapping[str, Quantity] = field(default_factory=dict)
 
     @property
     def work(self) -> Work:
@@ -145,7 +149,7 @@ class Jobs:
         if request.results:
             results = promises.results(self.backend, trial, self.names.call(trial), ready.sound.result)
         ready = replace(ready, sound=replace(ready.sound, result=None))
-        if request.offset and min(ready.sound.took, default=0) < LONG_NS:
+        if not ready.told and request.offset and min(ready.sound.took, default=0) < LONG_NS:
             # And so do the results of the calls that are timed. Of long calls another one is worth more than that.
             ballast.append(call_once(self.backend, ready.sound.work))
         prepared = replace(ready, ballast=ballast, facts={**ready.facts, **facts})
@@ -210,7 +214,8 @@ class Jobs:
             facts |= self._counter.facts(trial, call, sound)
         if trial.direction == "backward":
             facts["backward_fixed_seconds"] = self._backward_cost()
-        return PreparedTrial(sound, facts, input_seconds, exam=exam)
+        told: dict[str, Any] = {} if call.metric is None else {call.metric: sound.result}
+        return PreparedTrial(sound, facts, input_seconds, exam=exam, told=told)
 
     def _look_up(self, call: Call) -> None:
         """Raise `Unsupported` for an operator that the framework does not have, before its inputs are made."""
@@ -301,6 +306,9 @@ class Jobs:
     def _measure(self, request: requests.Measure) -> Measurement:
         prepared, settings = self._prepared[request.handle], request.settings
         sound, exam = prepared.sound, prepared.exam
+        if prepared.told:  # beside it, what the process that told it took
+            took = Samples((Sample(1, sound.took[0], 0),))
+            return Measurement({"time": took, **prepared.told}, {**prepared.facts, "sync": "call"})
         if exam is not None:
             exam.begin(None if settings.clock == PROFILER else self._block(prepared))
         if settings.clock == PROFILER:
@@ -347,6 +355,8 @@ class Jobs:
         if self._instructions is None:
             own = self.backend.instruction_clock()
             self._instructions = own or Callgrind(Path(request.folder), Path(request.files))
+        if self._prepared[request.handle].told:
+            raise Unsupported("it tells a number by itself, so no instructions are counted", slug="told")
         sound = self._prepared[request.handle].sound
         counted = count(sound.work, self.backend, self._instructions)
         sound.check()

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from opperf.domain.code import told_metric
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.plan import Settings, Trial, check_most
@@ -141,7 +142,14 @@ class Noise:
         """Return the trials of a selection, forward where it names no direction; raises `InputError`."""
         directions, self._plugins = selection.directions or ("forward",), selection.plugins
         with Session(replace(selection, directions=directions), self._settings, self._progress) as session:
-            return session.plan().trials
+            trials = session.plan().trials
+        timed = [one for one in trials if told_metric(one.side.implementation, one.case.operator) is None]
+        if not timed:
+            raise InputError("nothing selected is timed, and a floor is how far times of identical code lie apart")
+        if len(timed) < len(trials):
+            left_out = plural(len(trials) - len(timed), "benchmark")
+            self._progress.note(f"note: {left_out} left out that tell a number by themselves: a floor is of times")
+        return timed
 
     def run(self, trials: Sequence[Trial]) -> None:
         """Compare each trial with itself, once for each kind in each repetition; the budget is shared out evenly.

@@ -39,7 +39,7 @@ class PairValue(Fields):
     With fewer than five rounds a pair has no values: all are None, and `reason` says why.
     `clock` is `cpu` where CPU time stands in for wall time, and `kernels` where it is the time that a device was busy.
     Of another `metric` than the time, `base` and `new` hold its values alone, in its unit, by its name; `resolution` is
-    the share of them that the readings do not tell.
+    the share of them that the readings do not tell, `unit` that of values which have another than their metric.
     `warnings` are those of either side, and `checked` says what the results of each were checked against. `placement`
     is `planned` where both sides had their tensors at the same places in each round, `drawn` where each had its own.
     """
@@ -55,6 +55,7 @@ class PairValue(Fields):
     placement: str | None = None
     metric: str = "time"
     resolution: float = 0.0
+    unit: str | None = None
 
     @property
     def levels(self) -> tuple[float, float] | None:

@@ -219,10 +219,12 @@ def outcome(contest: Contest) -> Comparison:
 
 
 def _facts(pairs: Sequence[PairValue]) -> JsonDict:
-    """Return the facts of both sides in the last pair: the reference of their results, and the places of tensors."""
+    """Return the facts of both sides in the last pair: the reference of their results, places of tensors, the unit."""
     checks = [pair.checked for pair in pairs if pair.checked]
     places = {pair.placement: None for pair in pairs if pair.placement is not None}
+    units = [pair.unit for pair in pairs if pair.unit is not None]
     return {
+        **({"unit": units[-1]} if units else {}),
         **({"checked": dict(checks[-1])} if checks else {}),
         **({"placement": " and ".join(places)} if places else {}),
     }

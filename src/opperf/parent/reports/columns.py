@@ -53,7 +53,11 @@ def of_part(metric: Metric, part: str, title: str | None = None, *, rank: int | 
 def of_metric(metric: Metric) -> tuple[Column, ...]:
     """Declare the columns of a metric as its declaration has them, the first for people too."""
     first, *others = metric.parts
-    return of_part(metric, first, metric.title, rank=metric.rank), *(of_part(metric, part) for part in others)
+    titles = {"unit": "unit"}  # a number says nothing to people without it
+    return (
+        of_part(metric, first, metric.title, rank=metric.rank),
+        *(of_part(metric, part, titles.get(part), rank=metric.rank) for part in others),
+    )
 
 
 def of_side(

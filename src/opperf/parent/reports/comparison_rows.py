@@ -101,7 +101,10 @@ def _value_text(place: int) -> Callable[[Comparison], str]:
     """Return the function that formats values of another metric than the time."""
 
     def text(comparison: Comparison) -> str:
-        return "" if comparison.metric == "time" else METRICS[comparison.metric].unit.show(comparison.levels[place])
+        if comparison.metric == "time":
+            return ""
+        value = METRICS[comparison.metric].unit.show(comparison.levels[place])
+        return f"{value} {comparison.facts.get('unit', '')}".strip()
 
     return text
 

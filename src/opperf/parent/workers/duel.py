@@ -15,6 +15,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from opperf.domain.code import told_metric
 from opperf.domain.errors import OperatorFailure
 from opperf.domain.kernels import KERNELS
 from opperf.domain.measurement import Measurement, Quantity, Samples
@@ -142,7 +143,10 @@ class Duel(Pair):
     def compare(self, base: Trial, new: Trial, patience: Patience | None = None) -> PairValue:
         """Measure one case on both sides by turns; raises `OperatorFailure` and `WorkerFailure`."""
         alone = all(trial.side.is_one_cpu for trial in (base, new))
-        metric = compared_metric(self._settings.metric)
+        told = told_metric(base.side.implementation, base.case.operator)
+        metric = compared_metric(
+            told if told is not None and self._settings.metric == "time" else self._settings.metric
+        )
         if metric.name == "time":
             rounds = self._rounds(base, new, patience or Patience(), cpu_may_stand_in=alone)
             value = replace(pair_value(rounds, cpu_may_stand_in=alone), placement=self._placement)
@@ -161,7 +165,7 @@ class Duel(Pair):
         for place, preparation in self._preparations(trials, (0, 0), first=True).items():
             self._note_check(place, preparation.facts)
             handles[place] = preparation.handle
-        rounds = 1 if metric.compared == "exact" else METRIC_ROUNDS
+        rounds = 1 if metric.compared == "exact" or metric.told else METRIC_ROUNDS
         for _ in range(rounds):
             for place in self._order():
                 levels[place].append(self._level(place, handles[place], few, metric))
@@ -172,9 +176,11 @@ class Duel(Pair):
         # Nothing is as much as nothing, but nothing has a ratio to it.
         positive = all(min(both) > 0 for both in values)
         ratio = median([math.log(new / base) for base, new in values]) if positive else 0.0 if base == new else None
-        reason = f"only one side takes {metric.words}" if ratio is None else None
+        no_ratio = "there is no ratio of numbers that are not above zero"
+        reason = None if ratio is not None else no_ratio if metric.told else f"only one side takes {metric.words}"
         sides = ({metric.name: base}, {metric.name: new})
-        return PairValue(ratio, *sides, len(values), reason, metric=metric.name, resolution=resolution)
+        unit = levels[1][0].unit
+        return PairValue(ratio, *sides, len(values), reason, metric=metric.name, resolution=resolution, unit=unit)
 
     def _level(self, place: int, handle: int, settings: Settings, metric: Metric) -> Quantity:
         """Return the value of a metric on a side; raises `OperatorFailure` where it has no such."""

@@ -28,23 +28,15 @@ from typing import Any
 
 from opperf.child.backends.binding import Call
 from opperf.child.worker.code import CodeError
+from opperf.child.worker.suites.asv_alone import SKIPPED, Alone
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Bound
 from opperf.domain.case import Argument, Case
-from opperf.domain.code import SuiteCode
+from opperf.domain.code import SuiteCode, told_metric
 from opperf.domain.parameter import argument
 
-#: Why benchmarks are not measured that asv finds, by the class that it reads them into.
-OTHER_KINDS = {
-    "TimerawBenchmark": "a `timeraw_` benchmark times a Python that is started for each sample, which opperf does not",
-    "MemBenchmark": "a `mem_` benchmark tells the size of an object, not what a call takes",
-    "PeakMemBenchmark": "a `peakmem_` benchmark tells the memory of its whole process, not of a call",
-    "TrackBenchmark": "a `track_` benchmark tells a number of its own, not what a call takes",
-}
 #: What is measured of a benchmark.
 FORWARD_ONLY = dict.fromkeys(("backward", "forward_backward"), "a benchmark of a suite has no gradient")
-#: How asv says that a benchmark is left out, on a line of its own.
-SKIPPED = "asv: skipped: "
 
 
 class AsvSuite:
@@ -58,6 +50,7 @@ class AsvSuite:
         self._place = "here" if environment == "current" else f"in `{environment}`"
         self._discovery = _library(code, "discovery")
         self._caches: dict[object, object] = {}
+        self._alone = Alone(self._root, code.library)
         #: Benchmarks that were called, and the places of their combinations of parameters.
         self._benchmarks: dict[str, tuple[Any, dict[Case, int]]] = {}
         _library(code, "_aux").update_sys_path(str(self._root))
@@ -82,13 +75,16 @@ class AsvSuite:
             cases = (Case(case.operator, attributes=attributes) for attributes in _combinations(benchmark))
             self._benchmarks[case.operator] = benchmark, {one: place for place, one in enumerate(cases)}
         benchmark, places = self._benchmarks[case.operator]
-        for kind in type(benchmark).__mro__:
-            if kind.__name__ in OTHER_KINDS:
-                raise Unsupported(OTHER_KINDS[kind.__name__], slug="other_kind")
         place = places.get(case)
         if place is None:
             raise Unsupported(f"`{case.operator}` has no such parameters {self._place}", slug="no_such_operator")
         path = f"{self._code}:{case.operator}"
+        metric = told_metric(self._code, case.operator)
+        if metric is not None:
+            name = f"{case.operator}-{place}" if benchmark.params else case.operator
+            number = partial(self._alone.number, benchmark, name, metric)
+            alone = Bound(number, (), values={})
+            return Call(path, (), function=number, unsupported=FORWARD_ONLY, bind=lambda: alone, metric=metric)
         bind = partial(self._bind, benchmark, place)
         return Call(path, (), function=benchmark.func, unsupported=FORWARD_ONLY, bind=bind)
 
