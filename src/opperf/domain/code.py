@@ -117,7 +117,7 @@ SUITE_EXAMPLES = {"asv": "asv:benchmarks/"}
 
 #: What benchmarks of asv tell, by how the last part of their name begins, as asv itself has it; of others the time is
 #: measured.
-_TOLD = {
+_OWN_METRICS = {
     "tracked": r"Track[A-Z_].+|track_.+",
     "process_peak": r"PeakMem[A-Z_].+|peakmem_.+",
     "object_size": r"Mem[A-Z_].+|mem_.+",
@@ -125,16 +125,16 @@ _TOLD = {
 }
 
 
-def told_metric(implementation: object, operator: str) -> str | None:
+def own_metric(implementation: object, operator: str) -> str | None:
     """Return the metric that a benchmark tells by itself, None where its time is measured; a record's label will do.
 
-    >>> told_metric("asv:benchmarks", "bench.Fit.track_error"), told_metric("asv:benchmarks", "bench.time_fit")
+    >>> own_metric("asv:benchmarks", "bench.Fit.track_error"), own_metric("asv:benchmarks", "bench.time_fit")
     ('tracked', None)
     """
     if not str(implementation).startswith("asv:"):
         return None
     last = operator.rpartition(".")[2]
-    return next((metric for metric, pattern in _TOLD.items() if re.match(pattern, last)), None)
+    return next((metric for metric, pattern in _OWN_METRICS.items() if re.match(pattern, last)), None)
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ class Metric:
     where that is the same in every measurement. Of several processes a quantity is the `median` or the largest (`max`).
     Two sides are compared by an interval over pairs of processes where it is `sampled`, by the range of a few pairs
     where it is `exact`, and not at all where it is computed from others, or its own direction is no better. What is
-    `told` by benchmarks of another tool, in place of a time, has one value in each process.
+    given by benchmarks of another tool, in place of a time, has one value in each process: it is read `once`.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Metric:
     sync: Literal["call"] | None = None
     of_processes: Literal["median", "max"] = "median"
     compared: Literal["sampled", "exact"] | None = None
-    told: bool = False
+    once: bool = False
 
     @property
     def words(self) -> str:
@@ -211,7 +211,7 @@ METRICS = {
             rank=10,
             parts=("value", "unit"),
             compared="sampled",
-            told=True,
+            once=True,
         ),
         Metric(
             "process_peak",
@@ -221,7 +221,7 @@ METRICS = {
             title="process peak",
             rank=10,
             compared="sampled",
-            told=True,
+            once=True,
         ),
         Metric(
             "object_size",
@@ -231,7 +231,7 @@ METRICS = {
             title="object size",
             rank=10,
             compared="sampled",
-            told=True,
+            once=True,
         ),
         Metric(
             "time_raw",
@@ -241,7 +241,7 @@ METRICS = {
             title="raw time",
             rank=10,
             compared="sampled",
-            told=True,
+            once=True,
         ),
         Metric("flop_rate", FLOP_RATE, "higher", "flops over the median time", title="FLOP rate", rank=9),
         Metric("byte_rate", BYTE_RATE, "higher", "bytes over the median time", title="byte rate", rank=7),

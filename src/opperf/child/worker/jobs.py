@@ -58,7 +58,7 @@ EXPLAINED_CALLS = 7
 class PreparedTrial:
     """A trial whose tensors are made and whose call has run.
 
-    What it has `told` by itself, by the name of the metric, is not timed.
+    What it tells by itself, `values` by the names of metrics, is not timed.
     """
 
     sound: Ready
@@ -67,7 +67,7 @@ class PreparedTrial:
     ballast: list[object] = field(default_factory=list)
     block: Block | None = None
     exam: Exam | None = None
-    told: Mapping[str, Quantity] = field(default_factory=dict)
+    values: Mapping[str, Quantity] = field(default_factory=dict)
 
     @property
     def work(self) -> Work:
@@ -149,7 +149,7 @@ class Jobs:
         if request.results:
             results = promises.results(self.backend, trial, self.names.call(trial), ready.sound.result)
         ready = replace(ready, sound=replace(ready.sound, result=None))
-        if not ready.told and request.offset and min(ready.sound.took, default=0) < LONG_NS:
+        if not ready.values and request.offset and min(ready.sound.took, default=0) < LONG_NS:
             # And so do the results of the calls that are timed. Of long calls another one is worth more than that.
             ballast.append(call_once(self.backend, ready.sound.work))
         prepared = replace(ready, ballast=ballast, facts={**ready.facts, **facts})
@@ -214,8 +214,8 @@ class Jobs:
             facts |= self._counter.facts(trial, call, sound)
         if trial.direction == "backward":
             facts["backward_fixed_seconds"] = self._backward_cost()
-        told: dict[str, Any] = {} if call.metric is None else {call.metric: sound.result}
-        return PreparedTrial(sound, facts, input_seconds, exam=exam, told=told)
+        values: dict[str, Any] = {} if call.metric is None else {call.metric: sound.result}
+        return PreparedTrial(sound, facts, input_seconds, exam=exam, values=values)
 
     def _look_up(self, call: Call) -> None:
         """Raise `Unsupported` for an operator that the framework does not have, before its inputs are made."""
@@ -306,9 +306,9 @@ class Jobs:
     def _measure(self, request: requests.Measure) -> Measurement:
         prepared, settings = self._prepared[request.handle], request.settings
         sound, exam = prepared.sound, prepared.exam
-        if prepared.told:  # beside it, what the process that told it took
+        if prepared.values:  # beside it, what the process that told it took
             took = Samples((Sample(1, sound.took[0], 0),))
-            return Measurement({"time": took, **prepared.told}, {**prepared.facts, "sync": "call"})
+            return Measurement({"time": took, **prepared.values}, {**prepared.facts, "sync": "call"})
         if exam is not None:
             exam.begin(None if settings.clock == PROFILER else self._block(prepared))
         if settings.clock == PROFILER:
@@ -355,8 +355,8 @@ class Jobs:
         if self._instructions is None:
             own = self.backend.instruction_clock()
             self._instructions = own or Callgrind(Path(request.folder), Path(request.files))
-        if self._prepared[request.handle].told:
-            raise Unsupported("it tells a number by itself, so no instructions are counted", slug="told")
+        if self._prepared[request.handle].values:
+            raise Unsupported("it tells a number by itself, so no instructions are counted", slug="own_metric")
         sound = self._prepared[request.handle].sound
         counted = count(sound.work, self.backend, self._instructions)
         sound.check()

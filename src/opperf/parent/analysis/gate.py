@@ -14,7 +14,7 @@ import math
 from collections.abc import Mapping, Sequence
 from statistics import fmean, geometric_mean
 
-from opperf.domain.code import told_metric
+from opperf.domain.code import own_metric
 from opperf.domain.dataclass import dataclass
 from opperf.domain.measurement import Quantity
 from opperf.domain.metric import METRICS
@@ -182,8 +182,8 @@ def _verdict(expected: Expectation | None, record: Record | None, limits: _Limit
             return none("ok", text, record.reason.hint)
         is_skipped = record.status == "skipped" and expected is not None
         return none("failed" if is_skipped else record.status, f"{record.status}: {text}")
-    if (told := told_metric(record.trial.side.implementation, record.trial.case.operator)) is not None:
-        return none("skipped", f"`{told}` is not expected but compared live: `opperf gate --base SIDE --new SIDE`")
+    if (metric := own_metric(record.trial.side.implementation, record.trial.case.operator)) is not None:
+        return none("skipped", f"`{metric}` is not expected but compared live: `opperf gate --base SIDE --new SIDE`")
     if expected is None:
         return none("skipped", "new: no expectation is recorded", "`--update-expected` records one")
     new, old = process_logs(record), [math.log(value) for value in expected.times]

@@ -14,7 +14,7 @@ from statistics import fmean, stdev
 from typing import Optional
 
 from opperf.catalog import catalog
-from opperf.domain.code import told_metric
+from opperf.domain.code import own_metric
 from opperf.domain.codec import read_as
 from opperf.domain.errors import InputError
 from opperf.domain.measurement import CountedTimes, Measurement, Outcome, Quantity, Samples
@@ -44,7 +44,7 @@ def record(trial: Trial, outcomes: Sequence[Outcome], settings: Settings, *, kee
         return Record(
             trial, "skipped", reason or Reason("not_run", "the trial was not reached"), facts=_version(outcomes)
         )
-    if told_metric(trial.side.implementation, trial.case.operator) is not None:  # what that took is not asked
+    if own_metric(trial.side.implementation, trial.case.operator) is not None:  # what that took is not asked
         facts = {**measurements[0].facts, **_version(outcomes)}
         return Record(trial, "ok", metrics=_quantities(measurements), facts=facts)
     time = CountedTimes.of([measurement.time for measurement in measurements], trial.side)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from opperf.domain.code import told_metric
+from opperf.domain.code import own_metric
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.plan import Settings, Trial, check_most
@@ -143,7 +143,7 @@ class Noise:
         directions, self._plugins = selection.directions or ("forward",), selection.plugins
         with Session(replace(selection, directions=directions), self._settings, self._progress) as session:
             trials = session.plan().trials
-        timed = [one for one in trials if told_metric(one.side.implementation, one.case.operator) is None]
+        timed = [one for one in trials if own_metric(one.side.implementation, one.case.operator) is None]
         if not timed:
             raise InputError("nothing selected is timed, and a floor is how far times of identical code lie apart")
         if len(timed) < len(trials):

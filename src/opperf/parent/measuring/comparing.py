@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from opperf.domain.code import told_metric
+from opperf.domain.code import own_metric
 from opperf.domain.plan import INSTRUCTIONS, Settings, Trial
 from opperf.parent.analysis.counts import LAYOUTS, by_clock, by_counts, counting, together
 from opperf.parent.analysis.modes import bound, hold
@@ -100,8 +100,8 @@ class Comparing(Pairs):
 
     def contest(self, base: Trial, new: Trial, key: Trial) -> Contest:
         """Return a contest that knows the floor of its noisier side."""
-        told = told_metric(base.side.implementation, key.case.operator)
-        metric = told if told is not None and self._metric.name == "time" else self._metric.name
+        by_itself = own_metric(base.side.implementation, key.case.operator)
+        metric = by_itself if by_itself is not None and self._metric.name == "time" else self._metric.name
         floor = self._floor(base, new) if metric == "time" else None
         return Contest(base, new, key, floor=floor, metric=metric)
 

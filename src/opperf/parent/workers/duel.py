@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from opperf.domain.code import told_metric
+from opperf.domain.code import own_metric
 from opperf.domain.errors import OperatorFailure
 from opperf.domain.kernels import KERNELS
 from opperf.domain.measurement import Measurement, Quantity, Samples
@@ -143,9 +143,9 @@ class Duel(Pair):
     def compare(self, base: Trial, new: Trial, patience: Patience | None = None) -> PairValue:
         """Measure one case on both sides by turns; raises `OperatorFailure` and `WorkerFailure`."""
         alone = all(trial.side.is_one_cpu for trial in (base, new))
-        told = told_metric(base.side.implementation, base.case.operator)
+        by_itself = own_metric(base.side.implementation, base.case.operator)
         metric = compared_metric(
-            told if told is not None and self._settings.metric == "time" else self._settings.metric
+            by_itself if by_itself is not None and self._settings.metric == "time" else self._settings.metric
         )
         if metric.name == "time":
             rounds = self._rounds(base, new, patience or Patience(), cpu_may_stand_in=alone)
@@ -165,7 +165,7 @@ class Duel(Pair):
         for place, preparation in self._preparations(trials, (0, 0), first=True).items():
             self._note_check(place, preparation.facts)
             handles[place] = preparation.handle
-        rounds = 1 if metric.compared == "exact" or metric.told else METRIC_ROUNDS
+        rounds = 1 if metric.compared == "exact" or metric.once else METRIC_ROUNDS
         for _ in range(rounds):
             for place in self._order():
                 levels[place].append(self._level(place, handles[place], few, metric))
@@ -177,7 +177,7 @@ class Duel(Pair):
         positive = all(min(both) > 0 for both in values)
         ratio = median([math.log(new / base) for base, new in values]) if positive else 0.0 if base == new else None
         no_ratio = "there is no ratio of numbers that are not above zero"
-        reason = None if ratio is not None else no_ratio if metric.told else f"only one side takes {metric.words}"
+        reason = None if ratio is not None else no_ratio if metric.once else f"only one side takes {metric.words}"
         sides = ({metric.name: base}, {metric.name: new})
         unit = levels[1][0].unit
         return PairValue(ratio, *sides, len(values), reason, metric=metric.name, resolution=resolution, unit=unit)

@@ -32,7 +32,7 @@ from opperf.child.worker.suites.asv_alone import SKIPPED, Alone
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Bound
 from opperf.domain.case import Argument, Case
-from opperf.domain.code import SuiteCode, told_metric
+from opperf.domain.code import SuiteCode, own_metric
 from opperf.domain.parameter import argument
 
 #: What is measured of a benchmark.
@@ -79,7 +79,7 @@ class AsvSuite:
         if place is None:
             raise Unsupported(f"`{case.operator}` has no such parameters {self._place}", slug="no_such_operator")
         path = f"{self._code}:{case.operator}"
-        metric = told_metric(self._code, case.operator)
+        metric = own_metric(self._code, case.operator)
         if metric is not None:
             name = f"{case.operator}-{place}" if benchmark.params else case.operator
             number = partial(self._alone.number, benchmark, name, metric)
@@ -101,10 +101,10 @@ class AsvSuite:
         finally:
             sys.meta_path[:] = finders  # each call adds another one
 
-    def _bind(self, found: Any, place: int) -> Bound:
+    def _bind(self, template: Any, place: int) -> Bound:
         """Return a benchmark that is set up with the parameters of a place, an object of its own each time."""
         os.chdir(self._scratch)
-        benchmark = _made_anew(found)
+        benchmark = _made_anew(template)
         if benchmark.params:
             benchmark.set_param_idx(place)
         benchmark.set_cache(self._cache(benchmark))

@@ -49,7 +49,7 @@ class Alone:
         self._folders: dict[object, tempfile.TemporaryDirectory[str]] = {}
 
     def number(self, benchmark: Any, name: str, metric: str) -> Quantity:
-        """Return what a benchmark tells, whose `name` has the place of its parameters.
+        """Run a benchmark and return the number that it tells; its `name` ends with the place of its parameters.
 
         Raises `Unsupported` where it is left out, with asv's own reason, and `RuntimeError` where it fails.
         """
