@@ -1,0 +1,222 @@
+"""NumPy's asv suite, or another: the benchmarks that opperf finds and measures, and false alarms beside asv's own.
+
+    python benchmarks/asv_suite.py names SUITE [--environment NUMPY]
+    python benchmarks/asv_suite.py measured SUITE [--select REGEX] [--budget SECONDS]
+    python benchmarks/asv_suite.py alarms SUITE [--select REGEX] [--budget SECONDS] [--asv COMMAND]
+
+SUITE is the folder that holds `asv.conf.json`. `names` asks asv's library itself, in the Python of the environment, and
+counts which of its benchmarks and parameters opperf lists. `measured` runs each once, and counts why others are not.
+`alarms` compares one release with itself, in two environments of the same packages, and asks asv for the same: two runs
+of each by turns, which `asv compare` judges. Without a command of asv that part is left out. The machine is quiet, or
+the figures mean nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from report import publish
+
+from opperf.parent.documents.environment import EnvironmentSpec
+from opperf.parent.sources.asv_folder import benchmark_folder
+from opperf.parent.workers.interpreters import interpreter
+from opperf.parent.workers.suite_library import LIBRARIES, library_folder
+
+#: The release, and the four files of NumPy's suite that are compared with themselves: 571 cases.
+ENVIRONMENT = "numpy==2.2.6 + packaging"
+FILES = "^bench_(clip|creation|itemselection|reduce)"
+#: The goals: shares of what asv finds, seconds for both sides, and what is called changed.
+FOUND, MEASURED, SECONDS = 0.99, 0.97, 1200.0
+#: What asv calls changed by default: medians that lie apart by more than this factor.
+ASV_FACTOR = 1.1
+#: Short turns do: what differs from process to process, more rounds in one do not tell.
+BRIEF = ("--trial-budget", "0.1")
+EMPTY = "--allow-empty"
+LISTING = """
+import json, sys
+sys.path.append(sys.argv[2])
+from asv_runner._aux import update_sys_path
+from asv_runner.discovery import disc_benchmarks
+update_sys_path(sys.argv[1])
+found = [[one.name, one.params] for one in disc_benchmarks(sys.argv[1])]
+print("\\n" + json.dumps(found))
+"""
+
+
+def opperf(*words: str, codes: Sequence[int] = (0,)) -> str:
+    """Run a command, and return its data."""
+    command = [sys.executable, "-m", "opperf", *words]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode not in codes:
+        raise SystemExit(f"{' '.join(command)} ended with {done.returncode}")
+    return done.stdout
+
+
+def listed(suite: str, environment: str) -> Counter[str]:
+    """Return how many combinations of parameters each benchmark has that asv's library finds."""
+    python = interpreter(EnvironmentSpec.parse(environment), framework="numpy")
+    root = str(Path(benchmark_folder(suite)).resolve())
+    library = library_folder("asv", print)
+    done = subprocess.run([str(python), "-c", LISTING, root, library], capture_output=True, text=True, check=True)
+    return Counter({name: math.prod(map(len, params)) for name, params in json.loads(done.stdout.splitlines()[-1])})
+
+
+def names(asked: argparse.Namespace) -> None:
+    """Hold what opperf lists against what asv's library finds."""
+    theirs = listed(asked.suite, asked.environment)
+    words = ("run", f"asv:{asked.suite}", "--environment", asked.environment, "--dry-run", "--format", "csv")
+    rows = list(csv.DictReader(opperf(*words).splitlines()))
+    ours = Counter(row["operator"] for row in rows)
+    both = sum((theirs & ours).values())
+    row = {
+        "environment": asked.environment,
+        "asv finds": sum(theirs.values()),
+        "opperf lists": len(rows),
+        "both": both,
+        "benchmarks": len(ours),
+    }
+    missed = (1 - both / sum(theirs.values()), 1 - FOUND, "of asv's cases")
+    publish("asv_suite_names", "benchmarks with parameters", [row], {"not found": missed})
+
+
+def measured(asked: argparse.Namespace) -> None:
+    """Run each benchmark in one process, and count what is not measured by reason."""
+    began = time.monotonic()
+    words = ["run", f"asv:{asked.suite}", "--environment", asked.environment, "--format", "json", "--no-samples"]
+    words += ["--runs", "3", "--warmup", "1"]
+    words += ["--budget", str(asked.budget)] if asked.budget else []
+    words += ["--select", asked.select] if asked.select else []
+    records = json.loads(opperf(*words, codes=(0, 1, 3)))["records"]
+    reasons = Counter(_reason(record) for record in records if record["status"] != "ok")
+    by_asv = sum(count for reason, count in reasons.items() if reason.startswith("skipped: asv"))
+    ok = sum(record["status"] == "ok" for record in records)
+    row = {"cases": len(records), "measured": ok, "left out by the suite": by_asv, "seconds": time.monotonic() - began}
+    others = 1 - (ok + by_asv) / len(records)
+    figures = {"neither measured nor left out by the suite": (others, 1 - MEASURED, "of the cases")}
+    more = {"not measured": [{"reason": reason, "cases": count} for reason, count in reasons.most_common()]}
+    publish("asv_suite_measured", "cases of the suite", [row], figures, more if reasons else None)
+
+
+def _reason(record: dict[str, Any]) -> str:
+    reason = record["reason"]
+    what = "asv's own reason" if reason["slug"] == "skipped_by_suite" else f"{reason['slug']}: {reason['message']}"
+    return f"{record['status']}: {what[:100]}"
+
+
+def alarms(asked: argparse.Namespace) -> None:
+    """Compare a release with itself, and have asv do so."""
+    select = asked.select or FILES
+    rows: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        if asked.asv:
+            rows.append(_alarms_of_asv(asked, select, Path(folder)))
+        output = Path(folder) / "compared.json"
+        began, load = time.monotonic(), os.getloadavg()[0]
+        words = ["compare", f"asv:{asked.suite}", "--select", select, "--output", str(output), *BRIEF]
+        words += ["--base", asked.environment, "--new", asked.environment]
+        opperf(*words, *(("--budget", str(asked.budget)) if asked.budget else ()), codes=(0, 3))
+        seconds = time.monotonic() - began
+        comparisons = json.loads(output.read_text())["comparisons"]
+    words_of = Counter(one["verdict"] for one in comparisons)
+    intervals = [one["interval"] for one in comparisons if one["interval"]]
+    holding = sum(low <= 1 <= high for low, high in intervals) / max(1, len(intervals))
+    changed = words_of["slower"] + words_of["faster"]
+    rows.append(
+        {
+            "tool": "opperf",
+            "cases": len(comparisons),
+            "called changed": changed,
+            "seconds": seconds,
+            "same": words_of["same"],
+            "inconclusive": words_of["inconclusive"],
+            "intervals that hold 1": holding,
+            "pairs": sum(one["pairs"] for one in comparisons) / max(1, len(comparisons)),
+            "load": load,
+        }
+    )
+    figures = {
+        "called changed": (changed, 0, "cases"),
+        "both sides": (seconds, SECONDS, "s"),
+        "intervals that hold 1, off 95 %": (abs(holding - 0.95), 0.02, "of them"),
+    }
+    publish("asv_suite_alarms", f"{asked.environment} against itself, {select}", rows[-1:], figures, {"asv": rows[:-1]})
+
+
+def _alarms_of_asv(asked: argparse.Namespace, select: str, folder: Path) -> dict[str, Any]:
+    """Run asv twice in the environment that opperf measures, and count the medians that lie apart.
+
+    It has asv's own library too, without which asv finds nothing there.
+    """
+    library = "==".join(LIBRARIES["asv"])
+    python = interpreter(EnvironmentSpec.parse(f"{asked.environment} + {library}"), framework="numpy")
+    repository = folder / "repository"  # asv wants one, and measures none of its commits here
+    author = ("-c", "user.name=asv", "-c", "user.email=asv@localhost")
+    for words in (("init", "-q", str(repository)), ("-C", str(repository), *author, "commit", "-q", "-m", "x", EMPTY)):
+        subprocess.run(["git", *words], check=True)
+    began, load, results = time.monotonic(), os.getloadavg()[0], []
+    for place in range(2):
+        settings = folder / f"asv{place}.conf.json"
+        there = {"version": 1, "project": "suite", "repo": str(repository), "branches": ["HEAD"]}
+        there |= {"benchmark_dir": str(Path(benchmark_folder(asked.suite)).resolve())}
+        there |= {"results_dir": str(folder / f"results{place}"), "environment_type": "existing"}
+        settings.write_text(json.dumps(there))
+        at_home = {**os.environ, "HOME": str(folder)}  # asv keeps there what it knows of the machine
+        for words in (
+            ["machine", "--yes"],
+            ["run", "--environment", f"existing:{python}", "--bench", select, "--set-commit-hash", "HEAD"],
+        ):
+            command = [*asked.asv.split(), *words, "--config", str(settings)]
+            subprocess.run(command, cwd=folder, env=at_home, check=False, stdout=sys.stderr)
+        results.append(_medians(folder / f"results{place}"))
+    factors = [max(one / other, other / one) for one, other in _both(*results)]
+    return {
+        "tool": "asv",
+        "cases": len(factors),
+        "called changed": sum(factor > ASV_FACTOR for factor in factors),
+        "seconds": time.monotonic() - began,
+        "apart by 5 %": sum(factor > 1.05 for factor in factors),
+        "apart by 10 %": sum(factor > 1.1 for factor in factors),
+        "largest factor": max(factors, default=1.0),
+        "load": load,
+    }
+
+
+def _medians(folder: Path) -> dict[str, list[float | None]]:
+    """Return the results of the only file that asv has written."""
+    (path,) = (path for path in folder.glob("*/*.json") if path.name != "machine.json")
+    return {name: row[0] for name, row in json.loads(path.read_text())["results"].items() if row[0]}
+
+
+def _both(first: dict[str, list[float | None]], second: dict[str, list[float | None]]) -> list[tuple[float, float]]:
+    """Return what both runs have measured."""
+    pairs = [pair for name in first.keys() & second.keys() for pair in zip(first[name], second[name])]
+    return [(one, other) for one, other in pairs if one and other and one == one and other == other]
+
+
+def main() -> None:
+    """Do what is asked."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("names", "measured", "alarms"))
+    parser.add_argument("suite")
+    parser.add_argument("--environment", default=ENVIRONMENT)
+    parser.add_argument("--select")
+    parser.add_argument("--budget", type=float)
+    parser.add_argument("--asv", help="how asv is started, such as `/opt/asv/bin/asv`")
+    asked = parser.parse_args()
+    {"names": names, "measured": measured, "alarms": alarms}[asked.what](asked)
+
+
+if __name__ == "__main__":
+    main()
