@@ -173,11 +173,11 @@ def _alarms_of_asv(asked: argparse.Namespace, select: str, folder: Path) -> dict
         there |= {"results_dir": str(folder / f"results{place}"), "environment_type": "existing"}
         settings.write_text(json.dumps(there))
         at_home = {**os.environ, "HOME": str(folder)}  # asv keeps there what it knows of the machine
-        for words in (
+        for verb in (
             ["machine", "--yes"],
             ["run", "--environment", f"existing:{python}", "--bench", select, "--set-commit-hash", "HEAD"],
         ):
-            command = [*asked.asv.split(), *words, "--config", str(settings)]
+            command = [*asked.asv.split(), *verb, "--config", str(settings)]
             subprocess.run(command, cwd=folder, env=at_home, check=False, stdout=sys.stderr)
         results.append(_medians(folder / f"results{place}"))
     factors = [max(one / other, other / one) for one, other in _both(*results)]

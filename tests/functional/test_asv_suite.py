@@ -102,6 +102,20 @@ class Told:
             raise KeyError("gone")
         return "no number"
 
+class Slow:
+    params = ["setup", "call", "nothing"]
+    timeout = 0.2
+    version = "3"
+    pretty_name = "slow"
+
+    def setup(self, what):
+        while what == "setup":
+            pass
+
+    def time_it(self, what):
+        while what == "call":
+            pass
+
 def timeraw_nothing():
     return "pass"
 
@@ -243,6 +257,9 @@ def test_each_call_has_the_inputs_of_the_first(case: tuple[object, ...], note: s
     [
         (("Sort.time_in_place", 300, "stable"), "skipped", "asv: skipped: these parameters are in its"),
         (("Alias.time_sort",), "skipped", "calls change `self.x`, which is not made anew for the next"),
+        (("Slow.time_it", 3, "setup"), "failed", "not over after its own `timeout` of 0.2 s"),
+        (("Slow.time_it", 3, "call"), "failed", "not over after its own `timeout` of 0.2 s"),
+        (("Slow.time_it", 3, "nothing"), "ok", ""),
         (("Told.track_it", "leaves"), "failed", "it ended with 4"),
         (("Told.track_it", "fails"), "failed", "KeyError: 'gone'"),
         (("Told.track_it", "text"), "failed", "it returned 'no number', expected a number"),
@@ -305,6 +322,44 @@ def test_a_file_of_expectations_names_no_suite_to_load(opperf: Opperf, here: Pat
     assert not (here / "loaded").exists()
 
 
+def test_results_are_written_as_asv_has_them(opperf: Opperf, here: Path, forked_children: None) -> None:
+    (here / "suite").mkdir()
+    lines = [
+        "class Sum:",
+        "    params = [[10, 20], ['a', 'b']]",
+        "    def setup(self, n, kind):",
+        "        if (n, kind) == (10, 'b'):",
+        "            raise NotImplementedError",
+        "        if (n, kind) == (20, 'b'):",
+        "            raise ValueError('gone')",
+        "    def time_sum(self, n, kind): sum(range(n))",
+        "def track_four(): return 4",
+        "track_four.version = '7'",
+    ]
+    (here / "suite" / "bench.py").write_text("\n".join(lines))
+    done = opperf("run", "asv:suite", "--framework", "numpy", "--runs", "3", "--asv-results", "results")
+    assert done.code == 0, done.err
+    (path,) = (here / "results").glob("*/*-numpy.json")
+    document = json.loads(path.read_text())
+    assert path.name.startswith(document["commit_hash"][:8])
+    rows = document["results"]
+    result, params, version, *_ = rows["bench.Sum.time_sum"]
+    assert params == [["10", "20"], ["'a'", "'b'"]]
+    assert result[0] > 0
+    assert result[1] != result[1]  # it was left out
+    assert result[3] is None
+    benchmarks = json.loads((here / "results" / "benchmarks.json").read_text())
+    assert benchmarks["bench.Sum.time_sum"]["version"] == version
+    assert (rows["bench.track_four"][0], rows["bench.track_four"][2]) == ([4.0], "7")
+    sides = ("--base", "numpy", "--new", "numpy;env.X=1", "--select", "Sum", *FEW)
+    compared = opperf("compare", "asv:suite", *sides, "--asv-results", "results")
+    assert compared.code == 0, compared.err
+    both = json.loads(path.read_text())["results"]
+    assert both.keys() == rows.keys()  # what was not measured again is kept
+    imported = opperf("history", "import", "results", "--database", "kept.db")
+    assert "1 added" in imported.out + imported.err
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -317,6 +372,7 @@ def test_a_file_of_expectations_names_no_suite_to_load(opperf: Opperf, here: Pat
         (("asv:good", "--select", "Sort"), "`asv:good` has no benchmark that `--select Sort` matches"),
         (("asv:good", "--select", "("), "`--select` is `(`, which is no regular expression"),
         (("asv:good", "--size", "small"), "`--size` does not apply to `asv:good`"),
+        (("add", "--framework", "numpy", "--asv-results", "x"), "and none is named"),
         (("add", "--framework", "numpy", "--select", "x"), "`--select` chooses among the benchmarks of other tools'"),
     ],
 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 
 from opperf.domain.case import Argument
 
@@ -29,3 +30,39 @@ def argument(text: str) -> Argument:
         return float(text)
     quoted = re.fullmatch(QUOTED, text)
     return text if quoted is None else quoted[2]
+
+
+def parameter_names(names: Sequence[str], choices: Sequence[Sequence[str]]) -> Sequence[str]:
+    """Name the parameters of a benchmark: by their places where its own names are not one for each."""
+    return names if len(set(names)) == len(choices) else [f"param{i}" for i in range(1, len(choices) + 1)]
+
+
+#: The attribute that a benchmark has whose author gave it a version: another version is another case.
+VERSION = "version"
+
+
+def own_version(version: object) -> str | None:
+    """Return the version that an author gave a benchmark; None for the hash of its source, which asv takes otherwise.
+
+    >>> own_version("2"), own_version("a" * 64)
+    ('2', None)
+    """
+    return version if isinstance(version, str) and version and not re.fullmatch("[0-9a-f]{64}", version) else None
+
+
+def combinations(
+    names: Sequence[str], choices: Sequence[Sequence[str]], version: str | None = None
+) -> Iterator[dict[str, Argument]]:
+    """Yield the parameters of each case, given the texts of all choices, in the tool's order, with its own version.
+
+    They are spelt as imported results have them, where those can be told apart.
+
+    >>> list(combinations(["n"], [["1", "'a'"]]))
+    [{'n': 1}, {'n': 'a'}]
+    """
+    spelt = ((list(map(argument, texts)), texts) for texts in choices)
+    values = (words if len(set(map(repr, words))) == len(words) else texts for words, texts in spelt)
+    for combination in product(*values):
+        given = own_version(version)
+        more = {} if given is None else {VERSION: argument(given)}
+        yield {**more, **dict(zip(parameter_names(names, choices), combination))}

@@ -55,7 +55,7 @@ class Call:
     lists further paths of the framework that take the same arguments in the same places: whoever names one gets it,
     with this operator's inputs. `mutates` are neutral names of arguments that its author says it changes. `bind` is of
     a function that has its arguments from elsewhere than a case. What it returns may be a `metric` itself, in place of
-    the time that it takes.
+    the time that it takes. `timeout` are the seconds that its author gives it to be made and called once.
     """
 
     path: str
@@ -71,6 +71,7 @@ class Call:
     mutates: tuple[str, ...] = ()
     bind: Callable[[], Bound] | None = None
     metric: str | None = None
+    timeout: float | None = None
 
     @property
     def own_names(self) -> dict[str, str]:

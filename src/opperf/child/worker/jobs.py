@@ -33,6 +33,7 @@ from opperf.child.worker.names import CheckPair, Names
 from opperf.child.worker.process import Tracers, usable_cpus
 from opperf.child.worker.room import check_room
 from opperf.child.worker.side_work import Overseer
+from opperf.child.worker.time_limit import time_limit
 from opperf.child.worker.workload import Workload
 from opperf.domain.backend import Backend, HostValue, NativeLoop, Unsupported
 from opperf.domain.call import Bound, Work
@@ -114,7 +115,7 @@ class Jobs:
             requests.Turn: self._turn,
             requests.Release: self._release,
             requests.Describe: lambda request: self.names.describe(request.name),
-            requests.Discover: lambda request: self.names.discover(request.path, request.size),
+            requests.Discover: lambda request: self.names.discover(request.path, request.size, request.listing),
             requests.Explain: self._explain,
             requests.Evaluate: self._evaluate,
             requests.Compare: compare,
@@ -201,7 +202,8 @@ class Jobs:
         self._look_up(call)
         check_room(self.backend, trial.case, definition, trial.direction, memory_limit)
         try:
-            sound, input_seconds, exam = self._sound(trial.case, call, trial.direction, seed, timed)
+            with time_limit(call.timeout):
+                sound, input_seconds, exam = self._sound(trial.case, call, trial.direction, seed, timed)
         except Exception as error:
             self._refuse_dtype(error, trial, call, seed)
             raise

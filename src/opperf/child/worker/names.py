@@ -159,14 +159,17 @@ class Names:
         calls = ((name, call) for name, call in self._backend.bindings().items() if isinstance(call, Call))
         return {path for name, call in calls if catalog()[name].random for path in (call.path, *call.also)}
 
-    def discover(self, path: str | Code | SuiteCode | None, size: str) -> Discovery:
+    def discover(self, path: str | Code | SuiteCode | None, size: str, listing: bool = False) -> Discovery:
         """Say which operators the framework has registered that no binding names, or give example cases of one.
 
         Of benchmark files it gives all cases.
         """
         if isinstance(path, SuiteCode):
             try:
-                return Discovery(examples=tuple(map(Example, self._suite(path).cases())))
+                suite = self._suite(path)
+                if listing:
+                    return Discovery(listing=tuple(suite.listing()))
+                return Discovery(examples=tuple(map(Example, suite.cases())))
             except code.CodeError as error:
                 return Discovery(reason=error.message, hint=error.hint)
         if isinstance(path, Code):

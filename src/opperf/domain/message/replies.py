@@ -9,6 +9,7 @@ from typing import Optional
 from opperf.domain.case import Case
 from opperf.domain.codec import Exact
 from opperf.domain.dataclass import dataclass
+from opperf.domain.files.json_text import JsonObject
 from opperf.domain.measurement import Samples
 from opperf.domain.reason import Reason, Warning
 from opperf.domain.suite import Suite
@@ -117,12 +118,16 @@ class Example(Exact):
 
 @dataclass(frozen=True)
 class Discovery(Exact):
-    """The paths of registered operators that no binding names, or example cases of one, or the reason for none."""
+    """The paths of registered operators that no binding names, or example cases of one, or the reason for none.
+
+    `listing` is what another tool itself lists of benchmark files, where it was asked for.
+    """
 
     paths: tuple[str, ...] = ()
     examples: tuple[Example, ...] = ()
     reason: str | None = None
     hint: str | None = None
+    listing: tuple[JsonObject, ...] = ()
 
 
 @dataclass(frozen=True)

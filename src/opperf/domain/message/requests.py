@@ -141,10 +141,11 @@ class Describe(Request[replies.Meaning]):
 
 @dataclass(frozen=True)
 class Discover(Request[replies.Discovery]):
-    """List the framework's own operators, or make example cases of the one at `path`."""
+    """List the framework's own operators, or make example cases of the one at `path`; with its tool's own `listing`."""
 
     path: Named = None
     size: str = "common"
+    listing: bool = False
 
 
 @dataclass(frozen=True)

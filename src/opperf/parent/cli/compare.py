@@ -67,7 +67,7 @@ def compare(
     """
     from opperf.domain.errors import check_known, way_out
     from opperf.domain.units import plural
-    from opperf.parent.cli.keeping import keep, lock_outputs, publish
+    from opperf.parent.cli.keeping import check_asv_results, keep, lock_outputs, publish
     from opperf.parent.cli.options import command, inputs, wishes
     from opperf.parent.cli.progress import Bar
     from opperf.parent.commands import compare as comparing
@@ -83,6 +83,7 @@ def compare(
     check_known("grouping", by, GROUPINGS)
     read = [*inputs(operators, what), *(map(Path, operators or ()) if base is None and not new else ())]
     lock_outputs(report, [*read, second])
+    check_asv_results(report, operators)
     which = checking(check, no_check=no_check)
     nodes, keeps = wishes(fleet), not no_samples
     order = comparing.Order(deciding, explain, report.labels, command(), nodes, processes, keep_samples=keeps)

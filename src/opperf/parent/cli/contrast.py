@@ -9,7 +9,7 @@ import typer
 
 from opperf.domain.plan import Settings
 from opperf.parent.cli import options
-from opperf.parent.sources.option import Option
+from opperf.parent.sources.option import Only, Option
 from opperf.parent.sources.options import Check, Contrasting, How, Jobs, NoCheck, What
 
 
@@ -35,7 +35,7 @@ def contrast(
     markdown: Annotated[Optional[Path], Option("FILE", "Write a Markdown report.")] = None,
     by: options.By = "operator",
     top: options.Top = None,
-    report: options.Report,
+    report: Annotated[options.Report, Only("labels", "format", "output", "html", "plot", "database", "force")],
 ) -> None:
     """Find the operators in which one framework is far behind another.
 

@@ -79,7 +79,7 @@ def judge(
     where: Annotated[Optional[str], Option("CONDITIONS", "Nodes of the fleet to use, such as `cpu=AMD EPYC*`.")] = None,
     judging: Judging,
     how: Limits,
-    report: options.Report,
+    report: Annotated[options.Report, Only("labels", "format", "output", "html", "plot", "database", "force")],
 ) -> None:
     """Judge kernels that nobody vouches for.
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from opperf.domain.errors import HarnessError, OpperfError
+from opperf.domain.errors import HarnessError, InputError, OpperfError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from opperf.parent.commands.history import Result
     from opperf.parent.pages import figures
     from opperf.parent.reports.document import Document
+
+
+def check_asv_results(report: Report, operators: Iterable[str] | None) -> None:
+    """Raise `InputError` where results for asv are to be written, and no suite of asv is named."""
+    if report.asv_results is not None and not any(name.startswith("asv:") for name in operators or ()):
+        hint = "name one: `opperf run asv:benchmarks/ --asv-results DIR`"
+        raise InputError("`--asv-results` writes results of an asv suite, and none is named", hint=hint)
 
 
 def lock_outputs(report: Report, inputs: Iterable[Path | None], keeping: Keeping | None = None) -> None:
@@ -52,9 +59,17 @@ def keep(result: Result, report: Report) -> None:
 
     Raises `HarnessError` where that fails, and says which file has the result: that of `--output`, or a new one.
     """
+    from opperf.parent.cli.output import tell
+
+    if report.asv_results is not None:
+        from opperf.domain.record import Run
+        from opperf.parent.commands.asv_results import write_results
+        from opperf.parent.documents.comparison import ComparisonRun
+
+        if isinstance(result, (Run, ComparisonRun)):
+            write_results(report.asv_results, result, tell)
     if report.database is None:
         return
-    from opperf.parent.cli.output import tell
     from opperf.parent.commands.history import archive, run_of
 
     try:

@@ -23,7 +23,7 @@ def nightly(
     overrides: Annotated[Overrides[GateOptions], Only("metric", "clock")],
     check: Check = None,
     no_check: NoCheck = False,
-    report: options.Report,
+    report: Annotated[options.Report, Only("labels", "format", "output", "html", "plot", "database", "force")],
     reviewing: options.Reviewing,
 ) -> None:
     """Compare builds with an anchor and with the previous build.

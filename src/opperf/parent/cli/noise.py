@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from opperf.domain.plan import Settings
 from opperf.domain.units import plural
 from opperf.parent.cli import options
+from opperf.parent.sources.option import Only
 from opperf.parent.sources.options import How, Jobs, Judging, Studying, What, Where
 
 
@@ -22,7 +24,7 @@ def noise(
     judging: Judging,
     how: How,
     jobs: Jobs = Settings.jobs,
-    report: options.Report,
+    report: Annotated[options.Report, Only("labels", "format", "output", "html", "plot", "database", "force")],
 ) -> None:
     """Measure how much identical code varies on this machine.
 

@@ -80,6 +80,9 @@ class Report:
         "[FILE|URL]",
         "Add the results to a database. Default: $OPPERF_DATABASE, opperf.toml, then your user database.",
     )
+    asv_results: Optional[Path] = option(
+        None, "DIR", "Write results of `asv:FOLDER` to asv's folder of results too, which `asv publish` reads."
+    )
     force: Force = False
 
 

@@ -43,7 +43,7 @@ def replay(
     jobs: Jobs = Settings.jobs,
     fleet: OnFleet,
     keeping: options.Keeping,
-    report: options.Report,
+    report: Annotated[options.Report, Only("labels", "format", "output", "html", "plot", "database", "force")],
 ) -> None:
     """Run each operator of a recorded program on its own.
 

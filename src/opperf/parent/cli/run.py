@@ -71,7 +71,7 @@ def run(
     Exit codes: 0 done, even if some trials failed, 2 bad input, 3 nothing was measured and something failed; with
     `--strict`, anything failed.
     """
-    from opperf.parent.cli.keeping import lock_outputs, publish
+    from opperf.parent.cli.keeping import check_asv_results, lock_outputs, publish
     from opperf.parent.cli.options import inputs, run_options, wishes
     from opperf.parent.cli.output import tell, tell_left_out
     from opperf.parent.commands.capture import capture_workload
@@ -86,6 +86,7 @@ def run(
     check_format(report.format, checks=not keeping.dry_run)
     if not keeping.dry_run:
         lock_outputs(report, inputs(operators, what, config), keeping)
+        check_asv_results(report, operators)
     if workload is not None:
         captured = capture_workload(workload, what.suite, tell)
         what = replace(what, suite=captured.suite)

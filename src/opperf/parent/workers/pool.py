@@ -13,6 +13,7 @@ from opperf.catalog.valid_values import unbounded
 from opperf.domain.code import Code, SuiteCode
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import OperatorFailure, OpperfError, WorkerFailure
+from opperf.domain.files.json_text import JsonObject
 from opperf.domain.measurement import CountedTimes, Measurement, Outcome, Quantity
 from opperf.domain.message import requests
 from opperf.domain.message.replies import Discovery, Meaning, Recording
@@ -192,6 +193,10 @@ class Pool:
             # The framework has more than its list.
             self._progress(f"{error.message} ({error.hint})")
             return Discovery()
+
+    def listing(self, side: Side, files: SuiteCode) -> tuple[JsonObject, ...]:
+        """Ask what another tool itself lists of benchmark files."""
+        return self._reply(side, requests.Discover(files, listing=True), files).listing
 
     def workload(self, side: Side, request: Request[R]) -> R:
         """Have the user's own iterators or data generators asked; what is `wrong` is in the reply."""

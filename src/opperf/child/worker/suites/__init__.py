@@ -12,6 +12,7 @@ from typing import Protocol
 from opperf.child.backends.binding import Call
 from opperf.domain.case import Case
 from opperf.domain.code import SuiteCode
+from opperf.domain.files.json_text import JsonObject
 
 
 class Suite(Protocol):
@@ -19,6 +20,9 @@ class Suite(Protocol):
 
     def cases(self) -> list[Case]:
         """Return a case for each benchmark and combination of its parameters, in the tool's order."""
+
+    def listing(self) -> list[JsonObject]:
+        """Return what the tool itself lists of each benchmark; nothing where it has no such list."""
 
     def call(self, case: Case) -> Call:
         """Return how a case is called; raises `Unsupported` for one that is not here, or is not measured."""

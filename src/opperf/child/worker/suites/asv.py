@@ -14,14 +14,15 @@ import copy
 import importlib
 import inspect
 import io
+import json
 import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
+from dataclasses import replace
 from functools import cached_property, partial
-from itertools import product
 from pathlib import Path
 from types import MethodType, ModuleType
 from typing import Any
@@ -31,9 +32,10 @@ from opperf.child.worker.code import CodeError
 from opperf.child.worker.suites.asv_alone import SKIPPED, Alone
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Bound
-from opperf.domain.case import Argument, Case
+from opperf.domain.case import Case
 from opperf.domain.code import SuiteCode, own_metric
-from opperf.domain.parameter import argument
+from opperf.domain.files.json_text import JsonObject
+from opperf.domain.parameter import combinations, parameter_names
 
 #: What is measured of a benchmark.
 FORWARD_ONLY = dict.fromkeys(("backward", "forward_backward"), "a benchmark of a suite has no gradient")
@@ -59,11 +61,15 @@ class AsvSuite:
         """Return the cases that asv's library lists; raises `CodeError` for files that it cannot import."""
         with self._blaming():
             benchmarks = list(self._discovery.disc_benchmarks(str(self._root)))
-        return [
-            Case(benchmark.name, attributes=attributes)
-            for benchmark in benchmarks
-            for attributes in _combinations(benchmark)
-        ]
+        return [case for benchmark in benchmarks for case in _cases(benchmark)]
+
+    def listing(self) -> list[JsonObject]:
+        """Return what asv's `benchmarks.json` has of each benchmark; raises `CodeError`."""
+        file = io.StringIO()
+        with self._blaming():
+            self._discovery.list_benchmarks(str(self._root), file)
+        listing: list[JsonObject] = json.loads(file.getvalue())
+        return listing
 
     def call(self, case: Case) -> Call:
         """Return how a case is called; raises `Unsupported` for one that is not here, or is not measured.
@@ -72,8 +78,7 @@ class AsvSuite:
         """
         if case.operator not in self._benchmarks:
             benchmark = self._benchmark(case.operator)
-            cases = (Case(case.operator, attributes=attributes) for attributes in _combinations(benchmark))
-            self._benchmarks[case.operator] = benchmark, {one: place for place, one in enumerate(cases)}
+            self._benchmarks[case.operator] = benchmark, {one: place for place, one in enumerate(_cases(benchmark))}
         benchmark, places = self._benchmarks[case.operator]
         place = places.get(case)
         if place is None:
@@ -84,9 +89,13 @@ class AsvSuite:
             name = f"{case.operator}-{place}" if benchmark.params else case.operator
             number = partial(self._alone.number, benchmark, name, metric)
             alone = Bound(number, (), values={})
-            return Call(path, (), function=number, unsupported=FORWARD_ONLY, bind=lambda: alone, metric=metric)
-        bind = partial(self._bind, benchmark, place)
-        return Call(path, (), function=benchmark.func, unsupported=FORWARD_ONLY, bind=bind)
+            return replace(self._call(path, benchmark, number, lambda: alone), metric=metric, timeout=None)
+        return self._call(path, benchmark, benchmark.func, partial(self._bind, benchmark, place))
+
+    def _call(self, path: str, benchmark: Any, function: Callable[..., Any], bind: Callable[[], Bound]) -> Call:
+        note, timeout = benchmark.pretty_name, benchmark.timeout
+        limits = {"note": note, "unsupported": FORWARD_ONLY, "timeout": None if timeout is None else float(timeout)}
+        return Call(path, (), function=function, bind=bind, **limits)
 
     def _benchmark(self, name: str) -> Any:
         """Return a benchmark by asv's name; raises `Unsupported` where there is none."""
@@ -165,18 +174,14 @@ def _library(code: SuiteCode, name: str) -> ModuleType:
         raise CodeError(message, hint="install it in this environment: `pip install asv_runner`") from error
 
 
-def _parameters(benchmark: Any) -> list[str]:
-    """Return the names of a benchmark's parameters, their numbers where asv's are not one for each."""
-    names, count = benchmark.param_names, len(benchmark.params)
-    return names if len(set(names)) == count else [f"param{i}" for i in range(1, count + 1)]
+def _parameters(benchmark: Any) -> Sequence[str]:
+    return parameter_names(benchmark.param_names, benchmark.params)
 
 
-def _combinations(benchmark: Any) -> Iterator[dict[str, Argument]]:
-    """Yield the parameters of each case, in asv's order: as imported results have them, where those can be told."""
-    spelt = ((list(map(argument, texts)), texts) for texts in benchmark.params)
-    choices = (words if len(set(map(repr, words))) == len(words) else texts for words, texts in spelt)
-    for values in product(*choices):
-        yield dict(zip(_parameters(benchmark), values))
+def _cases(benchmark: Any) -> list[Case]:
+    """Return a case for each combination of parameters, in asv's order."""
+    choices = combinations(benchmark.param_names, benchmark.params, str(benchmark.version))
+    return [Case(benchmark.name, attributes=attributes) for attributes in choices]
 
 
 def _made_anew(benchmark: Any) -> Any:

@@ -8,10 +8,11 @@ the peak of whoever started it, and a copy has none before its own.
 from __future__ import annotations
 
 import json
+import math
+import signal
 import subprocess
 import sys
 import tempfile
-from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +24,16 @@ from opperf.domain.stats.order import median
 SKIPPED = "asv: skipped: "
 #: What the other Python runs: a module of asv's library and its function, with a list of words.
 PROGRAM = """
-import importlib, json, os, sys
-library, module, function, words = json.loads(sys.argv[1])
+import ctypes, importlib, json, os, signal, sys
+library, module, function, timeout, words = json.loads(sys.argv[1])
 if library is not None:
     sys.path.append(library)
 run = getattr(importlib.import_module(module), function)
+importlib.import_module("asv_runner.discovery").get_benchmark_from_name(*words[:2])  # imports its file
 copy = os.fork()
 if copy == 0:
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it ends with whoever started it
+    signal.alarm(timeout)
     run(words)
     sys.exit()
 code = os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1])
@@ -57,13 +61,13 @@ class Alone:
         settings = RAW if metric == "time_raw" else {}
         with tempfile.NamedTemporaryFile(suffix=".json") as file:
             words = [str(self._root), name, json.dumps(settings), "None", file.name]
-            printed = self._run("asv_runner.run", "_run", words, folder)
+            printed = self._run("asv_runner.run", "_run", words, folder, math.ceil(benchmark.timeout or 0))
             result = json.loads(Path(file.name).read_text())
         if isinstance(result, dict):
             result = median([sample / result["number"] for sample in result["samples"]])
         if not isinstance(result, (int, float)):
             raise RuntimeError(f"it returned {str(result)[:80]!r}, expected a number")
-        if isnan(result):
+        if math.isnan(result):
             lines = [line.strip() for line in printed.splitlines() if line.startswith(SKIPPED)]
             raise Unsupported(
                 lines[-1] if lines else f"{SKIPPED}by its `skip_params`, or by `SkipNotImplemented`",
@@ -80,10 +84,12 @@ class Alone:
             self._run("asv_runner.setup_cache", "_setup_cache", [str(self._root), name, "{}"], folder)
         return folder
 
-    def _run(self, module: str, function: str, words: list[str], folder: str) -> str:
-        """Run a function of asv's library, and return what it printed; raises `RuntimeError`."""
-        command = [sys.executable, "-c", PROGRAM, json.dumps([self._library, module, function, words])]
+    def _run(self, module: str, function: str, words: list[str], folder: str, timeout: int = 0) -> str:
+        """Run a function of asv's library, and return what it printed; raises `RuntimeError`, `TimeoutError`."""
+        command = [sys.executable, "-c", PROGRAM, json.dumps([self._library, module, function, timeout, words])]
         done = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        if done.returncode == 128 + signal.SIGALRM:
+            raise TimeoutError(f"it is not over after its own `timeout` of {timeout} s")
         if done.returncode != 0:
             errors = done.stderr.decode(errors="replace").strip().splitlines() or [f"it ended with {done.returncode}"]
             raise RuntimeError(errors[-1][:MOST_OF_ERRORS])

@@ -47,15 +47,15 @@ def write(folder: Path, runs: Iterable[Run]) -> int:
     machines: dict[str, JsonDict] = {}
     replaced = 0
     for run in runs:
-        machine = _machine(run)
+        machine = machine_of(run)
         machines[machine["machine"]] = machine
         for record in run.records:
             framework, version = record.trial.side.framework, str(record.facts.get("version") or "unknown")
             commit = repository.commit(f"{framework} {version}", parse_moment(run.started))
             name = _name(record)
             benchmarks[name] = _benchmark(name, record)
-            place = machine["machine"], f"{commit[:8]}-{_file_name(framework)}.json"
-            file = files.setdefault(place, _file(commit, framework, version, run, machine))
+            place = machine["machine"], f"{commit[:8]}-{file_name(framework)}.json"
+            file = files.setdefault(place, file_of(commit, framework, version, run, machine))
             replaced += name in file["results"]
             file["results"][name] = _result(record, name, file["date"])
     results = folder / RESULTS
@@ -134,7 +134,8 @@ def _benchmark(name: str, record: Record) -> JsonDict:
     }
 
 
-def _file(commit: str, framework: str, version: str, run: Run, machine: JsonDict) -> JsonDict:
+def file_of(commit: str, framework: str, version: str, run: Run, machine: JsonDict) -> JsonDict:
+    """Return a file of results that has none yet."""
     # By what stands here asv tells one graph from another, so no version does.
     params = {**{name: value for name, value in machine.items() if name != "version"}, "python": "", framework: ""}
     return {
@@ -162,16 +163,17 @@ def _result(record: Record, name: str, date: int) -> list[object]:
     return [[time.value], [], _hash(name), date, None, *statistics]
 
 
-def _file_name(text: str) -> str:
+def file_name(text: str) -> str:
     """Return a text as the name of a file; a text from a file must not become a path."""
     return "".join(letter if letter.isalnum() else "-" for letter in text)
 
 
-def _machine(run: Run) -> JsonDict:
+def machine_of(run: Run) -> JsonDict:
+    """Return what asv's `machine.json` holds."""
     facts = run.machine
     cpu = str(facts.get("cpu") or "unknown")
     return {
-        "machine": _file_name(f"{cpu}-{facts.get('cores_logical')}"),
+        "machine": file_name(f"{cpu}-{facts.get('cores_logical')}"),
         "arch": str(facts.get("architecture") or ""),
         "cpu": cpu,
         "num_cpu": str(facts.get("cores_logical") or ""),

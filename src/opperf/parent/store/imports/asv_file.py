@@ -20,6 +20,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import JsonObject
 from opperf.domain.moment import EXPECTED, moment_of
+from opperf.domain.parameter import VERSION, own_version, parameter_names
 from opperf.domain.type_hint import AtLeast, Natural, Unread, wrong
 from opperf.parent.store.imports.absolute_times import LONGEST, MOST_ROWS
 from opperf.parent.store.imports.builds import Block, Build
@@ -162,10 +163,13 @@ def _block(
     bounds = [
         (low, high) if None not in (time, low, high) else (None, None) for time, low, high in zip(times, lows, highs)
     ]
-    names = benchmark.param_names if benchmark else ()
+    names = tuple(parameter_names(benchmark.param_names if benchmark else (), values))
+    version = own_version(row.get("version"))
+    if version is not None and VERSION not in names:  # one more parameter, with one value
+        names, values = (*names, VERSION), (*values, (version,))
     return Block(
         name,
-        names if len(set(names)) == len(values) else tuple(f"param{i + 1}" for i in range(len(values))),
+        names,
         values,
         places,
         times,
