@@ -63,6 +63,6 @@ def combinations(
     spelt = ((list(map(argument, texts)), texts) for texts in choices)
     values = (words if len(set(map(repr, words))) == len(words) else texts for words, texts in spelt)
     for combination in product(*values):
-        given = own_version(version)
-        more = {} if given is None else {VERSION: argument(given)}
+        text = own_version(version)
+        more = {} if text is None else {VERSION: argument(text)}
         yield {**more, **dict(zip(parameter_names(names, choices), combination))}

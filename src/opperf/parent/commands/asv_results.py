@@ -71,9 +71,10 @@ def write_results(folder: Path, document: Run | ComparisonRun, note: Note) -> No
             old = _earlier(path)
             rows = dict(_rows(listing, build.values, file["date"]))
             file["results"] = {**_part(old, "results"), **rows}
-            known = {**_earlier(folder / "benchmarks.json"), **{str(one["name"]): one for one in listing}, "version": 2}
+            own = {str(benchmark["name"]): benchmark for benchmark in listing}
+            benchmarks = {**_earlier(folder / "benchmarks.json"), **own, "version": 2}
             _write(folder / machine["machine"] / "machine.json", machine)
-            _write(folder / "benchmarks.json", known)
+            _write(folder / "benchmarks.json", benchmarks)
             _write(path, file)
             note(f"wrote {path}: {plural(len(rows), 'benchmark')}")
 
@@ -101,13 +102,13 @@ def _of_record(record: Record) -> _Value:
 def _of_comparisons(document: ComparisonRun) -> Iterator[_Build]:
     """Yield both builds of a comparison."""
     sides: dict[tuple[str, Side], dict[str, _Value]] = {}
-    for one in document.comparisons:
-        levels = (one.base_time, one.new_time) if one.metric == "time" else one.levels
-        for name, side, level in zip(("base", "new"), (one.base, one.new), levels):
-            if _is_of_asv(side) and one.direction == "forward":
-                left_out = math.nan if one.status == "skipped" else None
+    for comparison in document.comparisons:
+        levels = (comparison.base_time, comparison.new_time) if comparison.metric == "time" else comparison.levels
+        for name, side, level in zip(("base", "new"), (comparison.base, comparison.new), levels):
+            if _is_of_asv(side) and comparison.direction == "forward":
+                left_out = math.nan if comparison.status == "skipped" else None
                 value = _Value(left_out if level is None else level)
-                sides.setdefault((name, side), {})[one.case.id] = value
+                sides.setdefault((name, side), {})[comparison.case.id] = value
     for (name, side), values in sides.items():
         yield _Build(side, document.run.sides.get(name, {}), values)
 
@@ -120,15 +121,15 @@ def _rows(
     listing: tuple[JsonObject, ...], values: Mapping[str, _Value], moment: object
 ) -> Iterator[tuple[str, list[object]]]:
     """Yield asv's row of each benchmark of which anything was measured."""
-    for one in listing:
-        name, params = str(one["name"]), one["params"]
-        choices = combinations(one["param_names"], params, str(one["version"]))
+    for benchmark in listing:
+        name, params = str(benchmark["name"]), benchmark["params"]
+        choices = combinations(benchmark["param_names"], params, str(benchmark["version"]))
         ids = [Case(name, attributes=attributes).id for attributes in choices]
         if values.keys().isdisjoint(ids):
             continue
         several = [values.get(key, _Value(math.nan)) for key in ids]
-        lows, highs = [one.low for one in several], [one.high for one in several]
-        yield name, [[one.result for one in several], params, one["version"], moment, None, lows, highs]
+        lows, highs = [value.low for value in several], [value.high for value in several]
+        yield name, [[value.result for value in several], params, benchmark["version"], moment, None, lows, highs]
 
 
 def _earlier(path: Path) -> JsonDict:

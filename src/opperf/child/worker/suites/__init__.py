@@ -22,7 +22,7 @@ class Suite(Protocol):
         """Return a case for each benchmark and combination of its parameters, in the tool's order."""
 
     def listing(self) -> list[JsonObject]:
-        """Return what the tool itself lists of each benchmark; nothing where it has no such list."""
+        """List the benchmarks as the tool itself does; nothing where it has no such list."""
 
     def call(self, case: Case) -> Call:
         """Return how a case is called; raises `Unsupported` for one that is not here, or is not measured."""

@@ -64,7 +64,7 @@ class AsvSuite:
         return [case for benchmark in benchmarks for case in _cases(benchmark)]
 
     def listing(self) -> list[JsonObject]:
-        """Return what asv's `benchmarks.json` has of each benchmark; raises `CodeError`."""
+        """List the benchmarks as asv's `benchmarks.json` does; raises `CodeError`."""
         file = io.StringIO()
         with self._blaming():
             self._discovery.list_benchmarks(str(self._root), file)

@@ -169,7 +169,7 @@ def file_name(text: str) -> str:
 
 
 def machine_of(run: Run) -> JsonDict:
-    """Return what asv's `machine.json` holds."""
+    """Describe the machine of a run as asv's `machine.json` does."""
     facts = run.machine
     cpu = str(facts.get("cpu") or "unknown")
     return {
