@@ -15,18 +15,18 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from opperf.child.measure.disturbance import NoCounters, ProcessCounters
 from opperf.child.worker import process
+from opperf.child.worker.conversation import Conversation
 from opperf.child.worker.failures import failure
 from opperf.child.worker.jobs import Jobs
 from opperf.domain.message.replies import Agreement, Hello
-from opperf.domain.message.requests import Compare, JudgingRequest, Limits, Quit, R, Request
-from opperf.domain.message.wire import PROTOCOL, answer_line, read_request
+from opperf.domain.message.requests import Compare, JudgingRequest, Limits, R, Request
+from opperf.domain.message.wire import PROTOCOL, answer_line
 from opperf.domain.plan import COUNTING, LAYOUT_BYTES, PLANNED, Side
 
 if TYPE_CHECKING:
@@ -79,19 +79,14 @@ def _serve(requests: BinaryIO, replies: BinaryIO, side: Side, limits: Limits, im
     counters = NoCounters() if backend.name == "null" else ProcessCounters()
     jobs = Jobs(backend, counters, Path(limits.folder), limits.plugins, **_comparison(side))
     on_device = side.device != "cpu"
-    for line in requests:
-        number, request = read_request(line)
-        if isinstance(request, Quit):
-            break
-        try:
-            answer = answer_line(number, _answer(jobs, request))
-            if on_device:
-                backend.wait([])  # an error that a device reports late is this request's, not the next one's
-        except (Exception, SystemExit) as error:  # a failure is an answer; what an operator broke dies with the child
-            reply = failure(error)
-            answer = answer_line(number, replace(reply, last=reply.last or (on_device and _is_dead(backend))))
-            jobs.tracers.restore()
-        _send(replies, answer)
+
+    def answer(request: Request[Any]) -> Any:
+        reply = _answer(jobs, request)
+        if on_device:
+            backend.wait([])  # an error that a device reports late is this request's, not the next one's
+        return reply
+
+    Conversation((requests, replies), jobs, answer, lambda: on_device and _is_dead(backend)).go_on()
     return 0
 
 

@@ -35,8 +35,9 @@ class Bound:
     `values` are the arguments by name, and `mutated` names those that a call is known to change. `differentiable` are
     the tensors among the arguments that a gradient flows to. `training` says that the operator behaves as in training.
     `layout` is that of the result, where it is not the catalog's. `renew`, when given, makes all of this anew, untimed,
-    ahead of each call, and `release` is called when the last was made. `shared` names arguments that were there before
-    and are there afterwards, so that they are left as they were.
+    ahead of each call, and returns its positional arguments where they are others; `release` is called when the last
+    was made. `shared` names arguments that were there before and are there afterwards, so that they are left as they
+    were. `as_is` says that a forward is the call alone, in the state that its caller has set: no mode of the framework.
     """
 
     function: Callable[..., Any]
@@ -47,9 +48,10 @@ class Bound:
     mutated: tuple[str, ...] = ()
     training: bool = False
     layout: Layout | None = None
-    renew: Callable[[], None] | None = None
+    renew: Callable[[], tuple[Any, ...] | None] | None = None
     release: Callable[[], None] = nothing
     shared: tuple[str, ...] = ()
+    as_is: bool = False
 
     @property
     def inputs(self) -> Mapping[str, Any]:

@@ -112,7 +112,7 @@ def read_problem(text: str) -> ProblemCode | str | Code:
 
 
 #: How the benchmark files of each tool are named.
-SUITE_EXAMPLES = {"asv": "asv:benchmarks/"}
+SUITE_EXAMPLES = {"asv": "asv:benchmarks/", "pytest": "pytest:tests/bench"}
 
 
 #: What benchmarks of asv tell, by how the last part of their name begins, as asv itself has it; of others the time is

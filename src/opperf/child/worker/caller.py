@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -15,7 +15,7 @@ from opperf.child.measure.disturbance import ProcessCounters
 from opperf.child.measure.engine import Engine
 from opperf.child.worker.directions import ready
 from opperf.domain.backend import Backend, Unsupported
-from opperf.domain.call import Bound, Work
+from opperf.domain.call import Bound
 from opperf.domain.case import Argument, Case
 from opperf.domain.errors import InputError
 from opperf.domain.measurement import Outcome
@@ -44,24 +44,30 @@ def measure_call(
     next one. Raises what the call raises, and `InputError` for one that cannot be measured here.
     """
     by_name = _by_name(call, arguments, keywords)
-    values = tuple(by_name.values())
-    backend = _backend(_framework(call, values), _device(values))
+    return measure_bound(Bound(call, arguments, keywords, values=by_name, as_is=True), settings)
+
+
+def measure_bound(bound: Bound, settings: Settings) -> tuple[Outcome, Mapping[str, Any]]:
+    """Return the time of a call whose arguments have names, as `measure_call` does."""
+    values = tuple(bound.values.values())
+    backend = _backend(_framework(bound.function, values), _device(values))
     put_back = _snapshot(backend, values)
 
     def bind() -> Bound:
         put_back()
-        return Bound(call, arguments, keywords, values=by_name)
+        return bound
 
     try:
         sound = ready(backend, bind, "forward", None, "caller", random=True)
         engine = Engine(backend, ProcessCounters())
         measurement = engine.measure(sound.work, settings, output_bytes=sound.output_bytes, took=sound.took)
         sound.check()
+        sound.release()
     except Unsupported as error:
         raise InputError(str(error), hint=error.hint, slug=error.slug) from error
     finally:
         put_back()
-    case = _case(backend, call, by_name)
+    case = _case(backend, bound.function, bound.values)
     trial = Trial(case, replace(backend.side, implementation=case.operator), "forward")
     facts = backend.facts()
     measurement = replace(measurement, warnings=(*measurement.warnings, ONE_PROCESS))
@@ -123,7 +129,6 @@ def _backend(framework: str, device: str) -> Backend:
     """Return the backend of a framework that this process uses itself; whether a graph is recorded is its affair."""
     runtime = import_module(f"opperf.child.backends.{framework}.runtime")
     backend: Backend = runtime.running_backend(device)
-    vars(backend)["forward"] = lambda bound: Work(bound.function, bound.arguments, bound.keywords, nullcontext)
     return backend
 
 

@@ -12,7 +12,7 @@ again, with that input put back before each call.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -141,7 +141,7 @@ def _steady(
 
 def _ready(backend: Backend, bound: Bound, watch: Watch, direction: str, seed: str, *, random: bool) -> Ready:
     if direction == "forward":
-        return _after_a_call(backend, _restoring(backend, bound, lambda: backend.forward(bound)))
+        return _after_a_call(backend, _restoring(backend, bound, lambda: _forward(backend, bound)))
     if not bound.differentiable:
         raise Unsupported("no input of this case has a gradient", slug="no_gradient", hint="measure it forward")
 
@@ -163,6 +163,12 @@ def _ready(backend: Backend, bound: Bound, watch: Watch, direction: str, seed: s
     else:
         result = _backward(backend, bound, watch, cotangents, random=random)
     return replace(result, work=replace(result.work, notes={**result.work.notes, **notes}))
+
+
+def _forward(backend: Backend, bound: Bound) -> Work:
+    if bound.as_is:
+        return Work(bound.function, bound.arguments, bound.keywords, nullcontext)
+    return backend.forward(bound)
 
 
 def _check_mode(backend: Backend) -> None:
@@ -302,10 +308,10 @@ def _put_back(work: Work, restore: Callable[[], None], names: Collection[str]) -
     return _before_each(work, restore, f"{', '.join(names)}: restored before each call")
 
 
-def _before_each(work: Work, prepare: Callable[[], None], note: str) -> Work:
+def _before_each(work: Work, prepare: Callable[[], tuple[object, ...] | None], note: str) -> Work:
     def before() -> tuple[object, ...]:
-        prepare()
-        return work.make_arguments()
+        arguments = prepare()
+        return work.make_arguments() if arguments is None else arguments
 
     return replace(work, before=before, notes={**work.notes, "mutates": note})
 

@@ -131,6 +131,17 @@ class Jobs:
         """Return the work of one call of a trial, after it ran once; raises what the framework raises."""
         return self._ready(trial, seed).sound.work
 
+    def stage(self, request: Request[Any]) -> Callable[[Callable[[], Any]], None] | None:
+        """Return what runs the test that makes the call of a trial, None where a call needs none."""
+        trial = request.trial if isinstance(request, (requests.Prepare, requests.Explain, requests.Evaluate)) else None
+        return None if trial is None else self.names.stage(trial)
+
+    def settle(self) -> None:
+        """Leave what the call of the last trial works on as it was, ahead of its release: its test goes on."""
+        if (prepared := self._prepared.get(self._handles)) is not None:
+            prepared.sound.release()
+            prepared.sound = replace(prepared.sound, bound=None)
+
     def answer(self, request: Request[R]) -> R:
         """Return the reply to a request; raises what the framework raises."""
         return self._answers[type(request)](request)  # type: ignore[no-any-return]  # of the request's own type

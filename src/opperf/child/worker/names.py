@@ -256,6 +256,12 @@ class Names:
             self._suites[path] = suites.load(path, self.folder, self._backend.side.environment)
         return self._suites[path]
 
+    def stage(self, trial: Trial) -> Callable[[Callable[[], object]], None] | None:
+        """Return what runs the test that makes the call of a trial, None where a call needs none."""
+        path = trial.side.implementation
+        suite = self._suite(path) if isinstance(path, SuiteCode) else None
+        return partial(suite.enter, trial.case) if isinstance(suite, suites.Stage) else None
+
     def check_seal(self) -> None:
         """Raise `Patched` where the user's own code has replaced what measures it."""
         if self.seal is not None:

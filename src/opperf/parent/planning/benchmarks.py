@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
@@ -15,8 +15,11 @@ from opperf.domain.units import plural
 from opperf.parent.planning.cases import ChildAnswers
 from opperf.parent.planning.selection import Selection
 from opperf.parent.sources.asv_folder import benchmark_folder
+from opperf.parent.sources.test_folder import test_path
 from opperf.parent.workers.suite_library import library_folder
 
+#: What each tool's files are found by.
+FOLDERS: Mapping[str, Callable[[str], str]] = {"asv": benchmark_folder, "pytest": test_path}
 #: How many names a message gives as examples.
 MOST_NAMED = 3
 
@@ -26,7 +29,7 @@ def benchmark_files(files: SuiteCode, note: Callable[[str], None]) -> SuiteCode:
 
     Raises `InputError` for a folder without any, `EnvironmentFailure` where the library cannot be had.
     """
-    return replace(files, path=benchmark_folder(files.path), library=library_folder(files.kind, note))
+    return replace(files, path=FOLDERS[files.kind](files.path), library=library_folder(files.kind, note))
 
 
 def check_select(selection: Selection) -> None:

@@ -6,13 +6,18 @@ when they are called is opperf's.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from opperf.child.backends.binding import Call
 from opperf.domain.case import Case
 from opperf.domain.code import SuiteCode
 from opperf.domain.files.json_text import JsonObject
+
+#: The module and class that reads the files of each tool.
+READERS = {"asv": ("asv", "AsvSuite"), "pytest": ("pytest_tests", "PytestSuite")}
 
 
 class Suite(Protocol):
@@ -28,11 +33,23 @@ class Suite(Protocol):
         """Return how a case is called; raises `Unsupported` for one that is not here, or is not measured."""
 
 
+@runtime_checkable
+class Stage(Protocol):
+    """Benchmark files whose calls can be made only where the files make them."""
+
+    def enter(self, case: Case, play: Callable[[], Any]) -> None:
+        """Run the code of a case: its call is made by `play`, or whoever that waits for.
+
+        Raises `Unsupported` where the code leaves itself out, and what else ends it.
+        """
+
+
 def load(code: SuiteCode, folder: Path, environment: str) -> Suite:
     """Return the files that the user named, which are looked for in `folder`; raises `CodeError`.
 
     Messages name the `environment`: two of them may have unlike benchmarks.
     """
-    from opperf.child.worker.suites.asv import AsvSuite  # no other child waits for it
-
-    return AsvSuite(code, folder, environment)
+    module, name = READERS[code.kind]
+    reader = getattr(import_module(f"opperf.child.worker.suites.{module}"), name)  # no other child waits for it
+    suite: Suite = reader(code, folder, environment)
+    return suite
