@@ -40,7 +40,7 @@ class Conversation:
         #: The request that is read and not answered.
         self._next: tuple[int, Request[Any]] | None = None
         #: What was seen of the trial that is prepared inside a test: samples, or else what its first calls took.
-        self._seen: list[Samples] = []
+        self._samples: list[Samples] = []
         self._first: float = 0.0
         #: How a test has ended whose trial was measured: told to whoever asks for it next.
         self._late: tuple[Trial, BaseException] | None = None
@@ -79,9 +79,9 @@ class Conversation:
         """Return the line of a reply, and keep what it says of a call's time."""
         reply = self._answer(request)
         if isinstance(reply, Measurement):
-            self._seen.append(reply.time)
+            self._samples.append(reply.time)
         elif isinstance(reply, replies.Sampling):
-            self._seen.append(reply.samples)
+            self._samples.append(reply.samples)
         elif isinstance(reply, replies.Preparation):
             self._first = reply.spent["calls"]
         return answer_line(number, reply)
@@ -90,7 +90,7 @@ class Conversation:
         """Answer a request inside the test that makes the call, and all that is asked of it there."""
         if self._late is not None and self._late[0] == request.trial:
             raise self._late[1]
-        self._late, self._seen, self._first = None, [], 0.0
+        self._late, self._samples, self._first = None, [], 0.0
         failed: list[BaseException] = []
         is_answered = False
 
@@ -120,8 +120,8 @@ class Conversation:
 
     def _times(self) -> tuple[list[float], int]:
         """Return the seconds of a call in each sample, and the calls of one."""
-        times = [seconds for samples in self._seen for seconds in samples.seconds(clean_only=False)]
-        return (times, self._seen[0].samples[0].calls) if times else ([self._first], 1)
+        times = [seconds for samples in self._samples for seconds in samples.seconds(clean_only=False)]
+        return (times, self._samples[0].samples[0].calls) if times else ([self._first], 1)
 
     def _failed(self, number: int, error: BaseException) -> bytes:
         reply = failure(error)

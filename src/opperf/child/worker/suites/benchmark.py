@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import inspect
 import math
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import field
 from functools import cached_property
 from statistics import fmean, median, stdev
@@ -19,6 +21,8 @@ from opperf.domain.backend import Unsupported
 from opperf.domain.call import Bound
 from opperf.domain.dataclass import dataclass
 
+#: The plugin by which pytest-benchmark is installed.
+THEIRS = "benchmark"
 #: The keywords of `@pytest.mark.benchmark`. Of these the group is read.
 MARK_KEYWORDS = (
     *("max_time", "min_rounds", "min_time", "timer", "group", "disable_gc", "warmup", "warmup_iterations"),
@@ -55,10 +59,10 @@ class TimedCall:
 
     def set_up(self) -> Arguments:
         """Return the arguments of the next call."""
-        made = None if self.setup is None else self.setup()
-        if made and (self.arguments or self.keywords):
+        fresh = None if self.setup is None else self.setup()
+        if fresh and (self.arguments or self.keywords):
             raise TypeError("`setup` returns arguments, and `args` or `kwargs` have some")
-        return made or (self.arguments, self.keywords)
+        return fresh or (self.arguments, self.keywords)
 
     def take_down(self, arguments: Arguments) -> None:
         """Do what comes behind each call."""
@@ -88,27 +92,28 @@ class _Around:
 
     def __init__(self, call: TimedCall) -> None:
         self._call = call
-        self._made: Arguments | None = call.set_up()
-        self._is_fresh, self._has_keywords = True, bool(self._made[1])
+        self._current: Arguments | None = call.set_up()
+        self._is_fresh, self._has_keywords = True, bool(self._current[1])
         self.function = self._with_keywords if self._has_keywords else call.target
-        self.arguments = self._spelled(self._made)
+        self.arguments = self._spelled(self._current)
 
     def renew(self) -> tuple[Any, ...]:
         """Return the arguments of the next call, after the last one was taken down."""
-        if not self._is_fresh or self._made is None:
+        if not self._is_fresh or self._current is None:
             self.end()
-            self._made = self._call.set_up()
+            self._current = self._call.set_up()
         self._is_fresh = False
-        return self._spelled(self._made)
+        return self._spelled(self._current)
 
     def end(self) -> None:
         """Take down the last call."""
-        made, self._made = self._made, None
-        if made is not None:
-            self._call.take_down(made)
+        last, self._current = self._current, None
+        if last is not None:
+            self._call.take_down(last)
 
-    def _spelled(self, made: Arguments) -> tuple[Any, ...]:
-        return (*made[0], made[1]) if self._has_keywords else tuple(made[0])
+    def _spelled(self, current: Arguments) -> tuple[Any, ...]:
+        positional, keywords = current
+        return (*positional, keywords) if self._has_keywords else tuple(positional)
 
     def _with_keywords(self, *arguments: Any) -> Any:
         return self._call.target(*arguments[:-1], **arguments[-1])
@@ -275,7 +280,9 @@ class Benchmark:
         self._used = mode
         try:
             if self._measure is not None:
-                self.stats = Metadata(self, *self._measure(call))
+                with _untraced():
+                    seconds, calls = self._measure(call)
+                self.stats = Metadata(self, seconds, calls)
             return call.once()
         except BaseException:
             self.has_error = True
@@ -338,14 +345,14 @@ def _arguments(call: TimedCall) -> dict[str, object]:
 def _surroundings(function: Any) -> dict[str, object]:
     """Return the data that a function works on beside its arguments: of its object, its closure and its module."""
     owner = getattr(function, "__self__", None)
-    found: dict[str, object] = {"self": owner, **{f"self.{name}": value for name, value in _attributes(owner)}}
+    data: dict[str, object] = {"self": owner, **{f"self.{name}": value for name, value in _attributes(owner)}}
     inner = inspect.unwrap(getattr(function, "__func__", function))
     code, names = getattr(inner, "__code__", None), getattr(inner, "__globals__", {})
     if code is not None:
         cells = zip(code.co_freevars, inner.__closure__ or ())
-        found |= {name: names[name] for name in code.co_names if name in names}
-        found |= {name: cell.cell_contents for name, cell in cells if _is_filled(cell)}
-    return {name: value for name, value in found.items() if _is_data(value)}
+        data |= {name: names[name] for name in code.co_names if name in names}
+        data |= {name: cell.cell_contents for name, cell in cells if _is_filled(cell)}
+    return {name: value for name, value in data.items() if _is_data(value)}
 
 
 def _attributes(owner: object) -> Iterator[tuple[str, object]]:
@@ -362,3 +369,20 @@ def _is_filled(cell: Any) -> bool:
 
 def _is_data(value: object) -> bool:
     return not (callable(value) or isinstance(value, (ModuleType, str, type(None))))
+
+
+@contextmanager
+def _untraced() -> Iterator[None]:
+    """Measure without what traces calls, such as a measurement of coverage."""
+    trace, profile = sys.gettrace(), sys.getprofile()
+    if trace is not None:
+        sys.settrace(None)
+    if profile is not None:
+        sys.setprofile(None)
+    try:
+        yield
+    finally:
+        if trace is not None:
+            sys.settrace(trace)
+        if profile is not None:
+            sys.setprofile(profile)

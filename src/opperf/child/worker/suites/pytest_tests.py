@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from opperf.child.backends.binding import Call
 from opperf.child.worker.code import CodeError
-from opperf.child.worker.suites.benchmark import Benchmark, Hooks, TimedCall, check_mark
+from opperf.child.worker.suites.benchmark import THEIRS, Benchmark, Hooks, TimedCall, check_mark
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Bound
 from opperf.domain.case import Argument, Case, ListOf
@@ -33,8 +33,8 @@ from opperf.domain.code import SuiteCode
 if TYPE_CHECKING:
     import pytest
 
-#: The plugin by which pytest-benchmark is installed.
-THEIRS = "benchmark"
+#: The plugin that does for the caller's own process what this one does for a child.
+FACE = "opperf.pytest"
 #: Options of pytest-benchmark that a project's settings may name: flags, those with a value, and those with or without.
 FLAGS = "disable-gc skip disable enable only autosave save-data verbose quiet"
 VALUES = (
@@ -75,7 +75,7 @@ class PytestSuite:
         from _pytest.config import _prepareconfig
         from _pytest.main import Session
 
-        words = [self._path, "-p", f"no:{THEIRS}", "--capture=no", "-o", f"cache_dir={self._cache.name}"]
+        words = [self._path, "--capture=no", "-o", f"cache_dir={self._cache.name}"]
         config = _prepareconfig(words, [self._plugin])
         atexit.register(config._ensure_unconfigure)
         config._do_configure()
@@ -106,8 +106,7 @@ class PytestSuite:
         def measure(call: TimedCall) -> tuple[list[float], int]:
             self._bound = call.bound()
             try:
-                with _untraced():
-                    seconds, calls = play()
+                seconds, calls = play()
             finally:
                 self._bound = None
             return seconds, calls
@@ -179,8 +178,9 @@ def _plugin(pytest: Any) -> Any:
             self.skipped: dict[str, str] = {}
 
         def pytest_addoption(self, parser: Any, pluginmanager: Any) -> None:
-            """Take the options of pytest-benchmark, which a project may have in its settings, and make it stay away."""
-            pluginmanager.set_blocked(THEIRS)
+            """Take pytest-benchmark's options, which a project may have in its settings, and make it stay away."""
+            for name in (THEIRS, FACE):
+                pluginmanager.set_blocked(name)
             group = parser.getgroup("benchmark")
             for names, how in ((FLAGS, {"action": "store_true"}), (VALUES, {}), (OPTIONAL, {"nargs": "?"})):
                 for name in names.split():
@@ -293,20 +293,3 @@ def _is_plain(value: object) -> bool:
 
 def _argument(value: Any) -> Argument:
     return ListOf(tuple(map(_argument, value))) if isinstance(value, (list, tuple)) else value
-
-
-@contextmanager
-def _untraced() -> Iterator[None]:
-    """Measure without what traces calls, such as a measurement of coverage."""
-    trace, profile = sys.gettrace(), sys.getprofile()
-    if trace is not None:
-        sys.settrace(None)
-    if profile is not None:
-        sys.setprofile(None)
-    try:
-        yield
-    finally:
-        if trace is not None:
-            sys.settrace(trace)
-        if profile is not None:
-            sys.setprofile(profile)
