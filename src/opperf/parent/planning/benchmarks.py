@@ -84,14 +84,16 @@ def added_trials(selection: Selection, trials: Sequence[Trial], side: Side, answ
 
 
 def full_names(case: Case) -> tuple[str, ...]:
-    """Return a benchmark with its parameters, as tables show them and with strings in quotes, as asv does.
+    """Return a benchmark with its parameters: as tables show them, with strings in quotes as asv does, as pytest does.
 
     >>> full_names(Case("bench.time_sort", attributes={"n": 100, "kind": "quick"}))
-    ('bench.time_sort(100, quick)', "bench.time_sort(100, 'quick')")
+    ('bench.time_sort(100, quick)', "bench.time_sort(100, 'quick')", 'bench.time_sort[100-quick]')
     """
     if not case.attributes:
         return (case.operator,)
-    return tuple(f"{case.operator}({', '.join(map(spelling, case.attributes.values()))})" for spelling in (str, repr))
+    values = case.attributes.values()
+    names = (f"{case.operator}({', '.join(map(spelling, values))})" for spelling in (str, repr))
+    return (*names, f"{case.operator}[{'-'.join(map(str, values))}]")
 
 
 def _is_selected(case: Case, selection: Selection) -> bool:

@@ -149,7 +149,7 @@ class PytestSuite:
         tests = [item for item in items if "benchmark" in getattr(item, "fixturenames", ())]
         cases = list(map(_case, tests))
         counts = Counter(cases)
-        self._items |= {case if counts[case] == 1 else _with_id(case, item): item for case, item in zip(cases, tests)}
+        self._items |= {case if counts[case] == 1 else _with_id(item): item for case, item in zip(cases, tests)}
 
     @contextmanager
     def _at_home(self) -> Iterator[None]:
@@ -269,20 +269,19 @@ def _skip(report: Any) -> str:
 
 
 def _case(item: Any) -> Case:
-    """Return the case of a test: its node id, with its parameters as imported results have them."""
+    """Return the case of a test: its node id, with its parameters as imported results have them, or pytest's id."""
     parameters = getattr(item, "callspec", None)
     name = item.nodeid.partition("[")[0]
     if parameters is None:
         return Case(name)
-    values = {key: value for key, value in parameters.params.items() if _is_plain(value)}
-    case = Case(name, attributes={key: _argument(value) for key, value in values.items()})
-    return case if len(values) == len(parameters.params) else _with_id(case, item)
+    if not all(map(_is_plain, parameters.params.values())):
+        return _with_id(item)
+    return Case(name, attributes={key: _argument(value) for key, value in parameters.params.items()})
 
 
-def _with_id(case: Case, item: Any) -> Case:
-    """Return a case with what pytest calls its parameters."""
-    name = "id" if "id" not in case.attributes else "test_id"
-    return Case(case.operator, attributes={**case.attributes, name: item.callspec.id})
+def _with_id(item: Any) -> Case:
+    """Return the case of a test whose parameters do not tell it from others by themselves."""
+    return Case(item.nodeid.partition("[")[0], attributes={"id": item.callspec.id})
 
 
 def _is_plain(value: object) -> bool:
