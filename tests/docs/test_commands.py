@@ -15,6 +15,7 @@ import typer.main
 from tests.docs.conftest import Page, of_each_page
 
 from opperf.catalog import DIRECTIONS, INT64, SIZES, categories, operator
+from opperf.child.worker.suites.pytest_tests import FLAGS, OPTIONAL, VALUES
 from opperf.compat.dl_operator_benchmark import benchmark_driver
 from opperf.compat.mxnet_opperf import __main__ as mxnet_opperf
 from opperf.compat.param.command import tools as param
@@ -157,6 +158,7 @@ def known() -> set[str]:
     verbs = [*_verbs(COMMAND), *_verbs(typer.main.get_command(mxnet_opperf.app))]
     own = {option for verb in verbs for parameter in verb.params for option in _options(parameter)}
     own |= {option for action in param.parser()._actions for option in action.option_strings}
+    own |= {f"--benchmark-{name}" for name in f"{FLAGS} {VALUES} {OPTIONAL}".split()}
     return own | {"--cpuset-cpus", "--no-deps", "--metrics", "--nvtx-include", "--alone", "--real"}
 
 

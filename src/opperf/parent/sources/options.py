@@ -136,7 +136,9 @@ class What:
     all: bool = option(False, "", "All operators.")
     skip: Names = option((), "PATTERN", "Leave out operators that match a pattern, such as `conv*`.")
     select: Optional[str] = option(
-        None, "REGEX", "Benchmarks to use of `asv:FOLDER`: those whose name, with parameters, has a match."
+        None,
+        "REGEX",
+        "Benchmarks to use of `asv:FOLDER` or `pytest:FOLDER`: those whose name, with parameters, has a match.",
     )
     suite: Union[Path, Suite, None] = option(
         None, "FILE", "Measure the cases of a suite file.", keyword="str | Path | Suite | None"

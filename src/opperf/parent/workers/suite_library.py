@@ -37,7 +37,7 @@ LIBRARIES = {
     "pytest": Library(
         "pytest",
         "9.2.0",
-        ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments"),
+        ("pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygments"),
         ("exceptiongroup", "tomli", "typing_extensions"),
     ),
 }
