@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, PackagePath, distribution, version
 from pathlib import Path
 
 from opperf.domain.dataclass import dataclass
@@ -21,23 +20,21 @@ from opperf.parent.workers.package import cache_folder
 
 @dataclass(frozen=True)
 class Library:
-    """A tool's package, the version that opperf installs where it has none itself, and the modules that make it up.
+    """A tool's package, the version that opperf installs where it has none itself, and what that needs.
 
     `backports` are what an older Python than opperf's own needs in addition.
     """
 
     package: str
     version: str
-    modules: tuple[str, ...]
+    needs: tuple[str, ...] = ()
     backports: tuple[str, ...] = ()
 
 
 LIBRARIES = {
-    "asv": Library("asv_runner", "0.3.2", ("asv_runner",)),
+    "asv": Library("asv_runner", "0.3.2"),
     "pytest": Library(
-        "pytest",
-        "9.2.0",
-        ("pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygments"),
+        *("pytest", "9.2.0", ("pluggy", "iniconfig", "packaging", "pygments")),
         ("exceptiongroup", "tomli", "typing_extensions"),
     ),
 }
@@ -46,16 +43,15 @@ LIBRARIES = {
 def library_folder(kind: str, progress: Progress) -> str:
     """Return a folder that holds a tool's library alone; raises `EnvironmentFailure` where it cannot be had."""
     library = LIBRARIES[kind]
-    try:
-        number, sources = version(library.package), _sources(library)
-    except PackageNotFoundError:
-        number, sources = library.version, []
+    files = _files(library)
+    number = version(library.package) if files else library.version
     requirement = f"{library.package}=={number}"
 
     def build(folder: Path) -> None:
-        if sources:
-            for source in sources:
-                _copy(source, folder)
+        if files:
+            for file in files:
+                (folder / file).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(file.locate(), folder / file)
             return
         progress(f"installing {requirement} ...")
         spec = EnvironmentSpec.parse(requirement)
@@ -76,23 +72,16 @@ def library_folder(kind: str, progress: Progress) -> str:
     return str(build_once(cache_folder() / "libraries" / requirement, requirement, progress, build))
 
 
-def _sources(library: Library) -> list[Path]:
-    """Return where the modules of a library lie in opperf's own environment, nothing where one of them is missing."""
-    own = [_source(name) for name in library.modules]
-    older = [_source(name) for name in library.backports]
-    return [] if None in own else [path for path in (*own, *older) if path is not None]
+def _files(library: Library) -> list[PackagePath]:
+    """Return the files of a library in opperf's own environment, none where a part of it is missing."""
+    own = [_files_of(name) for name in (library.package, *library.needs)]
+    return [file for files in (*own, *map(_files_of, library.backports)) for file in files] if all(own) else []
 
 
-def _source(name: str) -> Path | None:
-    spec = find_spec(name)
-    if spec is None or spec.origin is None:
-        return None
-    file = Path(spec.origin)
-    return file.parent if file.name == "__init__.py" else file
-
-
-def _copy(source: Path, folder: Path) -> None:
-    if source.is_file():
-        shutil.copy2(source, folder)
-    else:
-        shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns("__pycache__"))
+def _files_of(name: str) -> list[PackagePath]:
+    """Return what a package has installed, but for commands and compiled code; nothing where it is not there."""
+    try:
+        files = distribution(name).files or []
+    except PackageNotFoundError:
+        return []
+    return [file for file in files if file.parts[0] != ".." and file.suffix != ".pyc"]
