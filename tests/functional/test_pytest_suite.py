@@ -17,6 +17,7 @@ Records = dict[tuple[object, ...], dict[str, Any]]
 FILES = {
     "pytest.ini": """
 [pytest]
+required_plugins = pytest-benchmark
 addopts = --benchmark-disable --benchmark-columns min,max --benchmark-warmup
 """,
     "conftest.py": """
@@ -219,7 +220,7 @@ def records(folder: Path, one_cache: Path, forked_children: None) -> Iterator[Re
 
 def test_the_cases_are_those_that_pytest_collects(records: Records, folder: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-p", "opperf.pytest", "--collect-only", "-q"]
-    command += ["-o", "addopts=", "-p", "no:cacheprovider"]
+    command += ["-o", "addopts=", "-o", "required_plugins=", "-p", "no:cacheprovider"]
     listed = subprocess.run([*command, "bench"], cwd=folder, capture_output=True, text=True, check=False).stdout
     names = [line.removeprefix("bench/test_") for line in listed.splitlines() if line.startswith("bench/")]
     own = [record["case"] for record in records.values() if "::" in record["case"]["operator"]]

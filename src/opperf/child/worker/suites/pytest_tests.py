@@ -75,7 +75,9 @@ class PytestSuite:
         from _pytest.config import _prepareconfig
         from _pytest.main import Session
 
-        words = [self._path, "--capture=no", "-o", f"cache_dir={self._cache.name}"]
+        # A project may require pytest-benchmark, which makes room.
+        settings = (f"cache_dir={self._cache.name}", "required_plugins=")
+        words = [self._path, "--capture=no", *(f"--override-ini={setting}" for setting in settings)]
         config = _prepareconfig(words, [self._plugin])
         atexit.register(config._ensure_unconfigure)
         config._do_configure()
