@@ -62,7 +62,7 @@ class Row:
     timing: Timing
 
     def value(self, column: str) -> Any:
-        """Return what a column has of it."""
+        """Return its value in a column."""
         return self.timing.precision if column == "precision" else self.stats[column]
 
     def to_json(self) -> dict[str, Any]:
@@ -255,7 +255,7 @@ def _table(name: str, rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
 
 
 def _document(config: pytest.Config, rows: Sequence[Row]) -> Mapping[str, Any]:
-    """Return what pytest-benchmark's `--benchmark-json` writes, which its tools and `opperf history import` read."""
+    """Return the document of `--benchmark-json`, as pytest-benchmark's tools and `opperf history import` read it."""
     machine: dict[str, Any] = {
         "node": platform.node(),
         "machine": platform.machine(),

@@ -132,7 +132,7 @@ class Jobs:
         return self._ready(trial, seed).sound.work
 
     def stage(self, request: Request[Any]) -> Callable[[Callable[[], Any]], None] | None:
-        """Return what runs the test that makes the call of a trial, None where a call needs none."""
+        """Return the run of the test in which the call of a trial is made, None where a call needs none."""
         trial = request.trial if isinstance(request, (requests.Prepare, requests.Explain, requests.Evaluate)) else None
         return None if trial is None else self.names.stage(trial)
 

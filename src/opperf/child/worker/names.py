@@ -257,7 +257,7 @@ class Names:
         return self._suites[path]
 
     def stage(self, trial: Trial) -> Callable[[Callable[[], object]], None] | None:
-        """Return what runs the test that makes the call of a trial, None where a call needs none."""
+        """Return the run of the test in which the call of a trial is made, None where a call needs none."""
         path = trial.side.implementation
         suite = self._suite(path) if isinstance(path, SuiteCode) else None
         return partial(suite.enter, trial.case) if isinstance(suite, suites.Stage) else None

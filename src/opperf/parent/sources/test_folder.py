@@ -8,7 +8,7 @@ from opperf.domain.errors import InputError
 
 
 def test_path(path: str) -> str:
-    """Return what pytest is given to collect; raises `InputError` for a file or folder that is not there."""
+    """Return the path that pytest is given to collect; raises `InputError` for a file or folder that is not there."""
     file = Path(path.partition("::")[0])
     if not file.exists():
         raise InputError(f"there is no `{file}`", hint="name a folder or a file of tests: `pytest:tests/bench`")

@@ -79,7 +79,7 @@ def _files(library: Library) -> list[PackagePath]:
 
 
 def _files_of(name: str) -> list[PackagePath]:
-    """Return what a package has installed, but for commands and compiled code; nothing where it is not there."""
+    """Return the files that a package has installed, but for commands and compiled code; none where it is missing."""
     try:
         files = distribution(name).files or []
     except PackageNotFoundError:

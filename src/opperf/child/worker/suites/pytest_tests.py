@@ -252,7 +252,7 @@ def _why(report: Any) -> str:
 
 
 def _error(call: Any, report: Any) -> BaseException:
-    """Return what has made a test fail."""
+    """Return the error that has made a test fail."""
     if call.excinfo is None:
         return AssertionError(str(report.longrepr))
     error: BaseException = call.excinfo.value
