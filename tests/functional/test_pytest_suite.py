@@ -172,6 +172,9 @@ def test_skips(benchmark):
 def test_skip(benchmark):
     benchmark(sum, [])
 
+def test_skips_silently(benchmark):
+    pytest.skip()
+
 @pytest.mark.xfail(reason="known")
 def test_known(benchmark):
     benchmark(lambda: 1 / 0)
@@ -263,6 +266,7 @@ def test_good_tests_are_measured(records: Records) -> None:
         ("test_prints", "ok", ""),
         ("test_moves", "ok", ""),
         ("test_skips", "skipped", "pytest: skipped: not today"),
+        ("test_skips_silently", "skipped", "pytest: skipped"),
         ("test_skip", "skipped", "pytest: skipped: not here"),
         ("test_known", "skipped", "pytest: expected to fail: known"),
         ("test_works", "failed", "[XPASS(strict)] known"),

@@ -267,7 +267,8 @@ def _skip(report: Any) -> str:
         return f"pytest: expected to fail: {reason}" if reason else "pytest: expected to fail"
     where = report.longrepr
     text = str(where[2] if isinstance(where, tuple) else where)
-    return f"pytest: skipped: {text.removeprefix('Skipped: ')}"
+    reason = text.removeprefix("Skipped").removeprefix(": ")
+    return f"pytest: skipped: {reason}" if reason else "pytest: skipped"
 
 
 def _case(item: Any) -> Case:
