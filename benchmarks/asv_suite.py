@@ -159,8 +159,9 @@ def _alarms_of_asv(asked: argparse.Namespace, select: str, folder: Path) -> dict
 
     It has asv's own library too, without which asv finds nothing there.
     """
-    library = "==".join(LIBRARIES["asv"])
-    python = interpreter(EnvironmentSpec.parse(f"{asked.environment} + {library}"), framework="numpy")
+    library = LIBRARIES["asv"]
+    spec = EnvironmentSpec.parse(f"{asked.environment} + {library.package}=={library.version}")
+    python = interpreter(spec, framework="numpy")
     repository = folder / "repository"  # asv wants one, and measures none of its commits here
     author = ("-c", "user.name=asv", "-c", "user.email=asv@localhost")
     for words in (("init", "-q", str(repository)), ("-C", str(repository), *author, "commit", "-q", "-m", "x", EMPTY)):
