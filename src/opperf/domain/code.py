@@ -112,7 +112,11 @@ def read_problem(text: str) -> ProblemCode | str | Code:
 
 
 #: How the benchmark files of each tool are named.
-SUITE_EXAMPLES = {"asv": "asv:benchmarks/", "pytest": "pytest:tests/bench"}
+SUITE_EXAMPLES = {
+    "asv": "asv:benchmarks/",
+    "op_bench": "op_bench:pt/add_test.py",
+    "pytest": "pytest:tests/bench",
+}
 
 
 #: What benchmarks of asv tell, by how the last part of their name begins, as asv itself has it; of others the time is
@@ -139,9 +143,10 @@ def own_metric(implementation: object, operator: str) -> str | None:
 
 @dataclass(frozen=True)
 class SuiteCode:
-    """Benchmark files of another tool, which are code: `kind` is the tool, `path` its folder.
+    """Benchmark files of another tool, which are code: `kind` is the tool, `path` its folder, or its file.
 
-    `library` is a folder with the tool's own package, for an environment that lacks it.
+    `library` is a folder with the tool's own package, for an environment that lacks it. A `member` is a file of a
+    folder that the user named: others go on where it cannot be loaded.
 
     >>> str(SuiteCode("asv", "benchmarks"))
     'asv:benchmarks'
@@ -150,6 +155,7 @@ class SuiteCode:
     kind: str
     path: str
     library: str | None = field(default=None, compare=False)
+    member: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
         return f"{self.kind}:{self.path}"
@@ -161,7 +167,7 @@ def read_suite_code(text: str) -> SuiteCode | None:
     Raises `InputError` for a tool without a path.
 
     >>> read_suite_code("asv:benchmarks/"), read_suite_code("softmax")
-    (SuiteCode(kind='asv', path='benchmarks/', library=None), None)
+    (SuiteCode(kind='asv', path='benchmarks/', library=None, member=False), None)
     """
     kind, _, path = text.partition(":")
     if kind not in SUITE_EXAMPLES:

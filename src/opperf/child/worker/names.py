@@ -169,7 +169,8 @@ class Names:
                 suite = self._suite(path)
                 if listing:
                     return Discovery(listing=tuple(suite.listing()))
-                return Discovery(examples=tuple(map(Example, suite.cases())))
+                cases = suite.cases()
+                return Discovery(examples=tuple(one if isinstance(one, Example) else Example(one) for one in cases))
             except code.CodeError as error:
                 return Discovery(reason=error.message, hint=error.hint)
         if isinstance(path, Code):
@@ -253,7 +254,7 @@ class Names:
 
     def _suite(self, path: SuiteCode) -> suites.Suite:
         if path not in self._suites:
-            self._suites[path] = suites.load(path, self.folder, self._backend.side.environment)
+            self._suites[path] = suites.load(path, self.folder, self._backend.side)
         return self._suites[path]
 
     def stage(self, trial: Trial) -> Callable[[Callable[[], object]], None] | None:

@@ -12,6 +12,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.files.json_text import JsonObject
 from opperf.domain.measurement import Samples
 from opperf.domain.reason import Reason, Warning
+from opperf.domain.registry import Direction
 from opperf.domain.suite import Suite
 from opperf.domain.type_hint import Count
 
@@ -110,10 +111,16 @@ class Meaning(Exact):
 
 @dataclass(frozen=True)
 class Example(Exact):
-    """A case of an operator, and by which factor it is larger than the sample that it is made from."""
+    """A case of an operator, and by which factor it is larger than the sample that it is made from.
+
+    Of a benchmark of another tool, `direction` is what it measures, and `labels` what the tool says of it beside its
+    name.
+    """
 
     case: Case
     scale: Count = 1
+    direction: Direction = "forward"
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -6,30 +6,46 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 from opperf.domain.case import Case
 from opperf.domain.code import SUITE_EXAMPLES, SuiteCode
-from opperf.domain.errors import InputError
+from opperf.domain.errors import InputError, WorkerFailure
+from opperf.domain.message.replies import Example
 from opperf.domain.plan import Side, Trial
 from opperf.domain.units import plural
 from opperf.parent.planning.cases import ChildAnswers
 from opperf.parent.planning.selection import Selection
 from opperf.parent.sources.asv_folder import benchmark_folder
+from opperf.parent.sources.test_files import test_files
 from opperf.parent.sources.test_folder import test_path
-from opperf.parent.workers.suite_library import library_folder
+from opperf.parent.workers.suite_library import LIBRARIES, library_folder
 
-#: What each tool's files are found by.
-FOLDERS: Mapping[str, Callable[[str], str]] = {"asv": benchmark_folder, "pytest": test_path}
 #: How many names a message gives as examples.
 MOST_NAMED = 3
 
 
-def benchmark_files(files: SuiteCode, note: Callable[[str], None]) -> SuiteCode:
-    """Return the files that a user named, with the folder that holds them and their tool's library.
+#: What is loaded of a path that a user names, by tool: asv's library and pytest find the files in a folder themselves.
+PLACES: Mapping[str, Callable[[str], Sequence[str]]] = {
+    "asv": lambda path: [benchmark_folder(path)],
+    "op_bench": test_files,
+    "pytest": lambda path: [test_path(path)],
+}
+#: Which benchmarks a tool runs itself where nobody selects any; of a tool that is not here, all.
+USUAL = {"op_bench": re.compile(r"\(short[,)]")}
+
+
+def benchmark_files(files: SuiteCode, note: Callable[[str], None]) -> list[SuiteCode]:
+    """Return the files that a user named, with what is loaded of them and their tool's library.
 
     Raises `InputError` for a folder without any, `EnvironmentFailure` where the library cannot be had.
     """
-    return replace(files, path=FOLDERS[files.kind](files.path), library=library_folder(files.kind, note))
+    library = library_folder(files.kind, note) if files.kind in LIBRARIES else None
+    is_folder = Path(files.path).is_dir()
+    return [
+        replace(files, path=place, library=library, member=is_folder and Path(place).is_file())
+        for place in PLACES[files.kind](files.path)
+    ]
 
 
 def check_select(selection: Selection) -> None:
@@ -56,18 +72,47 @@ def check_select(selection: Selection) -> None:
 
 def benchmark_trials(selection: Selection, side: Side, answers: ChildAnswers) -> Iterator[Trial]:
     """Yield the trials of benchmark files on a side; raises `InputError` for files that cannot be loaded there."""
+    return (trial for trial, _ in labelled_trials(selection, side, answers))
+
+
+def labelled_trials(
+    selection: Selection, side: Side, answers: ChildAnswers
+) -> Iterator[tuple[Trial, Mapping[str, str]]]:
+    """Yield the trials of benchmark files on a side, with what their tool says of each.
+
+    A file of a folder that cannot be loaded is a trial too: measuring it says why. Raises `InputError` for one that was
+    named itself, and where nothing is left.
+    """
+    seen: list[Case] = []
+    selected_count = 0
     for files in selection.benchmarks:
-        discovery = answers.discover(side, files, "common")
-        if discovery.reason is not None:
-            raise InputError(f"`{files}`{_place(side)}: {discovery.reason}", hint=discovery.hint, slug="user_code")
-        cases = [example.case for example in discovery.examples]
-        selected = [case for case in cases if _is_selected(case, selection)]
-        if not selected:
-            raise _none(files, selection, cases, side)
         here = replace(side, implementation=files)
-        for case in selected:
-            for direction in selection.directions or ("forward",):
-                yield Trial(case, here, direction, str(files))
+        examples, reason, hint = _examples(files, side, answers)
+        if reason is not None and not files.member:
+            raise InputError(f"`{files}`{_place(side)}: {reason}", hint=hint, slug="user_code")
+        selected = [example for example in examples if _is_selected(example.case, selection, USUAL.get(files.kind))]
+        seen += [example.case for example in examples]
+        selected_count += len(selected)
+        if not selected and not files.member:
+            raise _none(str(files), selection, seen, side)
+        if reason is not None and _is_selected(Case(Path(files.path).name), selection):
+            selected = [Example(Case(Path(files.path).name))]
+        for example in selected:
+            for direction in selection.directions or (example.direction,):
+                yield Trial(example.case, here, direction, str(files)), example.labels
+    if selection.benchmarks and not selected_count:
+        raise _none(f"{files.kind}:{Path(files.path).parent}", selection, seen, side)
+
+
+def _examples(files: SuiteCode, side: Side, answers: ChildAnswers) -> tuple[Sequence[Example], str | None, str | None]:
+    """Return the benchmarks that are found on a side, or why there are none, and a hint."""
+    try:
+        discovery = answers.discover(side, files, "common")
+    except WorkerFailure as error:  # loading one ended the child, or hung
+        if not files.member:
+            raise
+        return (), error.message, error.hint
+    return discovery.examples, discovery.reason, discovery.hint
 
 
 def added_trials(selection: Selection, trials: Sequence[Trial], side: Side, answers: ChildAnswers) -> list[Trial]:
@@ -96,8 +141,9 @@ def full_names(case: Case) -> tuple[str, ...]:
     return (*names, f"{case.operator}[{'-'.join(map(str, values))}]")
 
 
-def _is_selected(case: Case, selection: Selection) -> bool:
-    pattern = _pattern(selection)
+def _is_selected(case: Case, selection: Selection, usual: re.Pattern[str] | None = None) -> bool:
+    """Whether a benchmark is selected; where no pattern is given, whether the `usual` one of its tool matches."""
+    pattern = usual if selection.select is None else _pattern(selection)
     left_out = any(fnmatchcase(case.operator, skip) for skip in selection.skip)
     return not left_out and (pattern is None or any(map(pattern.search, full_names(case))))
 
@@ -109,12 +155,13 @@ def _pattern(selection: Selection) -> re.Pattern[str] | None:
         raise InputError(f"`--select` is `{selection.select}`, which is no regular expression: {error}") from error
 
 
-def _none(files: SuiteCode, selection: Selection, cases: Sequence[Case], side: Side) -> InputError:
+def _none(files: str, selection: Selection, cases: Sequence[Case], side: Side) -> InputError:
     """Say that nothing is left of benchmark files, and what they have."""
     names = list(dict.fromkeys(case.operator for case in cases))
     examples = ", ".join(f"`{name}`" for name in names[:MOST_NAMED])
     hint = f"it has {plural(len(names), 'benchmark')}, such as {examples}" if names else None
-    what = "no benchmarks" if selection.select is None else f"no benchmark that `--select {selection.select}` matches"
+    usual = "no benchmarks that its tool runs unasked: choose some with `--select`" if names else "no benchmarks"
+    what = usual if selection.select is None else f"no benchmark that `--select {selection.select}` matches"
     return InputError(f"`{files}`{_place(side)} has {what}", hint=hint, slug="empty_plan")
 
 

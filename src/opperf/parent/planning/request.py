@@ -88,7 +88,7 @@ def selection(
     others = others or bool(suites or what.category or what.all or what.suite or request.config)
     return Selection(
         operators=with_plugins([*map(read_operator, operators), *names], plugins, others=others, note=note),
-        benchmarks=[benchmark_files(suite, note) for suite in suites.values()],
+        benchmarks=[files for suite in suites.values() for files in benchmark_files(suite, note)],
         select=what.select,
         categories=what.category,
         every=what.all,

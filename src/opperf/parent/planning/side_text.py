@@ -41,6 +41,8 @@ from opperf.parent.workers.passwords import environment_of, hide_passwords
 KEYS = (*HOW, "dtype", "framework")
 #: What makes a side one with a known difference.
 DIFFERENCES = (EXTRA_CALLS, LAYOUT)
+#: What benchmark files of each tool are measured in. NumPy is what nearly all suites of asv need; it measures any call.
+SUITE_FRAMEWORKS = {"asv": "numpy", "op_bench": "torch"}
 HINT = "write torch, numpy==1.26.4, python=PATH;framework=torch or torch:aten::mm, then ;threads=2 and the like"
 
 
@@ -160,7 +162,7 @@ def frameworks(selection: Selection, importable: Sequence[str]) -> tuple[str, ..
     if not names:
         result += [name for name in bound if name is not None]
         if selection.benchmarks and not result:
-            result = ["numpy"]  # what nearly all suites of asv need, and measures any call of Python
+            result = [SUITE_FRAMEWORKS[files.kind] for files in selection.benchmarks]
         elif not result or (None in prefixes and not any(bound)):
             result += importable
     if not result:

@@ -6,8 +6,7 @@ when they are called is opperf's.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib import import_module
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -15,16 +14,18 @@ from opperf.child.backends.binding import Call
 from opperf.domain.case import Case
 from opperf.domain.code import SuiteCode
 from opperf.domain.files.json_text import JsonObject
-
-#: The module and class that reads the files of each tool.
-READERS = {"asv": ("asv", "AsvSuite"), "pytest": ("pytest_tests", "PytestSuite")}
+from opperf.domain.message.replies import Example
+from opperf.domain.plan import Side
 
 
 class Suite(Protocol):
     """Benchmark files that are loaded."""
 
-    def cases(self) -> list[Case]:
-        """Return a case for each benchmark and combination of its parameters, in the tool's order."""
+    def cases(self) -> Sequence[Case | Example]:
+        """Return a case for each benchmark and combination of its parameters, in the tool's order.
+
+        An example says more of one: its direction, and what the tool says of it.
+        """
 
     def listing(self) -> list[JsonObject]:
         """List the benchmarks as the tool itself does; nothing where it has no such list."""
@@ -44,12 +45,35 @@ class Stage(Protocol):
         """
 
 
-def load(code: SuiteCode, folder: Path, environment: str) -> Suite:
+def load(code: SuiteCode, folder: Path, side: Side) -> Suite:
     """Return the files that the user named, which are looked for in `folder`; raises `CodeError`.
 
-    Messages name the `environment`: two of them may have unlike benchmarks.
+    Messages name the environment of the `side`: two of them may have unlike benchmarks.
     """
-    module, name = READERS[code.kind]
-    reader = getattr(import_module(f"opperf.child.worker.suites.{module}"), name)  # no other child waits for it
-    suite: Suite = reader(code, folder, environment)
-    return suite
+    return READERS[code.kind](code, folder, side)
+
+
+def _asv(code: SuiteCode, folder: Path, side: Side) -> Suite:
+    from opperf.child.worker.suites.asv import AsvSuite  # no other child waits for it
+
+    return AsvSuite(code, folder, side.environment)
+
+
+def _op_bench(code: SuiteCode, folder: Path, side: Side) -> Suite:
+    from opperf.child.worker.suites.op_bench import OperatorBenchmarks
+
+    return OperatorBenchmarks(code, folder, side)
+
+
+def _pytest(code: SuiteCode, folder: Path, side: Side) -> Suite:
+    from opperf.child.worker.suites.pytest_tests import PytestSuite
+
+    return PytestSuite(code, folder, side.environment)
+
+
+#: The reader of each tool's files.
+READERS: Mapping[str, Callable[[SuiteCode, Path, Side], Suite]] = {
+    "asv": _asv,
+    "op_bench": _op_bench,
+    "pytest": _pytest,
+}
