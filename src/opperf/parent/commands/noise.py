@@ -140,7 +140,8 @@ class Noise:
 
     def trials(self, selection: Selection) -> Sequence[Trial]:
         """Return the trials of a selection, forward where it names no direction; raises `InputError`."""
-        directions, self._plugins = selection.directions or ("forward",), selection.plugins
+        usual = () if selection.benchmarks_alone else ("forward",)
+        directions, self._plugins = selection.directions or usual, selection.plugins
         with Session(replace(selection, directions=directions), self._settings, self._progress) as session:
             trials = session.plan().trials
         timed = [one for one in trials if own_metric(one.side.implementation, one.case.operator) is None]

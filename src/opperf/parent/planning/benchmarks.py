@@ -64,7 +64,7 @@ def check_select(selection: Selection) -> None:
         "--attribute": selection.attributes,
     }
     idle = next((name for name, value in options.items() if value), None)
-    if idle is not None and not (selection.operators or selection.categories or selection.every or selection.suite):
+    if idle is not None and selection.benchmarks_alone:
         hint = "`--select REGEX` chooses among their parameters too"
         raise InputError(f"`{idle}` does not apply to `{selection.benchmarks[0]}`", hint=hint)
     _pattern(selection)

@@ -80,6 +80,11 @@ class Selection:
         return () if self.wants_best_device else self.devices
 
     @property
+    def benchmarks_alone(self) -> bool:
+        """Whether nothing but benchmark files is selected, which say their directions themselves."""
+        return bool(self.benchmarks) and not (self.operators or self.categories or self.every or self.suite)
+
+    @property
     def user_rows(self) -> list[Row]:
         """The user's inputs, a row for each case; empty where operators use their own cases."""
         alone = [Row({})] if self.attributes else []

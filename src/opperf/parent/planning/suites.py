@@ -47,8 +47,8 @@ def check_suite(selection: Selection) -> None:
 
 
 def forward_unless_said(selection: Selection) -> Selection:
-    """Return the selection with the direction of comparisons: forward, where neither it nor a suite's case says any."""
-    if selection.directions:
+    """Return the selection with the direction of comparisons: forward, where nothing in it says any."""
+    if selection.directions or selection.benchmarks_alone:
         return selection
     if selection.whole_suite is None:
         return replace(selection, directions=("forward",))
