@@ -80,13 +80,13 @@ def check(options: argparse.Namespace) -> None:
         raise InputError("no benchmarks", hint="name files or folders: `pt/add_test.py pt/`", slug="input")
     for name, why in REFUSED.items():
         if getattr(options, name):
-            raise InputError(f"`--{name.replace('_', '-')}` is refused: {why}", slug="refused_flag")
+            raise InputError(f"`--{name.replace('_', '-')}` is refused: {why}", slug="input")
     if "PyTorch" not in options.framework:
-        raise InputError(f"`--framework {options.framework}` is refused: only PyTorch is measured", slug="refused_flag")
+        raise InputError(f"`--framework {options.framework}` is refused: only PyTorch is measured", slug="input")
     omp, mkl = options.omp_num_threads, options.mkl_num_threads
     if omp and mkl and omp != mkl:
         message = f"`--omp-num-threads {omp}` and `--mkl-num-threads {mkl}`: opperf gives both one number of threads"
-        raise InputError(message, hint="give the same number to both", slug="refused_flag")
+        raise InputError(message, hint="give the same number to both", slug="input")
     if options.iterations and options.min_time_per_test:
         hint = "leave one of them out"
         raise InputError("`--iterations` and `--min-time-per-test` both say how long to sample", hint=hint)

@@ -1,0 +1,190 @@
+"""PyTorch's operator benchmarks in opperf: the same names, how many are measured, and times beside their own runner's.
+
+python operator_benchmark.py PYTORCH [TIMES]
+
+PYTORCH is a checkout of https://github.com/pytorch/pytorch, of which benchmarks/operator_benchmark is enough. Its
+runner runs in PyTorch's environment beside an empty `benchmark_cpp_extension`, which only scripted tests need. It lists
+the tests tagged `short` of each file in pt/; files that do not load there (a C++ extension, a GPU) are named and left
+out. opperf lists and measures the same files. TIMES tests, 50 by default, are drawn from all and timed by both, in
+turns, one thread each: leave the machine alone meanwhile. 0 leaves the times out.
+
+Why times differ: their runner calls a method that calls another one for each call, in Python; of a gradient it times
+that of `mean` too, and the addition to `.grad`; and what a test of one input's gradient computes is that of all.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from report import publish
+
+from opperf.domain.code import SuiteCode
+from opperf.domain.plan import Settings
+from opperf.parent.documents.environment import EnvironmentSpec
+from opperf.parent.measuring.session import Session
+from opperf.parent.planning.benchmarks import benchmark_files, labelled_trials
+from opperf.parent.planning.selection import Selection
+from opperf.parent.workers.interpreters import choose_environment, interpreter
+
+#: Prints the tests of a module that their runner would make, those of one tag.
+LIST = """
+import importlib, json, sys, warnings
+warnings.simplefilter("ignore")
+sys.path.insert(0, ".")
+import operator_benchmark, benchmark_core
+importlib.import_module(sys.argv[1])
+names = []
+for configs, *rest in benchmark_core.BENCHMARK_TESTER:
+    short = [config for config in configs if any(one.get("tags") == "short" for one in config)]
+    names += [case.test_config.test_name for _, case in benchmark_core._build_test(short, *rest)]
+print(json.dumps(names))
+"""
+#: An address in a name, which is another one in each process.
+ADDRESS = re.compile(r"at0x[0-9a-f]+")
+TIME = re.compile(r"Execution Time \(us\) : ([\d.]+)")
+TAG, SEED, DEADLINE = "short", 0, 1800
+#: By how much times may differ.
+NEAR = 0.10
+#: The most names that may differ, and tests that may not be measured, in per cent.
+LIMITS = {"names": 0.0, "tests": 2.0}
+
+
+@dataclass(frozen=True)
+class Theirs:
+    """PyTorch's own runner, in PyTorch's environment."""
+
+    folder: Path
+    python: Path
+    extension: Path
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run Python in the folder of the benchmarks."""
+        variables = {"PYTHONPATH": str(self.extension), "PATH": "/usr/bin:/bin"}
+        command = [str(self.python), *words]
+        return subprocess.run(
+            command, cwd=self.folder, env=variables, capture_output=True, text=True, timeout=DEADLINE, check=False
+        )
+
+    def names(self, file: Path) -> list[str] | str:
+        """Return the names of a file's tests, or why it does not load."""
+        done = self.run("-c", LIST, f"pt.{file.stem}")
+        if done.returncode != 0:
+            return (done.stderr.strip().splitlines() or ["it ended without a word"])[-1]
+        return [ADDRESS.sub("", name) for name in json.loads(done.stdout.splitlines()[-1])]
+
+    def time(self, file: str, name: str) -> float | None:
+        """Return the microseconds of a test."""
+        done = self.run("-m", f"pt.{Path(file).stem}", "--test-name", name, "--omp-num-threads", "1")
+        return _time(done.stdout)
+
+
+def _time(text: str) -> float | None:
+    match = TIME.search(text)
+    return None if match is None else float(match[1])
+
+
+def own_names(files: Sequence[SuiteCode]) -> dict[str, list[str]]:
+    """Return the names of each file's tests in opperf."""
+    result: dict[str, list[str]] = {str(file): [] for file in files}
+    with Session(Selection(benchmarks=files, frameworks=("torch",), devices=("cpu",)), Settings()) as session:
+        for side in session.sides():
+            for trial, labels in labelled_trials(Selection(benchmarks=files), side, session.answers):
+                if labels:
+                    result[trial.origin].append(ADDRESS.sub("", labels["name"]))
+    return result
+
+
+def records(folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield what became of each test, measured shortly."""
+    with tempfile.TemporaryDirectory() as place:
+        output = Path(place) / "run.json"
+        options = ["--runs", "3", "--trial-budget", "0.05", "--device", "cpu", "--output", str(output)]
+        command = [sys.executable, "-m", "opperf", "run", f"op_bench:{folder}", *options]
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
+        yield from json.loads(output.read_text())["records"]
+
+
+def own_time(file: str, name: str) -> float | None:
+    """Return the microseconds of a test in opperf."""
+    with tempfile.TemporaryDirectory() as place:
+        command = [sys.executable, "-m", "opperf.compat.operator_benchmark", file, "--test-name", name]
+        options = ["--omp-num-threads", "1", "--device", "cpu"]
+        done = subprocess.run(command + options, cwd=place, capture_output=True, text=True, check=False)
+    return _time(done.stdout)
+
+
+def times(theirs: Theirs, tests: Sequence[tuple[str, str]], count: int) -> list[dict[str, Any]]:
+    """Return the times of tests that are drawn, by both runners in turns."""
+    rows = []
+    for file, name in random.Random(SEED).sample(tests, min(count, len(tests))):
+        own, other = own_time(file, name), theirs.time(file, name)
+        rows.append({"file": Path(file).name, "test": name, "opperf_us": own, "theirs_us": other})
+        print(f"{name}: {own} us, theirs {other} us", flush=True)
+    return rows
+
+
+def summary(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return how near times are: of forwards and gradients, how many are within the limit and the usual difference."""
+    result = []
+    for kind in ("forward", "gradient"):
+        of_kind = [row for row in rows if ("_bwd" in row["test"]) == (kind == "gradient")]
+        pairs = [(row["opperf_us"], row["theirs_us"]) for row in of_kind if row["opperf_us"] and row["theirs_us"]]
+        if pairs:
+            near = sum(abs(mine / other - 1) <= NEAR for mine, other in pairs)
+            longer = statistics.median(other - mine for mine, other in pairs)
+            result.append({"kind": kind, "tests": len(pairs), "within 10 %": near, "theirs longer by us": longer})
+    return result
+
+
+def main(pytorch: Path, count: int) -> None:
+    """Compare names and times, and publish them."""
+    folder = (pytorch / "benchmarks" / "operator_benchmark").resolve()
+    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
+    files = benchmark_files(SuiteCode("op_bench", str(folder / "pt")), print)
+    own = own_names(files)
+    with tempfile.TemporaryDirectory() as extension:
+        (Path(extension) / "benchmark_cpp_extension.py").touch()
+        theirs = Theirs(folder, python, Path(extension))
+        rows = []
+        for file in files:
+            listing = theirs.names(Path(file.path))
+            names, why = ([], listing) if isinstance(listing, str) else (listing, "")
+            equal = sum((Counter(names) & Counter(own[str(file)])).values())
+            mine = 0 if why else len(own[str(file)])
+            row = {"file": Path(file.path).name, "theirs": len(names), "opperf": mine, "equal": equal, "why": why[:80]}
+            rows.append(row)
+            print(" ".join(map(str, row.values())), flush=True)
+        unloaded = {row["file"] for row in rows if row["why"]}
+        tests = [one for one in records(folder / "pt") if Path(one["side"]["implementation"]).name not in unloaded]
+        timed = times(theirs, [_place(one) for one in tests if one["status"] == "ok"], count)
+    reasons = Counter(one["reason"]["message"][:100] for one in tests if one["status"] != "ok")
+    total = sum(max(row["theirs"], row["opperf"]) for row in rows)
+    figures = {
+        "names that differ": (100 * (1 - sum(row["equal"] for row in rows) / total), LIMITS["names"], "%"),
+        "tests not measured": (100 * sum(reasons.values()) / len(tests), LIMITS["tests"], "%"),
+    }
+    more = {
+        "not measured": [{"why": why, "tests": number} for why, number in reasons.items()],
+        "times": timed,
+        "how near": summary(timed),
+    }
+    publish("operator_benchmark", f"{total} tests tagged {TAG}, {len(tests)} tried", rows, figures, more)
+
+
+def _place(record: dict[str, Any]) -> tuple[str, str]:
+    return record["side"]["implementation"].partition(":")[2], record["case"]["operator"]
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 50)
