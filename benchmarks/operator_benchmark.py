@@ -156,7 +156,7 @@ def main(pytorch: Path, count: int) -> None:
     with tempfile.TemporaryDirectory() as extension:
         (Path(extension) / "benchmark_cpp_extension.py").touch()
         theirs = Theirs(folder, python, Path(extension))
-        rows = []
+        rows: list[dict[str, Any]] = []
         for file in files:
             listing = theirs.names(Path(file.path))
             names, why = ([], listing) if isinstance(listing, str) else (listing, "")

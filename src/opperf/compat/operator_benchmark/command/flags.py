@@ -91,9 +91,10 @@ def check(options: argparse.Namespace) -> None:
         hint = "leave one of them out"
         raise InputError("`--iterations` and `--min-time-per-test` both say how long to sample", hint=hint)
     for name, least in (("iterations", -1), ("num_runs", 1), ("min_time_per_test", 0), ("warmup_iterations", -1)):
-        if (getattr(options, name) or least) < least:
+        value = getattr(options, name)
+        if value is not None and value < least:
             flag = f"--{name.replace('_', '-')}"
-            raise InputError(f"`{flag}` is {getattr(options, name)}, expected a whole number >= {max(0, least)}")
+            raise InputError(f"`{flag}` is {value}, expected a whole number >= {max(0, least)}")
     first_letters(options.operator_range)
 
 
