@@ -18,6 +18,7 @@ from opperf.catalog import DIRECTIONS, INT64, SIZES, categories, operator
 from opperf.child.worker.suites.pytest_tests import FLAGS, OPTIONAL, VALUES
 from opperf.compat.dl_operator_benchmark import benchmark_driver
 from opperf.compat.mxnet_opperf import __main__ as mxnet_opperf
+from opperf.compat.operator_benchmark.command import flags as operator_benchmark
 from opperf.compat.param.command import tools as param
 from opperf.domain.code import is_code, read_suite_code
 from opperf.domain.registry import FRAMEWORKS, PRESETS, framework, split_implementation
@@ -133,6 +134,8 @@ def check_compat(words: list[str]) -> None:
         benchmark_driver.parser().parse_args(words[1:])
     elif words[0].endswith(".param"):
         param.parser().parse_args(words[1:])
+    elif words[0].endswith(".operator_benchmark"):
+        operator_benchmark.parser().parse_args(words[1:])
     else:
         command: Any = typer.main.get_command(importlib.import_module(f"{words[0]}.__main__").app)
         command.make_context(words[0], words[1:])
@@ -157,7 +160,8 @@ def known() -> set[str]:
     """Every option of ours, and those of docker, pip, ncu and our benchmarks that pages name."""
     verbs = [*_verbs(COMMAND), *_verbs(typer.main.get_command(mxnet_opperf.app))]
     own = {option for verb in verbs for parameter in verb.params for option in _options(parameter)}
-    own |= {option for action in param.parser()._actions for option in action.option_strings}
+    parsers = (param.parser(), operator_benchmark.parser())
+    own |= {option for parser in parsers for action in parser._actions for option in action.option_strings}
     own |= {f"--benchmark-{name}" for name in f"{FLAGS} {VALUES} {OPTIONAL}".split()}
     return own | {"--cpuset-cpus", "--no-deps", "--metrics", "--nvtx-include", "--alone", "--real"}
 

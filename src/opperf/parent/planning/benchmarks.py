@@ -83,7 +83,7 @@ def labelled_trials(
     A file of a folder that cannot be loaded is a trial too: measuring it says why. Raises `InputError` for one that was
     named itself, and where nothing is left.
     """
-    seen: list[Case] = []
+    cases: list[Case] = []
     selected_count = 0
     for files in selection.benchmarks:
         here = replace(side, implementation=files)
@@ -91,17 +91,17 @@ def labelled_trials(
         if reason is not None and not files.member:
             raise InputError(f"`{files}`{_place(side)}: {reason}", hint=hint, slug="user_code")
         selected = [example for example in examples if _is_selected(example.case, selection, USUAL.get(files.kind))]
-        seen += [example.case for example in examples]
+        cases += [example.case for example in examples]
         selected_count += len(selected)
         if not selected and not files.member:
-            raise _none(str(files), selection, seen, side)
+            raise _none(str(files), selection, cases, side)
         if reason is not None and _is_selected(Case(Path(files.path).name), selection):
             selected = [Example(Case(Path(files.path).name))]
         for example in selected:
             for direction in selection.directions or (example.direction,):
                 yield Trial(example.case, here, direction, str(files)), example.labels
     if selection.benchmarks and not selected_count:
-        raise _none(f"{files.kind}:{Path(files.path).parent}", selection, seen, side)
+        raise _none(f"{files.kind}:{Path(files.path).parent}", selection, cases, side)
 
 
 def _examples(files: SuiteCode, side: Side, answers: ChildAnswers) -> tuple[Sequence[Example], str | None, str | None]:

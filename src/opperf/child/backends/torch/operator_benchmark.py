@@ -161,7 +161,7 @@ def registered(
     so one of them is made: to make all takes minutes for some files. Raises `ValueError` for a config without a tag.
     """
     for registration in registrations:
-        made: dict[object, TorchBenchmarkBase | None] = {}
+        benchmarks: dict[object, TorchBenchmarkBase | None] = {}
         for config in registration.configs:
             attributes = {key: value for attribute in config for key, value in attribute.items()}
             if "tags" not in attributes:
@@ -170,12 +170,12 @@ def registered(
             if not _is_here(attributes) or not _may_be(test, name, tag):
                 continue
             kind = tuple((key, "size" if _is_size(value) else _text(value)) for key, value in attributes.items())
-            if registration.backward or kind not in made:
-                made[kind] = _made(test)
-            yield from _names(test, made[kind])
+            if registration.backward or kind not in benchmarks:
+                benchmarks[kind] = _build(test)
+            yield from _names(test, benchmarks[kind])
 
 
-def _made(test: Test) -> TorchBenchmarkBase | None:
+def _build(test: Test) -> TorchBenchmarkBase | None:
     """Return a test that is made; None where it fails, as it does again when it is measured."""
     try:
         return test.build()
@@ -216,9 +216,9 @@ def _may_be(test: Test, name: str | None, tag: str | None) -> bool:
 
 def differentiable(benchmark: TorchBenchmarkBase) -> tuple[Any, ...]:
     """Return the tensors of a test that a gradient flows to: of its inputs, of others it keeps, and its parameters."""
-    held = [*benchmark.parameters(), *tensors([*benchmark.inputs.values()])]
-    held += [value for value in vars(benchmark).values() if is_tensor(value)]
-    return tuple({id(tensor): tensor for tensor in held if tensor.requires_grad}.values())
+    candidates = [*benchmark.parameters(), *tensors([*benchmark.inputs.values()])]
+    candidates += [value for value in vars(benchmark).values() if is_tensor(value)]
+    return tuple({id(tensor): tensor for tensor in candidates if tensor.requires_grad}.values())
 
 
 def is_tensor(value: object) -> bool:
@@ -244,7 +244,7 @@ def _text(value: object) -> str:
 @contextmanager
 def collected() -> Iterator[list[Registration]]:
     """Make this what files import as `operator_benchmark`, and give what they register meanwhile."""
-    other = sys.modules.get(NAME)
+    previous = sys.modules.get(NAME)
     outer, result = _registrations[:], list[Registration]()
     sys.modules[NAME] = sys.modules[__name__]
     _registrations.clear()
@@ -253,10 +253,10 @@ def collected() -> Iterator[list[Registration]]:
         result += _registrations
     finally:
         _registrations[:] = outer
-        if other is None:
+        if previous is None:
             del sys.modules[NAME]
         else:
-            sys.modules[NAME] = other
+            sys.modules[NAME] = previous
 
 
 def generate_pt_test(configs: Iterable[Config], pt_bench_op: type[TorchBenchmarkBase]) -> None:
@@ -339,7 +339,7 @@ def op_list(*, attrs: Iterable[Sequence[Any]], attr_names: Sequence[str], **_: o
 
 
 def generate_configs(*, sample_func: Callable[..., Any], **configs: Iterable[Any]) -> Any:
-    """Return what a function makes of the values of each attribute."""
+    """Return configs that a function makes of the values of each attribute."""
     return sample_func(*([{name: value} for value in values] for name, values in configs.items()))
 
 

@@ -107,10 +107,12 @@ class OperatorBenchmarks:
         benchmark = test.build()
         usual = type(benchmark).forward_impl is self._stand_in.TorchBenchmarkBase.forward_impl
         arguments = tuple(benchmark.get_inputs()) if usual else ()
-        held = {f"self.{name}": value for name, value in vars(benchmark).items() if self._stand_in.is_tensor(value)}
+        attributes = {
+            f"self.{name}": value for name, value in vars(benchmark).items() if self._stand_in.is_tensor(value)
+        }
         return Bound(
             benchmark.forward if usual else benchmark.forward_impl,
             arguments,
             differentiable=self._stand_in.differentiable(benchmark),
-            values={**held, **benchmark.inputs},
+            values={**attributes, **benchmark.inputs},
         )

@@ -116,7 +116,7 @@ class Results:
         return f"{about}{self._title(test)}{self._lines(test, times)}\n"
 
     def _times(self, outcomes: Sequence[Outcome]) -> Times | None:
-        """Return what was measured in all runs; None where one came to nothing."""
+        """Return the times of all runs; None where one came to nothing."""
         metrics = [record(outcome.trial, [outcome], self._settings).metrics for outcome in outcomes]
         times = [one.get("time") for one in metrics]
         runs = [time.median * MICRO for time in times if isinstance(time, Statistics) and time.median is not None]
