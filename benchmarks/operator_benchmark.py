@@ -15,6 +15,7 @@ that of `mean` too, and the addition to `.grad`; and what a test of one input's 
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
 import statistics
@@ -37,19 +38,23 @@ from opperf.parent.planning.benchmarks import benchmark_files, labelled_trials
 from opperf.parent.planning.selection import Selection
 from opperf.parent.workers.interpreters import choose_environment, interpreter
 
-#: Prints the tests of a module that their runner would make, those of one tag.
-LIST = """
+#: Loads a module into their runner, and leaves it the tests of one tag: it makes all of a file, some of gigabytes.
+LOAD = """
 import importlib, json, sys, warnings
 warnings.simplefilter("ignore")
 sys.path.insert(0, ".")
 import operator_benchmark, benchmark_core
-importlib.import_module(sys.argv[1])
-names = []
-for configs, *rest in benchmark_core.BENCHMARK_TESTER:
-    short = [config for config in configs if any(one.get("tags") == "short" for one in config)]
-    names += [case.test_config.test_name for _, case in benchmark_core._build_test(short, *rest)]
-print(json.dumps(names))
+importlib.import_module(sys.argv.pop(1))
+benchmark_core.BENCHMARK_TESTER[:] = [
+    ([config for config in configs if any(one.get("tags") == "short" for one in config)], *rest)
+    for configs, *rest in benchmark_core.BENCHMARK_TESTER
+]
 """
+LIST = """
+cases = [case for test in benchmark_core.BENCHMARK_TESTER for _, case in benchmark_core._build_test(*test)]
+print(json.dumps([case.test_config.test_name for case in cases]))
+"""
+RUN = "operator_benchmark.benchmark_runner.main()"
 #: An address in a name, which is another one in each process.
 ADDRESS = re.compile(r"at0x[0-9a-f]+")
 TIME = re.compile(r"Execution Time \(us\) : ([\d.]+)")
@@ -78,20 +83,21 @@ class Theirs:
 
     def names(self, file: Path) -> list[str] | str:
         """Return the names of a file's tests, or why it does not load."""
-        done = self.run("-c", LIST, f"pt.{file.stem}")
+        done = self.run("-c", LOAD + LIST, f"pt.{file.stem}")
         if done.returncode != 0:
             return (done.stderr.strip().splitlines() or ["it ended without a word"])[-1]
         return [ADDRESS.sub("", name) for name in json.loads(done.stdout.splitlines()[-1])]
 
-    def time(self, file: str, name: str) -> float | None:
+    def time(self, file: str, name: str) -> float:
         """Return the microseconds of a test."""
-        done = self.run("-m", f"pt.{Path(file).stem}", "--test-name", name, "--omp-num-threads", "1")
+        options = ("--test-name", name, "--omp-num-threads", "1")
+        done = self.run("-c", LOAD + RUN, f"pt.{Path(file).stem}", *options)
         return _time(done.stdout)
 
 
-def _time(text: str) -> float | None:
+def _time(text: str) -> float:
     match = TIME.search(text)
-    return None if match is None else float(match[1])
+    return math.nan if match is None else float(match[1])
 
 
 def own_names(files: Sequence[SuiteCode]) -> dict[str, list[str]]:
@@ -101,7 +107,7 @@ def own_names(files: Sequence[SuiteCode]) -> dict[str, list[str]]:
         for side in session.sides():
             for trial, labels in labelled_trials(Selection(benchmarks=files), side, session.answers):
                 if labels:
-                    result[trial.origin].append(ADDRESS.sub("", labels["name"]))
+                    result[trial.origin].append(ADDRESS.sub("", trial.case.operator))
     return result
 
 
@@ -115,7 +121,7 @@ def records(folder: Path) -> Iterator[dict[str, Any]]:
         yield from json.loads(output.read_text())["records"]
 
 
-def own_time(file: str, name: str) -> float | None:
+def own_time(file: str, name: str) -> float:
     """Return the microseconds of a test in opperf."""
     with tempfile.TemporaryDirectory() as place:
         command = [sys.executable, "-m", "opperf.compat.operator_benchmark", file, "--test-name", name]
@@ -139,7 +145,8 @@ def summary(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     result = []
     for kind in ("forward", "gradient"):
         of_kind = [row for row in rows if ("_bwd" in row["test"]) == (kind == "gradient")]
-        pairs = [(row["opperf_us"], row["theirs_us"]) for row in of_kind if row["opperf_us"] and row["theirs_us"]]
+        pairs = [(row["opperf_us"], row["theirs_us"]) for row in of_kind]
+        pairs = [pair for pair in pairs if not any(map(math.isnan, pair))]
         if pairs:
             near = sum(abs(mine / other - 1) <= NEAR for mine, other in pairs)
             longer = statistics.median(other - mine for mine, other in pairs)

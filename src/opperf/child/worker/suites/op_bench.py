@@ -58,12 +58,7 @@ class OperatorBenchmarks:
                 Example(
                     case,
                     direction="backward" if test.registration.backward else "forward",
-                    labels={
-                        "name": test.name,
-                        "tag": test.tag,
-                        "operator": test.operator,
-                        "inputs": test.inputs,
-                    },
+                    labels={"tag": test.tag, "operator": test.operator, "inputs": test.inputs},
                 )
                 for case, test in self._tests()
             ]

@@ -39,7 +39,7 @@ class Test:
     @property
     def name(self) -> str:
         """Its name."""
-        return self.labels.get("name", self.trial.case.operator)
+        return self.trial.case.operator
 
     @property
     def operator(self) -> str:
