@@ -168,7 +168,7 @@ class Names:
             try:
                 suite = self._suite(path)
                 if listing:
-                    return Discovery(listing=tuple(suite.listing()))
+                    return Discovery(listing=tuple(suite.listing()) if isinstance(suite, suites.Index) else ())
                 cases = suite.cases()
                 return Discovery(examples=tuple(one if isinstance(one, Example) else Example(one) for one in cases))
             except code.CodeError as error:

@@ -27,11 +27,16 @@ class Suite(Protocol):
         An example says more of one: its direction, and what the tool says of it.
         """
 
-    def listing(self) -> list[JsonObject]:
-        """List the benchmarks as the tool itself does; nothing where it has no such list."""
-
     def call(self, case: Case) -> Call:
         """Return how a case is called; raises `Unsupported` for one that is not here, or is not measured."""
+
+
+@runtime_checkable
+class Index(Protocol):
+    """Benchmark files whose tool has a list of its own."""
+
+    def listing(self) -> list[JsonObject]:
+        """List the benchmarks as the tool itself does."""
 
 
 @runtime_checkable
