@@ -281,7 +281,7 @@ HERE = '$["torch.add"].config[0].input[0].args[0]'
         ({**TENSOR, "values": "gaussian"}, f'{HERE}.values: found "gaussian", expected one of `uniform`'),
         ({**TENSOR, "strides": [1]}, f"{HERE}.strides: found [1], expected 2 of them"),
         ({**TENSOR, "memory_format": "channels_last"}, f"{HERE}.memory_format: found"),
-        ({"type": "device", "value": "tpu"}, f'{HERE}.value: found "tpu", expected a device'),
+        ({"type": "device", "value": "cpu:1"}, f'{HERE}.value: found "cpu:1", expected a device'),
         ({"type": "genericlist", "value": [{"type": "it"}]}, f"{HERE}.value[0].type: no type `it`"),
         (_range("int", [1, 2]), f"{HERE}.__range__: ranges are not swept here\nhint: ask for `RangeConfigIterator`"),
     ],

@@ -1,6 +1,6 @@
 """A device beside the CPU, by the module that PyTorch has for its kind: CUDA's, Intel's, Apple's, or one of a package.
 
-A package registers its device under a name of its own (`PrivateUse1`), and PyTorch imports it when it is imported
+A package registers its device under a name of its own (PrivateUse1), and PyTorch imports it when it is imported
 itself (https://docs.pytorch.org/tutorials/unstable/python_extension_autoload.html). The modules share the names of
 their functions. What one lacks is not measured on its devices.
 """
