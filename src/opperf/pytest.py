@@ -122,7 +122,7 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Know the mark, and measure nothing beside other processes of the same session."""
     config.addinivalue_line("markers", "benchmark: how a test is measured; of its keywords the group is read")
-    parallel = "PYTEST_XDIST_WORKER" in os.environ or config.getoption("dist", "no") != "no"
+    parallel = hasattr(config, "workerinput") or config.getoption("dist", "no") != "no"
     disabled = parallel or (config.getoption("benchmark_disable") and not config.getoption("benchmark_enable"))
     if disabled and config.getoption("benchmark_only"):
         reason = "pytest-xdist runs tests at the same time" if parallel else "`--benchmark-disable` is given as well"

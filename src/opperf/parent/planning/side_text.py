@@ -42,7 +42,7 @@ KEYS = (*HOW, "dtype", "framework")
 #: What makes a side one with a known difference.
 DIFFERENCES = (EXTRA_CALLS, LAYOUT)
 #: What benchmark files of each tool are measured in. NumPy is what nearly all suites of asv need; it measures any call.
-SUITE_FRAMEWORKS = {"asv": "numpy", "op_bench": "torch"}
+SUITE_FRAMEWORKS = {"asv": "numpy", "op_bench": "torch", "pytest": "numpy"}
 HINT = "write torch, numpy==1.26.4, python=PATH;framework=torch or torch:aten::mm, then ;threads=2 and the like"
 
 

@@ -79,7 +79,19 @@ def test_options_that_are_settings_have_their_type_and_default(group: type) -> N
 def test_what_run_takes_on_a_command_line_the_library_takes_too() -> None:
     words = {one.name for one in Commands()["run"].params}
     keywords = set(inspect.signature(opperf.run).parameters)
-    of_a_terminal = {"format", "html", "plot", "database", "top", "strict", "dry_run", "debug", "by", "replacement"}
+    of_a_terminal = {
+        "format",
+        "html",
+        "plot",
+        "database",
+        "top",
+        "strict",
+        "dry_run",
+        "debug",
+        "by",
+        "replacement",
+        "asv_results",
+    }
     assert words - keywords - of_a_terminal == {"no_check", "no_samples"}
     assert keywords - words == {"memory", "latency", "memory_limit", "keep_samples", "progress", "replace"}
 

@@ -126,7 +126,7 @@ class Stats:
 
     >>> stats = Stats([1.0, 2.0, 3.0, 5.0])
     >>> stats.median, stats.q1, stats.iqr, stats.ops, stats.outliers
-    (2.5, 1.5, 2.5, 0.36363636363636365, '1;0')
+    (2.5, 1.5, 2.5, 0.36363636363636365, '2;0')
     """
 
     fields = (
