@@ -71,6 +71,7 @@ def test_what_a_kernel_finds_late_is_the_failure_of_its_own_trial(
     assert "late: a kernel found this: index out of range" in failed["reason"]["message"]
 
 
+@pytest.mark.usefixtures("few_rounds")
 def test_two_devices_are_compared(command: Command, environment: str) -> None:
     sides = ("--base", environment, "--new", f"{environment};device=late")
     done = command("compare", "matmul", *sides, "--size", "small", "--direction", "forward")

@@ -18,9 +18,8 @@ import json
 import os
 import sys
 import tempfile
-import traceback
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -30,6 +29,7 @@ from typing import Any
 from opperf.child.backends.binding import Call
 from opperf.child.worker.code import CodeError
 from opperf.child.worker.suites.asv_alone import SKIPPED, Alone
+from opperf.child.worker.suites.blame import blaming
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Bound
 from opperf.domain.case import Case
@@ -59,14 +59,14 @@ class AsvSuite:
 
     def cases(self) -> list[Case]:
         """Return the cases that asv's library lists; raises `CodeError` for files that it cannot import."""
-        with self._blaming():
+        with blaming(self._root, "numpy==2.4.6"):
             benchmarks = list(self._discovery.disc_benchmarks(str(self._root)))
         return [case for benchmark in benchmarks for case in _cases(benchmark)]
 
     def listing(self) -> list[JsonObject]:
         """List the benchmarks as asv's `benchmarks.json` does; raises `CodeError`."""
         file = io.StringIO()
-        with self._blaming():
+        with blaming(self._root, "numpy==2.4.6"):
             self._discovery.list_benchmarks(str(self._root), file)
         listing: list[JsonObject] = json.loads(file.getvalue())
         return listing
@@ -101,7 +101,7 @@ class AsvSuite:
         """Return a benchmark by asv's name; raises `Unsupported` where there is none."""
         finders = list(sys.meta_path)
         try:
-            with self._blaming():
+            with blaming(self._root, "numpy==2.4.6"):
                 return self._discovery.get_benchmark_from_name(str(self._root), name)
         except CodeError as error:
             if isinstance(error.__cause__, ValueError) and "Could not find" in str(error.__cause__):
@@ -146,21 +146,6 @@ class AsvSuite:
         """The folder that benchmarks run in, which may write files: an empty one, as asv's is."""
         self._folder = tempfile.TemporaryDirectory(prefix="opperf-asv-")
         return self._folder.name
-
-    @contextmanager
-    def _blaming(self) -> Iterator[None]:
-        """Make what the suite raises one message, with the place in its files."""
-        try:
-            yield
-        except (Exception, SystemExit) as error:
-            place = ""
-            for frame in traceback.extract_tb(error.__traceback__):
-                if Path(frame.filename).is_relative_to(self._root):
-                    place = f" {Path(frame.filename).relative_to(self._root)}:{frame.lineno}:"
-            hint = None
-            if isinstance(error, ModuleNotFoundError):
-                hint = f"add it to the environment, as in `--environment 'numpy==2.4.6 + {error.name}'`"
-            raise CodeError(f"cannot import its files:{place} {type(error).__name__}: {error}", hint=hint) from error
 
 
 def _library(code: SuiteCode, name: str) -> ModuleType:
