@@ -81,7 +81,7 @@ def _faults(samples: Sequence[Sample], output_bytes: int) -> list[Warning]:
     if pages < 1 or not samples:
         return []
     faults = median([sample.faults / sample.calls for sample in samples])
-    if faults <= FAULTS * pages:
+    if faults < 1 or faults <= FAULTS * pages:
         return []
     return [
         Warning(

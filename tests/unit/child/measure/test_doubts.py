@@ -90,6 +90,11 @@ def test_an_output_under_a_page_is_not_doubted() -> None:
     assert slugs(samples([1000] * 10, faults=3), output_bytes=PAGE - 1) == []
 
 
+def test_less_than_a_fault_a_call_is_not_doubted() -> None:
+    assert slugs(samples([1000] * 10, faults=4, calls=5), output_bytes=PAGE) == []
+    assert slugs(samples([1000] * 10, faults=5, calls=5), output_bytes=PAGE) == ["page_faults"]
+
+
 def test_faults_of_disturbed_samples_are_left_out() -> None:
     quiet, busy = samples([1000] * 5), samples([1000] * 20, faults=1000, dirty=set(range(20)))
     assert slugs(Samples(quiet.samples + busy.samples), output_bytes=100 * PAGE) == []
