@@ -25,17 +25,18 @@ from opperf.child.worker.capture import capture_code, capture_configuration, cap
 from opperf.child.worker.code import Plugins
 from opperf.child.worker.correctness import check, compare, leeway
 from opperf.child.worker.counting import Counter
-from opperf.child.worker.directions import Ready, call_once, host_values, native_loop, ready
+from opperf.child.worker.directions import Ready, call_once, host_values, ready
 from opperf.child.worker.exam import Exam, TimedCheck, timed_check
 from opperf.child.worker.failures import headline, is_out_of_memory
 from opperf.child.worker.fresh import Draw
 from opperf.child.worker.names import CheckPair, Names
+from opperf.child.worker.native_loops import NativeLoops
 from opperf.child.worker.process import Tracers, usable_cpus
 from opperf.child.worker.room import check_room
 from opperf.child.worker.side_work import Overseer
 from opperf.child.worker.time_limit import time_limit
 from opperf.child.worker.workload import Workload
-from opperf.domain.backend import Backend, HostValue, NativeLoop, Unsupported
+from opperf.domain.backend import Backend, HostValue, Unsupported
 from opperf.domain.call import Bound, Work
 from opperf.domain.case import Case, DType
 from opperf.domain.clock import InstructionClock
@@ -46,7 +47,6 @@ from opperf.domain.measurement import Measurement, Quantity, Sample, Samples
 from opperf.domain.message import replies, requests
 from opperf.domain.message.requests import R, Request
 from opperf.domain.plan import NATIVE, PROFILER, TIMED, UNCHECKED, Trial
-from opperf.domain.reason import Warning
 from opperf.domain.tensor import TensorSpec
 
 #: How the fixed cost of a backward is measured: the number of blocks, of which the best counts, and of calls in each.
@@ -100,8 +100,7 @@ class Jobs:
         self._peers: list[CheckPair] = []
         self._handles = 0
         self._backward_seconds: float | None = None
-        #: Why nothing can be called without Python; True where it can, None where nobody has asked for it.
-        self._loops: Unsupported | bool | None = None
+        self._loops = NativeLoops(backend)
         self._held_at_first: int | None = None
         self._instructions: InstructionClock | None = None
         self._overseer = Overseer(backend)
@@ -110,7 +109,7 @@ class Jobs:
         self._answers: Mapping[type[Request[Fields]], Callable[[Any], Any]] = {
             requests.Prepare: self._prepare,
             requests.Measure: self._measure,
-            requests.BuildLoops: self._build_loops,
+            requests.BuildLoops: self._loops.build,
             requests.CountInstructions: self._count_instructions,
             requests.Turn: self._turn,
             requests.Release: self._release,
@@ -330,7 +329,7 @@ class Jobs:
                 self.backend, self._counters, sound.work, settings, took=sound.took
             )
         else:
-            loop, doubts = self._native_loop(prepared.work) if settings.loop == NATIVE else (None, [])
+            loop, doubts = self._loops.of_work(prepared.work) if settings.loop == NATIVE else (None, [])
             measurement = self._engine.measure(
                 prepared.work,
                 settings,
@@ -350,17 +349,6 @@ class Jobs:
             warnings=(*measurement.warnings, *self._thread_doubts, *self.tracers.doubts()),
         )
 
-    def _build_loops(self, request: requests.BuildLoops) -> replies.Agreement:
-        """Compile what calls the framework without Python; what keeps that from working is said on each record."""
-        self._loops = True
-        try:
-            self.backend.build_loops(Path(request.folder))
-        except Unsupported as unsupported:
-            self._loops = unsupported
-        except OSError as error:
-            self._loops = Unsupported(f"the native loop does not load: {error}", slug="no_build")
-        return replies.Agreement()
-
     def _count_instructions(self, request: requests.CountInstructions) -> replies.Instructions:
         # This imports what compiles C, which takes a tenth of the start of a child that needs none of it.
         from opperf.child.measure.instructions import Callgrind, count
@@ -374,16 +362,6 @@ class Jobs:
         counted = count(sound.work, self.backend, self._instructions)
         sound.check()
         return counted
-
-    def _native_loop(self, work: Work) -> tuple[NativeLoop | None, list[Warning]]:
-        """Return a loop that calls without Python, or the warning why there is none."""
-        try:
-            if isinstance(self._loops, Unsupported):
-                raise self._loops
-            return native_loop(self.backend, work), []
-        except Unsupported as reason:
-            text = f"measured from Python only: {reason}"
-            return None, [Warning(reason.slug, text, reason.hint or "leave out `--loop native`")]
 
     def _turn(self, request: requests.Turn) -> replies.Sampling:
         """Settle after a switch of sides, then take samples."""

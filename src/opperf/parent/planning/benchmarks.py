@@ -17,8 +17,7 @@ from opperf.domain.units import plural
 from opperf.parent.planning.cases import ChildAnswers
 from opperf.parent.planning.selection import Selection
 from opperf.parent.sources.asv_folder import benchmark_folder
-from opperf.parent.sources.test_files import test_files
-from opperf.parent.sources.test_folder import test_path
+from opperf.parent.sources.test_files import test_files, test_path
 from opperf.parent.workers.suite_library import LIBRARIES, library_folder
 
 #: How many names a message gives as examples.

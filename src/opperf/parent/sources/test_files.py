@@ -1,4 +1,4 @@
-"""The files of PyTorch's operator benchmarks: the one that is named, or the tests that lie in a folder."""
+"""Files of tests that are named as benchmarks: those of PyTorch's operators, and what pytest is given to collect."""
 
 from __future__ import annotations
 
@@ -24,3 +24,11 @@ def test_files(path: str) -> list[str]:
     if place.suffix != ".py":
         raise InputError(f"`{place}` is no Python file, expected an operator benchmark", hint=HINT)
     return [str(place)]
+
+
+def test_path(path: str) -> str:
+    """Return the path that pytest collects, or a test of a file; raises `InputError` where there is nothing."""
+    file = Path(path.partition("::")[0])
+    if not file.exists():
+        raise InputError(f"there is no `{file}`", hint="name a folder or a file of tests: `pytest:tests/bench`")
+    return path
