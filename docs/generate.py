@@ -341,10 +341,13 @@ def reason(source: str, name: str) -> str:
 
 
 def benchmark(name: str) -> str:
-    """Return the command that wrote the results called `name`: `--name` called them so where no script does."""
+    """Return the command that wrote the results called `name`: `--name` called them so where nothing else does."""
     script, *options = re.split(OPTION, name)
     if not (ROOT / "benchmarks" / f"{script}.py").exists():
-        script, options = script.rpartition("_")[0], [f"name {name}"]
+        script, _, part = script.rpartition("_")
+        if f'publish("{name}"' in (ROOT / "benchmarks" / f"{script}.py").read_text():
+            return f"{script}.py {part}"
+        options = [f"name {name}"]
     return " ".join([f"{script}.py", *(f"--{option}" for option in options)])
 
 
