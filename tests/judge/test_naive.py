@@ -30,11 +30,15 @@ RUNS = int(os.environ.get("OPPERF_JUDGE_RUNS", "0"))
 FACTOR = 1.5
 
 
+def lacks(way: Way) -> list[str]:
+    """Return what a candidate needs that this machine lacks."""
+    return [need for need in way.needs if not (shutil.which(need) or platform.machine() == need or find_spec(need))]
+
+
 def skip_without(way: Way) -> None:
     """Skip what this machine lacks."""
-    for need in way.needs:
-        if not (shutil.which(need) or platform.machine() == need or find_spec(need)):
-            pytest.skip(f"without {need}")
+    for need in lacks(way):
+        pytest.skip(f"without {need}")
 
 
 @cache
