@@ -40,6 +40,19 @@ class ProcessClock:
     cpu = staticmethod(process_time_ns)
 
 
+class GivenClock:
+    """A clock that somebody gave, in seconds, beside the CPU time of this process."""
+
+    cpu = staticmethod(process_time_ns)
+
+    def __init__(self, timer: Callable[[], float]) -> None:
+        self._timer = timer
+
+    def wall(self) -> int:
+        """Read the clock, in nanoseconds."""
+        return round(self._timer() * 1e9)
+
+
 #: Turns of an empty loop that are timed together, and how often; the minimum counts. About 0.2 ms in all.
 EMPTY_CALLS = 500
 EMPTY_ROUNDS = 10

@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import os
 import re
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -48,6 +50,10 @@ _POOL_CALLS = re.compile(rf"\ncfn=(?:{'|'.join(POOLS)})\ncalls=(\d+) ")
 #: What a function executes itself: a line's number and instructions, unless the line tells of what it called.
 _CALLED = re.compile(r"\ncalls=.*\n.*")
 _ITSELF = re.compile(r"^\d+ (\d+)$", re.MULTILINE)
+
+#: A name is spelt where it first stands, and is a number from there on; so are places, of which a line has two here.
+_NAME = re.compile(r"^(c?fn)=(\(\d+\)) ?(.*)$", re.MULTILINE)
+_COST = re.compile(r"^(?:0x[0-9a-f]+|[+-]\d+|\*) \S+ (\d+)$", re.MULTILINE)
 
 
 class Callgrind:
@@ -191,3 +197,32 @@ def _count(block: CountedBlock, clock: InstructionClock) -> Instructions:
     middle = median(counts)
     spread = (max(counts) - min(counts)) / middle if middle > 0 else 0.0
     return Instructions(max(0.0, middle), spread, calls, rounds, clock.instruction_set())
+
+
+def spelled(text: str) -> str:
+    r"""Spell out the names of callgrind's file, and leave one place on a line.
+
+    >>> spelled("fn=(7) malloc\n0x12 40 5\n+3 * 6\ncfn=(7)")
+    'fn=malloc\n0 5\n0 6\ncfn=malloc'
+    """
+    names: dict[str, str] = {}
+
+    def name(match: re.Match[str]) -> str:
+        key, text = match[2], match[3]
+        return f"{match[1]}={names.setdefault(key, text)}"
+
+    return _COST.sub(r"0 \1", _NAME.sub(name, text))
+
+
+@contextmanager
+def repeatable() -> Iterator[None]:
+    """Have processes that are started meanwhile order their dictionaries and sets alike."""
+    before = os.environ.get("PYTHONHASHSEED")
+    os.environ["PYTHONHASHSEED"] = "0"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONHASHSEED"]
+        else:
+            os.environ["PYTHONHASHSEED"] = before

@@ -7,19 +7,11 @@ a call of an allocator counts as a fixed number of instructions.
 
 from __future__ import annotations
 
-import os
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 
 from torch.utils import benchmark
 
-from opperf.child.measure.instructions import total
-
-#: A name is spelt where it first stands, and is a number from there on; so are places, of which a line has two here.
-_NAME = re.compile(r"^(c?fn)=(\(\d+\)) ?(.*)$", re.MULTILINE)
-_COST = re.compile(r"^(?:0x[0-9a-f]+|[+-]\d+|\*) \S+ (\d+)$", re.MULTILINE)
+from opperf.child.measure.instructions import spelled, total
 
 
 @dataclass(repr=False, eq=False, frozen=True)
@@ -48,35 +40,6 @@ def counted(stats: benchmark.CallgrindStats, *, retains_file: bool) -> Instructi
     executed, loop = None if text is None else total(spelled(text)), stats.baseline_exclusive_stats.sum()
     own = stats if retains_file else replace(stats, stmt_callgrind_out=None)
     return _stats(own, None if executed is None else max(0.0, (executed - loop) / stats.number_per_run))
-
-
-def spelled(text: str) -> str:
-    r"""Spell out the names of callgrind's file, and leave one place on a line.
-
-    >>> spelled("fn=(7) malloc\n0x12 40 5\n+3 * 6\ncfn=(7)")
-    'fn=malloc\n0 5\n0 6\ncfn=malloc'
-    """
-    names: dict[str, str] = {}
-
-    def name(match: re.Match[str]) -> str:
-        key, text = match[2], match[3]
-        return f"{match[1]}={names.setdefault(key, text)}"
-
-    return _COST.sub(r"0 \1", _NAME.sub(name, text))
-
-
-@contextmanager
-def repeatable() -> Iterator[None]:
-    """Have processes that are started meanwhile order their dictionaries and sets alike."""
-    before = os.environ.get("PYTHONHASHSEED")
-    os.environ["PYTHONHASHSEED"] = "0"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["PYTHONHASHSEED"]
-        else:
-            os.environ["PYTHONHASHSEED"] = before
 
 
 def _stats(stats: benchmark.CallgrindStats, instructions: float | None) -> InstructionStats:

@@ -20,59 +20,29 @@ from torch.utils import benchmark
 
 from opperf.child.backends.torch.runtime import running_backend
 from opperf.child.measure import host
-from opperf.child.measure.block import Block, ProcessClock
+from opperf.child.measure.block import Block, GivenClock, ProcessClock
 from opperf.child.measure.calibrate import LONG_NS, calls_for, probe, warm_up
 from opperf.child.measure.disturbance import ProcessCounters
 from opperf.child.measure.doubts import doubts, thread_doubts
-from opperf.child.measure.engine import LEAST, LEAST_OF_SLOW, Count, Stopping
+from opperf.child.measure.instructions import repeatable
+from opperf.child.measure.stopping import Agreeing, AtLeast, Count, Stopping
 from opperf.child.worker.process import usable_cpus
-from opperf.compat.torch_benchmark.counting import InstructionStats, counted, repeatable
+from opperf.compat.torch_benchmark.counting import InstructionStats, counted
 from opperf.compat.torch_benchmark.measurement import Measurement, this_process
 from opperf.compat.torch_benchmark.statement import Statement
 from opperf.domain.backend import Backend
 from opperf.domain.call import Work, nothing
 from opperf.domain.clock import Clock
-from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.measurement import CountedTimes, Sample, Samples
 from opperf.domain.plan import Settings
 from opperf.domain.reason import Warning
-from opperf.domain.stats.order import median, quantile
 
 #: PyTorch's tables have no unit below a nanosecond: a statement that does nothing takes this long.
 SHORTEST = 1e-9
 #: Clocks that a `Timer` may be given and that opperf's own stands for: all are the monotonic one, in seconds.
 WALL = (benchmark.timer, timeit.default_timer, time.perf_counter)
 Callback = Callable[[int, float], object]
-
-
-@dataclass(frozen=True)
-class AtLeast:
-    """Sample for so many seconds at least, and until the samples say something of spread."""
-
-    seconds: float
-
-    def finished(self, clean: Sequence[float], count: int, elapsed: float) -> bool:
-        """Whether both are reached; few samples are enough where they take long."""
-        return elapsed >= self.seconds and (count >= LEAST or (count >= LEAST_OF_SLOW and elapsed >= 4 * self.seconds))
-
-
-@dataclass(frozen=True)
-class Agreeing:
-    """Sample until the interquartile range of clean samples is below a share of their median, or `most` seconds."""
-
-    threshold: float
-    seconds: float
-    most: float
-
-    def finished(self, clean: Sequence[float], count: int, elapsed: float) -> bool:
-        """Whether the samples agree, or the time is up."""
-        if elapsed > self.most:
-            return True
-        if elapsed < self.seconds or len(clean) < LEAST_OF_SLOW + 1:
-            return False
-        ordered = sorted(clean)
-        return quantile(ordered, 0.75) - quantile(ordered, 0.25) < self.threshold * median(ordered)
 
 
 class Timer(benchmark.Timer):  # type: ignore[misc]  # PyTorch has no types here
@@ -274,17 +244,5 @@ def _wait() -> Callable[[], None]:
     return accelerator.synchronize if accelerator.is_available() else nothing
 
 
-class _OwnClock:
-    """The clock that a `Timer` was given, in seconds, beside the CPU time of this process."""
-
-    def __init__(self, timer: Callable[[], float]) -> None:
-        self._timer = timer
-
-    def wall(self) -> int:
-        return round(self._timer() * 1e9)
-
-    cpu = staticmethod(time.process_time_ns)
-
-
 def _clock(timer: Callable[[], float]) -> Clock:
-    return ProcessClock() if timer in WALL else _OwnClock(timer)
+    return ProcessClock() if timer in WALL else GivenClock(timer)

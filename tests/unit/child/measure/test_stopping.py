@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from opperf.child.measure import engine as module
-from opperf.child.measure.engine import LEAST, MOST, Count, Precision, stopping
+from opperf.child.measure import stopping as module
+from opperf.child.measure.stopping import LEAST, MOST, Count, Precision, stopping
 from opperf.domain.plan import Settings
 
 NOISY = [0.5, 1.5] * 2000

@@ -7,19 +7,17 @@ which run around each call, untimed.
 from __future__ import annotations
 
 import inspect
-import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
-from functools import cached_property
-from statistics import fmean, median, stdev
-from types import ModuleType
 from typing import Any, NoReturn, TypeAlias
 
+from opperf.child.worker.suites.surroundings import surroundings
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Bound
 from opperf.domain.dataclass import dataclass
+from opperf.domain.stats.description import Description
 
 #: The plugin by which pytest-benchmark is installed.
 THEIRS = "benchmark"
@@ -72,9 +70,9 @@ class TimedCall:
     def bound(self) -> Bound:
         """Return the call with its data, which are left as they were; with `setup` they are made anew each time."""
         if self.setup is None and self.teardown is None:
-            values = {**_arguments(self), **_surroundings(self.target)}
+            values = {**_arguments(self), **surroundings(self.target)}
             return Bound(*(self.target, self.arguments, self.keywords), values=values, shared=tuple(values), as_is=True)
-        values = _surroundings(self.target)
+        values = surroundings(self.target)
         around = _Around(self)
         return Bound(
             around.function,
@@ -119,72 +117,6 @@ class _Around:
         return self._call.target(*arguments[:-1], **arguments[-1])
 
 
-class Stats:
-    """The times of a call in seconds, a value for each sample, and what pytest-benchmark says of them.
-
-    Quartiles are medians of the lower and the upper half, each with the median where the count is odd.
-
-    >>> stats = Stats([1.0, 2.0, 3.0, 5.0])
-    >>> stats.median, stats.q1, stats.iqr, stats.ops, stats.outliers
-    (2.5, 1.5, 2.5, 0.36363636363636365, '2;0')
-    """
-
-    fields = (
-        *("min", "max", "mean", "stddev", "rounds", "median", "iqr", "q1", "q3", "iqr_outliers", "stddev_outliers"),
-        *("outliers", "ld15iqr", "hd15iqr", "ops", "total"),
-    )
-
-    def __init__(self, data: Sequence[float]) -> None:
-        self.data = list(data)
-        self.sorted_data = sorted(self.data)
-        half = (len(self.data) + 1) // 2
-        self.rounds = len(self.data)
-        self.total = math.fsum(self.data)
-        self.min, self.max = self.sorted_data[0], self.sorted_data[-1]
-        self.mean, self.median = fmean(self.data), median(self.data)
-        self.stddev = stdev(self.data) if len(self.data) > 1 else 0.0
-        self.q1, self.q3 = median(self.sorted_data[:half]), median(self.sorted_data[-half:])
-        self.iqr = self.q3 - self.q1
-        self.ops = 1 / self.mean if self.mean else 0.0
-
-    @cached_property
-    def stddev_outliers(self) -> int:
-        """Values that are further from the mean than the standard deviation."""
-        return sum(abs(value - self.mean) > self.stddev for value in self.data)
-
-    @cached_property
-    def iqr_outliers(self) -> int:
-        """Values beyond Tukey's fences."""
-        return sum(not self._low <= value <= self._high for value in self.data)
-
-    @property
-    def outliers(self) -> str:
-        """Both counts of outliers."""
-        return f"{self.stddev_outliers};{self.iqr_outliers}"
-
-    @property
-    def ld15iqr(self) -> float:
-        """The least value that is no outlier."""
-        return min(value for value in self.data if value >= self._low)
-
-    @property
-    def hd15iqr(self) -> float:
-        """The largest value that is no outlier."""
-        return max(value for value in self.data if value <= self._high)
-
-    @property
-    def _low(self) -> float:
-        return self.q1 - 1.5 * self.iqr
-
-    @property
-    def _high(self) -> float:
-        return self.q3 + 1.5 * self.iqr
-
-    def as_dict(self) -> dict[str, object]:
-        """Return all of it by name."""
-        return {name: getattr(self, name) for name in self.fields}
-
-
 class Metadata:
     """What a test finds in `benchmark.stats`: its own names, and the statistics by name or under `stats`."""
 
@@ -193,7 +125,7 @@ class Metadata:
         self.param, self.params = benchmark.param, benchmark.params
         self.extra_info = benchmark.extra_info
         self.iterations = iterations
-        self.stats = Stats(seconds)
+        self.stats = Description(seconds)
 
     def __getitem__(self, key: str) -> Any:
         return getattr(self.stats, key) if hasattr(self.stats, key) else getattr(self, key)
@@ -340,35 +272,6 @@ def _arguments(call: TimedCall) -> dict[str, object]:
         return dict(inspect.signature(call.target).bind(*call.arguments, **call.keywords).arguments)
     except (TypeError, ValueError):
         return {**{f"argument {i}": value for i, value in enumerate(call.arguments, 1)}, **call.keywords}
-
-
-def _surroundings(function: Any) -> dict[str, object]:
-    """Return the data that a function works on beside its arguments: of its object, its closure and its module."""
-    owner = getattr(function, "__self__", None)
-    data: dict[str, object] = {"self": owner, **{f"self.{name}": value for name, value in _attributes(owner)}}
-    inner = inspect.unwrap(getattr(function, "__func__", function))
-    code, names = getattr(inner, "__code__", None), getattr(inner, "__globals__", {})
-    if code is not None:
-        cells = zip(code.co_freevars, inner.__closure__ or ())
-        data |= {name: names[name] for name in code.co_names if name in names}
-        data |= {name: cell.cell_contents for name, cell in cells if _is_filled(cell)}
-    return {name: value for name, value in data.items() if _is_data(value)}
-
-
-def _attributes(owner: object) -> Iterator[tuple[str, object]]:
-    if owner is not None and not isinstance(owner, (ModuleType, type)):
-        yield from getattr(owner, "__dict__", {}).items()
-
-
-def _is_filled(cell: Any) -> bool:
-    try:
-        return cell.cell_contents is not cell
-    except ValueError:  # what the function has not assigned yet
-        return False
-
-
-def _is_data(value: object) -> bool:
-    return not (callable(value) or isinstance(value, (ModuleType, str, type(None))))
 
 
 @contextmanager
