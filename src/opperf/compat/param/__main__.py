@@ -7,8 +7,6 @@ import time
 from pathlib import Path
 
 try:
-    import typer
-
     from opperf.parent.cli.exit import obey
 except KeyboardInterrupt:
     raise SystemExit(130) from None
@@ -51,10 +49,7 @@ def benchmark() -> None:
     tell(f"wrote {path}")
     if cause is not None:
         raise way_out(cause)
-    try:
-        leave(run, strict=False)
-    except typer.Exit as left:  # no command of typer is around this one
-        raise SystemExit(left.exit_code) from None
+    leave(run, strict=False)
 
 
 if __name__ == "__main__":

@@ -99,6 +99,8 @@ def _code(command: Callable[[], object]) -> str | int | None:
         _show_traceback()
         tell(f"error: {describe(error)}")
         return error.exit_code
+    except typer.Exit as leaving:  # where no command of typer's is around it
+        return leaving.exit_code
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -70,6 +70,21 @@ class Silent:
 
     def close(self) -> None:
         """Drop it."""
+
+
+class Relay:
+    """Progress that another one shows; somebody takes what became of each trial as well."""
+
+    def __init__(self, display: Progress, take: Callable[[Outcome], None]) -> None:
+        self._take = take
+        self.note, self.plan, self.begin, self.next = display.note, display.plan, display.begin, display.next
+        self.compare, self.step, self.close = display.compare, display.step, display.close
+        self._show = display.done
+
+    def done(self, outcome: Outcome) -> None:
+        """Take what became of a trial."""
+        self._show(outcome)
+        self._take(outcome)
 
 
 class Stderr(Silent):

@@ -8,23 +8,20 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-import typer
-
 from opperf.compat.operator_benchmark.command.flags import USUAL_TAG, first_letters, names
 from opperf.compat.operator_benchmark.command.results import Results, Test, header
 from opperf.domain.code import SuiteCode
 from opperf.domain.errors import InputError, way_out
 from opperf.domain.measurement import Outcome
-from opperf.domain.plan import Plan, Settings, Trial
+from opperf.domain.plan import Plan, Settings
 from opperf.parent.cli.output import tell
 from opperf.parent.cli.places import emit, take_output
 from opperf.parent.cli.progress import Bar
 from opperf.parent.cli.run import leave
-from opperf.parent.measuring.progress import Silent
+from opperf.parent.measuring.progress import Relay
 from opperf.parent.measuring.session import Interrupted, Options, Session
 from opperf.parent.planning.benchmarks import benchmark_files, labelled_trials
 from opperf.parent.planning.selection import Selection
-from opperf.parent.reports.text import one_line
 from opperf.parent.workers.passwords import own_command
 
 #: The most seconds that a test may take in all.
@@ -92,7 +89,7 @@ def selected_tests(session: Session, options: argparse.Namespace) -> list[Test]:
 
 def list_tests(options: argparse.Namespace) -> None:
     """Print the names of tests, or those of their operators."""
-    with Session(selection_of(options), settings_of(options), _Talk()) as session:
+    with Session(selection_of(options), settings_of(options), Bar()) as session:
         tests = selected_tests(session, options)
     for test in (test for test in tests if not test.labels):
         tell(f"left out: `{test.trial.origin}` cannot be loaded; measuring it says why")
@@ -109,21 +106,13 @@ def _operators(tests: list[Test]) -> Iterator[str]:
     return (f"# {operator}" for operator in dict.fromkeys(test.operator for test in tests))
 
 
-class _Talk(Silent):
-    """Tells what happens before a list is there."""
-
-    def note(self, text: str) -> None:
-        """Tell a line of news."""
-        tell(text)
-
-
-class Running(Silent):
+class Running:
     """Follows a run: when all runs of a test are measured, its lines are printed and written."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
         self._settings = settings_of(options)
-        self._bar = Bar()
+        self._progress = Relay(Bar(), self._take)
         self._waiting: dict[tuple[object, ...], Test] = {}
         self._outcomes: dict[tuple[object, ...], list[Outcome]] = {}
         self._results = Results(options, self._settings)
@@ -135,7 +124,7 @@ class Running(Silent):
         for path in filter(None, files):
             take_output(Path(path), force=True, inputs=[Path(name) for name in options.paths if Path(name).is_file()])
         self._results.check()
-        with Session(selection_of(options), self._settings, self) as session:
+        with Session(selection_of(options), self._settings, self._progress) as session:
             tests = selected_tests(session, options)
             self._waiting = {test.trial.key: test for test in tests}
             trials = tuple(test.trial for test in self._waiting.values())
@@ -145,15 +134,12 @@ class Running(Silent):
             except Interrupted as interrupted:
                 run, cause = interrupted.run, interrupted.cause
             finally:
-                self._bar.close()
+                self._progress.close()
             self._write_ready(final=True)
         self._results.write()
         if cause is not None:
             raise way_out(cause)
-        try:
-            leave(run, strict=False)
-        except typer.Exit as left:  # no command of typer is around this one
-            raise SystemExit(left.exit_code) from None
+        leave(run, strict=False)
 
     def _write_ready(self, *, final: bool) -> None:
         """Write the tests that are measured: in order, up to the first that is not; or all, when nothing more comes."""
@@ -165,24 +151,7 @@ class Running(Silent):
                 emit(self._results.add(test, outcomes))
             del self._waiting[key]
 
-    def note(self, text: str) -> None:
-        """Take one line of news."""
-        self._bar.note(one_line(text))
-
-    def begin(self, total: int) -> None:
-        """Take the number of measurements to come."""
-        self._bar.begin(total)
-
-    def next(self, trial: Trial) -> None:
-        """Take the trial that is measured now."""
-        self._bar.next(trial)
-
-    def done(self, outcome: Outcome) -> None:
-        """Take what became of it."""
-        self._bar.done(outcome)
+    def _take(self, outcome: Outcome) -> None:
+        """Take what became of a run of a test."""
         self._outcomes.setdefault(outcome.trial.key, []).append(outcome)
         self._write_ready(final=False)
-
-    def close(self) -> None:
-        """Note that measuring is over."""
-        self._bar.close()

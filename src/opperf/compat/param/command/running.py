@@ -32,7 +32,7 @@ from opperf.param.cases import ConfigCase, cases
 from opperf.param.config import ParamConfig
 from opperf.parent.cli.places import emit
 from opperf.parent.cli.progress import Bar
-from opperf.parent.measuring.progress import Silent
+from opperf.parent.measuring.progress import Relay, Silent
 from opperf.parent.measuring.session import Interrupted, Options, Session
 from opperf.parent.planning.selection import Selection
 from opperf.parent.reports.text import one_line
@@ -73,7 +73,7 @@ def mode_of(options: argparse.Namespace) -> tuple[str, ...]:
     return ("compiled",) if options.pt2_model else ()
 
 
-class Running(Silent):
+class Running:
     """Follows a run: when all directions of a case are measured, it writes a line, and a word on stdout."""
 
     def __init__(self, options: argparse.Namespace, config: ParamConfig, tools: Sequence[Tool] = ()) -> None:
@@ -81,7 +81,7 @@ class Running(Silent):
         self._config = config
         self._tools = tools
         self._reports: dict[tuple[object, ...], dict[str, Any]] = {}
-        self._bar: Bar | Silent = Silent() if quiet(options) else Bar()
+        self._progress = Relay(Silent() if quiet(options) else Bar(), self._take)
         self._settings = settings_of(options)
         self._show = LineStyle(self._settings, discrete=options.exec_mode == "discrete")
         self._lines: Lines | None = None
@@ -96,11 +96,11 @@ class Running(Silent):
         cause: BaseException | None = None
         if not selection:
             what = "config has no operator to run" if not every else "run ids leave no case: the stop id is excluded"
-            self.note(f"note: nothing to run: the {what}")
+            self._progress.note(f"note: nothing to run: the {what}")
         if not selection or not self._options.iteration:
             self._lines = Lines(path, append=self._options.append)
             return self._expand(selection, self._lines), None
-        with Session(selection_of(self._options, self._config), self._settings, self) as session:
+        with Session(selection_of(self._options, self._config), self._settings, self._progress) as session:
             plan = self._part(self._plan(session), selection)
             self._lines = Lines(path, append=self._options.append)
             self._lines.add(header(self._options, self._config))
@@ -111,7 +111,7 @@ class Running(Silent):
             except Interrupted as interrupted:
                 run, cause = interrupted.run, interrupted.cause
             finally:
-                self._bar.close()
+                self._progress.close()
             self._write_ready(final=True)
             self._lines.add({"finish_time": _timestamp(), "environment": dict(run.environment)})
             if trace is not None:
@@ -143,7 +143,7 @@ class Running(Silent):
         """Have the tools look at the cases, before anything is timed; each batch is a line."""
         from opperf.compat.param.command.batches import Watch  # few runs need it
 
-        watch = Watch(self._options, self._settings, path, self.note)
+        watch = Watch(self._options, self._settings, path, self._progress.note)
         for tool in self._tools:
             for line, reports in watch.run(tool, list(self._waiting.values())):
                 lines.add(line)
@@ -157,36 +157,15 @@ class Running(Silent):
             trials.setdefault(trial.case.id, []).append(trial)
         nowhere = dict.fromkeys(case.run_id.partition("|")[0] for case in cases if case.case.id not in trials)
         for operator in nowhere:
-            self.note(f"warning: no operator `{operator}`; skipped")
+            self._progress.note(f"warning: no operator `{operator}`; skipped")
         self._waiting = {case.run_id: (case, trials.get(case.case.id, [])) for case in cases}
         keys = {trial.key for _, several in self._waiting.values() for trial in several}
         return replace(plan, trials=tuple(trial for trial in plan.trials if trial.key in keys))
 
-    def note(self, text: str) -> None:
-        """Take one line of news."""
-        self._bar.note(text)
-
-    def plan(self, framework: str, count: int, total: int) -> None:
-        """Note how many of a framework's own operators have been asked for their cases."""
-        self._bar.plan(framework, count, total)
-
-    def begin(self, total: int) -> None:
-        """Take the number of measurements to come."""
-        self._bar.begin(total)
-
-    def next(self, trial: Trial) -> None:
-        """Take the trial that is measured now."""
-        self._bar.next(trial)
-
-    def done(self, outcome: Outcome) -> None:
-        """Take what became of it; one trial may be all that several run ids waited for."""
-        self._bar.done(outcome)
+    def _take(self, outcome: Outcome) -> None:
+        """Take what became of a trial, which may be all that several run ids waited for."""
         self._outcomes[outcome.trial.key] = outcome
         self._write_ready(final=False)
-
-    def close(self) -> None:
-        """Note that measuring is over."""
-        self._bar.close()
 
     def _write_ready(self, *, final: bool) -> None:
         """Write the cases that are measured: in order, up to the first that is not; or all, when nothing more comes."""
