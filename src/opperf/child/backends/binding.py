@@ -27,11 +27,20 @@ from typing import Any, TypeAlias
 from opperf.catalog import FAMILIES, Operator, catalog
 from opperf.domain.call import Bound, Layout
 from opperf.domain.dataclass import dataclass
+from opperf.domain.reason import Warning
 
 #: Applied to an argument once, when the call is bound; never in the timed region.
 Adapt: TypeAlias = Callable[[Any], Any]
 #: Makes an argument of all those that the case gives, by neutral name; once too.
 Derive: TypeAlias = Callable[[Mapping[str, Any]], Any]
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A warning on the time of a call that takes less than so many seconds."""
+
+    below: float
+    warning: Warning
 
 
 @dataclass(frozen=True)
@@ -55,7 +64,8 @@ class Call:
     lists further paths of the framework that take the same arguments in the same places: whoever names one gets it,
     with this operator's inputs. `mutates` are neutral names of arguments that its author says it changes. `bind` is of
     a function that has its arguments from elsewhere than a case. What it returns may be a `metric` itself, in place of
-    the time that it takes. `timeout` are the seconds that its author gives it to be made and called once.
+    the time that it takes. `timeout` are the seconds that its author gives it to be made and called once, and `doubt`
+    is one of its time that it has by itself.
     """
 
     path: str
@@ -72,6 +82,7 @@ class Call:
     bind: Callable[[], Bound] | None = None
     metric: str | None = None
     timeout: float | None = None
+    doubt: Doubt | None = None
 
     @property
     def own_names(self) -> dict[str, str]:

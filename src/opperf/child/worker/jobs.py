@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from opperf.child.worker.fresh import Draw
 from opperf.child.worker.names import CheckPair, Names
 from opperf.child.worker.native_loops import NativeLoops
 from opperf.child.worker.process import Tracers, usable_cpus
+from opperf.child.worker.ready_trial import PreparedTrial
 from opperf.child.worker.room import check_room
 from opperf.child.worker.side_work import Overseer
 from opperf.child.worker.time_limit import time_limit
@@ -41,9 +42,8 @@ from opperf.domain.call import Bound, Work
 from opperf.domain.case import Case, DType
 from opperf.domain.clock import InstructionClock
 from opperf.domain.codec import Fields
-from opperf.domain.dataclass import dataclass
 from opperf.domain.explanation import Explanation, typical
-from opperf.domain.measurement import Measurement, Quantity, Sample, Samples
+from opperf.domain.measurement import Measurement, Sample, Samples
 from opperf.domain.message import replies, requests
 from opperf.domain.message.requests import R, Request
 from opperf.domain.plan import NATIVE, PROFILER, TIMED, UNCHECKED, Trial
@@ -53,27 +53,6 @@ from opperf.domain.tensor import TensorSpec
 FIXED_ROUNDS, FIXED_CALLS = 5, 50
 #: The number of calls in which to watch what a trial runs, so that a disturbed one is outvoted.
 EXPLAINED_CALLS = 7
-
-
-@dataclass
-class PreparedTrial:
-    """A trial whose tensors are made and whose call has run.
-
-    What it tells by itself, `values` by the names of metrics, is not timed.
-    """
-
-    sound: Ready
-    facts: Mapping[str, object]
-    input_seconds: float
-    ballast: list[object] = field(default_factory=list)
-    block: Block | None = None
-    exam: Exam | None = None
-    values: Mapping[str, Quantity] = field(default_factory=dict)
-
-    @property
-    def work(self) -> Work:
-        """What a call is, with the inputs that it has now."""
-        return self.sound.work if self.exam is None else self.exam.work
 
 
 class Jobs:
@@ -227,7 +206,7 @@ class Jobs:
         if trial.direction == "backward":
             facts["backward_fixed_seconds"] = self._backward_cost()
         values: dict[str, Any] = {} if call.metric is None else {call.metric: sound.result}
-        return PreparedTrial(sound, facts, input_seconds, exam=exam, values=values)
+        return PreparedTrial(sound, facts, input_seconds, exam=exam, values=values, doubt=call.doubt)
 
     def _look_up(self, call: Call) -> None:
         """Raise `Unsupported` for an operator that the framework does not have, before its inputs are made."""
@@ -346,7 +325,10 @@ class Jobs:
         return replace(
             measurement,
             facts={**prepared.facts, **measurement.facts, **({} if exam is None else exam.facts)},
-            warnings=(*measurement.warnings, *self._thread_doubts, *self.tracers.doubts()),
+            warnings=(
+                *(*measurement.warnings, *self._thread_doubts, *self.tracers.doubts()),
+                *prepared.doubts(measurement),
+            ),
         )
 
     def _count_instructions(self, request: requests.CountInstructions) -> replies.Instructions:

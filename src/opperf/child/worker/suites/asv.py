@@ -26,19 +26,29 @@ from pathlib import Path
 from types import MethodType, ModuleType
 from typing import Any
 
-from opperf.child.backends.binding import Call
+from opperf.child.backends.binding import Call, Doubt
 from opperf.child.worker.code import CodeError
 from opperf.child.worker.suites.asv_alone import SKIPPED, Alone
 from opperf.child.worker.suites.blame import blaming
+from opperf.child.worker.suites.surroundings import is_data
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Bound
 from opperf.domain.case import Case
 from opperf.domain.code import SuiteCode, own_metric
 from opperf.domain.files.json_text import JsonObject
 from opperf.domain.parameter import combinations, parameter_names
+from opperf.domain.reason import Warning
 
 #: What is measured of a benchmark.
 FORWARD_ONLY = dict.fromkeys(("backward", "forward_backward"), "a benchmark of a suite has no gradient")
+#: Where asv times one call at a time, its number has two readings of the clock in it, and the cold caches of a first
+#: call where opperf makes several: a tenth of a call of so many seconds, and less of a longer one.
+BRIEF, BRIEF_ALIKE = 50e-6, 2e-6
+ONE_CALL = Warning(
+    "asv_times_one_call",
+    "asv's own number is larger: it times one call at a time, with the reading of the clock and cold caches in it",
+    "compare with times of opperf",
+)
 
 
 class AsvSuite:
@@ -95,7 +105,7 @@ class AsvSuite:
     def _call(self, path: str, benchmark: Any, function: Callable[..., Any], bind: Callable[[], Bound]) -> Call:
         note, timeout = benchmark.pretty_name, benchmark.timeout
         limits = {"note": note, "unsupported": FORWARD_ONLY, "timeout": None if timeout is None else float(timeout)}
-        return Call(path, (), function=function, bind=bind, **limits)
+        return Call(path, (), function=function, bind=bind, doubt=_doubt(benchmark), **limits)
 
     def _benchmark(self, name: str) -> Any:
         """Return a benchmark by asv's name; raises `Unsupported` where there is none."""
@@ -118,7 +128,7 @@ class AsvSuite:
             benchmark.set_param_idx(place)
         benchmark.set_cache(self._cache(benchmark))
         _set_up(benchmark)
-        renewed = benchmark.number == 1 and bool(benchmark._setups)
+        renewed = _is_renewed(benchmark)
         attributes, shared = _values(benchmark)
         return Bound(
             benchmark.func,
@@ -201,6 +211,25 @@ def _set_up(benchmark: Any) -> None:
         raise Unsupported(reason, slug="skipped_by_suite")
 
 
+def _doubt(benchmark: Any) -> Doubt | None:
+    """Return the doubt of a benchmark whose calls asv times one by one: each after a `setup`, or as `number = 1`."""
+    number = getattr(benchmark, "number", None)
+    is_alone = number is not None and (number == 1 or (benchmark._setups and _isolates(benchmark)))
+    if not is_alone:
+        return None
+    return Doubt(BRIEF_ALIKE if _is_renewed(benchmark) else BRIEF, ONE_CALL)
+
+
+def _isolates(benchmark: Any) -> bool:
+    """Whether this version of asv's library sets up before each call that it times, whatever the number."""
+    return bool(getattr(benchmark, "_setup_isolates_timed_calls", False))
+
+
+def _is_renewed(benchmark: Any) -> bool:
+    """Whether a benchmark is set up before each call here too."""
+    return bool(benchmark.number == 1 and benchmark._setups)
+
+
 def _renew(benchmark: Any) -> None:
     """Set up a benchmark again, after its teardown."""
     benchmark.do_teardown()
@@ -222,11 +251,5 @@ def _values(benchmark: Any) -> tuple[dict[str, object], dict[str, object]]:
     shared |= {name: names[name] for name in (() if used is None else used.co_names) if name in names}
     arguments = benchmark._build_params()
     shared |= dict(zip(("cache", *_parameters(benchmark))[-len(arguments) :], arguments))
-    shared = {name: value for name, value in shared.items() if name not in attributes and _is_data(value)}
-    return {name: value for name, value in attributes.items() if _is_data(value)}, shared
-
-
-def _is_data(value: object) -> bool:
-    return not (
-        callable(value) or isinstance(value, (ModuleType, property, classmethod, staticmethod, str, type(None)))
-    )
+    shared = {name: value for name, value in shared.items() if name not in attributes and is_data(value)}
+    return {name: value for name, value in attributes.items() if is_data(value)}, shared
