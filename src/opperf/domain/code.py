@@ -146,7 +146,8 @@ class SuiteCode:
     """Benchmark files of another tool, which are code: `kind` is the tool, `path` its folder, or its file.
 
     `library` is a folder with the tool's own package, for an environment that lacks it. A `member` is a file of a
-    folder that the user named: others go on where it cannot be loaded.
+    folder that the user named: others go on where it cannot be loaded. `home` is the folder that the path is in, where
+    it is not the one that the command was given in.
 
     >>> str(SuiteCode("asv", "benchmarks"))
     'asv:benchmarks'
@@ -156,6 +157,7 @@ class SuiteCode:
     path: str
     library: str | None = field(default=None, compare=False)
     member: bool = field(default=False, compare=False)
+    home: str | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         return f"{self.kind}:{self.path}"

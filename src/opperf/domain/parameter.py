@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
-from opperf.domain.case import Argument
+from opperf.domain.case import Argument, Case
 
 #: The texts of parameters that are numbers: as many digits as a column takes, and no infinity; and of strings.
 WHOLE, FRACTION = r"-?\d{1,18}", r"-?\d{1,18}(\.\d{0,18})?(e[+-]?\d{1,2})?"
@@ -66,3 +66,16 @@ def combinations(
         text = own_version(version)
         more = {} if text is None else {VERSION: argument(text)}
         yield {**more, **dict(zip(parameter_names(names, choices), combination))}
+
+
+def full_names(case: Case) -> tuple[str, ...]:
+    """Return a benchmark with its parameters: as tables show them, with strings in quotes as asv does, as pytest does.
+
+    >>> full_names(Case("bench.time_sort", attributes={"n": 100, "kind": "quick"}))
+    ('bench.time_sort(100, quick)', "bench.time_sort(100, 'quick')", 'bench.time_sort[100-quick]')
+    """
+    if not case.attributes:
+        return (case.operator,)
+    values = case.attributes.values()
+    names = (f"{case.operator}({', '.join(map(spelling, values))})" for spelling in (str, repr))
+    return (*names, f"{case.operator}[{'-'.join(map(str, values))}]")

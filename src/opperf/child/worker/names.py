@@ -254,7 +254,8 @@ class Names:
 
     def _suite(self, path: SuiteCode) -> suites.Suite:
         if path not in self._suites:
-            self._suites[path] = suites.load(path, self.folder, self._backend.side)
+            home = self.folder if path.home is None else Path(path.home)
+            self._suites[path] = suites.load(path, home, self._backend.side)
         return self._suites[path]
 
     def stage(self, trial: Trial) -> Callable[[Callable[[], object]], None] | None:

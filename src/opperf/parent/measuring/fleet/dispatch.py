@@ -22,9 +22,20 @@ from opperf.parent.analysis.verdict import Rule
 from opperf.parent.documents.candidates import Judged as JudgedCandidate
 from opperf.parent.documents.comparison import Comparison, Verdict
 from opperf.parent.measuring.contest import Contest, outcome
-from opperf.parent.measuring.fleet.engine import Answer, Bout, Engine, Joined, Judged, JudgedSource, Judging, Order
+from opperf.parent.measuring.fleet.engine import (
+    Answer,
+    Bout,
+    Engine,
+    Joined,
+    Judged,
+    JudgedSource,
+    Judging,
+    Order,
+    SuiteFiles,
+)
 from opperf.parent.measuring.fleet.judging import source_of
 from opperf.parent.measuring.fleet.scheduler import LEAST_SECONDS, Result, Scheduler, Task
+from opperf.parent.measuring.fleet.suites import files_of
 from opperf.parent.measuring.judge.judge import Terms
 from opperf.parent.measuring.judge.submissions import Submission
 from opperf.parent.measuring.processes import in_processes, seconds
@@ -74,9 +85,16 @@ class Fleet:
     """Nodes that measure. Use it as a context: everything that runs on them for it ends with it."""
 
     def __init__(
-        self, engine: Engine, wish: Wishes, progress: Progress, *, clock: Callable[[], float] = time.monotonic
+        self,
+        engine: Engine,
+        wish: Wishes,
+        progress: Progress,
+        *,
+        suites: SuiteFiles | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._engine, self._wish, self._progress, self._clock = engine, wish, progress, clock
+        self._suites = suites
         self._last_line = clock()
         #: What the nodes that measured say of themselves, by their names, and what ran on them.
         self.nodes: dict[str, object] = {}
@@ -102,7 +120,8 @@ class Fleet:
         began = self._clock()
 
         def order(places: Sequence[int]) -> Order:
-            return Order(self._remaining_settings(settings, began), tuple(trials[place] for place in places))
+            own = tuple(trials[place] for place in places)
+            return Order(self._remaining_settings(settings, began), own, suites=self._suites)
 
         starts = WORTH * PROCESS_START * settings.processes if settings.processes > 1 else LEAST_SECONDS
         for result in self._results(tasks, order, least_seconds=starts):
@@ -121,7 +140,8 @@ class Fleet:
 
         def order(places: Sequence[int]) -> Order:
             bouts = tuple(Bout(one.base, one.new, one.key) for one in (contests[place] for place in places))
-            return Order(self._remaining_settings(settings, began), bouts=bouts, judged=judged)
+            left = self._remaining_settings(settings, began)
+            return Order(left, bouts=bouts, judged=judged, suites=self._suites)
 
         for result in self._results(tasks, order, least_seconds=rule.pairs * PAIR_START):
             if result.answer is None:
@@ -311,6 +331,7 @@ def fleet_of(wish: Wishes | None, selection: Selection, progress: Progress) -> A
     """Return the requested fleet, None without one.
 
     Raises `InputError` for what is no fleet, and for the user's own code: it is here, and nodes are told names only.
+    Files of benchmarks go out to them.
     """
     if wish is None:
         return nullcontext()
@@ -320,7 +341,7 @@ def fleet_of(wish: Wishes | None, selection: Selection, progress: Progress) -> A
             hint="leave out `--fleet`, or `--plugin` and files of code",
             slug="fleet_code",
         )
-    return Fleet(parse_engine(wish.engine), wish, progress)
+    return Fleet(parse_engine(wish.engine), wish, progress, suites=files_of(selection.benchmarks))
 
 
 def judging_fleet(

@@ -162,14 +162,29 @@ class Judging(Exact):
 
 
 @dataclass(frozen=True)
+class SuiteFiles(Exact):
+    """Benchmark files on their way to a node: how sides name them, and contents by path below the current folder.
+
+    They are made of what a user names, and read of an order alone. Each character of a content is a byte.
+    """
+
+    names: tuple[str, ...]
+    contents: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Order(Exact):
-    """A piece of work: trials to measure, contests to bring to a verdict, or candidates to judge, by the same rule."""
+    """A piece of work: trials to measure, contests to bring to a verdict, or candidates to judge, by the same rule.
+
+    `suites` are the files of benchmarks that the trials are of.
+    """
 
     settings: Settings
     trials: tuple[Trial, ...] = ()
     bouts: tuple[Bout, ...] = ()
     judged: Judged | None = None
     judging: Judging | None = None
+    suites: SuiteFiles | None = None
 
     @classmethod
     def from_json(cls, data: object, where: str = "") -> Order:

@@ -21,6 +21,7 @@ from opperf.parent.measuring.contest import outcome
 from opperf.parent.measuring.explain import explain
 from opperf.parent.measuring.fleet.engine import Answer, Judged, Order
 from opperf.parent.measuring.fleet.judging import judge
+from opperf.parent.measuring.fleet.suites import Shelf
 from opperf.parent.measuring.processes import in_processes, one_by_one, out_of_time
 from opperf.parent.workers.machine import facts
 from opperf.parent.workers.machine_noise import noise
@@ -32,6 +33,7 @@ class Hands:
 
     def __init__(self, note: Callable[[str], None] = lambda text: None) -> None:
         self._note = note
+        self._shelf = Shelf()
         self._pool: Pool | None = None
         self._settings: Settings | None = None
         self._floors: dict[tuple[object, ...], Floor] | None = None
@@ -42,7 +44,7 @@ class Hands:
 
     def carry_out(self, text: str) -> str:
         """Return the answer to an order."""
-        order = Order.from_json(json.loads(text))
+        order = self._shelf.order(Order.from_json(json.loads(text)))
         if order.judging is not None:
             self.close()  # a child that waits is no neighbour
             answer = judge(order, order.judging, self._note)
