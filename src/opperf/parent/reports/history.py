@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
+from opperf.domain.code import refusal
 from opperf.domain.dataclass import dataclass
 from opperf.domain.metric import METRICS, Metric
 from opperf.domain.registry import BUILT_IN
@@ -179,8 +180,11 @@ def next_commands(rows: Sequence[NamedChange]) -> list[str]:
 def next_command(entry: NamedChange) -> str | None:
     """Return the command that finds the release of a change, or else compares its two builds directly.
 
-    None where a command line cannot write it, and for times of another tool.
+    None where a command line cannot write it, for times of another tool, and for code, which a database does not name.
     """
+    code = entry.series.side.get("implementation")
+    if code is not None and refusal(str(code)) is not None:
+        return None
     case, before, after = case_words(entry.series.case), entry.change.before, entry.change.after
     if case is None or entry.anchor is None or entry.series.framework not in BUILT_IN:
         return None

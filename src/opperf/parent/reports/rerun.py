@@ -11,23 +11,30 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 
 from opperf.catalog import SIZES, catalog, operator
 from opperf.catalog.valid_values import restrict
 from opperf.domain.case import Case
-from opperf.domain.code import refusal
+from opperf.domain.code import SuiteCode, refusal
 from opperf.domain.errors import InputError
+from opperf.domain.parameter import full_names
 from opperf.domain.plan import HOW, ReadSide, Side
 from opperf.domain.registry import BUILT_IN, FRAMEWORKS, full_name, split_implementation
 from opperf.parent.documents.comparison import Comparison
-from opperf.parent.documents.environment import EnvironmentSpec
+from opperf.parent.documents.environment import GIT, EnvironmentSpec
 from opperf.parent.sources.argument_text import argument_words
 from opperf.parent.sources.user_inputs import case_with, foreign_case
 
 
 def compare_command(comparison: Comparison, tolerance: float) -> str | None:
     """Return the `opperf compare` of one comparison, None where a command line cannot write it."""
-    case, sides = case_words(comparison.case), [side_word(comparison.base), side_word(comparison.new)]
+    base, new = comparison.base, comparison.new
+    if isinstance(base.implementation, SuiteCode) and base.spelling == new.spelling:
+        sides = [_plain_word(base), _plain_word(new)]
+    else:
+        sides = [side_word(base), side_word(new)]
+    case = _subject(comparison)
     if case is None or None in sides:
         return None
     words = [*case, "--base", str(sides[0]), "--new", str(sides[1]), "--direction", comparison.direction]
@@ -36,10 +43,12 @@ def compare_command(comparison: Comparison, tolerance: float) -> str | None:
 
 def run_command(comparison: Comparison, processes: int) -> str | None:
     """Return the `opperf run` command of a trial with an expectation, None where there is none."""
-    case, side = case_words(comparison.case), comparison.new
+    side = comparison.new
+    is_benchmark = isinstance(side.implementation, SuiteCode)
+    case = _subject(comparison)
     if case is None or side.settings or side.framework not in BUILT_IN or not _may_be_pasted(side):
         return None
-    if side.implementation is not None and split_implementation(case[0])[0] is None:
+    if side.implementation is not None and not is_benchmark and split_implementation(case[0])[0] is None:
         case = [f"{side.framework}:{side.implementation}", *case[1:]]
     words = ["--framework", side.framework]
     if side.environment != "current":
@@ -47,6 +56,26 @@ def run_command(comparison: Comparison, processes: int) -> str | None:
     words += [word for name, value in _unusual(side).items() for word in (f"--{name}", str(value))]
     words += ["--direction", comparison.direction, "--processes", str(processes)]
     return shlex.join(["opperf", "run", *case, *words])
+
+
+def _subject(comparison: Comparison) -> list[str] | None:
+    """Return the words that make exactly this case, None where none do."""
+    files = comparison.new.implementation
+    return _benchmark(files, comparison.case) if isinstance(files, SuiteCode) else case_words(comparison.case)
+
+
+def _benchmark(files: SuiteCode, case: Case) -> list[str]:
+    r"""Return the words that select exactly one benchmark of files which the user named.
+
+    >>> _benchmark(SuiteCode("asv", "benchmarks"), Case("bench.time_sort", attributes={"n": 100}))
+    ['asv:benchmarks', '--select', '^bench\\.time_sort\\(100\\)$']
+    """
+    return [str(files), "--select", f"^{re.escape(full_names(case)[0])}$"]
+
+
+def _plain_word(side: Side) -> str | None:
+    """Write a side that says nothing of what is measured; None for a commit, whose build another command says."""
+    return None if side.environment.startswith(GIT) else side_word(replace(side, implementation=None))
 
 
 def side_word(side: Side) -> str | None:
