@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -267,3 +268,19 @@ def test_nights_are_judged_by_counts(opperf: Opperf, configure: Callable[..., No
     done = opperf("nightly", "--clock", "instructions", "--format", "json")
     assert done.code == 1, done.err
     assert [one["verdict"] for one in json.loads(done.out)["comparisons"]][:2] == ["same", "slower"]
+
+
+def test_a_suite_is_named_beside_the_file_and_has_nights(opperf: Opperf, here: Path, forked_children: None) -> None:
+    (here / "suite").mkdir()
+    lines = ["import os", "def track_it(): return int(os.environ['TIMES'])", "def track_other(): return 1"]
+    (here / "suite" / "bench.py").write_text("\n".join(lines))
+    base, *builds = (f"python={sys.executable};framework=numpy;env.TIMES={times}" for times in (1, 1, 2))
+    text = f"[nightly]\nanchor = {json.dumps(base)}\nbuilds = {json.dumps(builds)}\npairs = 3\nname = 'suite'\n"
+    (here / "opperf.toml").write_text('[database]\nurl = "nights.db"\n' + text)
+    assert "`[nightly]` selects no operators" in opperf("nightly").err
+    done = opperf("nightly", "asv:suite", "--select", "track_it", "--format", "json")
+    assert done.code == 1, done.err
+    findings = json.loads(done.out)["gate"]["findings"]
+    assert [finding["kind"] for finding in findings] == ["slower"]  # the first build is the anchor itself
+    (here / "opperf.toml").write_text("[nightly]\noperators = 'asv:suite'\n" + text.partition("\n")[2])
+    assert "is code, and a file does not say which code is run" in opperf("nightly").err

@@ -7,11 +7,13 @@ from typing import Annotated, Optional
 
 from opperf.parent.cli import options
 from opperf.parent.sources.option import Only, Option, Overrides
-from opperf.parent.sources.options import Check, GateOptions, NoCheck
+from opperf.parent.sources.options import Check, GateOptions, NoCheck, What
 
 
 def nightly(
+    operators: options.Operators = None,
     *,
+    what: Annotated[What, Only("select")],
     config: Annotated[Path, Option("FILE", "File with a [nightly] or [tool.opperf.nightly] table.")] = Path(
         "opperf.toml"
     ),
@@ -30,7 +32,8 @@ def nightly(
 
     Exit codes: 0 no regression, 1 regression, 2 bad input, 3 a side could not be measured, 4 inconclusive.
 
-    Each build is judged by the one before it. Builds that are already in the database are not measured again.
+    Each build is judged by the one before it. Builds that are already in the database are not measured again. Operators
+    that are named here replace those of the file; files of benchmarks are named here alone.
     """
     from dataclasses import replace
 
@@ -47,11 +50,12 @@ def nightly(
     from opperf.parent.reports.nightly import document
     from opperf.parent.sources.gate_file import overridden, read_nightly_file
 
-    file = read_nightly_file(config)
+    file = read_nightly_file(config, selects=not operators)
     file = replace(file, gate=overridden(file.gate, overrides))
     places = Places(report, reviewing)
-    places.check([config, *options.inputs((), file.gate)])
-    order = Order(anchor, overlap, again, checking(check, no_check=no_check), report.labels, command())
+    places.check([config, *options.inputs(operators, file.gate)])
+    which = checking(check, no_check=no_check)
+    order = Order(operators or (), what, anchor, overlap, again, which, report.labels, command())
     with archive(report.database or file.database, create=True) as store:
         nights = measure(file, store, order, Bar())
         with telling("messages are not sent"):

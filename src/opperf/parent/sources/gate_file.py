@@ -99,13 +99,15 @@ def gate_file(text: str, path: Path, plugin_names: Callable[[], Collection[str]]
     return GateFile(path=path, notify=_channels(table, path), **values)
 
 
-def read_nightly_file(path: Path) -> NightlyFile:
+def read_nightly_file(path: Path, *, selects: bool = True) -> NightlyFile:
     """Read a file with a table `[nightly]`; raises `InputError` that says what is wrong and where."""
-    return nightly_file(read_text(path), path)
+    return nightly_file(read_text(path), path, selects=selects)
 
 
-def nightly_file(text: str, path: Path) -> NightlyFile:
-    r"""Read the tables `[nightly]` and `[database]` of a file; raises `InputError` that says where.
+def nightly_file(text: str, path: Path, *, selects: bool = True) -> NightlyFile:
+    r"""Read the tables `[nightly]` and `[database]` of a file; it `selects` operators unless the user has named some.
+
+    Raises `InputError` that says what is wrong and where.
 
     >>> text = '[nightly]\noperators = "sum"\nbuild = "numpy"\nanchor = "numpy==1.26.4"'
     >>> file = nightly_file(text, Path("opperf.toml"))
@@ -121,7 +123,7 @@ def nightly_file(text: str, path: Path) -> NightlyFile:
         if name not in settings:
             message = f"{where}: no `{key}` in the table `[nightly]`" if inner else f"{where}: no table `[nightly]`"
             raise InputError(message, hint='write, for example, `anchor = "numpy==1.26.4"`', slug="gate_file")
-    if not (values.get("operators") or values.get("category") or values.get("suite")):
+    if selects and not (values.get("operators") or values.get("category") or values.get("suite")):
         hint = 'write, for example, `categories = ["reduction"]`'
         raise InputError(f"{where}: `[nightly]` selects no operators", hint=hint, slug="gate_file")
     settings.setdefault("name", re.split(r"[^A-Za-z0-9_-]", settings["anchor"])[0])

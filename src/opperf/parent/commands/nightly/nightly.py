@@ -45,8 +45,13 @@ from opperf.parent.workers.passwords import environment_of
 
 @dataclass(frozen=True)
 class Order:
-    """Options that override the file: another `anchor`, `overlap` with the previous one, builds measured `again`."""
+    """Options that override the file: operators, another `anchor`, `overlap` with the previous one, builds `again`.
 
+    `operators` are those that the user names, which may be code: `what` says which benchmarks of a suite are meant.
+    """
+
+    operators: Sequence[str] = ()
+    what: What = field(default_factory=What)
     anchor: str | None = None
     overlap: bool = False
     again: bool = False
@@ -91,7 +96,7 @@ def nightly(file: NightlyFile, store: Archive, order: Order, progress: Progress)
     with _index(file.index):
         calendar = Calendar(file, store, anchor, [pin(text, file.index) for text in file.builds], progress)
         moved_from = calendar.former_anchor(overlap=order.overlap)
-        selection = selection_of(file.gate, (), What(), others=False, note=progress.note)
+        selection = selection_of(file.gate, order.operators, order.what, others=False, note=progress.note)
         pasts = _pasts(store)
         nights: list[Night] = []
         cause: BaseException | None = None
