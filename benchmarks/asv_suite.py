@@ -30,7 +30,7 @@ from typing import Any
 from report import publish
 
 from opperf.parent.documents.environment import EnvironmentSpec
-from opperf.parent.sources.asv_folder import benchmark_folder
+from opperf.parent.sources.asv_folder import asv_folder
 from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.suite_library import LIBRARIES, library_folder
 
@@ -67,7 +67,7 @@ def opperf(*words: str, codes: Sequence[int] = (0,)) -> str:
 def listed(suite: str, environment: str) -> Counter[str]:
     """Return how many combinations of parameters each benchmark has that asv's library finds."""
     python = interpreter(EnvironmentSpec.parse(environment), framework="numpy")
-    root = str(Path(benchmark_folder(suite)).resolve())
+    root = str(Path(asv_folder(suite).folder).resolve())
     library = library_folder("asv", print)
     done = subprocess.run([str(python), "-c", LISTING, root, library], capture_output=True, text=True, check=True)
     return Counter({name: math.prod(map(len, params)) for name, params in json.loads(done.stdout.splitlines()[-1])})
@@ -170,7 +170,7 @@ def _alarms_of_asv(asked: argparse.Namespace, select: str, folder: Path) -> dict
     for place in range(2):
         settings = folder / f"asv{place}.conf.json"
         there = {"version": 1, "project": "suite", "repo": str(repository), "branches": ["HEAD"]}
-        there |= {"benchmark_dir": str(Path(benchmark_folder(asked.suite)).resolve())}
+        there |= {"benchmark_dir": str(Path(asv_folder(asked.suite).folder).resolve())}
         there |= {"results_dir": str(folder / f"results{place}"), "environment_type": "existing"}
         settings.write_text(json.dumps(there))
         at_home = {**os.environ, "HOME": str(folder)}  # asv keeps there what it knows of the machine

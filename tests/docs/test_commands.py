@@ -25,6 +25,7 @@ from opperf.domain.registry import FRAMEWORKS, PRESETS, framework, split_impleme
 from opperf.parent.cli.main import app
 from opperf.parent.cli.options import with_values
 from opperf.parent.documents.environment import EnvironmentSpec
+from opperf.parent.planning.commit_sides import with_frameworks
 from opperf.parent.planning.side_text import parse_side
 from opperf.parent.reports.formats import FORMATS
 from opperf.parent.sources.plugin_file import register_frameworks
@@ -95,7 +96,7 @@ def check_values(command: Any, context: Any, words: list[str]) -> None:
         for each in value if isinstance(value, (list, tuple)) else [value] * (value is not None):
             checked(each)
     sides = [text for text in (context.params.get("base"), *(context.params.get("new") or ())) if text]
-    for text in sides:
+    for text in with_frameworks(sides, context.params.get("operators") or ()):
         parse_side(text, lambda code: "torch")
     if command.name == "compare" and context.params["second"] is not None:
         assert context.params["suite"] is not None

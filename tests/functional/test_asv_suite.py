@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from asv_runner import _aux, discovery
-from tests.functional.conftest import FEW, Done, current, invoke
+from tests.functional.conftest import FEW, Done
+from tests.functional.suites import Records, check_refused, records_of
 
 Opperf = Callable[..., Done]
-Records = dict[tuple[object, ...], dict[str, Any]]
 SUITE = """
 import os, sys
 import numpy as np
@@ -152,7 +151,6 @@ def time_free():
 
 time_free.benchmark_name = "named.time_freely"
 """
-QUICK = ("--runs", "3", "--format", "json")
 
 
 @pytest.fixture(scope="module")
@@ -169,16 +167,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def records(folder: Path, one_cache: Path, forked_children: None) -> Iterator[Records]:
+def records(folder: Path, one_cache: Path, forked_children: None) -> Records:
     """The records of the whole suite, by benchmark and parameters."""
-    with current(folder, one_cache):
-        done = invoke("run", "asv:.", *QUICK)
-        assert done.code == 0, done.err
-        yield {
-            (record["case"]["operator"].removeprefix("deep.bench."), *record["case"]["attributes"].values()): record
-            for record in done.records
-        }
-        assert [path.name for path in folder.iterdir()] == ["asv.conf.json", "files"]
+    records = records_of("asv:.", "deep.bench.", folder, one_cache)
+    assert [path.name for path in folder.iterdir()] == ["asv.conf.json", "files"]
+    return records
 
 
 def test_the_cases_are_those_that_asv_lists(records: Records, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,6 +192,12 @@ def test_what_asv_measures_is_measured(records: Records) -> None:
     for name in ("Cached.time_sum", "Cached.time_file", "Once.time_sort", "named.time_freely"):
         assert records[name,]["status"] == "ok", records[name,]["reason"]
     assert records["Sort.time_copy", 300, "stable"]["side"]["implementation"] == "asv:files"
+
+
+def test_a_short_call_that_asv_times_by_itself_has_a_warning(records: Records) -> None:
+    keys = (("Slow.time_it", 3, "nothing"), ("named.time_freely",))  # with a `setup`, and without
+    slugs = [[warning["slug"] for warning in records[key]["warnings"]] for key in keys]
+    assert ["asv_times_one_call" in several for several in slugs] == [True, False]
 
 
 def test_what_a_benchmark_tells_stands_in_place_of_its_time(records: Records) -> None:
@@ -291,23 +290,6 @@ def test_a_pattern_selects_by_name_and_parameters(
         assert [line.split(",")[0] for line in done.out.splitlines()[1:]] == ["deep.bench.Sort.time_copy"] * 2
 
 
-def test_a_benchmark_of_one_side_alone_is_told(opperf: Opperf, here: Path, forked_children: None) -> None:
-    (here / "suite").mkdir()
-    lines = [
-        "import os",
-        "if 'WHICH' in os.environ:",
-        "    def time_new(): sum(range(1000))",
-        "else:",
-        "    def time_base(): sum(range(1000))",
-    ]
-    (here / "suite" / "bench.py").write_text("\n".join(lines))
-    done = opperf("compare", "asv:suite", "--base", "numpy", "--new", "numpy;env.WHICH=new", *FEW, "--format", "json")
-    assert done.code == 3  # nothing could be compared
-    verdicts = {one["case"]["operator"]: one for one in json.loads(done.out)["comparisons"]}
-    assert verdicts["bench.time_base"]["reason"] == "not measured: `asv:suite` has no `bench.time_base` here"
-    assert verdicts["bench.time_new"]["reason"] == "not measured: `asv:suite` has no `bench.time_new` here"
-
-
 def test_a_file_of_expectations_names_no_suite_to_load(opperf: Opperf, here: Path) -> None:
     (here / "suite").mkdir()
     (here / "suite" / "bench.py").write_text(
@@ -376,7 +358,7 @@ def test_results_are_written_as_asv_has_them(opperf: Opperf, here: Path, forked_
         (("add", "--framework", "numpy", "--select", "x"), "`--select` chooses among the benchmarks of other tools'"),
     ],
 )
-def test_bad_input_is_one_message(words: tuple[str, ...], message: str, opperf: Opperf, here: Path) -> None:
+def test_bad_input_is_one_message(words: tuple[str, ...], message: str) -> None:
     files = {
         "empty/read.me": "",
         "broken/bench.py": "x = 1\nimport nothing_here\n",
@@ -384,10 +366,4 @@ def test_bad_input_is_one_message(words: tuple[str, ...], message: str, opperf: 
         "settings/asv.conf.json": '{\n  // comment\n  "benchmark_dir" "x"\n}\n',
         "good/bench.py": "def time_nothing(): pass\n",
     }
-    for name, text in files.items():
-        (here / name).parent.mkdir(exist_ok=True)
-        (here / name).write_text(text)
-    done = opperf("run", *words)
-    assert done.code == 2
-    assert message in done.err
-    assert "Traceback" not in done.err
+    check_refused(words, message, files)

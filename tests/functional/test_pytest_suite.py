@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.functional.conftest import FEW, Done, current, invoke
+from tests.functional.conftest import Done
+from tests.functional.suites import Records, check_refused, records_of
 
 Opperf = Callable[..., Done]
-Records = dict[tuple[object, ...], dict[str, Any]]
 FILES = {
     "pytest.ini": """
 [pytest]
@@ -196,7 +194,6 @@ def test_group(benchmark):
     "bench/test_left.py": "raise SystemExit(5)\n",
     "bench/test_optional.py": "import pytest\npytest.importorskip('nothing_here')\ndef test_it(benchmark): pass\n",
 }
-QUICK = ("--runs", "3", "--format", "json")
 
 
 @pytest.fixture(scope="module")
@@ -210,15 +207,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def records(folder: Path, one_cache: Path, forked_children: None) -> Iterator[Records]:
+def records(folder: Path, one_cache: Path, forked_children: None) -> Records:
     """The records of all tests, by file, name and parameters."""
-    with current(folder, one_cache):
-        done = invoke("run", "pytest:bench", *QUICK)
-        assert done.code == 0, done.err
-        yield {
-            (record["case"]["operator"].removeprefix("bench/test_"), *record["case"]["attributes"].values()): record
-            for record in done.records
-        }
+    return records_of("pytest:bench", "bench/test_", folder, one_cache)
 
 
 def test_the_cases_are_those_that_pytest_collects(records: Records, folder: Path) -> None:
@@ -296,24 +287,6 @@ def test_a_pattern_selects_by_node_id(opperf: Opperf, folder: Path, monkeypatch:
         assert len(done.out.splitlines()) == 3, done.err
 
 
-def test_a_test_of_one_side_alone_is_told(opperf: Opperf, here: Path, forked_children: None) -> None:
-    lines = [
-        "import os",
-        "def test_both(benchmark): benchmark(sum, [])",
-        "if 'WHICH' in os.environ:",
-        "    def test_new(benchmark): benchmark(sum, [])",
-    ]
-    (here / "test_it.py").write_text("\n".join(lines))
-    words = ("--base", "numpy", "--new", "numpy;env.WHICH=new", *FEW, "--trial-budget", "0.01", "--format", "json")
-    done = opperf("compare", "pytest:test_it.py", *words)
-    assert done.code == 0, done.err
-    verdicts = {one["case"]["operator"]: one for one in json.loads(done.out)["comparisons"]}
-    assert verdicts["test_it.py::test_new"]["reason"] == (
-        "not measured: `pytest:test_it.py` has no `test_it.py::test_new` here"
-    )
-    assert verdicts["test_it.py::test_both"]["verdict"] in ("same", "inconclusive", "slower", "faster")
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -326,7 +299,7 @@ def test_a_test_of_one_side_alone_is_told(opperf: Opperf, here: Path, forked_chi
         (("pytest:good", "--size", "small"), "`--size` does not apply to `pytest:good`"),
     ],
 )
-def test_bad_input_is_one_message(words: tuple[str, ...], message: str, opperf: Opperf, here: Path) -> None:
+def test_bad_input_is_one_message(words: tuple[str, ...], message: str) -> None:
     files = {
         "empty/test_it.py": "def test_it(): pass\n",
         "broken/test_it.py": "import nothing_here\n",
@@ -334,10 +307,4 @@ def test_bad_input_is_one_message(words: tuple[str, ...], message: str, opperf: 
         "settings/test_it.py": "def test_it(benchmark): pass\n",
         "good/test_it.py": "def test_it(benchmark): benchmark(sum, [])\n",
     }
-    for name, text in files.items():
-        (here / name).parent.mkdir(exist_ok=True)
-        (here / name).write_text(text)
-    done = opperf("run", *words)
-    assert done.code == 2
-    assert message in done.err
-    assert "Traceback" not in done.err
+    check_refused(words, message, files)

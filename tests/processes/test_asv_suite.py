@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -58,3 +59,46 @@ def test_a_gate_judges_a_suite_by_expectations() -> None:
     words = ("asv:benchmarks", "--environment", ENVIRONMENTS[1], "--expected", "expected.json", "--select", "1000")
     opperf("gate", *words, "--update-expected", "--processes", "3")
     opperf("gate", *words, "--processes", "3", "--threshold", "900%")
+
+
+#: A project whose second commit does its work twice, and its suite.
+CALC = """
+def work():
+    for _ in range({times}):
+        sum(range(5000))
+"""
+CALC_SUITE = "import calc\n\ndef time_work(): calc.work()\n"
+INSTALL = 'echo >> {builds}; cp calc.py "$VIRTUAL_ENV"/lib/python*/site-packages/'
+
+
+@pytest.mark.slow
+def test_two_commits_are_built_once_and_compared_by_their_names(
+    folder: Path,
+) -> None:
+    (folder / "benchmarks" / "bench.py").write_text(CALC_SUITE)
+    (folder / "asv.conf.json").write_text(json.dumps({"project": "calc", "matrix": {"numpy": ["2.4.6"]}}))
+    author = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
+    git = ["git", "-C", str(folder), *author]
+    subprocess.run([*git, "init", "-q"], check=True)
+    for times in (1, 2):
+        (folder / "calc.py").write_text(CALC.format(times=times))
+        for step in (["add", "calc.py"], ["commit", "-q", "-m", f"{times}"], ["tag", f"v{times}"]):
+            subprocess.run([*git, *step], check=True)
+    builds = folder / "builds"
+    command = INSTALL.format(builds=builds)
+    (folder / "calc.py").unlink()  # what is measured is not the working tree
+    words = ("--pairs", "3", "--trial-budget", "0.02")
+    compared = opperf("compare", "asv:benchmarks", "--base", "git:v1", "--new", "git:v2", "--build", command, *words,
+                      "--format", "json", "--asv-results", "results")  # fmt: skip
+    (one,) = json.loads(compared)["comparisons"]
+    commits = [subprocess.check_output([*git, "rev-parse", f"v{n}"], text=True).strip() for n in (1, 2)]
+    assert one["verdict"] == "slower"
+    sides = [one["base"]["environment"], one["new"]["environment"]]
+    assert sides == [f"git:v{n} ({commit[:10]})" for n, commit in zip((1, 2), commits)]
+    written = [path.name for path in (folder / "results").glob("*/*-numpy.json")]
+    assert sorted(written) == sorted(f"{commit[:8]}-numpy.json" for commit in commits)
+    (folder / "opperf.toml").write_text(f'base = "git:v1"\nnew = "git:v2"\nbuild = {json.dumps(command)}\n')
+    judged = invoke("gate", "asv:benchmarks", *words, "--junit", "gate.xml")
+    assert judged.code == 1, judged.err
+    assert "git:v2" in (folder / "gate.xml").read_text()
+    assert len(builds.read_text().splitlines()) == 2

@@ -14,8 +14,9 @@ import psutil
 import pytest
 
 from opperf.domain.errors import EnvironmentFailure
-from opperf.parent.commands.bisect import builds
 from opperf.parent.commands.bisect.builds import Commits
+from opperf.parent.workers import commits
+from opperf.parent.workers.commits import Recipe
 
 Start: TypeAlias = Callable[..., "subprocess.Popen[str]"]
 Until: TypeAlias = Callable[[Callable[[], Any]], Any]
@@ -33,10 +34,11 @@ cp value "$VIRTUAL_ENV/value"
 PARENT = """
 import sys
 from pathlib import Path
-from opperf.parent.commands.bisect import builds
-builds.uv = lambda *words: ""
-commits = builds.Commits(Path(sys.argv[1]), "HEAD~1", "HEAD", sys.argv[2], None, print)
-commits.side(commits.names[-1])
+from opperf.parent.commands.bisect.builds import Commits
+from opperf.parent.workers import commits
+commits.uv = lambda *words: ""
+both = Commits(Path(sys.argv[1]), "HEAD~1", "HEAD", commits.Recipe(sys.argv[2]), print)
+both.side(both.names[-1])
 """
 
 
@@ -44,7 +46,7 @@ commits.side(commits.names[-1])
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository of two commits; environments are built without what an index is needed for."""
     monkeypatch.setenv("OPPERF_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(builds, "uv", lambda *words: "")
+    monkeypatch.setattr(commits, "uv", lambda *words: "")
     folder = tmp_path / "repository"
     folder.mkdir()
     git(folder, "init", "--quiet")
@@ -64,8 +66,8 @@ def git(folder: Path, *words: str) -> str:
 
 def environment(repository: Path, command: str) -> Path:
     """Build the last commit, and return its environment."""
-    commits = Commits(repository, "HEAD~1", "HEAD", command, None, print)
-    return Path(commits.side(commits.names[-1]).removeprefix("python=")).parents[1]
+    both = Commits(repository, "HEAD~1", "HEAD", Recipe(command), print)
+    return Path(both.side(both.names[-1]).removeprefix("python=")).parents[1]
 
 
 def lives(pid: int) -> bool:
@@ -105,7 +107,7 @@ def test_a_build_that_takes_too_long_ends_with_all_that_it_started(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pid = tmp_path / "pid"
-    monkeypatch.setattr(builds, "BUILD_PATIENCE", 1.0)
+    monkeypatch.setattr(commits, "BUILD_PATIENCE", 1.0)
     with pytest.raises(EnvironmentFailure, match="was not built in 1 s"):
         environment(repository, f"setsid sleep 600 & echo $! > {pid}; sleep 600")
     assert not lives(int(pid.read_text()))

@@ -10,6 +10,7 @@ import typer
 from opperf.domain.plan import Settings
 from opperf.parent.cli import options
 from opperf.parent.sources.options import (
+    Building,
     Check,
     ComparingClock,
     Deciding,
@@ -41,6 +42,7 @@ def compare(
         ),
     ] = None,
     deciding: Deciding,
+    building: Building,
     processes: Annotated[
         Optional[int], typer.Option(metavar="K", help="Number of processes per side: the same as `--pairs`.")
     ] = None,
@@ -86,7 +88,7 @@ def compare(
     check_asv_results(report, operators)
     which = checking(check, no_check=no_check)
     nodes, keeps = wishes(fleet), not no_samples
-    order = comparing.Order(deciding, explain, report.labels, command(), nodes, processes, keep_samples=keeps)
+    order = comparing.Order(deciding, building, explain, report.labels, command(), nodes, processes, keep_samples=keeps)
     if second is not None:
         idle = {
             "operators": operators,
@@ -95,6 +97,8 @@ def compare(
             "--fleet": fleet.fleet,
             "--metric": metric != Settings.metric,
             "--clock": clock != Settings.clock,
+            "--repo": building.repo,
+            "--build": building.build,
         }
         suites.refuse(name for name, value in idle.items() if value)
         request = Request(what, how=how, jobs=jobs, check=which)

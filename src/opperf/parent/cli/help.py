@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from typer.core import TyperCommand
 
 from opperf.parent.cli import options
-from opperf.parent.sources.options import Deciding, OnFleet, Sampling, What, Where
+from opperf.parent.sources.options import Building, Deciding, OnFleet, Sampling, What, Where
 
 if TYPE_CHECKING:
     from typer._click.core import Context
@@ -22,7 +22,7 @@ def _names(*groups: type, more: tuple[str, ...] = ()) -> frozenset[str]:
 #: The titles of groups, and the parameters in each; others stand under `OTHERS`, and what every command has is last.
 GROUPS = {
     "What": _names(What, more=("config", "operators")),
-    "Where": _names(Where, OnFleet, more=("base", "new", "cpus", "jobs")),
+    "Where": _names(Where, Building, OnFleet, more=("base", "new", "cpus", "jobs")),
     "How precisely": _names(
         Sampling,
         Deciding,

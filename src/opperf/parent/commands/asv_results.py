@@ -1,8 +1,9 @@
 """Results of an asv suite as asv's own files, by the suite's own names, so that `asv publish` goes on.
 
-asv knows builds by commits of the project, and so a side has results there if the build that was measured says which
-commit it is of. `benchmarks.json` gets what asv's library lists, files of results a row for each benchmark: NaN for
-combinations of parameters that were left out, null for those that failed. Rows of a file that is there are kept.
+asv knows builds by commits of the project, and so a side has results there if it is a commit, or if the build that was
+measured says which one it is of. `benchmarks.json` gets what asv's library lists, files of results a row for each
+benchmark: NaN for combinations of parameters that were left out, null for those that failed. Rows of a file that is
+there are kept.
 Format 2: https://asv.readthedocs.io/en/stable/dev.html.
 """
 
@@ -28,6 +29,7 @@ from opperf.domain.record import Record, Run, Statistics
 from opperf.domain.units import plural
 from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.reports.exports import asv
+from opperf.parent.workers.commits import named_commit
 from opperf.parent.workers.pool import Pool
 
 Note: TypeAlias = Callable[[str], None]
@@ -59,7 +61,7 @@ def write_results(folder: Path, document: Run | ComparisonRun, note: Note) -> No
     with Pool(Settings(), note) as pool:
         for build in builds:
             place = f"{build.side.framework} in `{build.side.environment}`"
-            commit = build.facts.get("commit")
+            commit = named_commit(build.side.environment) or build.facts.get("commit")
             if not isinstance(commit, str):
                 note(f"no results for asv of {place}: it does not say of which commit it was built")
                 continue

@@ -26,15 +26,17 @@ from opperf.parent.measuring.explain import explain
 from opperf.parent.measuring.fleet.dispatch import Fleet, Wishes, fleet_of
 from opperf.parent.measuring.progress import Progress, planning
 from opperf.parent.planning import request as requests
+from opperf.parent.planning.commit_sides import check_building, suite_sides
 from opperf.parent.planning.request import Request
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import SideText, parse_side
 from opperf.parent.reports.machine import own_load
-from opperf.parent.sources.options import Deciding
+from opperf.parent.sources.options import Building, Deciding
 from opperf.parent.sources.plugin_file import framework_of, named_side
 from opperf.parent.store.load import read_results
 from opperf.parent.workers import machine
 from opperf.parent.workers.canaries import caches
+from opperf.parent.workers.commits import named_commit
 from opperf.parent.workers.interpreters import importable
 
 
@@ -47,6 +49,7 @@ class Order:
     """
 
     deciding: Deciding = field(default_factory=Deciding)
+    building: Building = field(default_factory=Building)
     explain: bool = False
     labels: Mapping[str, str] = field(default_factory=dict)
     command: Sequence[str] = ()
@@ -88,6 +91,7 @@ def compare(
     """
     rule = order.rule()
     operators, base = base_of(operators, base, new)
+    base, new = _with_commits(base, new, operators, order.building)
     if base is None and not new:
         if request.metric != Settings.metric:
             hint = "give `--base SIDE` and `--new SIDE`"
@@ -104,6 +108,16 @@ def compare(
     order = replace(order, thrifty=True)
     run, cause = live(selection, first, others, requests.settings(request), order, rule, progress)
     return run if order.keep_samples else _without_pairs(run), cause
+
+
+def _with_commits(
+    base: str | None, new: Sequence[str], operators: Sequence[str], building: Building
+) -> tuple[str | None, Sequence[str]]:
+    """Return sides whose commits have names of environments; raises `InputError`."""
+    bases = [] if base is None else [base]
+    check_building([*bases, *new], building)
+    sides = suite_sides([*bases, *new], operators, building)
+    return (None if base is None else sides[0]), sides[len(bases) :]
 
 
 def _without_pairs(run: ComparisonRun) -> ComparisonRun:
@@ -151,6 +165,11 @@ def live(
     if order.fleet is not None and settings.jobs != 1:
         raise InputError(
             "`--jobs` applies to this machine, but `--fleet` measures on others", hint="leave out one of them"
+        )
+    commits = [text.text for text in (base, *new) if named_commit(text.side.environment) is not None]
+    if order.fleet is not None and commits:
+        raise InputError(
+            f"`{commits[0]}` is built on this machine, but `--fleet` measures on others", slug="fleet_code"
         )
     if order.fleet is None:
         machine.check_devices((text.side.framework, text.side.device) for text in (base, *new))

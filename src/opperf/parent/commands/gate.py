@@ -23,18 +23,19 @@ from opperf.parent.measuring.fleet.dispatch import Wishes
 from opperf.parent.measuring.progress import Progress, planning
 from opperf.parent.measuring.session import Interrupted, Options, Session
 from opperf.parent.planning import request as requests
+from opperf.parent.planning.commit_sides import check_building, is_commit, suite_sides
 from opperf.parent.planning.request import Request
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import SideText, read_side
 from opperf.parent.sources.gate_file import GateFile, find_gate_file, overridden, read_gate_file
-from opperf.parent.sources.option import Overrides
-from opperf.parent.sources.options import GateOptions, What, Where
+from opperf.parent.sources.option import Overrides, group_of
+from opperf.parent.sources.options import Building, GateOptions, What, Where
 from opperf.parent.sources.plugin_file import named_side, operators_of
 from opperf.parent.store.documents import read_expected, write_expected
 from opperf.parent.workers.passwords import environment_of
 
 #: The options that only one way of judging reads.
-LIVE_ONLY = ("base", "new", "tolerance", "pairs", "settle", "max_pairs", "explain", "metric", "clock")
+LIVE_ONLY = ("base", "new", "tolerance", "pairs", "settle", "max_pairs", "explain", "metric", "clock", "repo", "build")
 RECORDED_ONLY = ("threshold", "processes", "framework", "environment", "device")
 #: The options that say how operators are measured, whoever selects them.
 HOW = ("size", "dtype", "values", "direction", "attributes")
@@ -147,7 +148,7 @@ def gate_file(config: Path | None, options: Overrides[GateOptions], plugins: Seq
     for key, check, texts in checks:
         for text in texts:
             with at_place(f"{path}: `{key}`"):
-                if text is not None:
+                if text is not None and not is_commit(text):
                     check(text)
     return overridden(file, options)
 
@@ -158,7 +159,7 @@ def judge(operators: Sequence[str], what: What, gate: Gate, progress: Progress) 
     if file.base is None and not (file.operators or file.category or file.suite):
         operators, base_name = base_of(operators, gate.base, gate.new)
         gate = replace(gate, base=base_name)
-    base, new = _sides(gate, requests.plugin_files(what.plugin))
+    base, new = _sides(gate, operators, requests.plugin_files(what.plugin))
     tells = any(side is not None and side.side.implementation is not None for side in (base, *new))
     others = tells or (file.expected is not None and not gate.update_expected)
     selection = selection_of(file, operators, what, others=others, note=progress.note)
@@ -195,8 +196,9 @@ def _side_of_file(text: str, plugins: Sequence[Path]) -> SideText:
     return read_side(text) if own == text else parse_sides([own])[0]
 
 
-def _sides(gate: Gate, plugins: Sequence[Path]) -> tuple[SideText | None, list[SideText]]:
+def _sides(gate: Gate, operators: Sequence[str], plugins: Sequence[Path]) -> tuple[SideText | None, list[SideText]]:
     """Return base and new: those that the user names, which may be code, else those of the file."""
+    gate = _with_commits(gate, operators)
     file, base, new = gate.file, gate.base, [named_side(text, plugins) for text in gate.new]
     base_of_file = [] if base is not None or file.base is None else [_side_of_file(file.base, plugins)]
     new_of_file = [] if new else [_side_of_file(text, plugins) for text in file.new]
@@ -204,6 +206,21 @@ def _sides(gate: Gate, plugins: Sequence[Path]) -> tuple[SideText | None, list[S
     sides = parse_sides([*own, *new], [*base_of_file, *new_of_file])
     first = [*base_of_file, *(sides[:1] if base is not None else ())]
     return first[0] if first else None, new_of_file or sides[len(sides) - len(new) :]
+
+
+def _with_commits(gate: Gate, operators: Sequence[str]) -> Gate:
+    """Return the gate with commits by the names of their environments; raises `InputError`.
+
+    A side of the file that one of the user's replaces is not looked at.
+    """
+    file = gate.file
+    bases = [side for side in (gate.base or file.base,) if side is not None]
+    sides = [*bases, *(gate.new or file.new)]
+    check_building(sides, group_of(Building, gate.options.values))
+    sides = suite_sides(sides, operators, file)
+    base, new = (sides[0] if bases else None), tuple(sides[len(bases) :])
+    file = replace(file, base=None if gate.base else base, new=() if gate.new else new)
+    return replace(gate, file=file, base=base if gate.base else None, new=new if gate.new else ())
 
 
 def _against_base(
@@ -217,7 +234,7 @@ def _against_base(
             slug="nothing_to_compare",
         )
     file = gate.file
-    order = Order(file, gate.explain, gate.labels, gate.command, gate.fleet)
+    order = Order(file, file, gate.explain, gate.labels, gate.command, gate.fleet)
     document, cause = live(selection, base, new, gate.settings(), order, order.rule(), progress)
     return GateResult(
         document, judgement_of(document.comparisons, file.tolerance, inconclusive=file.inconclusive), cause

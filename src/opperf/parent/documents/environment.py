@@ -9,6 +9,7 @@
     numpy==2.2.6 + numba==0.61.2
                           and further packages: requirements, wheels (`x.whl`), `git+file:///repo`, `-r FILE`
     python=PATH           an interpreter of the user's own, used as it is
+    git:v2.4.0            a commit of a repository, built by a command, both of which the user names beside it
 
 This is the text alone: nothing is looked for, built or run here (`parent/workers/environments.py` does).
 """
@@ -42,6 +43,8 @@ _WHEEL = re.compile(rf"(?:.*/)?(?P<name>{_NAME})-[^/-]+(?:-[^/-]+)?-[^/-]+-[^/-]
 # A repository whose package is not named: only its own files say what that is.
 _REPOSITORY = re.compile(r"git\+[A-Za-z]+:\S+")
 _HINT = "write a framework (`mxnet`), a requirement (`numpy==1.26.4`) or `python=PATH`"
+#: What the name of a commit begins with.
+GIT = "git:"
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,8 @@ class EnvironmentSpec:
             return spec
         if plain == "current":
             return CURRENT
+        if plain.startswith(GIT):
+            return cls(plain, "commit")
         if plain in PRESETS:
             return preset(plain)
         library = next((own for own in FRAMEWORKS.values() if ":" in own.name and plain.startswith(own.name)), None)
@@ -143,7 +148,7 @@ class EnvironmentSpec:
         >>> [EnvironmentSpec.parse(text).is_public for text in ("numpy", "numpy==2.2.6", "numpy>=2", "numpy-fast==2")]
         [True, True, False, False]
         """
-        if self.kind == "python":
+        if self.kind in ("python", "commit"):
             return False
         framework_pin, *libraries = self.text.split(" + ")
         if self.files or any(requirement_name(text) not in LAYER_LIBRARIES for text in libraries):

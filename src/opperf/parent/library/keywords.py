@@ -24,6 +24,13 @@ class Bisecting(TypedDict, total=False):
     metric: str
 
 
+class Building(TypedDict, total=False):
+    """How commits are built that sides name."""
+
+    repo: str | Path | None
+    build: str | None
+
+
 class Contrasting(TypedDict, total=False):
     """How far sides must be apart at a brief look to be measured again, and how many of those are."""
 
@@ -158,7 +165,7 @@ class BisectOptions(Bisecting, What, Judging, How, total=False):
     threads: int
 
 
-class CompareOptions(What, Deciding, How, OnFleet, total=False):
+class CompareOptions(What, Deciding, Building, How, OnFleet, total=False):
     """The options of `compare`."""
 
     jobs: int | str
@@ -187,6 +194,8 @@ class ExploreOptions(Exploring, Where, How, total=False):
 class GateOptions(Gating, What, OnFleet, total=False):
     """The options of `gate`."""
 
+    repo: str | Path | None
+    build: str | None
     pairs: int | None
     tolerance: float | str | None
     settle: bool | None

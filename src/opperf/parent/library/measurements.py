@@ -36,6 +36,7 @@ from opperf.parent.planning import request as requests
 from opperf.parent.planning.request import Request
 from opperf.parent.sources.option import Only, Overrides, group_of, option, overrides_of
 from opperf.parent.sources.options import (
+    Building,
     Deciding,
     Explain,
     How,
@@ -184,7 +185,7 @@ def _in_order(run: Run, plan: Plan) -> Run:
     return with_fields(run, records=tuple(record for trial in plan.selection for record in records[trial.key]))
 
 
-@with_options(What, Deciding, How, OnFleet, Annotated[Request, Only("jobs", "metric", "check")])
+@with_options(What, Deciding, Building, How, OnFleet, Annotated[Request, Only("jobs", "metric", "check")])
 def compare(
     *operators: Operator | Results | Sequence[Operator],
     base: Operator | None = None,
@@ -212,6 +213,7 @@ def compare(
     subjects = [one for several in operators for one in as_list(several)]
     order = comparing.Order(
         group_of(Deciding, options),
+        group_of(Building, options),
         explain,
         labels or {},
         own_command(),

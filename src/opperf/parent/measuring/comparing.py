@@ -32,7 +32,7 @@ from opperf.parent.documents.floor import Floor, floor_key, series_key, series_s
 from opperf.parent.measuring.contest import Contest, start, stop_name, unfinished
 from opperf.parent.measuring.pairs import Pairs
 from opperf.parent.measuring.shares import leave_small, settle_tail
-from opperf.parent.planning.benchmarks import added_trials
+from opperf.parent.planning.benchmarks import added_trials, settings_notes
 from opperf.parent.planning.expand import expand
 from opperf.parent.planning.implementations import comparison_selection, trial_on
 from opperf.parent.planning.selection import Selection
@@ -84,12 +84,12 @@ class Comparing(Pairs):
             selection = forward_unless_said(selection)
             plan = expand(selection, self.settings, [plain], pool, registered=False)
             more = [added_trials(selection, plan.trials, other.side, pool) for other in sides[1:]]
-        unmeasured_notes = unmeasured(selection, {plain.framework})
+        about = (*settings_notes(selection, [text.side for text in sides]), *unmeasured(selection, {plain.framework}))
         idle = [
             f"the tolerance of `{name}` applies to none of the operators that are compared"
             for name in self._rule.tolerances.idle({trial.case.operator for trial in plan.trials})
         ]
-        for note in (*unmeasured_notes, *idle, *notes(selection.values, (trial.case for trial in plan.trials))):
+        for note in (*about, *idle, *notes(selection.values, (trial.case for trial in plan.trials))):
             self._note(f"note: {note}")
         pairs = [
             (trial_on(trial, sides[0]), trial_on(trial, other), trial)

@@ -30,6 +30,7 @@ from opperf.parent.documents.floor import Floor, floor_key
 from opperf.parent.measuring.calibration import stored_floors, stored_rates
 from opperf.parent.measuring.processes import in_processes, one_by_one, out_of_time
 from opperf.parent.measuring.progress import Progress, Silent
+from opperf.parent.planning.benchmarks import settings_notes
 from opperf.parent.planning.cases import ChildAnswers
 from opperf.parent.planning.expand import expand
 from opperf.parent.planning.selection import Selection
@@ -101,7 +102,7 @@ class Session:
         """Return the trials; raises `InputError` for bad input."""
         sides = self.sides()
         plan = self.plan_of(self._selection, sides)
-        own = unmeasured(self._selection, {side.framework for side in sides})
+        own = (*settings_notes(self._selection, sides), *unmeasured(self._selection, {one.framework for one in sides}))
         for note in (*own, *notes(self._selection.values, (trial.case for trial in plan.trials))):
             self._progress.note(f"note: {note}")
         return plan

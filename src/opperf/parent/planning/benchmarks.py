@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -12,11 +12,13 @@ from opperf.domain.case import Case
 from opperf.domain.code import SUITE_EXAMPLES, SuiteCode
 from opperf.domain.errors import InputError, WorkerFailure
 from opperf.domain.message.replies import Example
+from opperf.domain.parameter import full_names
 from opperf.domain.plan import Side, Trial
 from opperf.domain.units import plural
+from opperf.parent.documents.environment import EnvironmentSpec, requirement_name
 from opperf.parent.planning.cases import ChildAnswers
 from opperf.parent.planning.selection import Selection
-from opperf.parent.sources.asv_folder import benchmark_folder
+from opperf.parent.sources.asv_folder import asv_folder
 from opperf.parent.sources.test_files import test_files, test_path
 from opperf.parent.workers.suite_library import LIBRARIES, library_folder
 
@@ -26,7 +28,7 @@ MOST_NAMED = 3
 
 #: What is loaded of a path that a user names, by tool: asv's library and pytest find the files in a folder themselves.
 PLACES: Mapping[str, Callable[[str], Sequence[str]]] = {
-    "asv": lambda path: [benchmark_folder(path)],
+    "asv": lambda path: [asv_folder(path).folder],
     "op_bench": test_files,
     "pytest": lambda path: [test_path(path)],
 }
@@ -127,17 +129,23 @@ def added_trials(selection: Selection, trials: Sequence[Trial], side: Side, answ
     ]
 
 
-def full_names(case: Case) -> tuple[str, ...]:
-    """Return a benchmark with its parameters: as tables show them, with strings in quotes as asv does, as pytest does.
+def settings_notes(selection: Selection, sides: Iterable[Side]) -> Iterator[str]:
+    """Yield what of the settings of benchmark files does not hold: in all, and of packages in each environment.
 
-    >>> full_names(Case("bench.time_sort", attributes={"n": 100, "kind": "quick"}))
-    ('bench.time_sort(100, quick)', "bench.time_sort(100, 'quick')", 'bench.time_sort[100-quick]')
+    An environment that is not opperf's own has what it has.
     """
-    if not case.attributes:
-        return (case.operator,)
-    values = case.attributes.values()
-    names = (f"{case.operator}({', '.join(map(spelling, values))})" for spelling in (str, repr))
-    return (*names, f"{case.operator}[{'-'.join(map(str, values))}]")
+    for folder in selection.suite_folders:
+        yield from (f"{folder.settings}: {text}" for text in folder.unread)
+        project = folder.project or ""
+        names = [*folder.packages, *([project] if project and project == requirement_name(project) else [])]
+        for environment in dict.fromkeys(side.environment for side in sides):
+            spec = EnvironmentSpec.parse(environment)
+            there = {*map(requirement_name, spec.requirements)}
+            missing = [name for name in names if requirement_name(name) not in there]
+            if missing and spec.requirements and not spec.files:
+                several = ", ".join(missing)
+                hint = f"name them, as in `{environment} + {missing[0]}`"
+                yield f"{folder.settings} lists {several}, which `{environment}` does not name: {hint}"
 
 
 def _is_selected(case: Case, selection: Selection, usual: re.Pattern[str] | None = None) -> bool:

@@ -19,6 +19,7 @@ from opperf.domain.plan import INSTRUCTIONS, UNCHECKED, Settings, check_most
 from opperf.parent.analysis.verdict import MOST_PAIRS, Rule
 from opperf.parent.planning.benchmarks import benchmark_files
 from opperf.parent.planning.selection import Selection
+from opperf.parent.sources.asv_folder import asv_folder
 from opperf.parent.sources.option import group_of
 from opperf.parent.sources.options import (
     Check,
@@ -89,6 +90,7 @@ def selection(
     return Selection(
         operators=with_plugins([*map(read_operator, operators), *names], plugins, others=others, note=note),
         benchmarks=[files for suite in suites.values() for files in benchmark_files(suite, note)],
+        suite_folders=[asv_folder(suite.path) for suite in suites.values() if suite.kind == "asv"],
         select=what.select,
         categories=what.category,
         every=what.all,

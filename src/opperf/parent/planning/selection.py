@@ -15,6 +15,7 @@ from opperf.domain.plan import Trial
 from opperf.domain.registry import BEST_DEVICE, LAYER_LIBRARIES, split_implementation
 from opperf.domain.suite import Suite, SuiteCase
 from opperf.parent.documents.environment import EnvironmentSpec
+from opperf.parent.sources.asv_folder import AsvFolder
 from opperf.parent.sources.shapes_file import Row
 from opperf.parent.sources.suite_file import read_suite
 from opperf.parent.workers.passwords import environment_of
@@ -30,7 +31,8 @@ class Selection:
     Each entry of `inputs`, and of `rows`, makes one case of every operator; names are neutral ones or the framework's
     own. In `rows`, which come from a file, attributes stand next to inputs. `plugins` are files of the user's own: they
     declare the functions in `declared`, register operators with a framework, and have iterators and data generators for
-    `configs`. `benchmarks` are files of other tools, of which `select` is a pattern of names. With `as_named`, a name
+    `configs`. `benchmarks` are files of other tools, of which `select` is a pattern of names; `suite_folders`
+    has the settings of those of asv. With `as_named`, a name
     of a framework means its own function, also where the catalog has it.
     Empty fields mean the defaults that `sides` and `expand` choose.
 
@@ -39,6 +41,7 @@ class Selection:
 
     operators: Sequence[str | Code] = ()
     benchmarks: Sequence[SuiteCode] = ()
+    suite_folders: Sequence[AsvFolder] = ()
     select: str | None = None
     categories: Sequence[str] = ()
     every: bool = False
@@ -68,6 +71,11 @@ class Selection:
     def selects(self) -> bool:
         """Whether anything is selected, apart from what sides and configs bring."""
         return bool(self.operators or self.benchmarks or self.categories or self.every or self.suite)
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """The packages that the settings of benchmark files list."""
+        return tuple(dict.fromkeys(package for folder in self.suite_folders for package in folder.packages))
 
     @property
     def wants_best_device(self) -> bool:

@@ -6,6 +6,7 @@ torch                     torch where it imports, or in the environment that opp
 numpy==1.26.4             a version
 mxnet-mkl==1.6.0          a flavour
 python=/opt/mine/bin/python;framework=torch
+git:v2.4.0;framework=numpy                      a commit that is built, in `compare` and `gate`
 torch:aten::mm            an implementation
 torch;threads=2;mode=compiled;dtype=float64;env.OMP_NUM_THREADS=1
 mine.py:blocked;attribute.block=64
@@ -34,8 +35,9 @@ from opperf.domain.plan import (
 )
 from opperf.domain.registry import FRAMEWORKS, LAYER_LIBRARIES, framework, parse_device, split_implementation
 from opperf.domain.tensor import parse_dtype
-from opperf.parent.documents.environment import EnvironmentSpec
+from opperf.parent.documents.environment import GIT, EnvironmentSpec
 from opperf.parent.planning.selection import Selection
+from opperf.parent.workers.interpreters import suite_environment
 from opperf.parent.workers.passwords import environment_of, hide_passwords
 
 KEYS = (*HOW, "dtype", "framework")
@@ -57,7 +59,9 @@ class SideText:
 
 def read_side(text: str) -> SideText:
     """Read a side from a file; raises `InputError` for unknown words and for code."""
-    check_name(text.partition(";")[0].strip(), "a side")
+    first = text.partition(";")[0].strip()
+    if not first.startswith(GIT):
+        check_name(first, "a side")
     return _read(text)
 
 
@@ -67,6 +71,8 @@ def parse_side(text: str, usual: Callable[[Code], str | None] = lambda code: Non
     `usual` says which framework code is for, where the side does not.
     """
     first, *rest = text.split(";")
+    if first.strip().startswith(GIT):
+        return _read(text)
     operator_name = read_operator(first.strip())
     if isinstance(operator_name, Code) and operator_name.framework is None:
         keys = dict(_pair(word.strip(), text) for word in rest if word.strip())
@@ -208,8 +214,11 @@ def sides(selection: Selection, names: Sequence[str]) -> tuple[Side, ...]:
 
 
 def environments(selection: Selection, name: str) -> tuple[str, ...]:
-    """Return the environments for one framework: those bound to it, else those bound to none, else the current one."""
+    """Return the environments for one framework: those bound to it, else those bound to none.
+
+    Else the current one, or one that has what the benchmark files' own settings list.
+    """
     specs = [environment_of(text) for text in selection.environments]
     own = [spec.text for spec in specs if spec.framework == name]
     free = [spec.text for spec in specs if spec.framework is None]
-    return tuple(own or (free if name != "null" else ()) or ("current",))
+    return tuple(own or (free if name != "null" else ()) or (suite_environment(name, selection.packages),))

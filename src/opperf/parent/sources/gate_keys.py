@@ -214,8 +214,10 @@ KEYS: Mapping[str, tuple[str, Reader]] = {
     "metric": ("metric", one_of(tuple(compared_names()))),
     "clock": ("clock", one_of(("wall", INSTRUCTIONS))),
     "compile_cache": ("compile_cache", one_of(COMPILE_CACHES)),
+    "repo": ("repo", _path),
+    "build": ("build", string),
 }
-_NOT_NIGHTLY = ("base", "new", "jobs")
+_NOT_NIGHTLY = ("base", "new", "jobs", "repo", "build")
 #: The keys of the table `[nightly]`: those of a gate but for its sides and jobs, and its own.
 NIGHTLY_KEYS: Mapping[str, tuple[str, Reader]] = {
     **{name: both for name, both in KEYS.items() if name not in _NOT_NIGHTLY},

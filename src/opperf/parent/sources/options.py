@@ -138,7 +138,7 @@ class What:
     select: Optional[str] = option(
         None,
         "REGEX",
-        "Benchmarks to use of `asv:FOLDER` or `pytest:FOLDER`: those whose name, with parameters, has a match.",
+        "Benchmarks to use of `asv:`, `op_bench:` or `pytest:` files: those whose name, with parameters, has a match.",
     )
     suite: Union[Path, Suite, None] = option(
         None, "FILE", "Measure the cases of a suite file.", keyword="str | Path | Suite | None"
@@ -271,7 +271,19 @@ class Expecting:
 
 
 @dataclass(frozen=True)
-class GateOptions(How, Expecting, Deciding):
+class Building:
+    """How commits are built that sides name."""
+
+    repo: Optional[Path] = option(
+        None, "DIR", "Git repository of sides such as `git:v2.4.0`. Default: that of the suite, or the current folder."
+    )
+    build: Optional[str] = option(
+        None, "COMMAND", "Command that builds such a side. Default: `pip install .` in the commit's own folder."
+    )
+
+
+@dataclass(frozen=True)
+class GateOptions(How, Expecting, Deciding, Building):
     """What a gate file may say beside what is compared, and options instead of it."""
 
     inconclusive: str = option("fail", "pass|fail", "What to do when there is no verdict.")

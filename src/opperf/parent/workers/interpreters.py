@@ -9,14 +9,15 @@ import importlib.util
 import os
 import shutil
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from opperf.domain.errors import EnvironmentFailure, InputError
 from opperf.domain.plan import Side
 from opperf.domain.registry import FRAMEWORKS, LAYER_LIBRARIES, MODULE_LIBRARIES, REAL_FRAMEWORKS
-from opperf.parent.documents.environment import CURRENT, EnvironmentSpec, preset
+from opperf.parent.documents.environment import CURRENT, EnvironmentSpec, preset, requirement_name
+from opperf.parent.workers.commits import commit_python
 from opperf.parent.workers.environments import PYTHON, Progress, create, probe, quiet, version_text
 from opperf.parent.workers.passwords import environment_of
 
@@ -68,6 +69,32 @@ def program_environment(framework: str, libraries: Collection[str] = ()) -> Envi
     return spec
 
 
+def suite_environment(framework: str, packages: Sequence[str]) -> str:
+    """Return where benchmarks are measured that need packages and name no environment.
+
+    `current` where it has the framework and all of them; else one with the version of the framework among them.
+    """
+    if not packages or framework == "null" or (imports_here(framework) and all(map(_is_here, packages))):
+        return CURRENT.text
+    own = next((text for text in packages if FRAMEWORKS[framework].owns(requirement_name(text))), framework)
+    plain = framework if own == requirement_name(own) else own
+    return EnvironmentSpec.parse(" + ".join([plain, *(text for text in packages if text != own)])).text
+
+
+def _is_here(requirement: str) -> bool:
+    """Whether a package is installed in this interpreter, in a version that will do."""
+    # Imported here, as few commands need them.
+    from importlib.metadata import PackageNotFoundError, version
+
+    from packaging.requirements import Requirement
+
+    package = Requirement(requirement)
+    try:
+        return package.specifier.contains(version(package.name), prereleases=True)
+    except PackageNotFoundError:
+        return False
+
+
 def settled_side(side: Side, libraries: Collection[str] = (), *, explicit: bool = False) -> Side:
     """Return the side with the environment that is really used, where `libraries` of layers are needed too.
 
@@ -96,6 +123,8 @@ def interpreter(spec: EnvironmentSpec, *, framework: str, progress: Progress = q
         return Path(os.path.abspath(sys.executable))
     if spec.path is not None:
         return _own_python(spec.path, framework)
+    if spec.kind == "commit":
+        return _with_framework(commit_python(spec.text, framework, progress), spec.text, framework)
     environment = create(spec, progress=progress)
     if framework not in (*environment.frameworks, "null"):
         raise EnvironmentFailure(
@@ -117,21 +146,25 @@ def _own_python(text: str, framework: str) -> Path:
     if not os.access(path, os.X_OK):
         problem = "cannot be run" if path.exists() else "does not exist"
         raise InputError(f"`python={text}`: `{path}` {problem}", hint="give the path of a Python", slug="python_path")
-    version, modules = probe(path, text)
+    return _with_framework(path, f"python={text}", framework)
+
+
+def _with_framework(python: Path, text: str, framework: str) -> Path:
+    """Return a Python that has a framework; `text` is what the user called it."""
+    version, modules = probe(python, text)
     if version < OLDEST_PYTHON:
         raise InputError(
-            f"`python={text}` is Python {version_text(version)}, "
-            f"and a worker needs {version_text(OLDEST_PYTHON)} or newer",
+            f"`{text}` is Python {version_text(version)}, and a worker needs {version_text(OLDEST_PYTHON)} or newer",
             hint="use a newer Python that has the framework",
             slug="python_version",
         )
     if framework != "null" and framework not in modules:
         raise EnvironmentFailure(
-            f"`python={text}` has no {framework} (Python {version_text(version)}; it has {_packages(modules)})",
-            hint=f"install it there, or leave out `python=` to let opperf build the environment `{framework}`",
+            f"`{text}` has no {framework} (Python {version_text(version)}; it has {_packages(modules)})",
+            hint=f"install it there, or name `{framework}`, whose environment opperf builds",
             slug="framework_missing",
         )
-    return path
+    return python
 
 
 def _packages(names: tuple[str, ...]) -> str:

@@ -31,6 +31,7 @@ from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import frameworks
 from opperf.parent.sources.options import Bisecting, Judging
 from opperf.parent.sources.plugin_file import framework_of
+from opperf.parent.workers.commits import Recipe, requirements
 from opperf.parent.workers.interpreters import importable
 
 
@@ -57,7 +58,7 @@ def bisect(
     rule = requests.rule(order.judging)
     selection = requests.selection(operators, request, note=progress.note)
     framework = _framework(selection)
-    builds = _builds(order.search, framework, progress.note)
+    builds = _builds(order.search, framework, selection.packages, progress.note)
     settings = requests.settings(request)
     suffix = f";framework={framework};threads={selection.threads}"
     search = Search(selection, builds, suffix, order, rule, settings, progress)
@@ -74,8 +75,8 @@ def bisect(
     return search.document(), cause
 
 
-def _builds(order: Bisecting, framework: str, note: Callable[[str], None]) -> Builds:
-    """Return the builds between good and bad; raises `InputError`."""
+def _builds(order: Bisecting, framework: str, packages: Sequence[str], note: Callable[[str], None]) -> Builds:
+    """Return the builds between good and bad, with packages beside the framework; raises `InputError`."""
     good, bad = order.good, order.bad
     pythons = [end.startswith("python=") for end in (good, bad)]
     if any(pythons) and not all(pythons):
@@ -89,13 +90,12 @@ def _builds(order: Bisecting, framework: str, note: Callable[[str], None]) -> Bu
     if order.repo is not None:
         if not (order.build or "").strip():
             raise InputError("`--repo` needs `--build COMMAND`", hint='such as `--build "pip install ."`')
-        requirement = None if framework == "null" else framework
-        return Commits(order.repo, good, bad, order.build or "", requirement, note)
+        return Commits(order.repo, good, bad, Recipe(order.build or "", requirements(framework, packages)), note)
     if all(pythons):
         return Packages(good, bad, order.package, note)
     if order.package is not None:
-        return Beside(framework, order.package, good, bad, pre=order.pre, note=note)
-    return releases(framework, good, bad, pre=order.pre, note=note)
+        return Beside(framework, order.package, good, bad, pre=order.pre, packages=packages, note=note)
+    return releases(framework, good, bad, pre=order.pre, packages=packages, note=note)
 
 
 def _framework(selection: Selection) -> str:

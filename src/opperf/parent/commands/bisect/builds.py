@@ -4,36 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import shlex
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from packaging.version import Version
 
-from opperf.domain.errors import EnvironmentFailure, InputError
+from opperf.domain.errors import InputError
 from opperf.domain.registry import FRAMEWORKS
-from opperf.parent.commands.bisect.releases import CURRENT, INSTALLED_PARTS, PATIENCE, index_versions, versions_between
-from opperf.parent.documents.environment import requirement_name
+from opperf.parent.commands.bisect.releases import INSTALLED_PARTS, index_versions, versions_between
+from opperf.parent.documents.environment import CURRENT, requirement_name
+from opperf.parent.workers.commits import SHORT, Recipe, Repository, build_home
 from opperf.parent.workers.environments import PYTHON, build_once
-from opperf.parent.workers.installer import find_links, listen, surroundings, uv
-from opperf.parent.workers.package import cache_folder
-from opperf.parent.workers.supervision import carry_out
+from opperf.parent.workers.installer import find_links, uv
 
-#: How long a command that builds a commit may take.
-BUILD_PATIENCE = 3600.0
 #: Into how many parts commits are divided by those that are looked at although good and bad are close: each is built.
 BUILT_PARTS = 4
-#: Letters of a commit that name it.
-SHORT = 10
-#: The mark of a commit that cannot be built, and the lowest exit code by which a shell says that a command was killed.
-FAILED, KILLED = "opperf-failed", 128
-#: Which way of building a folder is of: those of the first may hold what a killed build had left.
-LAYOUT = 2
 
 
 class Builds(Protocol):
@@ -88,7 +75,7 @@ class Packages:
                 own = f"{self._package}=={self._sets[name][self._package]}"
                 uv(CURRENT, "pip", "install", "--python", target, *find_links(), own)
 
-        return f"python={build_once(_home('mixtures', self._good, *packages), name, self._note, install)}"
+        return f"python={build_once(build_home('mixtures', self._good, *packages), name, self._note, install)}"
 
     def digest(self, name: str) -> str | None:
         """Return None: builds differ in a package."""
@@ -101,16 +88,26 @@ class Beside:
     parts = INSTALLED_PARTS
 
     def __init__(
-        self, framework: str, package: str, good: str, bad: str, *, pre: bool, note: Callable[[str], None]
+        self,
+        framework: str,
+        package: str,
+        good: str,
+        bad: str,
+        *,
+        pre: bool,
+        packages: Sequence[str] = (),
+        note: Callable[[str], None],
     ) -> None:
-        """Take a package by name, and two versions of it; raises `InputError` for what the index does not have."""
+        """Take a package by name, two versions of it, and further packages.
+
+        Raises `InputError` for what the index does not have.
+        """
         self._package, self._note = package, note
         versions = versions_between(package, good, bad, pre=pre)
         self.names: Sequence[str] = [f"{package}=={version}" for version in versions]
         preset = FRAMEWORKS[framework].preset
-        self._base = [
-            requirement_name(one) if "==" in one else one for one in preset if requirement_name(one) != package
-        ]
+        own = [requirement_name(text) if "==" in text else text for text in preset]
+        self._base = [text for text in (*own, *packages) if requirement_name(text) != package]
 
     def side(self, name: str) -> str:
         """Return the environment with a release; builds it where it is not there."""
@@ -124,18 +121,12 @@ class Beside:
             if name != first:  # with the framework, which may need another release of its own: jax with jaxlib
                 uv(CURRENT, *words, *self._base, name)
 
-        home = _home("together", sys.executable, *self._base, first, name)
+        home = build_home("together", sys.executable, *self._base, first, name)
         return f"python={build_once(home, name, self._note, install) / PYTHON}"
 
     def digest(self, name: str) -> str | None:
         """Return None: builds differ in a package."""
         return None
-
-
-def _home(kind: str, *key: object) -> Path:
-    """Return the folder for a build, by all that makes it another one."""
-    digest = hashlib.sha256("\n".join(map(str, (LAYOUT, *key))).encode()).hexdigest()
-    return cache_folder() / kind / digest[:16]
 
 
 def _python_of(side: str) -> str:
@@ -191,76 +182,29 @@ class Commits:
 
     parts = BUILT_PARTS
 
-    def __init__(
-        self, repository: Path, good: str, bad: str, command: str, requirement: str | None, note: Callable[[str], None]
-    ) -> None:
+    def __init__(self, folder: Path, good: str, bad: str, recipe: Recipe, note: Callable[[str], None]) -> None:
         """Take the first-parent history; raises `InputError` for revisions that do not lie on it."""
-        self._repository, self._command, self._note = repository.resolve(), command, note
-        self._requirement = requirement
-        if not self._repository.is_dir():
-            raise InputError(f"`--repo {repository}`: there is no such folder", slug="repository")
-        _git(self._repository, "rev-parse", "--git-dir")
-        first, last = (_revision(self._repository, end) for end in (good, bad))
+        self._repository, self._recipe, self._note = Repository(folder), recipe, note
+        first, last = map(self._repository.commit, (good, bad))
         if first == last:
             raise InputError(f"`--good {good}` and `--bad {bad}` are the same commit", slug="unknown_release")
-        lines = _git(self._repository, "rev-list", "--first-parent", "--reverse", f"{first}..{last}").split()
-        ancestors = _git(self._repository, "rev-list", "--first-parent", last).split()
-        if first not in ancestors or not lines:
+        history = self._repository.history(first, last)
+        if not history:
             raise InputError(
                 f"`--good {good}` is not a first-parent ancestor of `--bad {bad}`",
                 hint="name a commit of the branch that came before",
                 slug="unknown_release",
             )
-        self._commits = {commit[:SHORT]: commit for commit in [first, *lines]}
+        self._commits = {commit[:SHORT]: commit for commit in history}
         self.names: Sequence[str] = list(self._commits)
         self._folders: dict[str, Path] = {}
         self._digests: dict[str, str] = {}
 
-    def say(self, name: str) -> str:
-        """Return a commit with its subject."""
-        return _git(self._repository, "log", "-1", "--format=%h %s", self._commits[name])
-
     def side(self, name: str) -> str:
         """Return the environment of a commit; builds it where it is not there."""
         if name not in self._folders:
-            home = _home("commits", self._repository, self._commits[name], self._command, self._requirement)
-            self._folders[name] = build_once(home, name, self._note, partial(self._build, name))
+            self._folders[name] = self._repository.build(self._commits[name], self._recipe, self._note)
         return f"python={self._folders[name] / PYTHON}"
-
-    def _build(self, name: str, folder: Path) -> None:
-        """Build a commit into an empty folder, from a worktree of its own."""
-        if (folder.parent / FAILED).exists():
-            raise EnvironmentFailure(f"{name} cannot be built: it failed before", slug="environment_build")
-        self._note(f"building {self.say(name)}")
-        uv(CURRENT, "venv", "--seed", str(folder))
-        if self._requirement is not None:
-            uv(CURRENT, "pip", "install", "--python", str(folder / PYTHON), *find_links(), self._requirement)
-        _git(self._repository, "worktree", "prune")  # of builds that were killed
-        tree = folder / "tree"
-        _git(self._repository, "worktree", "add", "--detach", "--force", str(tree), self._commits[name])
-        try:
-            self._run(name, folder, tree)
-        finally:
-            _git(self._repository, "worktree", "remove", "--force", str(tree))
-
-    def _run(self, name: str, folder: Path, tree: Path) -> None:
-        path = f"{folder / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}"
-        environment = {**surroundings(), "PATH": path, "VIRTUAL_ENV": str(folder)}
-        try:
-            # The user's own command, as they would type it.
-            process = carry_out(["/bin/sh", "-c", self._command], BUILD_PATIENCE, environment, tree)
-        except subprocess.TimeoutExpired as late:
-            raise EnvironmentFailure(
-                f"{name} was not built in {BUILD_PATIENCE:.0f} s", slug="environment_build"
-            ) from late
-        if process.returncode != 0:
-            if 0 < process.returncode < KILLED:  # one that was killed says nothing of the commit
-                (folder.parent / FAILED).touch()
-            last = (process.stderr.strip() or process.stdout.strip() or "no output").splitlines()[-1]
-            raise EnvironmentFailure(
-                f"{name} cannot be built: `{self._command}` exits with {process.returncode}: {last[:200]}",
-                slug="environment_build",
-            )
 
     def digest(self, name: str) -> str | None:
         """Return the hash of all that was installed: its files but for caches and records of when and whence."""
@@ -277,21 +221,3 @@ class Commits:
                 total.update(str(file.relative_to(packages)).encode())
                 total.update(file.read_bytes())
         return total.hexdigest()
-
-
-def _revision(repository: Path, name: str) -> str:
-    """Return the commit that a revision names; raises `InputError` where it names none."""
-    try:
-        return _git(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-    except InputError as error:
-        raise InputError(
-            f"`{repository}` has no commit `{name}`", hint="`git log` shows its commits", slug="unknown_release"
-        ) from error
-
-
-def _git(repository: Path, *words: str) -> str:
-    process = listen(["git", "-C", str(repository), *words], PATIENCE)
-    if process.returncode != 0:
-        last = (process.stderr.strip().splitlines() or ["git gave no reason"])[-1]
-        raise InputError(f"`git {shlex.join(words[:2])}` in {repository}: {last[:200]}", slug="repository")
-    return process.stdout.strip()

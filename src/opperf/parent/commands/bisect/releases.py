@@ -19,7 +19,7 @@ from packaging.version import InvalidVersion, Version
 
 from opperf.domain.errors import EnvironmentFailure, InputError
 from opperf.domain.registry import FRAMEWORKS
-from opperf.parent.documents.environment import EnvironmentSpec, requirement_name
+from opperf.parent.documents.environment import CURRENT, EnvironmentSpec, requirement_name
 from opperf.parent.workers.environments import PYTHON, build_once, create, quiet, version_text
 from opperf.parent.workers.installer import find_links, listen, uv, uv_executable
 from opperf.parent.workers.package import cache_folder
@@ -31,8 +31,6 @@ PATIENCE = 300.0
 INSTALLED_PARTS = 8
 #: The oldest Python that a child runs in.
 OLDEST_PYTHON = (3, 10)
-#: What runs uv for no environment of its own.
-CURRENT = EnvironmentSpec.parse("current")
 
 
 class Releases:
@@ -40,10 +38,12 @@ class Releases:
 
     parts = INSTALLED_PARTS
 
-    def __init__(self, requirements: Mapping[str, str], note: Callable[[str], None]) -> None:
-        """Take what installs each release, by its name."""
+    def __init__(
+        self, requirements: Mapping[str, str], note: Callable[[str], None], packages: Sequence[str] = ()
+    ) -> None:
+        """Take what installs each release, by its name, and packages that each has beside it."""
         self.names: Sequence[str] = list(requirements)
-        self._requirements, self._note = requirements, note
+        self._requirements, self._packages, self._note = requirements, packages, note
 
     @cached_property
     def _pythons(self) -> list[str]:
@@ -56,7 +56,7 @@ class Releases:
     def side(self, name: str) -> str:
         """Return the requirement, or the interpreter of another Python, whose environment stands."""
         requirement = self._requirements[name]
-        spec = EnvironmentSpec.parse(requirement)
+        spec = EnvironmentSpec.parse(" + ".join([requirement, *self._packages]))
         python = next((one for one in self._pythons if _complaint(requirement, one) is None), None)
         if python is None:
             current, here = next(iter(pythons())), ", ".join(pythons())
@@ -68,7 +68,7 @@ class Releases:
             )
         if python == next(iter(pythons())):
             create(spec, progress=self._note)
-            return requirement
+            return spec.text
         self._note(f"{requirement} is measured in Python {python}")
         return f"python={create(spec, progress=self._note, python=pythons()[python]).executable}"
 
@@ -107,33 +107,37 @@ def _complaint(requirement: str, python: str) -> str | None:
     return None
 
 
-def releases(framework: str, good: str, bad: str, *, pre: bool, note: Callable[[str], None]) -> Releases:
+def releases(
+    framework: str, good: str, bad: str, *, pre: bool, packages: Sequence[str] = (), note: Callable[[str], None]
+) -> Releases:
     """Return the releases from one to another, both named by version or requirement (`numpy==1.26.4`).
 
+    Further `packages` are beside each, but for those of the framework.
     Raises `InputError` for a release that the index does not have, `EnvironmentFailure` where it does not answer.
     """
     framework_entry = FRAMEWORKS[framework]
+    beside = [text for text in packages if not framework_entry.owns(requirement_name(text))]
     if not framework_entry.distributions:
         raise InputError(f"{framework} has no releases", hint="search commits: `--repo DIR --build COMMAND`")
-    packages = [requirement_name(text) if "==" in text else framework_entry.distributions[0] for text in (good, bad)]
-    if packages[0] != packages[1] and not all(map(framework_entry.owns, packages)):
-        raise InputError(f"`{packages[0]}` and `{packages[1]}` are not both packages of {framework}")
+    names = [requirement_name(text) if "==" in text else framework_entry.distributions[0] for text in (good, bad)]
+    if names[0] != names[1] and not all(map(framework_entry.owns, names)):
+        raise InputError(f"`{names[0]}` and `{names[1]}` are not both packages of {framework}")
     ends = [_version(text.rpartition("==")[2]) for text in (good, bad)]
     if ends[0] > ends[1]:
         raise InputError(f"`--good {good}` is newer than `--bad {bad}`", hint="exchange them to look for a speedup")
-    if ends[0] == ends[1] and packages[0] == packages[1]:
+    if ends[0] == ends[1] and names[0] == names[1]:
         raise InputError(f"`--good {good}` and `--bad {bad}` are the same release", hint="name an older good one")
     pre = pre or any(end.is_prerelease for end in ends)
-    series = {package: _series(package, pre=pre) for package in dict.fromkeys(packages)}  # each is asked for once
-    for package, end in zip(packages, ends):
+    series = {package: _series(package, pre=pre) for package in dict.fromkeys(names)}  # each is asked for once
+    for package, end in zip(names, ends):
         _check_there(package, end, series[package])
-    between = [[version for version in series[package] if ends[0] <= version <= ends[1]] for package in packages]
-    if packages[0] == packages[1]:
-        return Releases({str(version): f"{packages[0]}=={version}" for version in between[0]}, note)
+    between = [[version for version in series[package] if ends[0] <= version <= ends[1]] for package in names]
+    if names[0] == names[1]:
+        return Releases({str(version): f"{names[0]}=={version}" for version in between[0]}, note, beside)
     common = max((version for version in between[0] if version in between[1]), default=max(between[0]))
-    first = [f"{packages[0]}=={version}" for version in between[0] if version <= common]
-    second = [f"{packages[1]}=={version}" for version in between[1] if version >= common]
-    return Releases({name: name for name in [*first, *second]}, note)
+    first = [f"{names[0]}=={version}" for version in between[0] if version <= common]
+    second = [f"{names[1]}=={version}" for version in between[1] if version >= common]
+    return Releases({name: name for name in [*first, *second]}, note, beside)
 
 
 def versions_between(package: str, good: str, bad: str, *, pre: bool) -> list[str]:

@@ -1,0 +1,71 @@
+"""What holds for benchmark files of any tool, beside each other in one command."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.functional.conftest import FEW, Done
+from tests.in_process import InProcess
+
+Opperf = Callable[..., Done]
+ASV = """
+import os
+if "WHICH" in os.environ:
+    def time_new(): sum(range(1000))
+else:
+    def time_base(): sum(range(1000))
+"""
+TESTS = """
+import os
+def test_both(benchmark): benchmark(sum, [])
+if "WHICH" in os.environ:
+    def test_new(benchmark): benchmark(sum, [])
+"""
+
+
+def test_a_benchmark_of_one_side_alone_is_told(opperf: Opperf, here: Path, forked_children: None) -> None:
+    (here / "suite").mkdir()
+    (here / "suite" / "bench.py").write_text(ASV)
+    (here / "test_it.py").write_text(TESTS)
+    words = ("--base", "numpy", "--new", "numpy;env.WHICH=new", *FEW, "--trial-budget", "0.01", "--format", "json")
+    done = opperf("compare", "asv:suite", "pytest:test_it.py", *words)
+    assert done.code == 0, done.err
+    told = {one["case"]["operator"]: (one["verdict"], one["reason"]) for one in json.loads(done.out)["comparisons"]}
+    assert told.pop("test_it.py::test_both")[0] in ("same", "inconclusive", "slower", "faster")
+    missing = {
+        "bench.time_base": "asv:suite",
+        "bench.time_new": "asv:suite",
+        "test_it.py::test_new": "pytest:test_it.py",
+    }
+    assert {name: reason for name, (_, reason) in told.items()} == {
+        name: f"not measured: `{files}` has no `{name}` here" for name, files in missing.items()
+    }
+
+
+def test_files_go_out_to_a_fleet_whose_nodes_have_nothing(
+    opperf: Opperf, here: Path, fleet: Callable[..., InProcess], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "suite").mkdir()
+    (here / "suite" / "bench.py").write_text("def time_it(): sum(range(1000))\n")
+    (here / "test_it.py").write_text("def test_it(benchmark, rows): benchmark(sum, rows)\n")
+    (here / "conftest.py").write_text("import pytest\n@pytest.fixture\ndef rows(): return [1, 2]\n")
+    engine = fleet("old")
+    submit = engine.submit
+
+    def elsewhere(ticket: int, node: str, order: str) -> None:
+        for file in here.rglob("*.py"):  # what is measured is what came with the order
+            file.unlink()
+        submit(ticket, node, order)
+
+    monkeypatch.setattr(engine, "submit", elsewhere)
+    words = ("--framework", "numpy", "--fleet", "ray", "--runs", "3", "--format", "json")
+    assert "is not below the current folder" in opperf("run", f"asv:{here / 'suite'}", *words).err
+    done = opperf("run", "asv:suite", "pytest:test_it.py", *words)
+    assert done.code == 0, done.err
+    assert {one["case"]["operator"]: one["status"] for one in done.records} == {
+        "bench.time_it": "ok",
+        "test_it.py::test_it": "ok",
+    }
