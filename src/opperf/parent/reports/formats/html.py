@@ -15,6 +15,9 @@ from opperf.parent.reports.text import one_line
 #: Characters of a cell from which on it has several lines, and from which on it is as wide as a paragraph.
 LONG, TEXT = 36, 150
 STYLE = """
+.opperf .scroll { overflow-x: auto; }
+.opperf caption { text-align: left; padding: 0.2em 0; }
+.opperf .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .opperf table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 .opperf th, .opperf td { padding: 0.2em 0.8em; text-align: left; vertical-align: top; border-bottom: 1px solid #8884; }
 .opperf td { white-space: nowrap; }
@@ -33,14 +36,14 @@ def render(document: Document, _: Screen) -> str:
     SubElement(container, "style").text = STYLE
     if page.heading:
         _add(container, "h3", page.heading)
-    _blocks(container, page.blocks)
+    _blocks(container, page.blocks, page.title or page.heading)
     return _text(container)
 
 
 def piece(document: Document) -> str:
     """Return the blocks of a document alone, for a page that has the style."""
     whole = Element("div", {"class": "opperf"})
-    _blocks(whole, document.blocks)
+    _blocks(whole, document.blocks, document.title)
     return _text(whole)
 
 
@@ -56,14 +59,15 @@ def _add(parent: Element, tag: str, text: str = "", **attributes: str) -> Elemen
     return element
 
 
-def _blocks(parent: Element, blocks: Iterable[Block]) -> None:
+def _blocks(parent: Element, blocks: Iterable[Block], title: str) -> None:
+    """Add blocks; `title` is of what they stand in, and names tables that have no caption."""
     titles: Sequence[str] = ()
     for block in blocks:
         if isinstance(block, Table):
             titles = block.titles()
-            _table(parent, block)
+            _table(parent, block, title)
         elif isinstance(block, Section):
-            _section(parent, block)
+            _section(parent, block, title)
         elif isinstance(block, Code):
             SubElement(parent, "pre").text = "\n".join(map(one_line, block.lines))
         elif isinstance(block, Legend):
@@ -81,25 +85,25 @@ def _note(parent: Element, tag: str, note: Note) -> None:
             _note(several, "li", one)
 
 
-def _section(parent: Element, section: Section) -> None:
+def _section(parent: Element, section: Section, title: str) -> None:
     if section.folded:
         parent = SubElement(parent, "details")
         _add(parent, "summary", section.title)
     elif section.title:
         _add(SubElement(parent, "p"), "b", section.title)
-    _blocks(parent, section.blocks)
+    _blocks(parent, section.blocks, section.title or title)
 
 
-def _table(parent: Element, table: Table) -> None:
+def _table(parent: Element, table: Table, title: str) -> None:
     places = table.places()
     if not places:
         return
-    if table.caption:
-        _add(parent, "p", table.caption)
-    element = SubElement(parent, "table")
+    element = SubElement(SubElement(parent, "div", {"class": "scroll"}), "table")
+    caption = SubElement(element, "caption", {} if table.caption else {"class": "unseen"})
+    _add(caption, "span", table.caption or title)
     head = SubElement(SubElement(element, "thead"), "tr")
     for i in places:
-        _add(head, "th", table.columns[i].title or "", **{"class": table.columns[i].align})
+        _add(head, "th", table.columns[i].title or "", **{"class": table.columns[i].align, "scope": "col"})
     body = SubElement(element, "tbody")
     for row in table.visible:
         line = SubElement(body, "tr", {"class": row.level} if row.level else {})
