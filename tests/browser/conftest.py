@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
@@ -26,6 +27,13 @@ def new_page(browser: Browser, **options: Any) -> Page:
     page = browser.new_page(**options)
     page.set_default_timeout(PATIENCE)
     return page
+
+
+def barriers(page: Page) -> list[str]:
+    """Return what axe-core objects to on a page on which everything that opens is open."""
+    page.evaluate("document.querySelectorAll('details').forEach(details => { details.open = true; })")
+    violations = Axe().run(page).response["violations"]
+    return [f"{one['id']}: {node['html'][:200]}" for one in violations for node in one["nodes"][:3]]
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -65,11 +66,16 @@ def sides(done: Any) -> list[tuple[str, str]]:
 
 @pytest.mark.slow
 def test_a_build_is_judged_by_the_one_before_and_compared_with_the_anchor(
-    opperf: Opperf, configure: Callable[..., None]
+    opperf: Opperf, configure: Callable[..., None], here: Path
 ) -> None:
     configure(FIRST, SECOND, SLOW)
-    done = opperf("nightly", "--format", "json")
+    done = opperf("nightly", "--format", "json", "--html", "nights.html")
     assert done.code == 1
+    page = (here / "nights.html").read_text()
+    assert [
+        text for text in ("<h1>opperf nightly</h1>", "<summary>2 against the anchor</summary>") if text not in page
+    ] == []
+    assert re.findall(r"<h2>(Builds .*?)</h2>", page)[0].startswith("Builds against the one before")
     assert [text for text in ("build 1 of 3\n", "build 2 of 3, about ") if text not in done.err] == []
     assert sides(done) == [("1.0", "1.1"), ("1.1", "1.2"), ("1.2", "1.3"), ("1.0", "1.2"), ("1.0", "1.3")]
     assert [finding["kind"] for finding in json.loads(done.out)["gate"]["findings"]] == ["same", "same", "slower"]

@@ -21,7 +21,7 @@ SIDES = ("--base", "null", "--new", "null;slowdown=1.5")
 def test_a_run_writes_its_page_and_its_picture(opperf: Opperf, here: Path) -> None:
     done = opperf("run", "add", *QUICK, "--html", "r.html", "--plot", "r.svg")
     assert done.code == 0
-    assert "wrote r.html: 2 charts\nwrote r.svg: 2 charts\n" in done.err
+    assert "wrote r.html: 1 chart\nwrote r.svg: 2 charts\n" in done.err
     assert "Samples of each process" in (here / "r.html").read_text()
     assert ElementTree.parse(here / "r.svg").getroot().tag.endswith("svg")
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from opperf.parent.commands.gate import ExpectationUpdate
     from opperf.parent.documents.comparison import ComparisonRun
     from opperf.parent.documents.judgement import Judgement
+    from opperf.parent.pages.charts import Chart
     from opperf.parent.reports.document import Document
     from opperf.parent.sources.gate_file import GateFile
 
@@ -151,13 +152,13 @@ class Places:
     def check(self, inputs: Sequence[Path | None]) -> None:
         """Raise `InputError` for outputs that cannot be written, before a run; `inputs` are the files to read."""
         from opperf.parent.reports.formats import check_format
-        from opperf.parent.reports.gate import MARK, TITLE
+        from opperf.parent.reports.gate import MARK
 
         report, reviewing, force = self.report, self.reviewing, self.report.force
         check_format(report.format, checks=True)
         take_output(report.output, force=force, inputs=inputs)
         check_report(reviewing.markdown, MARK, force=force, inputs=inputs)
-        check_report(reviewing.junit, TITLE, force=force, inputs=inputs)
+        check_report(reviewing.junit, output.MARK, force=force, inputs=inputs)
         check_pages(report.html, report.plot, force=force, inputs=inputs)
         places = (report.output, reviewing.markdown, reviewing.junit, report.html, report.plot)
         texts = [str(place) for place in places if place is not None]
@@ -166,10 +167,17 @@ class Places:
             raise InputError(f"two reports go to `{twice}`", hint="give each a different file", slug="output")
 
 
-def deliver(run: ComparisonRun, document: Document, judgement: Judgement, places: Places) -> None:
+def deliver(
+    run: ComparisonRun,
+    document: Document,
+    judgement: Judgement,
+    places: Places,
+    drawings: Callable[[], Sequence[Chart]] | None = None,
+) -> None:
     """Write a report everywhere; data to stdout, annotations and talk to stderr, where GitHub reads them too.
 
-    A file that cannot be written does not stop the others; the first error is raised at the end.
+    `drawings` returns the charts of its page, if they are not those of the comparisons. A file that cannot be written
+    does not stop the others; the first error is raised at the end.
     """
     from opperf.parent.reports import render
 
@@ -180,7 +188,7 @@ def deliver(run: ComparisonRun, document: Document, judgement: Judgement, places
     def report() -> None:
         output.deliver(document, places.report.format, places.report.output, plural(len(run.comparisons), "comparison"))
 
-    pages = partial(write_pages, run, document, places.report.html, places.report.plot)
+    pages = partial(write_pages, run, document, places.report.html, places.report.plot, drawings)
     writings = (
         partial(write, places.reviewing.markdown, "md"),
         partial(write, places.reviewing.junit, "junit"),

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Optional
 
 from opperf.parent.cli import options
 from opperf.parent.sources.option import Only, Option, Overrides
 from opperf.parent.sources.options import Check, GateOptions, NoCheck, What
+
+if TYPE_CHECKING:
+    from opperf.parent.commands.nightly.nightly import Nights
+    from opperf.parent.pages.charts import Chart
 
 
 def nightly(
@@ -36,6 +41,7 @@ def nightly(
     that are named here replace those of the file; files of benchmarks are named here alone.
     """
     from dataclasses import replace
+    from functools import partial
 
     from opperf.domain.errors import way_out
     from opperf.parent.cli.gate import Places, deliver, telling
@@ -61,8 +67,14 @@ def nightly(
         with telling("messages are not sent"):
             notify(store, file.gate.notify, nights.judgement, tell)
     if nights.nights:
-        deliver(nights.run, document(nights), nights.judgement, places)
+        deliver(nights.run, document(nights), nights.judgement, places, partial(_charts, nights))
     else:
         tell("nothing to measure: every build is already in the database")
     code = nights.judgement.exit_code if nights.nights else 0
     raise SystemExit(code) if nights.cause is None else way_out(nights.cause)
+
+
+def _charts(nights: Nights) -> Sequence[Chart]:
+    from opperf.parent.pages.figures import night_charts
+
+    return night_charts(nights.steps, nights.others)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -22,6 +22,7 @@ from opperf.parent.reports.formats import FORMATS
 
 if TYPE_CHECKING:
     from opperf.domain.suite import LeftOut, Suite
+    from opperf.parent.pages.charts import Chart
     from opperf.parent.pages.figures import Result
     from opperf.parent.reports.document import Document
 
@@ -145,8 +146,14 @@ def check_pages(html: Path | None, plot: Path | None, *, force: bool, inputs: It
         )
 
 
-def write_pages(result: Result, document: Document, html: Path | None, plot: Path | None) -> None:
-    """Write the page and the picture of a result if requested."""
+def write_pages(
+    result: Result,
+    document: Document,
+    html: Path | None,
+    plot: Path | None,
+    drawings: Callable[[], Sequence[Chart]] | None = None,
+) -> None:
+    """Write the page and the picture of a result if requested, with its own charts unless these are told."""
     if html is None and plot is None:
         return
     from opperf.domain.files.destination import write_text
@@ -154,13 +161,15 @@ def write_pages(result: Result, document: Document, html: Path | None, plot: Pat
     from opperf.parent.pages.figures import charts
     from opperf.parent.pages.result_page import page
 
-    drawings = charts(result)
-    count = f"{len(drawings)} chart{'' if len(drawings) == 1 else 's'}"
     if html is not None:
-        write_text(html, page(result, document, drawings))
-        typer.echo(f"wrote {html}: {count}", err=True)
-    if plot is not None and not drawings:
+        visible = charts(result) if drawings is None else drawings()
+        write_text(html, page(result, document, visible))
+        typer.echo(f"wrote {html}: {plural(len(visible), 'chart')}", err=True)
+    if plot is None:
+        return
+    still = charts(result, still=True) if drawings is None else drawings()
+    if not still:
         typer.echo(f"{plot} was not written: no measurement to draw", err=True)
-    elif plot is not None:
-        write_text(plot, picture(drawings))
-        typer.echo(f"wrote {plot}: {count}", err=True)
+    else:
+        write_text(plot, picture(still))
+        typer.echo(f"wrote {plot}: {plural(len(still), 'chart')}", err=True)

@@ -122,7 +122,7 @@ def _with_commits(
 
 def _without_pairs(run: ComparisonRun) -> ComparisonRun:
     """Return comparisons without what each pair said: verdicts, ratios, intervals and times stay."""
-    plain = (replace(one, log_ratios=(), base_faults=(), new_faults=()) for one in run.comparisons)
+    plain = (replace(one, log_ratios=(), base_faults=(), new_faults=(), pair_levels=()) for one in run.comparisons)
     return replace(run, comparisons=tuple(plain))
 
 

@@ -15,7 +15,7 @@ from opperf.domain.node import Node
 from opperf.domain.plan import Side
 from opperf.domain.reason import Warning
 from opperf.domain.record import SCHEMA_VERSION, Run
-from opperf.domain.type_hint import Confidence, LogRatio, Positive, Ratio
+from opperf.domain.type_hint import Amount, Confidence, LogRatio, Positive, Ratio
 from opperf.parent.documents.machines import across
 from opperf.parent.documents.wholes import wholes
 
@@ -166,7 +166,8 @@ class Comparison(Fields):
     that measured both, where that was one of a fleet. `facts` has `jobs` where several measured: the CPUs of the pairs,
     their class of work and what ran beside them; `checked`, what results of base and new were checked against; and the
     `placement` of their tensors, `planned` or `drawn`, as in a `PairValue`. The faults are the page faults of a timed
-    call on either side, one number for each of its processes in both stages.
+    call on either side, one number for each of its processes in both stages. `pair_levels` are what base and new took
+    in each pair that `log_ratios` has, in the unit of the metric.
     """
 
     case: Case
@@ -194,9 +195,10 @@ class Comparison(Fields):
     new_value: float | None = None
     base_faults: tuple[float, ...] = ()
     new_faults: tuple[float, ...] = ()
+    pair_levels: tuple[tuple[tuple[Amount, Amount], ...], ...] = ()
 
     flat = ("verdict",)
-    sparse = ("node", "facts", "time", "metric", "base_value", "new_value", "base_faults", "new_faults")
+    sparse = ("node", "facts", "time", "metric", "base_value", "new_value", "base_faults", "new_faults", "pair_levels")
 
     @property
     def levels(self) -> tuple[float | None, float | None]:

@@ -113,7 +113,7 @@ class Pictured:
         from opperf.parent.pages.charts import picture
         from opperf.parent.pages.figures import charts
 
-        drawings = charts(self._result)
+        drawings = charts(self._result, still=True)
         if not drawings:
             raise InputError("no measurement to draw", hint="the records say why", slug="input")
         return picture(drawings)

@@ -215,6 +215,7 @@ def outcome(contest: Contest) -> Comparison:
         new_value=new_value,
         base_faults=_faults([pair.base for pair in (*contest.stage1, *contest.stage2)]),
         new_faults=_faults([pair.new for pair in (*contest.stage1, *contest.stage2)]),
+        pair_levels=(_pair_levels(contest.stage1), _pair_levels(contest.stage2)),
     )
 
 
@@ -248,6 +249,11 @@ def _dtype(trial: Trial, key: Trial) -> str | None:
 def _faults(sides: Sequence[Mapping[str, float] | None]) -> tuple[float, ...]:
     """Return the page faults of a call in each process of a side."""
     return tuple(one["faults"] for one in sides if one is not None and "faults" in one)
+
+
+def _pair_levels(pairs: Sequence[PairValue]) -> tuple[tuple[float, float], ...]:
+    """Return the values of both sides in each pair that has a ratio."""
+    return tuple(pair.levels for pair in pairs if pair.log_ratio is not None and pair.levels is not None)
 
 
 def _clock(pairs: Sequence[PairValue]) -> str:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
+from opperf.domain.case import Case
 from opperf.domain.plan import Side
 from opperf.domain.record import Run
 from opperf.domain.stats.significance import clopper_pearson
@@ -27,13 +28,17 @@ from opperf.parent.documents.trace import Replay
 from opperf.parent.documents.what_if import WhatIfRun
 from opperf.parent.pages.charts import Chart
 from opperf.parent.pages.charts.intervals import Intervals, Row
-from opperf.parent.pages.record_figures import MOST_ROWS, details, limit_note, record_charts
-from opperf.parent.reports.comparison import name
-from opperf.parent.reports.comparison_rows import reasons, sides_of
+from opperf.parent.pages.labels import case_words, labels
+from opperf.parent.pages.record_figures import record_charts
+from opperf.parent.pages.record_rows import limit_note
+from opperf.parent.reports.comparison import by_operator, name
+from opperf.parent.reports.comparison_rows import pairs_of, reasons, sides_of
 from opperf.parent.reports.judge import interval_text
 from opperf.parent.reports.run import in_order as records_in_order
-from opperf.parent.reports.text import case_text, common_subject, place, short_text, subject
+from opperf.parent.reports.text import case_text, common_subject, place, subject
 
+#: The most rows of a chart; the table below it has all.
+MOST_ROWS = 60
 #: How verdicts look that no comparison has.
 LEVELS = dict.fromkeys(("wrong", "cheats", "impossible", "void"), "slower")
 
@@ -42,8 +47,8 @@ Result: TypeAlias = (
 )
 
 
-def charts(result: Result) -> list[Chart]:
-    """Return the charts of a result; none where nothing in it can be drawn."""
+def charts(result: Result, *, still: bool = False) -> list[Chart]:
+    """Return the charts of a result, of a page or a `still` picture; none where nothing in it can be drawn."""
     if isinstance(result, ComparisonRun):
         return [*_ratios(result.comparisons)]
     if isinstance(result, WhatIfRun):
@@ -60,23 +65,41 @@ def charts(result: Result) -> list[Chart]:
         return [*_cliffs(result)]
     run = result.run if isinstance(result, Replay) else result
     records = [record for record in records_in_order(with_shares(run.records)) if record.time is not None]
-    return record_charts(records)
+    return record_charts(records, still=still)
 
 
-def _ratios(comparisons: Sequence[Comparison]) -> Iterator[Chart]:
+def night_charts(steps: Sequence[Comparison], others: Sequence[Comparison]) -> list[Chart]:
+    """Return the charts of nights: builds against the one before each, and apart from these all against the anchor."""
+    return [
+        *_ratios(by_operator(steps), "Builds against the one before"),
+        *_ratios(by_operator(others), "Builds against the anchor"),
+    ]
+
+
+def _ratios(comparisons: Sequence[Comparison], title: str = "Ratios of time") -> Iterator[Chart]:
     ratios = [one for one in comparisons if one.verdict.ratio is not None]
     if not ratios:
         return
     every = [side for one in ratios for side in (one.base, one.new)]
-    sides = {sides_of(one, *every) for one in ratios}
-    words = " against ".join(reversed(next(iter(sides)))) if len(sides) == 1 else "new against base"
+    visible = ratios[:MOST_ROWS]
+    sides = [" / ".join(dict.fromkeys(reversed(sides_of(one, *every)))) for one in visible]
+    words = [
+        [common_subject(one) for one in visible],
+        case_words([one.case for one in visible]),
+        ["" if one.direction == "forward" else one.direction for one in visible],
+        sides if len(set(sides)) > 1 else ["" for _ in visible],
+    ]
+    names, common = labels([*zip(*words)])
+    both = sides_of(visible[0], *every)
+    against = f": {' against '.join(reversed(both))}" if len(set(sides)) == 1 else ""
     yield Intervals(
-        f"Ratios of time: {words}",
-        "Right of 1 is slower. A dot is a pair of processes, the line the interval of their ratio."
-        + limit_note(len(ratios), MOST_ROWS, "comparisons"),
-        [_ratio(one, every if len(sides) > 1 else ()) for one in ratios[:MOST_ROWS]],
+        f"{title}{against}",
+        f"{f'Of {common}. ' if common else ''}Right of 1 is slower. A dot is a pair of processes, the line the "
+        f"interval of their ratio; a row opens to its pairs.{limit_note(len(ratios), MOST_ROWS, 'comparisons')}",
+        [_ratio(one, *name) for one, name in zip(visible, names, strict=True)],
         lambda ratio: f"{ratio:g}",
         mark=1.0,
+        unit="new / base" if not against else " / ".join(reversed(both)),
     )
 
 
@@ -115,14 +138,12 @@ def _modules(change: SuiteChange) -> Iterator[Chart]:
         ],
         lambda ratio: f"{ratio:g}",
         mark=1.0,
+        unit="after / before",
     )
 
 
-def _ratio(comparison: Comparison, sides: Sequence[Side]) -> Row:
-    """Return the row of a comparison; `sides` are those of all, where they differ."""
+def _ratio(comparison: Comparison, label: str, detail: str) -> Row:
     verdict = comparison.verdict
-    direction = "" if comparison.direction == "forward" else comparison.direction
-    names = " / ".join(dict.fromkeys(reversed(sides_of(comparison, *sides)))) if sides else ""
     pairs = comparison.log_ratios[-1] if comparison.log_ratios else ()
     tip = [
         name(comparison),
@@ -130,16 +151,17 @@ def _ratio(comparison: Comparison, sides: Sequence[Side]) -> Row:
     ]
     ends = "" if verdict.interval is None else f"{format_percent(verdict.confidence)} {format_ratios(verdict.interval)}"
     return Row(
-        label=common_subject(comparison),
-        detail=" ".join(word for word in (short_text(comparison.case), direction, names) if word),
-        value=verdict.ratio,
-        interval=verdict.interval,
-        figures=f"{verdict.ratio:.3f} {verdict.verdict}",
+        label,
+        detail,
+        verdict.ratio,
+        verdict.interval,
+        f"{verdict.ratio:.3f} {verdict.verdict}",
         level=verdict.verdict,
         dots=[math.exp(value) for value in pairs],
         tip="\n".join(
             [*tip, f"ratio {verdict.ratio:.3f} {ends} of {plural(verdict.pairs, 'pair')}", *reasons(comparison)]
         ),
+        behind=pairs_of(comparison),
     )
 
 
@@ -148,25 +170,34 @@ def _floors(noise: NoiseRun) -> Iterator[Chart]:
     if not floors:
         return
     low, high = clopper_pearson(noise.alarms, noise.comparisons)
-    detail = details([(floor.trial.direction, place(floor.trial.side)) for floor in floors])
+    trials = [floor.trial for floor in floors]
+    names, common = _row_labels([(subject(one.case, one.side), one.case, one.direction, one.side) for one in trials])
     alarms = f"{noise.alarms} of {noise.comparisons} comparisons of identical code reported a change"
     yield Intervals(
         "Noise floors",
         f"What a live comparison must exceed (dot), and how far two processes differed (end of the line); {alarms} "
-        f"({low:.1%} to {high:.1%}).{limit_note(len(noise.floors), MOST_ROWS, 'floors')}",
+        f"({low:.1%} to {high:.1%}).{common}{limit_note(len(noise.floors), MOST_ROWS, 'floors')}",
         [
             Row(
-                subject(floor.trial.case, floor.trial.side),
-                detail(floor.trial.case, floor.trial.direction, place(floor.trial.side)),
+                *name,
                 _share(floor.moved),
                 (_share(floor.moved), _share(max(floor.between, floor.moved))),
                 f"{format_percent(_share(floor.moved))} live",
                 tip=f"{format_percent(_share(floor.between))} between processes, {plural(floor.pairs, 'pair')}",
             )
-            for floor in floors
+            for floor, name in zip(floors, names, strict=True)
         ],
         lambda share: f"{100 * share:g} %",
+        unit="difference of identical code",
     )
+
+
+def _row_labels(rows: Sequence[tuple[str, Case, str, Side]]) -> tuple[list[tuple[str, str]], str]:
+    """Return label and detail of rows of a subject, a case, a direction and a side, and what to say once of all."""
+    cases = case_words([case for _, case, _, _ in rows])
+    names = [(name, text, direction, place(side)) for (name, _, direction, side), text in zip(rows, cases, strict=True)]
+    pairs, common = labels(names)
+    return pairs, f" All: {common}." if common else ""
 
 
 def _levels(bisection: Bisection) -> Iterator[Chart]:
@@ -194,6 +225,7 @@ def _levels(bisection: Bisection) -> Iterator[Chart]:
                 ],
                 lambda ratio: f"{ratio:g}",
                 mark=1.0,
+                unit=f"build / {good}",
             )
 
 
@@ -201,25 +233,27 @@ def _cliffs(exploration: Exploration) -> Iterator[Chart]:
     anomalies = [(territory, one) for territory in exploration.territories for one in territory.anomalies]
     if not anomalies:
         return
-    detail = details([(territory.direction, place(territory.side)) for territory, _ in anomalies])
+    names, common = _row_labels(
+        [(one.operator, anomaly.case, one.direction, one.side) for one, anomaly in anomalies[:MOST_ROWS]]
+    )
     yield Intervals(
         "Cases that cost too much",
         "How many times longer than its neighbour, the other side or the machine's limit suggests, per smallest case."
-        + limit_note(len(anomalies), MOST_ROWS, "cases"),
+        f"{common}{limit_note(len(anomalies), MOST_ROWS, 'cases')}",
         [
             Row(
-                territory.operator,
-                detail(anomaly.case, territory.direction, place(territory.side)),
+                *name,
                 anomaly.ratio,
                 anomaly.interval,
                 f"{anomaly.ratio:.2f}",
                 level="slower",
                 tip="\n".join(filter(None, [anomaly.region, anomaly.remedy])),
             )
-            for territory, anomaly in anomalies[:MOST_ROWS]
+            for (_, anomaly), name in zip(anomalies, names)
         ],
         lambda ratio: f"{ratio:g}",
         mark=1.0,
+        unit="times as long as expected",
     )
 
 
@@ -235,6 +269,7 @@ def _speedups(judged_run: JudgedRun) -> Iterator[Chart]:
         [_speedup(one, with_case=len({one.case for one in judgements}) > 1) for one in judgements[:MOST_ROWS]],
         lambda ratio: f"{ratio:g}",
         mark=1.0,
+        unit="reference / candidate",
     )
 
 

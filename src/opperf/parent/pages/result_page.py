@@ -1,11 +1,13 @@
 """A result as one file that needs nothing else: its charts as SVG, its tables, where and when it was measured.
 
-The page has no script, and forbids itself to load anything. The template engine and the writers of SVG and of tables
-escape whatever comes from a file.
+The page is whole without its script, which sorts tables and tells numbers, and forbids itself any other and to load
+anything. The template engine and the writers of SVG and of tables escape whatever comes from a file.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,22 +17,27 @@ from jinja2 import Environment, StrictUndefined
 from opperf.domain.record import Run
 from opperf.parent.pages.charts import STYLE, Chart, figure
 from opperf.parent.pages.figures import Result
-from opperf.parent.reports import render
 from opperf.parent.reports.document import Document
+from opperf.parent.reports.formats.html import piece
 from opperf.parent.reports.text import one_line
 
 FOLDER = Path(__file__).parent
+SCRIPTS = ("tables.js", "charts.js")
 
 
 def page(result: Result, document: Document, charts: Sequence[Chart]) -> str:
     """Return the page of a result with its report and its charts."""
+    script = "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     filler = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     return filler.from_string((FOLDER / "result_page.html").read_text(encoding="utf-8")).render(
         title=one_line(document.title),
         summary=one_line(document.summary),
         facts={name: one_line(value) for name, value in facts(_run(result)).items()},
         figures=[figure(chart) for chart in charts],
-        report=render(document, "html"),
+        report=piece(document),
+        script=script,
+        digest=f"sha256-{digest}",
         style=STYLE + (FOLDER / "page.css").read_text(encoding="utf-8"),
     )
 

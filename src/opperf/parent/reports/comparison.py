@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from opperf.domain.metric import METRICS
 from opperf.domain.plan import INSTRUCTIONS, Side
@@ -16,7 +16,7 @@ from opperf.parent.documents.comparison import VERDICTS, Comparison, ComparisonR
 from opperf.parent.documents.load import load_of
 from opperf.parent.documents.machines import Across, across
 from opperf.parent.documents.wholes import Part, is_suite, moved_costs, parts, totals, wholes
-from opperf.parent.reports.comparison_rows import columns, end_of, ratio_text, reasons, side_text, sides_of
+from opperf.parent.reports.comparison_rows import columns, end_of, pairs_of, ratio_text, reasons, side_text, sides_of
 from opperf.parent.reports.document import (
     Annotation,
     Block,
@@ -122,7 +122,16 @@ def table_of(run: ComparisonRun) -> Table:
         return sides_of(comparison, *every)
 
     every_column = (*columns(sides, suite_columns, common_attributes(one.case for one in comparisons)), last)
-    return table(every_column, comparisons, lambda comparison: _LEVELS.get(comparison.status, ""))
+    return table(every_column, comparisons, lambda one: _LEVELS.get(one.status, ""), behind=pairs_of)
+
+
+def by_operator(comparisons: Iterable[Comparison]) -> list[Comparison]:
+    """Return comparisons with those of an operator and a case beside each other, in the order of the first of each."""
+    places: dict[object, int] = {}
+    every = list(comparisons)
+    for key in (*(one.case.operator for one in every), *(one.case.id for one in every)):
+        places.setdefault(key, len(places))
+    return sorted(every, key=lambda one: (places[one.case.operator], places[one.case.id], one.direction))
 
 
 def _of_suite(shares: Mapping[int, float | None]) -> tuple[Column[Comparison], ...]:

@@ -5,16 +5,18 @@ What varies stands first for people: verdict, ratio and interval. What all rows 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.kernels import KERNELS
 from opperf.domain.metric import METRICS
-from opperf.domain.plan import HOW, Side
+from opperf.domain.plan import HOW, INSTRUCTIONS, Side
 from opperf.domain.stats.order import median
 from opperf.domain.units import SECOND, format_bound, format_bytes, format_ratios, format_seconds
 from opperf.parent.documents.comparison import Comparison, moved
 from opperf.parent.reports.columns import of_jobs
-from opperf.parent.reports.document import Column, plain
+from opperf.parent.reports.document import Column, Table, plain, table
 from opperf.parent.reports.rerun import side_word
 from opperf.parent.reports.text import attributes_text, case_text, common_subject, own_function, short_text
 
@@ -123,6 +125,42 @@ def bound_text(comparison: Comparison) -> str:
     return "not enough pairs" if is_live and comparison.verdict.lacks_pairs else format_bound(comparison.verdict.bound)
 
 
+def ratio_text(ratio: float | None) -> str:
+    """Write a ratio."""
+    return "" if ratio is None else f"{ratio:.3f}"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A pair of processes: its number and stage, what base and new took by the metric that decided, and the ratio."""
+
+    number: int
+    stage: int
+    levels: tuple[float | None, float | None]
+    ratio: float
+
+
+def pairs_of(comparison: Comparison) -> list[Table]:
+    """Return the table of the pairs behind a verdict; none where none was kept."""
+    unit = METRICS[comparison.metric].unit if comparison.metric != INSTRUCTIONS else SECOND
+    pairs: list[Pair] = []
+    for stage, ratios in enumerate(comparison.log_ratios):
+        both_sides = comparison.pair_levels[stage] if stage < len(comparison.pair_levels) else ()
+        levels = both_sides if len(both_sides) == len(ratios) else [(None, None) for _ in ratios]
+        pairs += [
+            Pair(len(pairs) + number, stage + 1, both, math.exp(ratio))
+            for number, (ratio, both) in enumerate(zip(ratios, levels, strict=True), 1)
+        ]
+    columns: tuple[Column[Pair], ...] = (
+        Column(None, "pair", lambda one: one.number, align="right"),
+        Column(None, "stage", lambda one: one.stage, align="right", presence="varied"),
+        Column(None, "base", lambda one: one.levels[0], unit.show, "right"),
+        Column(None, "new", lambda one: one.levels[1], unit.show, "right"),
+        Column(None, "ratio", lambda one: one.ratio, ratio_text, "right"),
+    )
+    return [table(columns, pairs)] if pairs else []
+
+
 def _peak(place: int) -> Callable[[Comparison], float | None]:
     return lambda comparison: comparison.memory["peak"][place] if comparison.memory else None
 
@@ -134,11 +172,6 @@ def _of_verdict(part: str) -> Callable[[Comparison], object]:
 def end_of(place: int) -> Callable[[Comparison], float | None]:
     """Return the reader of an end of the interval of the ratio."""
     return lambda comparison: None if comparison.verdict.interval is None else comparison.verdict.interval[place]
-
-
-def ratio_text(ratio: float | None) -> str:
-    """Write a ratio."""
-    return "" if ratio is None else f"{ratio:.3f}"
 
 
 def columns(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
+from functools import partial
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, Union
 
 from opperf.domain.dataclass import dataclass
@@ -72,11 +73,15 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """A cell for each column of a table; `link` is the target of the first cell on pages that are part of a site."""
+    """A cell for each column of a table; `link` is the target of the first cell on pages that are part of a site.
+
+    `behind` returns what a page shows of a row that is opened.
+    """
 
     cells: Sequence[Cell]
     level: Level = ""
     link: str = ""
+    behind: Callable[[], Sequence[Block]] = field(default=tuple, compare=False)
 
 
 @dataclass(frozen=True)
@@ -121,6 +126,7 @@ def table(
     level: Callable[[Item], Level] = lambda _: "",
     link: Callable[[Item], str] = lambda _: "",
     *,
+    behind: Callable[[Item], Sequence[Block]] = lambda _: (),
     top: int | None = None,
     complete: str = COMPLETE,
     characters: int | None = None,
@@ -144,7 +150,7 @@ def table(
                 facts.append(f"{column.title} {cells[0][i].text}")
         else:
             titles.append(column)
-    rows = [Row(row, level(item), link(item)) for row, item in zip(cells, items, strict=True)]
+    rows = [Row(row, level(item), link(item), partial(behind, item)) for row, item in zip(cells, items, strict=True)]
     return Table(titles, rows, ", ".join(facts), top, complete, characters)
 
 

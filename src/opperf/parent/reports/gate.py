@@ -6,7 +6,7 @@ The page says the verdict first, then what is wrong, and folds the rest away.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from opperf.domain.plan import ReadSide
@@ -15,7 +15,7 @@ from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.documents.judgement import FAILURE, INCONCLUSIVE, KINDS, REGRESSION, Finding, Judgement
 from opperf.parent.reports import comparison
 from opperf.parent.reports.comparison import legend
-from opperf.parent.reports.comparison_rows import bound_text, reasons, sides_of
+from opperf.parent.reports.comparison_rows import bound_text, pairs_of, reasons, sides_of
 from opperf.parent.reports.document import (
     Annotation,
     Block,
@@ -34,7 +34,7 @@ from opperf.parent.reports.text import case_text, common_subject
 
 #: What reports are called, by which a former one is known: a test suite, and the heading of a page.
 TITLE = "opperf gate"
-MARK = f"### {TITLE}"
+MARK = "### opperf"
 #: The heading of each kind; the kinds themselves are words of documents.
 TITLES = {
     "slower": "slower",
@@ -89,7 +89,7 @@ def document(run: ComparisonRun, judgement: Judgement) -> Document:
         headline(judgement),
         failed=judgement.exit_code != 0,
         started=run.run.started,
-        page=partial(_page, run, judgement),
+        page=partial(page, run, judgement),
     )
 
 
@@ -142,14 +142,19 @@ def _sentence(finding: Finding) -> str:
     return title + finding.message.removeprefix(title) + name  # a comparison that failed says so in the same words
 
 
-def _page(run: ComparisonRun, judgement: Judgement) -> Document:
-    """Return the report for a pull request."""
+def page(
+    run: ComparisonRun,
+    judgement: Judgement,
+    title: str = TITLE,
+    order: Callable[[Sequence[Finding]], Sequence[Finding]] = tuple,
+) -> Document:
+    """Return the report for a pull request; `order` is that of the rows of each table."""
     blocks: list[Block] = [*map(Note, comparison.crowds_of(run))]
-    wrong = judgement.of_kind("slower", "memory", "failed")
+    wrong = order(judgement.of_kind("slower", "memory", "failed"))
     blocks += [_table(wrong, judgement)] if wrong else []
-    open_ones = judgement.of_kind("inconclusive", "skipped")
+    open_ones = order(judgement.of_kind("inconclusive", "skipped"))
     blocks += _fold(f"{len(open_ones)} without a verdict", _table(open_ones, judgement)) if open_ones else []
-    rest = judgement.of_kind("expected", "faster", "same")
+    rest = order(judgement.of_kind("expected", "faster", "same"))
     blocks += _fold(f"{len(rest)} without a regression", _table(rest, judgement)) if rest else []
     ran = comparison.explanations([finding.comparison for finding in judgement.regressions[:MOST_COMMANDS]])
     blocks += _fold("What ran", *ran) if ran else []
@@ -157,7 +162,7 @@ def _page(run: ComparisonRun, judgement: Judgement) -> Document:
     commands = _commands(run, judgement)
     if commands:
         blocks += _fold("How to repeat it", Code(commands))
-    return Document(TITLE, blocks, heading=f"{TITLE}: {headline(judgement)}")
+    return Document(title, blocks, heading=f"{title}: {headline(judgement)}")
 
 
 def _fold(title: str, *blocks: Block) -> list[Block]:
@@ -179,9 +184,15 @@ def _table(findings: Sequence[Finding], judgement: Judgement) -> Table:
         Column("ratio", "ratio", ratio, place=-1),
         Column("bound", "bound", lambda finding: bound_text(finding.comparison)),
         Column("finding", "finding", lambda finding: finding.kind, TITLES.__getitem__, place=-2),
-        Column("why", "why", lambda finding: reasons(finding.comparison), "; ".join, place=1),
+        Column("why", "why", lambda finding: reasons(finding.comparison), "; ".join, place=1, below=True),
     )
-    return table(columns, findings, complete="the report of `--output` has them", characters=MOST_OF_TABLE)
+    return table(
+        columns,
+        findings,
+        behind=lambda finding: pairs_of(finding.comparison),
+        complete="the report of `--output` has them",
+        characters=MOST_OF_TABLE,
+    )
 
 
 def _conditions(run: ComparisonRun, judgement: Judgement) -> list[Block]:

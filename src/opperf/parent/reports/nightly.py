@@ -1,26 +1,46 @@
-"""Nights: the report of a gate, with how well all ratios that were measured agree."""
+"""Nights: the report of a gate, with how well all ratios that were measured agree; a page has operators, not nights."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from opperf.domain.units import format_percent
+from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.reports import gate
-from opperf.parent.reports.document import Note, Section
+from opperf.parent.reports.comparison import by_operator, table_of
+from opperf.parent.reports.document import Document, Note, Section
 
 if TYPE_CHECKING:
     from opperf.parent.commands.nightly.nightly import Nights
-    from opperf.parent.reports.document import Document
+    from opperf.parent.documents.judgement import Finding
+
+TITLE = "opperf nightly"
 
 
 def document(nights: Nights) -> Document:
     """Return the report of nights, of one at least."""
     report = gate.document(nights.run, nights.judgement)
     lines = [Note(f"{night.build} is judged by {night.judge}") for night in nights.nights]
-    return replace(report, blocks=[*report.blocks, Section("", [*lines, *_closure(nights)])])
+    last = Section("", [*lines, *_closure(nights)])
+    return replace(report, title=TITLE, blocks=[*report.blocks, last], page=lambda: _page(nights, last))
+
+
+def _page(nights: Nights, last: Section) -> Document:
+    """Return the page: findings by operator, each night of it below the one before; ratios to the anchor apart."""
+    places = {id(one): place for place, one in enumerate(by_operator(nights.steps))}
+
+    def order(findings: Sequence[Finding]) -> list[Finding]:
+        return sorted(findings, key=lambda finding: places.get(id(finding.comparison), len(places)))
+
+    page = gate.page(nights.run, nights.judgement, TITLE, order)
+    others = by_operator(nights.others)
+    title = f"{len(others)} against the anchor"
+    anchor = [Section(title, [table_of(ComparisonRun(nights.run.run, tuple(others)))], folded=True)] if others else []
+    return replace(page, blocks=[*page.blocks, *anchor, last])
 
 
 def _closure(nights: Nights) -> list[Note]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import itertools
 import re
 import sys
@@ -21,11 +23,13 @@ from opperf.domain.plan import Side, Trial
 from opperf.domain.record import Record, Run
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.documents.comparison import Comparison, ComparisonRun, Verdict
-from opperf.parent.pages.charts import NARROW, WIDE, Chart, picture
+from opperf.parent.pages.charts import NARROW, WIDE, Chart, figure, picture
 from opperf.parent.pages.charts.drawing import Axis
 from opperf.parent.pages.figures import charts
 from opperf.parent.pages.result_page import page
 from opperf.parent.reports import report_of
+
+BOTH = ((TORCH, 1e-6), (NUMPY, 2e-6))
 
 
 def parts(chart: Chart, tag: str, name: str, width: int = WIDE) -> list[Element]:
@@ -40,8 +44,8 @@ def place(element: Element, name: str) -> float:
 
 
 def chart_of(run: Run | ComparisonRun, title: str) -> Chart:
-    """Return the one chart with these words in its title."""
-    (chart,) = (chart for chart in charts(run) if title in chart.title)
+    """Return the one chart of a picture with these words in its title."""
+    (chart,) = (chart for chart in charts(run, still=True) if title in chart.title)
     return chart
 
 
@@ -75,7 +79,7 @@ def samples(*walls: Sequence[int]) -> dict[str, list[object]]:
 
 def test_a_slower_side_stands_right_of_one_and_a_faster_one_left() -> None:
     chart = chart_of(compared(1.2, 0.7), "Ratios")
-    (mark,) = parts(chart, "line", "zero")
+    mark = parts(chart, "line", "zero")[0]
     slower, faster = (
         next(one for one in parts(chart, "circle", word) if "dot" not in one.attrib["class"])
         for word in ("slower", "faster")
@@ -105,6 +109,29 @@ def test_each_process_has_a_shape_of_its_own_around_its_median() -> None:
     assert first > second
     told = [text for element in parts(chart, "rect", "hit") for text in element.itertext()]
     assert told[0].startswith("process 1: median 1.10 us of 20 samples")
+
+
+def test_the_frameworks_of_a_case_stand_on_one_row_each_with_its_time_beside_it() -> None:
+    both = [replace(measured(ADD, seconds), trial=Trial(ADD, side, "forward")) for side, seconds in BOTH]
+    chart = chart_of(run_of(*both), "Times")
+    assert len(parts(chart, "rect", "hit")) == 1
+    slow, quick = (element for element in parts(chart, "text", "beside"))
+    assert {slow.text, quick.text} == {"2.00 us", "1.00 us"}
+    dots = [place(dot, "cx") for dot in parts(chart, "circle", "s0")[1:] + parts(chart, "circle", "s1")[1:]]
+    assert {place(slow, "x") < min(dots), place(quick, "x") > max(dots)} == {True}
+    (tip,) = ("".join(element.itertext()) for element in parts(chart, "rect", "hit"))
+    assert [line.split(":")[0] for line in tip.split("\n")] == ["torch", "numpy==1.26.4"]
+
+
+def test_many_rows_fold_into_groups_that_say_who_is_fastest() -> None:
+    names = [f"{word}_{number}" for word in ("sum", "matmul") for number in range(12)]
+    few, many = (
+        figure(chart_of(run_of(*(measured(Case(name, ADD.inputs), 1e-6) for name in names[:count])), "Times"))
+        for count in (12, 24)
+    )
+    assert '<details class="group"' not in few
+    titles = re.findall(r"<details class=\"group\"[^>]*><summary>(.*?)</summary>", many)
+    assert titles == ["other: 24 rows"] or len(titles) == 2
 
 
 def test_a_run_without_samples_has_no_chart_of_them() -> None:
@@ -192,12 +219,15 @@ def test_a_page_needs_nothing_else_and_forbids_itself_to_load_anything() -> None
     run = run_of(*records())
     made = page(run, report_of(run), charts(run))
     assert "default-src 'none'" in made
-    assert not re.search(r"<script|<link (?!rel=\"icon\" href=\"data:)|\ssrc=|\sstyle=|@import", made)
+    (script,) = re.findall(r"<script>(.*?)</script>", made, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}';" in made
+    assert not re.search(r"<script [^>]|<link (?!rel=\"icon\" href=\"data:)|\ssrc=|\sstyle=|@import", made)
     assert set(re.findall(r"https?://[^\s\"]+", made)) == {"http://www.w3.org/2000/svg"}
 
 
 def test_a_picture_brings_its_style_along_and_has_every_chart() -> None:
-    several = charts(run_of(*records()))
+    several = charts(run_of(*records()), still=True)
     whole = fromstring(picture(several))
     texts = [element.text for element in whole.iter() if element.get("class") == "heading"]
     assert texts == [chart.title for chart in several]

@@ -80,11 +80,20 @@ class Nights:
     cause: BaseException | None = None
 
     @property
+    def steps(self) -> tuple[Comparison, ...]:
+        """The comparisons that nights are judged by."""
+        return tuple(step for night in self.nights for step in night.steps)
+
+    @property
+    def others(self) -> tuple[Comparison, ...]:
+        """All other comparisons: those with the anchor."""
+        return tuple(one for night in self.nights for one in night.run.comparisons if one not in night.steps)
+
+    @property
     def run(self) -> ComparisonRun:
         """All comparisons, judged ones first: a judgement refers to them by index."""
-        steps = [step for night in self.nights for step in night.steps]
-        others = [one for night in self.nights for one in night.run.comparisons if one not in night.steps]
-        return ComparisonRun(_join(self.nights[-1].run.run, [night.run for night in self.nights]), (*steps, *others))
+        run = _join(self.nights[-1].run.run, [night.run for night in self.nights])
+        return ComparisonRun(run, (*self.steps, *self.others))
 
 
 def nightly(file: NightlyFile, store: Archive, order: Order, progress: Progress) -> Nights:

@@ -53,6 +53,7 @@ class Distributions:
         drawing = Drawing(width, 0, self.title)
         bottom = float(sum(heights))
         axis.draw(drawing, 0, bottom)
+        axis.name(drawing, bottom + 15)
         drawing.line(axis.at(1.0), 0, axis.at(1.0), bottom, "zero")
         top = 0.0
         for spread, height in zip(self.spreads, heights, strict=True):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
 from xml.etree.ElementTree import Element, SubElement
 
 from opperf.domain.dataclass import dataclass
@@ -94,6 +95,24 @@ class Drawing:
         return y + LINE if names else y
 
 
+class Chart(Protocol):
+    """What is drawn: a title, a sentence on how it is read, and the drawing at a width."""
+
+    @property
+    def title(self) -> str:
+        """What stands above it."""
+        ...
+
+    @property
+    def caption(self) -> str:
+        """How it is read."""
+        ...
+
+    def draw(self, width: int) -> Drawing:
+        """Draw it `width` pixels wide, as high as it needs."""
+        ...
+
+
 def color(place: int) -> str:
     """Return the class of a series."""
     return f"s{place % COLORS}"
@@ -146,11 +165,14 @@ class Axis:
         return _round_numbers(self.low, self.high, most)
 
     def draw(self, drawing: Drawing, top: float, bottom: float) -> None:
-        """Draw an axis along the bottom, with lines upwards."""
+        """Draw the lines of an axis."""
         for tick in self.ticks():
-            x = self.at(tick)
-            drawing.line(x, top, x, bottom)
-            drawing.text(x, bottom + 15, self.show(tick), "faint middle")
+            drawing.line(self.at(tick), top, self.at(tick), bottom)
+
+    def name(self, drawing: Drawing, y: float) -> None:
+        """Write the numbers of an axis."""
+        for tick in self.ticks():
+            drawing.text(self.at(tick), y, self.show(tick), "faint middle")
 
     def draw_upright(self, drawing: Drawing, left: float, right: float) -> None:
         """Draw an axis along the left, with lines to the right."""

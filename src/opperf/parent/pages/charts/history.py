@@ -59,7 +59,14 @@ class History:
         """Draw the legend, the axes, bands, lines, changes and dots."""
         drawing = Drawing(width, 0, self.title)
         names = [line.name for line in self.lines]
+        stretch = (width - 24 - LABELS) / max(len(self.builds) - 1, 1)
+
+        def across(place: float) -> float:
+            return LABELS + 8 + stretch * place
+
+        marks = _step_marks([(across(step.after - 0.5), step.text) for step in self.steps], width)
         top = (drawing.legend(names, width, 12) if len(names) > 1 else 0.0) + LINE
+        top += LINE * max((level + 1 for _, level in marks), default=0)
         bottom = top + HEIGHT
         moments = [moment for line in self.lines for moment in line.moments]
         ends = [end for moment in moments for end in (moment.value, *(moment.interval or ()))]
@@ -67,21 +74,15 @@ class History:
         upright.draw_upright(drawing, LABELS, width - 8)
         if self.mark is not None:
             drawing.line(LABELS, upright.at(self.mark), width - 8, upright.at(self.mark), "zero")
-        stretch = (width - 24 - LABELS) / max(len(self.builds) - 1, 1)
-
-        def across(place: float) -> float:
-            return LABELS + 8 + stretch * place
-
         self._name_builds(drawing, across, bottom)
         for place, line in enumerate(self.lines):
             _band(drawing, line, color(place), across, upright)
             spots = [(across(moment.place), upright.at(moment.value)) for moment in line.moments]
             drawing.lines(spots, f"curve {color(place)}")
-        for step in self.steps:
-            x = across(step.after - 0.5)
+        for step, (middle, level) in zip(self.steps, marks, strict=True):
+            x, y = across(step.after - 0.5), top - LINE * level - 5
             drawing.line(x, top, x, bottom, f"step {step.level}")
-            late = x > width - 80
-            drawing.text(x + (-4 if late else 4), top + 11, step.text, f"{step.level} {'right' if late else ''}")
+            drawing.text(middle, y, step.text, f"middle {step.level}")
         for place, line in enumerate(self.lines):
             for moment in line.moments:
                 x, y = across(moment.place), upright.at(moment.value)
@@ -102,6 +103,22 @@ class History:
                     end if last else x, bottom + 15, self.builds[place], f"faint {'right' if last else 'middle'}"
                 )
                 free = end - width
+
+
+def _step_marks(texts: Sequence[tuple[float, str]], width: int) -> list[tuple[float, int]]:
+    """Return where texts stand above a plot, so that none lies upon another: the middle of each, and its line.
+
+    >>> _step_marks([(100, "+9 %"), (104, "-3 %"), (300, "+2 %")], 400)
+    [(100, 0), (104, 1), (300, 0)]
+    """
+    places, free = [], [0.0]
+    for x, text in texts:
+        half = CHARACTER * len(text) / 2 + 3
+        middle = min(max(x, half), width - half)
+        line = next((line for line, end in enumerate(free) if middle - half >= end), len(free))
+        free[line:] = [middle + half, *free[line + 1 :]]
+        places.append((middle, line))
+    return places
 
 
 def _band(drawing: Drawing, line: Line, name: str, across: Callable[[float], float], upright: Axis) -> None:

@@ -67,6 +67,7 @@ class Scatter:
         across = Axis.of([*(point.x for point in points), *(x for x, _ in ends)], LABELS, width - 12, self.x[1])
         upright = Axis.of([*heights, *(y for _, y in ends)], bottom, top, self.y[1])
         across.draw(drawing, top, bottom)
+        across.name(drawing, bottom + 15)
         upright.draw_upright(drawing, LABELS, width - 12)
         drawing.text(width, bottom + 2 * LINE - 1, self.x[0], "faint right")
         for ceiling in self.ceilings:

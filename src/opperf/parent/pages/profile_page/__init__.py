@@ -27,7 +27,7 @@ from opperf.parent.reports.text import one_line
 
 FOLDER = Path(__file__).parent
 #: In the order in which they run; each declares functions for the last.
-SCRIPTS = ("page.js", "spans.js", "axis.js", "trace.js", "timeline.js", "flame.js", "start.js")
+SCRIPTS = ("../tables.js", "page.js", "spans.js", "axis.js", "trace.js", "timeline.js", "flame.js", "start.js")
 
 
 def render(profile: Profile) -> str:

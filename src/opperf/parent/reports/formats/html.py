@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from opperf.parent.reports.document import Block, Code, Document, Legend, Note, Screen, Section, Table
+from opperf.parent.reports.document import Block, Code, Document, Legend, Note, Row, Screen, Section, Table
 from opperf.parent.reports.text import one_line
 
 #: Characters of a cell from which on it has several lines, and from which on it is as wide as a paragraph.
@@ -26,25 +26,28 @@ STYLE = """
 .opperf .right { text-align: right; white-space: nowrap; }
 .opperf tr.failed td { color: #c0392b; }
 .opperf tr.skipped td { opacity: 0.7; }
+.opperf tr:has(+ .more) td { border-bottom: 0; padding-bottom: 0; }
+.opperf tr.more td { white-space: normal; font-size: 0.9em; }
 """
 
 
 def render(document: Document, _: Screen) -> str:
     """Return the piece of HTML, with a line break at the end."""
-    page = document.page() if document.page is not None else document
     container = Element("div", {"class": "opperf"})
     SubElement(container, "style").text = STYLE
+    page = document.page() if document.page is not None else document
     if page.heading:
         _add(container, "h3", page.heading)
-    _blocks(container, page.blocks, page.title or page.heading)
+    _blocks(container, page.blocks, page.title)
     return _text(container)
 
 
 def piece(document: Document) -> str:
     """Return the blocks of a document alone, for a page that has the style."""
-    whole = Element("div", {"class": "opperf"})
-    _blocks(whole, document.blocks, document.title)
-    return _text(whole)
+    container = Element("div", {"class": "opperf"})
+    page = document.page() if document.page is not None else document
+    _blocks(container, page.blocks, page.title)
+    return _text(container)
 
 
 def _text(whole: Element) -> str:
@@ -65,7 +68,7 @@ def _blocks(parent: Element, blocks: Iterable[Block], title: str) -> None:
     for block in blocks:
         if isinstance(block, Table):
             titles = block.titles()
-            _table(parent, block, title)
+            add_table(parent, block, title)
         elif isinstance(block, Section):
             _section(parent, block, title)
         elif isinstance(block, Code):
@@ -94,8 +97,10 @@ def _section(parent: Element, section: Section, title: str) -> None:
     _blocks(parent, section.blocks, section.title or title)
 
 
-def _table(parent: Element, table: Table, title: str) -> None:
-    places = table.places()
+def add_table(parent: Element, table: Table, title: str) -> None:
+    """Add a table, named `title` where it has no caption."""
+    every = table.places()
+    places = [i for i in every if not table.columns[i].below]
     if not places:
         return
     element = SubElement(SubElement(parent, "div", {"class": "scroll"}), "table")
@@ -116,5 +121,17 @@ def _table(parent: Element, table: Table, title: str) -> None:
                 _add(_add(line, "td", **{"class": width}), "a", cell.text, href=row.link)
             else:
                 _add(line, "td", cell.text, **{"class": width}, **exact)
+        _more(body, row, "; ".join(filter(None, (row.cells[i].text for i in every if i not in places))), len(places))
     if more := table.more():
         _add(parent, "p", more)
+
+
+def _more(body: Element, row: Row, text: str, width: int) -> None:
+    """Add what is too long for a column below a row, which opens to what is behind it."""
+    blocks = row.behind()
+    if not text and not blocks:
+        return
+    line = SubElement(body, "tr", {"class": f"more {row.level}".rstrip()})
+    place = SubElement(SubElement(line, "td", {"colspan": str(width)}), "div" if not blocks else "details")
+    _add(place, "summary" if blocks else "span", text or "more")
+    _blocks(place, blocks, "")
