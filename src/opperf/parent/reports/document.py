@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
-from typing import Any, Generic, Literal, TypeAlias, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, Union
 
 from opperf.domain.dataclass import dataclass
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
 
 #: Where everything is that a table does not show.
 COMPLETE = "`--format csv` has every column"
@@ -44,6 +47,8 @@ class Column(Generic[Item]):
     helps. `rank` orders what a narrow table goes without, lowest first; None is never left out. Without `least` cells
     are never folded; with it, they are down to that width, to no more than `lines`. People read columns in the order
     of their `place`, programs as they are declared.
+
+    On pages that are part of a site a cell leads to its `link`, and its `picture` stands in place of its text.
     """
 
     name: str | None = None
@@ -61,6 +66,17 @@ class Column(Generic[Item]):
     group: str | None = None
     usual: Raw = ""
     within: Callable[[Item], object] | None = None
+    link: Callable[[Item], str] | None = None
+    picture: Callable[[Item], Element | None] | None = None
+
+    def cell(self, item: Item, raw: object) -> Cell:
+        """Return the cell of an item of which this column has read `raw`."""
+        return Cell(
+            raw,
+            self.show(raw),
+            "" if self.link is None else self.link(item),
+            None if self.picture is None else self.picture(item),
+        )
 
 
 @dataclass(frozen=True)
@@ -69,6 +85,8 @@ class Cell:
 
     raw: object
     text: str
+    link: str = ""
+    picture: Element | None = None
 
 
 @dataclass(frozen=True)
@@ -140,7 +158,9 @@ def table(
     """
     columns, items = list(columns), list(items)
     raws = [[column.read(item) for column in columns] for item in items]
-    cells = [[Cell(raw, column.show(raw)) for column, raw in zip(columns, row, strict=True)] for row in raws]
+    cells = [
+        [column.cell(item, raw) for column, raw in zip(columns, row, strict=True)] for item, row in zip(items, raws)
+    ]
     titles, facts = [], []
     for i, column in enumerate(columns):
         values = dict.fromkeys(row[i] for row in raws) if column.presence != "always" else {}

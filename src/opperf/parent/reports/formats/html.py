@@ -6,6 +6,7 @@ nothing outside it; every number carries its full precision as a tooltip.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
@@ -81,11 +82,21 @@ def _blocks(parent: Element, blocks: Iterable[Block], title: str) -> None:
 
 
 def _note(parent: Element, tag: str, note: Note) -> None:
-    element = _add(parent, tag, f"{'hint: ' if note.kind == 'hint' else ''}{note.text}")
+    element = SubElement(parent, tag)
+    _write(element, f"{'hint: ' if note.kind == 'hint' else ''}{note.text}")
     if note.below:
         several = SubElement(element, "ul")
         for one in note.below:
             _note(several, "li", one)
+
+
+def _write(element: Element, text: str) -> None:
+    """Write a sentence; commands of opperf in it are code, which a page may offer to copy."""
+    words, *parts = re.split(r"`(opperf [^`]+)`", one_line(text))
+    element.text = words
+    for command, rest in zip(parts[::2], parts[1::2]):
+        code = SubElement(element, "code")
+        code.text, code.tail = command, rest
 
 
 def _section(parent: Element, section: Section, title: str) -> None:
@@ -117,8 +128,10 @@ def add_table(parent: Element, table: Table, title: str) -> None:
             exact = {"title": str(cell.raw)} if isinstance(cell.raw, (int, float)) else {}
             length = len(cell.text)
             width = f"{column.align}{' text' if length > TEXT else ' long' if length > LONG else ''}"
-            if row.link and i == places[0]:
-                _add(_add(line, "td", **{"class": width}), "a", cell.text, href=row.link)
+            if target := cell.link or (row.link if i == places[0] else ""):
+                _add(_add(line, "td", **{"class": width}), "a", cell.text, href=target)
+            elif cell.picture is not None:
+                SubElement(line, "td", {"class": "picture"}).append(cell.picture)
             else:
                 _add(line, "td", cell.text, **{"class": width}, **exact)
         _more(body, row, "; ".join(filter(None, (row.cells[i].text for i in every if i not in places))), len(places))
