@@ -108,6 +108,23 @@ def test_the_weekly_report_tells_new_open_fixed_and_unconfirmed_changes_and_fail
     assert (whole["new"], whole["not_measured"][0]["reason"]) == ([], "it crashed")
 
 
+def test_decisions_leave_a_database_as_lines_and_come_back_once(opperf: Any, here: Path, changed: str) -> None:
+    for state in ("seen", "expected"):
+        words = ("--state", state, "--note", state, "--by", "ann", "--database", "team.db")
+        assert opperf("history", "triage", changed, *words).code == 0
+    done = opperf("history", "export", "--output", "all.jsonl", "--database", "team.db")
+    assert "4 runs, 2 decisions" in done.err
+    assert "decisions added: 2" in opperf("history", "import", "all.jsonl", "--database", "copy.db").err
+    assert "decisions added" not in opperf("history", "import", "all.jsonl", "--database", "copy.db").err
+    (copy,) = rows(opperf("history", "changes", "--database", "copy.db", "--format", "json"))
+    assert [copy] == rows(opperf("history", "changes", *ARGUMENTS))
+    assert copy["state"] == "expected"
+    odd = (here / "all.jsonl").read_text().replace('"state": "seen"', '"state": "liked"')
+    (here / "odd.jsonl").write_text(odd)
+    refused = opperf("history", "import", "odd.jsonl", "--database", "copy.db")
+    assert (refused.code, "line 5: decisions[0].state" in refused.err) == (2, True)
+
+
 def test_a_night_does_not_fail_again_for_what_is_expected(opperf: Any, here: Path) -> None:
     (here / "opperf.toml").write_text(
         '[database]\nurl = "team.db"\n[nightly]\noperators = "null:steady"\npairs = 3\nanchor = "null;version=1.0"\n'

@@ -231,9 +231,10 @@ def export_database(
 ) -> None:
     """Export the runs in the database for other tools.
 
-    `jsonl` holds everything, and `opperf history import` reads it back. The other formats hold what their
-    tools can read.
+    `jsonl` holds everything, decisions on changes too, and `opperf history import` reads it back. The other formats
+    hold what their tools can read.
     """
+    from opperf.domain.units import plural
     from opperf.parent.cli.output import tell
     from opperf.parent.commands.exchange import export_results
     from opperf.parent.commands.history import archive, day
@@ -241,7 +242,8 @@ def export_database(
     begin = day(since)
     with archive(database) as store:
         export = export_results(store, to, output, since=begin)
-    tell(f"wrote {output}: {export.runs} {'run' if export.runs == 1 else 'runs'}")
+    more = f", {plural(export.decisions, 'decision')}" if export.decisions else ""
+    tell(f"wrote {output}: {plural(export.runs, 'run')}{more}")
     for reason, count in export.left_out.items():
         tell(f"left out {count} {reason}")
     for one in export.unreadable:
@@ -280,6 +282,8 @@ def import_files(
     old = len(done.additions) - len(new) - replaced
     more = f", {replaced} replaced" if replaced else ""
     tell(f"{len(new)} added with {rows} row{'' if rows == 1 else 's'}{more}, {old} there already")
+    if done.decisions:
+        tell(f"decisions added: {done.decisions}")
     for reason, count in done.left_out.items():
         tell(f"left out {count} {reason}")
     for error in done.unreadable[:MOST_UNREADABLE]:

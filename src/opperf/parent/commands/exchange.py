@@ -13,19 +13,23 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeAlias, get_args
 
+from opperf.domain.codec import check_version, read_as
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, unknown
 from opperf.domain.files.destination import write_parts
 from opperf.domain.files.json_text import JsonDict, NotJSON, value_of
 from opperf.domain.files.text_file import distinct, read_bytes
 from opperf.domain.moment import moment_of
-from opperf.domain.record import Run
+from opperf.domain.record import SCHEMA_VERSION, Run
+from opperf.domain.type_hint import Unread
 from opperf.parent.commands.history import archive as open_archive
 from opperf.parent.documents.candidates import JudgedRun
 from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.documents.floor import NoiseRun
+from opperf.parent.documents.triage import Decision
 from opperf.parent.reports.exports import asv, bencher, csv, flashinfer, pytorch_v3
 from opperf.parent.store.database.archive import KINDS, Archive, Kind, Stored
+from opperf.parent.store.database.decisions import add_missing, decisions
 from opperf.parent.store.database.headings import Unreadable
 from opperf.parent.store.database.history import entries
 from opperf.parent.store.database.rows import Addition
@@ -39,6 +43,8 @@ from opperf.parent.store.load import read_value
 
 #: The version of another tool's results, where neither its file nor the user names one.
 UNKNOWN_VERSION = "unknown"
+#: The key of the line that has what people said of changes.
+DECISIONS = "decisions"
 
 
 @dataclass(frozen=True)
@@ -58,11 +64,12 @@ class Import:
 
 @dataclass(frozen=True)
 class Export:
-    """What was written: the runs of which the file holds something; what it has no place for, counted by reason."""
+    """What was written: the runs of which the file holds something, decisions; what it has no place for, by reason."""
 
     runs: int
     left_out: Mapping[str, int]
     unreadable: Sequence[Unreadable]
+    decisions: int = 0
 
 
 def export_results(archive: Archive, format: str, output: Path, *, since: datetime | None = None) -> Export:
@@ -73,9 +80,11 @@ def export_results(archive: Archive, format: str, output: Path, *, since: dateti
     if format not in EXPORTS:
         raise unknown("format", format, EXPORTS, hint=f"known: {', '.join(EXPORTS)}")
     write, takes = EXPORTS[format]
-    documents = _Documents(archive, [entry.key for entry in reversed(entries(archive, since=since))], takes)
+    keys = [entry.key for entry in reversed(entries(archive, since=since))]
+    statements = [decision for decision in decisions(archive) if since is None or decision.moment >= since]
+    documents = _Documents(archive, keys, takes, statements if takes.whole else ())
     documents.left_out.update(write(documents, output) or {})
-    return Export(documents.runs, documents.left_out, documents.unreadable)
+    return Export(documents.runs, documents.left_out, documents.unreadable, len(documents.decisions))
 
 
 @dataclass(frozen=True)
@@ -112,8 +121,11 @@ class _Takes:
 class _Documents:
     """The documents of a database, read one after the other, with a count of what became of them."""
 
-    def __init__(self, archive: Archive, keys: Sequence[str], takes: _Takes) -> None:
+    def __init__(
+        self, archive: Archive, keys: Sequence[str], takes: _Takes, decisions: Sequence[Decision] = ()
+    ) -> None:
         self._archive, self._keys, self._takes = archive, keys, takes
+        self.decisions = decisions
         self.runs = 0
         self.left_out: Counter[str] = Counter()
         self.unreadable: list[Unreadable] = []
@@ -148,12 +160,16 @@ def _row_count(document: Stored) -> int:
 
 @dataclass(frozen=True)
 class Imported:
-    """The address of a database, what was added to it, what of the files was not, by reason; and unreadable files."""
+    """The address of a database, what was added to it, what of the files was not, by reason; and unreadable files.
+
+    `decisions` counts those that were added.
+    """
 
     address: str
     additions: Sequence[Addition]
     left_out: Mapping[str, int]
     unreadable: Sequence[InputError] = ()
+    decisions: int = 0
 
 
 def import_results(
@@ -183,11 +199,14 @@ def import_results(
 def _add(store: Archive, reading: _Reading, parts: Iterable[_Part]) -> Imported:
     additions: list[Addition] = []
     left_out: Counter[str] = Counter()
-    intake = store.intake()
+    intake, decision_count = store.intake(), 0
     reading.there = there = intake.there()
     for part in parts:
         if isinstance(part, Addition):
             additions.append(part)
+            continue
+        if isinstance(part, tuple):
+            decision_count += add_missing(store, part)
             continue
         left_out.update(part.left_out)
         if isinstance(part, Import):
@@ -197,10 +216,10 @@ def _add(store: Archive, reading: _Reading, parts: Iterable[_Part]) -> Imported:
         else:
             additions += intake.add(part)
     additions += intake.flush()
-    return Imported(str(store.address), additions, left_out, list(reading.errors.values()))
+    return Imported(str(store.address), additions, left_out, list(reading.errors.values()), decision_count)
 
 
-_Part: TypeAlias = "Import | Build | Addition"
+_Part: TypeAlias = "Import | Build | Addition | tuple[Decision, ...]"
 #: Reads what a file holds; of what is there already, by its digest, no more than that. None: it is not known yet.
 _Read: TypeAlias = "Callable[[Mapping[str, Addition] | None], Iterator[_Part]]"
 
@@ -259,7 +278,7 @@ def _read_one(file: Path, version: str, _: object) -> Iterator[_Part]:
     return _read_file(file, version)
 
 
-def _read_file(path: Path, version: str) -> Iterator[Import]:
+def _read_file(path: Path, version: str) -> Iterator[_Part]:
     data, where = read_bytes(path), str(path)
     start = moment_of(path.stat().st_mtime)
     values = _values(data, where)
@@ -267,9 +286,14 @@ def _read_file(path: Path, version: str) -> Iterator[Import]:
     keys = set(first) if isinstance(first, dict) else set()
     if "run_options" in keys or "sys_info" in keys:
         yield Import.of(param_run(values, where, version=version, started=start))
-    elif {"schema_version", "run"} <= keys:
+    elif "schema_version" in keys and keys & {"run", DECISIONS}:
         for number, value in enumerate(values, 1):
-            yield _own_import(value, f"{where}: line {number}" if len(values) > 1 else where)
+            place = f"{where}: line {number}" if len(values) > 1 else where
+            yield (
+                _decisions(value, place)
+                if isinstance(value, dict) and DECISIONS in value
+                else _own_import(value, place)
+            )
     elif {"benchmarks", "machine_info"} <= keys:
         yield Import.of(pytest_run(first, where))
     elif {"benchmarks", "context"} <= keys:
@@ -298,6 +322,13 @@ def _values(data: bytes, where: str) -> list[object]:
     return values
 
 
+def _decisions(value: JsonDict, where: str) -> tuple[Decision, ...]:
+    """Return the decisions of a line; raises `InputError` for what is none."""
+    check_version(value.get("schema_version"), SCHEMA_VERSION, where)
+    lines: tuple[object, ...] = read_as(tuple[Unread, ...], value[DECISIONS], f"{where}: {DECISIONS}")
+    return tuple(Decision.from_json(line, f"{where}: {DECISIONS}[{number}]") for number, line in enumerate(lines))
+
+
 def _own_import(value: object, where: str) -> Import:
     document = read_value(value, where)
     if not isinstance(document, (Run, ComparisonRun, NoiseRun, JudgedRun)):
@@ -309,7 +340,9 @@ def _own_import(value: object, where: str) -> Import:
 
 
 def _jsonl(documents: _Documents, output: Path) -> None:
-    write_parts(output, (f"{json.dumps(data)}\n".encode() for data, _ in documents))
+    line = {"schema_version": SCHEMA_VERSION, DECISIONS: [decision.to_json() for decision in documents.decisions]}
+    lines = chain((data for data, _ in documents), [line] if documents.decisions else [])
+    write_parts(output, (f"{json.dumps(data)}\n".encode() for data in lines))
 
 
 def _csv(documents: _Documents, output: Path) -> None:

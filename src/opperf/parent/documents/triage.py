@@ -10,11 +10,15 @@ import hashlib
 import json
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Annotated
 from urllib.parse import urlsplit
 
+from opperf.domain.codec import Fields, decode
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, check_known
+from opperf.domain.moment import Moment, parse_moment
 from opperf.domain.stats.significance import Estimate
+from opperf.domain.type_hint import LogRatio, LogSpread, OneOf
 
 NEW, SEEN, EXPECTED, FIXED, NO_CHANGE = STATES = ("new", "seen", "expected", "fixed", "not a change")
 #: The states of changes that fail no gate again.
@@ -58,6 +62,26 @@ def _hash(*parts: object) -> str:
 
 
 @dataclass(frozen=True)
+class _Line(Fields):
+    """A decision as files have it: what it says, and the step as it was known then."""
+
+    change: str
+    series: str
+    operator: str
+    framework: str
+    before: str
+    after: str
+    log_ratio: LogRatio
+    error: LogSpread
+    state: Annotated[str, OneOf(STATES)]
+    note: str
+    owner: str
+    link: str
+    author: str
+    moment: Moment
+
+
+@dataclass(frozen=True)
 class Decision:
     """What somebody said about a change, and when; `link` leads to the issue or commit that it is about."""
 
@@ -70,6 +94,23 @@ class Decision:
     moment: datetime
     #: The name of the change, which that of the step was when it was said.
     change: str
+
+    @classmethod
+    def from_json(cls, data: object, where: str) -> Decision:
+        """Read what `to_json` wrote; raises `InputError` that names the place."""
+        line = decode(_Line, data, where)
+        texts = {name: getattr(line, name) for name in ("note", "owner", "link", "author")}
+        check_decision(line.state, **texts)
+        size = Estimate(line.log_ratio, line.error)
+        step = Step(line.series, line.operator, line.framework, line.before, line.after, size)
+        return cls(step, line.state, **texts, moment=parse_moment(line.moment), change=line.change)
+
+    def to_json(self) -> dict[str, object]:
+        """Return the decision as files have it."""
+        step, texts = self.step, {name: getattr(self, name) for name in ("state", "note", "owner", "link", "author")}
+        names = {name: getattr(step, name) for name in ("series", "operator", "framework", "before", "after")}
+        size = {"log_ratio": step.size.log_ratio, "error": step.size.error}
+        return {"change": self.change, **names, **size, **texts, "moment": self.moment.isoformat()}
 
     @property
     def words(self) -> str:

@@ -34,11 +34,20 @@ def add_decisions(archive: Archive, decisions: Sequence[Decision]) -> None:
         connection.execute(insert(schema.decisions), rows)
 
 
+def add_missing(archive: Archive, additions: Sequence[Decision]) -> int:
+    """Add those decisions that are not there, as an import does; return how many that were."""
+    there = set(decisions(archive))
+    missing = [decision for decision in dict.fromkeys(additions) if decision not in there]
+    if missing:
+        add_decisions(archive, missing)
+    return len(missing)
+
+
 def decisions(archive: Archive) -> list[Decision]:
     """Return every decision, the earliest first."""
     table = schema.decisions
     with reading(archive.engine, archive.address) as connection:
-        rows = connection.execute(select(table).order_by(table.c.id)).mappings().all()
+        rows = connection.execute(select(table).order_by(table.c.moment, table.c.id)).mappings().all()
     return [
         Decision(
             Step(**{name: row[name] for name in STEP}, size=Estimate(row["log_ratio"], row["error"])),
